@@ -1,17 +1,12 @@
-import { onTestFinished } from 'vitest';
-import {
-  CALM_SETTINGS,
-  changedSettings,
-  type PartialSettings,
-} from '../../directory-simulator/engine/settings.ts';
-import { createDirectorySimulator } from '../../directory-simulator/engine/simulator.ts';
 import type { WorldInput } from '../../directory-simulator/engine/world.ts';
 import { google } from '../../directory-simulator/google/dialect.ts';
 import { READ_ALL } from '../../directory-simulator/google/scopes.ts';
 import { JWT_BEARER, serviceAccountAssertion } from './assertion.ts';
 import { CUSTOMER_KEY, MANAGED_KEY } from './keys.ts';
+import { NOW_MS, type Options, startSimulated } from './simulated.ts';
 
-export const NOW_MS = Date.UTC(2026, 10, 20, 10);
+export { NOW_MS } from './simulated.ts';
+
 export const ADMIN = 'liz@example.com';
 
 /** A directory with one user and one member of each kind. */
@@ -48,54 +43,11 @@ export const WORLD: WorldInput = {
   ],
 };
 
-interface Sent {
-  readonly token?: string | null;
-  readonly body?: unknown;
-  readonly headers?: Record<string, string>;
-}
-
-interface Options {
-  readonly world?: WorldInput;
-  readonly seed?: string;
-  readonly settings?: PartialSettings;
-}
-
-/**
- * Starts a Google directory without lag and failures. The test sets its clock. Returns functions that call the
- * directory.
- */
-export function startGoogle({ world = WORLD, seed = '1', settings = {} }: Options = {}) {
-  const clock = { ms: NOW_MS };
-  const defects: unknown[] = [];
-  const simulator = createDirectorySimulator({
-    dialect: google({ customerKey: CUSTOMER_KEY, managedKey: MANAGED_KEY }),
-    world,
-    seed,
-    clock: () => clock.ms,
-    settings: changedSettings(CALM_SETTINGS, settings),
-    onDefect: (error) => defects.push(error),
-  });
-  onTestFinished(() => simulator.close());
-  const send = async (request: string, { token = null, body, headers = {} }: Sent = {}) => {
-    const [method = 'GET', url = ''] = request.split(' ');
-    const response = await simulator.app.inject({
-      method: method as 'GET',
-      url,
-      headers: {
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
-    const isJson = String(response.headers['content-type']).includes('json');
-    return {
-      status: response.statusCode,
-      headers: response.headers,
-      text: response.body,
-      json: isJson ? response.json() : undefined,
-    };
-  };
+/** Starts a Google directory. */
+export function startGoogle({ world = WORLD, ...options }: Options = {}) {
+  const dialect = google({ customerKey: CUSTOMER_KEY, managedKey: MANAGED_KEY });
+  const simulated = startSimulated(dialect, { world, ...options });
+  const { clock, send } = simulated;
   const signIn = (claims: Record<string, unknown> = {}) =>
     send('POST /token', {
       body: new URLSearchParams({
@@ -111,11 +63,10 @@ export function startGoogle({ world = WORLD, seed = '1', settings = {} }: Option
     const prefix = path.startsWith('activity/') ? '/admin/reports/v1/' : '/admin/directory/v1/';
     return send(`GET ${prefix}${path}`, { token });
   };
-  const control = (name: string, body: unknown = {}) => send(`POST /_simulator/${name}`, { body });
   const forgetToken = () => {
     token = undefined;
   };
-  return { simulator, clock, defects, send, signIn, get, control, forgetToken };
+  return { ...simulated, signIn, get, forgetToken };
 }
 
 export type Google = ReturnType<typeof startGoogle>;

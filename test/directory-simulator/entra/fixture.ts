@@ -1,15 +1,10 @@
-import { onTestFinished } from 'vitest';
-import {
-  CALM_SETTINGS,
-  changedSettings,
-  type PartialSettings,
-} from '../../../directory-simulator/engine/settings.ts';
-import { createDirectorySimulator } from '../../../directory-simulator/engine/simulator.ts';
 import type { WorldInput } from '../../../directory-simulator/engine/world.ts';
 import { CLIENT_ID } from '../../../directory-simulator/entra/application.ts';
 import { entra } from '../../../directory-simulator/entra/dialect.ts';
+import { NOW_MS, type Options, startSimulated } from '../simulated.ts';
 
-export const NOW_MS = Date.UTC(2026, 10, 20, 10);
+export { NOW_MS } from '../simulated.ts';
+
 export const DAY_MS = 86_400_000;
 export const TENANT = '22222222-bbbb-4000-8000-000000000002';
 export const SECRET = 'simulated-client-secret';
@@ -68,55 +63,10 @@ export const WORLD: WorldInput = {
   ],
 };
 
-interface Sent {
-  readonly token?: string | null;
-  readonly body?: unknown;
-  readonly headers?: Record<string, string>;
-}
-
-interface Options {
-  readonly world?: WorldInput;
-  readonly seed?: string;
-  readonly settings?: PartialSettings;
-}
-
-/**
- * Starts an Entra directory without lag and failures. The test sets its clock. Returns functions that call the
- * directory.
- */
-export function startEntra({ world = WORLD, seed = '1', settings = {} }: Options = {}) {
-  const clock = { ms: NOW_MS };
-  const defects: unknown[] = [];
-  const simulator = createDirectorySimulator({
-    dialect: entra(),
-    world,
-    seed,
-    clock: () => clock.ms,
-    settings: changedSettings(CALM_SETTINGS, settings),
-    onDefect: (error) => defects.push(error),
-  });
-  onTestFinished(() => simulator.close());
-  const send = async (request: string, { token = null, body, headers = {} }: Sent = {}) => {
-    const [method = 'GET', url = ''] = request.split(/ (.*)/s);
-    const response = await simulator.app.inject({
-      method: method as 'GET',
-      url,
-      headers: {
-        host: '127.0.0.1',
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
-    const isJson = String(response.headers['content-type']).includes('json');
-    return {
-      status: response.statusCode,
-      headers: response.headers,
-      text: response.body,
-      json: isJson ? response.json() : undefined,
-    };
-  };
+/** Starts an Entra directory. */
+export function startEntra({ world = WORLD, ...options }: Options = {}) {
+  const simulated = startSimulated(entra(), { world, ...options }, '127.0.0.1');
+  const { clock, send, control } = simulated;
   /** Sends a form to the token endpoint. `changed` overrides fields of a valid request with the client secret. */
   const signIn = (changed: Record<string, string | undefined> = {}, tenant = TENANT) => {
     const usual = {
@@ -140,7 +90,6 @@ export function startEntra({ world = WORLD, seed = '1', settings = {} }: Options
     const local = path.startsWith('http') ? path.replace(/^http:\/\/[^/]+/, '') : `/v1.0/${path}`;
     return send(`GET ${encodeURI(decodeURI(local))}`, { token, headers });
   };
-  const control = async (name: string, body: unknown = {}) => send(`POST /_simulator/${name}`, { body });
   /** Advances the clock by one second, makes the changes, and advances the clock by another second. */
   const change = async (...changes: unknown[]) => {
     clock.ms += 1_000;
@@ -151,7 +100,7 @@ export function startEntra({ world = WORLD, seed = '1', settings = {} }: Options
   const forgetToken = () => {
     token = undefined;
   };
-  return { simulator, clock, defects, send, signIn, get, control, change, forgetToken };
+  return { ...simulated, signIn, get, change, forgetToken };
 }
 
 export type Entra = ReturnType<typeof startEntra>;

@@ -1,17 +1,12 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose';
-import { onTestFinished } from 'vitest';
-import {
-  CALM_SETTINGS,
-  changedSettings,
-  type PartialSettings,
-} from '../../../directory-simulator/engine/settings.ts';
-import { createDirectorySimulator } from '../../../directory-simulator/engine/simulator.ts';
 import type { WorldInput } from '../../../directory-simulator/engine/world.ts';
 import { okta } from '../../../directory-simulator/okta/dialect.ts';
 import { CUSTOMER_KEY } from '../keys.ts';
+import { NOW_MS, type Options, startSimulated } from '../simulated.ts';
 
-export const NOW_MS = Date.UTC(2026, 10, 20, 10);
+export { NOW_MS } from '../simulated.ts';
+
 const HOST = '127.0.0.1:8080';
 export const ORG = `http://${HOST}`;
 export const TOKEN_URL = `${ORG}/oauth2/v1/token`;
@@ -59,52 +54,14 @@ export const WORLD: WorldInput = {
   ].map((group) => ({ ...group, email: `${group.id}@group.example`, ...CREATED })),
 };
 
-interface Sent {
-  readonly headers?: Record<string, string>;
-  readonly body?: unknown;
-}
-
-interface Options {
-  readonly world?: WorldInput;
-  readonly seed?: string;
-  readonly settings?: PartialSettings;
-  readonly orgUrl?: string;
-}
-
-/** Starts an Okta org without lag and failures. The test sets its clock. Returns functions that call the org. */
-export function startOkta({ world = WORLD, seed = '1', settings = {}, orgUrl }: Options = {}) {
-  const clock = { ms: NOW_MS };
-  const defects: unknown[] = [];
-  const simulator = createDirectorySimulator({
-    dialect: okta({ clientKey: CUSTOMER_KEY, orgUrl }),
-    world,
-    seed,
-    clock: () => clock.ms,
-    settings: changedSettings(CALM_SETTINGS, settings),
-    onDefect: (error) => defects.push(error),
-  });
-  onTestFinished(() => simulator.close());
-  const send = async (request: string, { headers = {}, body }: Sent = {}) => {
-    const [method = 'GET', url = ''] = request.split(' ');
-    const response = await simulator.app.inject({
-      method: method as 'GET',
-      url,
-      headers: {
-        host: HOST,
-        ...(body === undefined || typeof body === 'string' ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
-    const isJson = String(response.headers['content-type']).includes('json');
-    return {
-      status: response.statusCode,
-      headers: response.headers,
-      text: response.body,
-      json: isJson ? response.json() : undefined,
-    };
-  };
-  const control = (name: string, body: unknown = {}) => send(`POST /_simulator/${name}`, { body });
+/** Starts an Okta org. */
+export function startOkta({
+  world = WORLD,
+  orgUrl,
+  ...options
+}: Options & { readonly orgUrl?: string } = {}) {
+  const simulated = startSimulated(okta({ clientKey: CUSTOMER_KEY, orgUrl }), { world, ...options }, HOST);
+  const { simulator, send, control } = simulated;
   let apiToken: string | undefined;
   /** Sends a GET with the API token. The path is relative to `/api/v1/`, or is a whole link. */
   const get = async (path: string) => {
@@ -114,7 +71,7 @@ export function startOkta({ world = WORLD, seed = '1', settings = {}, orgUrl }: 
   };
   const lines = simulator.dialect.describeCredentials(ORG);
   const clientId = lines[0]?.replace('client id ', '') ?? '';
-  return { simulator, clock, defects, send, control, get, clientId };
+  return { ...simulated, get, clientId };
 }
 
 export type Okta = ReturnType<typeof startOkta>;

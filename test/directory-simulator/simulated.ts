@@ -1,0 +1,67 @@
+import { onTestFinished } from 'vitest';
+import type { OpenDialect } from '../../directory-simulator/engine/dialect.ts';
+import {
+  CALM_SETTINGS,
+  changedSettings,
+  type PartialSettings,
+} from '../../directory-simulator/engine/settings.ts';
+import { createDirectorySimulator } from '../../directory-simulator/engine/simulator.ts';
+import type { WorldInput } from '../../directory-simulator/engine/world.ts';
+
+/** The time at which each simulated directory starts. */
+export const NOW_MS = Date.UTC(2026, 10, 20, 10);
+
+interface Sent {
+  readonly token?: string | null;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+export interface Options {
+  readonly world?: WorldInput;
+  readonly seed?: string;
+  readonly settings?: PartialSettings;
+}
+
+/** Starts a directory without lag and failures. The test sets its clock. Returns functions that call the directory. */
+export function startSimulated(
+  dialect: OpenDialect,
+  { world, seed = '1', settings = {} }: Options & { readonly world: WorldInput },
+  host = 'localhost',
+) {
+  const clock = { ms: NOW_MS };
+  const defects: unknown[] = [];
+  const simulator = createDirectorySimulator({
+    dialect,
+    world,
+    seed,
+    clock: () => clock.ms,
+    settings: changedSettings(CALM_SETTINGS, settings),
+    onDefect: (error) => defects.push(error),
+  });
+  onTestFinished(() => simulator.close());
+  const send = async (request: string, { token = null, body, headers = {} }: Sent = {}) => {
+    const [method = 'GET', url = ''] = request.split(/ (.*)/s);
+    const isText = body === undefined || typeof body === 'string';
+    const response = await simulator.app.inject({
+      method: method as 'GET',
+      url,
+      headers: {
+        host,
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(isText ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { payload: isText ? body : JSON.stringify(body) }),
+    });
+    const isJson = String(response.headers['content-type']).includes('json');
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      text: response.body,
+      json: isJson ? response.json() : undefined,
+    };
+  };
+  const control = (name: string, body: unknown = {}) => send(`POST /_simulator/${name}`, { body });
+  return { simulator, clock, defects, send, control };
+}
