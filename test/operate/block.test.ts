@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { platformUserId } from '../../shared/domain/ids.ts';
+import { groupId, platformUserId } from '../../shared/domain/ids.ts';
+import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
+import { ofOtherSources } from '../../shared/operate/other-source.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { runCli } from '../support/cli/io.ts';
@@ -200,4 +202,33 @@ describe('groupsync block', () => {
     expect(await block('r-gus')).toMatchObject({ code: 0, json: { block: { members: [] }, groups: [] } });
     expect((await cli('explain', 'g', 'gus@acme.test')).stdout).toContain('blocked by local:tester');
   });
+});
+
+it('events send names the groups of a SCIM client and of a reader, and exits with 3', async () => {
+  const { ports, connection } = await company();
+  const { name } = connection;
+  const times = { createdMs: 1, modifiedMs: 1, changedMs: 1, listedAt: STAMP_ZERO };
+  const kept = {
+    state: 'live',
+    settled: true,
+    version: 1,
+    writes: new Map(),
+    replacements: new Map(),
+  } as const;
+  const resource = { type: 'Group', id: 's', attributes: { displayName: 'S' }, revision: 1 } as const;
+  await ports.scim.save(name, { ...resource, ...times, ...kept }, undefined);
+  await ports.reader.noteMove(name, { from: groupId('r'), to: groupId('r'), source: 'directory' });
+  const send = (id: string) => {
+    const event = { specversion: '1.0', id: 'e', source: 'hr', time: new Date(ports.clock()).toISOString() };
+    const [type, data] = ['directory.group.deleted', { group: { id } }];
+    return runCli(['events', 'send', '-'], { ports, stdin: JSON.stringify({ ...event, type, data }) });
+  };
+  const noEffect = expect.stringMatching(/group s .*SCIM client.*no effect/);
+  expect(await send('s')).toMatchObject({ code: 3, stderr: noEffect });
+  expect(await send('g')).toMatchObject({ code: 0, stderr: '' });
+  const read = { name, settings: { ...connection.settings, directory: {} as never } };
+  expect(await ofOtherSources(read, ['g', 'r', 's'].map(groupId), ports)).toEqual([
+    { group: 'r', source: 'directory' },
+    { group: 's', source: 'scim' },
+  ]);
 });
