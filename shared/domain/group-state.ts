@@ -212,6 +212,8 @@ export const GroupItem = z.lazy(() =>
     rev: number.default(0),
     dirtySince: number.exactOptional(),
     wakeAt: number.exactOptional(),
+    /** Whether a worker sends the message of the wake-up. Otherwise the requeue job sends it. */
+    wakeIsSent: z.boolean().exactOptional(),
     /** The result of the last run of apply. While the group is dirty, this result is outdated. */
     settled: z.enum(['in_sync', 'held', 'deleted', 'unnamed', 'excluded']).exactOptional(),
     failedAt: number.exactOptional(),

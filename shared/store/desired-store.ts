@@ -98,9 +98,12 @@ export function createDesiredStore(table: Table): DesiredStore {
 
     async markDirty(ref, dirty, update) {
       const marked = await markWith(update, ref, dirty);
-      const { wakeAt, lastWriteAt, pausedAt, isContained }: Attributes = marked.written ? marked.item : {};
+      const { wakeAt, wakeIsSent, lastWriteAt, pausedAt, isContained }: Attributes = marked.written
+        ? marked.item
+        : {};
       return {
         wakeAtMs: Number(wakeAt),
+        wakeIsSent: wakeIsSent === true,
         lastWriteAtMs: typeof lastWriteAt === 'number' ? lastWriteAt : undefined,
         paused: pausedAt !== undefined,
         isContained: isContained === true,

@@ -27,6 +27,7 @@ import {
   suspectedChangeIsAs,
   unsettledSince,
   unwrittenSince,
+  WAKE_UP,
   wakeUpFields,
 } from './group-writes.ts';
 import { plain } from './item-form.ts';
@@ -138,7 +139,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const { set, remove } =
         againAtMs === undefined
           ? settledChange(seen, seen.link?.view, { settled, counts, failing })
-          : { set: wakeUpFields(seen.ref, againAtMs), remove: ['attempts', 'lastError'] };
+          : { set: wakeUpFields(seen.ref, againAtMs, againAtMs), remove: ['attempts', 'lastError'] };
       const certain = againAtMs === undefined ? ['uncertain'] : [];
       return update(
         seen.ref,
@@ -226,15 +227,22 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     collect: async (state, nowMs) =>
       (await views.collect(state, nowMs)) + (await collectTombstones(table, state, nowMs)),
 
-    async postpone(seen, { retryAtMs, soonerMs, attempts, calledMs, error, mine = seen.intent?.id }) {
+    async postpone(
+      seen,
+      { retryAtMs, isRetrySent, soonerMs, attempts, calledMs, error, mine = seen.intent?.id },
+    ) {
       const { ref } = seen;
       const noOtherIntent = mine === undefined ? missing('intent') : any(missing('intent'), intentIs(mine));
-      const until = (wakeAtMs: number, when: Condition) => {
+      const until = (wakeAtMs: number, when: Condition, dueMs?: number) => {
         const tried = { attempts, calledMs, lastError: { ...error } };
-        const set = { ...tried, ...(mine && { releasedIntent: mine }), ...wakeUpFields(ref, wakeAtMs) };
+        const set = {
+          ...tried,
+          ...(mine && { releasedIntent: mine }),
+          ...wakeUpFields(ref, wakeAtMs, dueMs),
+        };
         return update(ref, { set }, all(exists('dirtySince'), noOtherIntent, when));
       };
-      if (await until(retryAtMs, revIsAs(seen))) return retryAtMs;
+      if (await until(retryAtMs, revIsAs(seen), isRetrySent ? undefined : retryAtMs)) return retryAtMs;
       return (await until(soonerMs, exists('rev'))) ? soonerMs : undefined;
     },
 
@@ -250,7 +258,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
             calledMs: seen.calledMs,
             ...placed(seen.ref, NOT_DUE),
           },
-          remove: ['dirtySince', 'wakeAt', 'attempts', MISSED],
+          remove: ['dirtySince', ...WAKE_UP, 'attempts', MISSED],
         },
         all(revIsAs(seen), intentIsAs(seen)),
       ),

@@ -111,15 +111,17 @@ export function settledChange(
 }
 
 export const PARTIAL_READ_HINTS = ['changedMembers', 'inSync'];
-const DONE_WITH = ['dirtySince', 'wakeAt', 'attempts', 'releasedPlatformId'];
+export const WAKE_UP = ['wakeAt', 'wakeIsSent'];
+const DONE_WITH = ['dirtySince', ...WAKE_UP, 'attempts', 'releasedPlatformId'];
 const CLEAN = [...DONE_WITH, 'lastError', 'failedAt', 'refusedFields', 'failureReport'];
 
 /**
  * Returns the attributes of a scheduled wake-up. The index sorts groups by `dueMs`. From this time on, the requeue job
- * treats the wake-up as lost.
+ * treats the wake-up as lost. If it is the time of the wake-up, no other worker sends a message.
  */
 export const wakeUpFields = (ref: GroupRef, wakeAtMs: number, dueMs = wakeAtMs + WAKE_GRACE_MS) => ({
   wakeAt: wakeAtMs,
+  wakeIsSent: dueMs > wakeAtMs,
   ...placed(ref, dueText(dueMs)),
 });
 
@@ -133,11 +135,12 @@ export const dirtying = (
   { nowMs, wakeAtMs, dueMs, isAtOnce = false, isAgain = false }: Dirty,
   { set = {}, setIfMissing = {}, remove = [] }: Omit<Change, 'add'> = {},
 ) => {
-  const { wakeAt, ...due } = wakeUpFields(ref, wakeAtMs, dueMs);
+  const { wakeAt, wakeIsSent, ...due } = wakeUpFields(ref, wakeAtMs, dueMs);
+  const wakeUp = { wakeAt, wakeIsSent };
   return {
     add: { rev: 1 },
-    set: { ...set, group: ref.group, ...due, ...(isAtOnce ? { wakeAt } : {}) },
-    setIfMissing: { ...OF_THIS_SCHEMA, ...setIfMissing, dirtySince: nowMs, ...(isAtOnce ? {} : { wakeAt }) },
+    set: { ...set, group: ref.group, ...due, ...(isAtOnce ? wakeUp : {}) },
+    setIfMissing: { ...OF_THIS_SCHEMA, ...setIfMissing, dirtySince: nowMs, ...(isAtOnce ? {} : wakeUp) },
     remove: ['failedAt', ...(isAgain ? [] : ['calledMs', 'attempts']), ...remove],
   };
 };

@@ -132,10 +132,10 @@ async function mark(
   return { wake: isKept ? undefined : { ...ref, afterMs: delayMs(lastWriteAtMs, moment) }, isContained };
 }
 
-/** Whether this call sends the message: it stored the wake-up, or it replaces a wake-up that is lost or too late. */
+/** Whether this call sends the message: it stored the wake-up, or it replaces a wake-up that is lost, too late, or left to the requeue job. */
 async function sendsMessage(
   ref: GroupRef,
-  found: Pick<WakeUpState, 'wakeAtMs'>,
+  found: Pick<WakeUpState, 'wakeAtMs' | 'wakeIsSent'>,
   {
     desired,
     moment,
@@ -146,6 +146,6 @@ async function sendsMessage(
   },
 ): Promise<boolean> {
   if (found.wakeAtMs === wakeAtMs) return true;
-  if (coversChange(found.wakeAtMs, moment)) return false;
+  if (found.wakeIsSent && coversChange(found.wakeAtMs, moment)) return false;
   return desired.renew(ref, found.wakeAtMs, wakeAtMs);
 }

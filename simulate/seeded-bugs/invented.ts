@@ -51,7 +51,13 @@ export const INVENTED_BUGS: Readonly<Record<string, Bug>> = {
     at('desired', (desired, ports) => ({
       markDirty: async (ref, when, said) =>
         ports.random() < 0.25
-          ? { wakeAtMs: when.nowMs, lastWriteAtMs: undefined, paused: true, isContained: false }
+          ? {
+              wakeAtMs: when.nowMs,
+              wakeIsSent: true,
+              lastWriteAtMs: undefined,
+              paused: true,
+              isContained: false,
+            }
           : desired.markDirty(ref, when, said),
     })),
   ],

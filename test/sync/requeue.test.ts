@@ -17,7 +17,7 @@ describe('limit on groups per run of the requeue job', () => {
     const fail = (each: (typeof refs)[number]) => {
       const nowMs = world.nowMs();
       const error = { code: 'c', message: 'm', atMs: nowMs };
-      const times = { retryAtMs: nowMs + 60 * MINUTE_MS, soonerMs: nowMs };
+      const times = { retryAtMs: nowMs + 60 * MINUTE_MS, isRetrySent: false, soonerMs: nowMs };
       const state = { ref: each, rev: 1 } as GroupState;
       return groups.postpone(state, { ...times, error, attempts: 9, calledMs: [], mine: undefined });
     };

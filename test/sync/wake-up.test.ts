@@ -10,7 +10,7 @@ import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { GroupSummary } from '../../shared/sync/ports/group-index.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
 import { UNCERTAIN_MS } from '../../shared/sync/tuning.ts';
-import { wakeGroups } from '../../shared/sync/wake.ts';
+import { replanAll, wakeGroups } from '../../shared/sync/wake.ts';
 import { seededRandom } from '../../simulate/random.ts';
 import { drive } from '../support/engine/drive.ts';
 import { Scheduler } from '../support/engine/scheduler.ts';
@@ -117,6 +117,25 @@ describe('change of a group', () => {
     expect(shown('g')).toEqual([['u-b', 'u-c']]);
     expect(world.platform.writes).toHaveLength(2);
     expect(await state('g')).not.toHaveProperty('wakeAtMs');
+  });
+
+  it.each([
+    ['after a change of settings', 'settings'],
+    ['of a retry in eleven minutes', 'retry'],
+  ])('a change sends a message if the next wake-up %s is left to the requeue job', async (_, by) => {
+    const { change, messages, world, toolPorts, ref, state } = await settled();
+    await toolPorts.desired.markDirty(ref('g'), { nowMs: world.nowMs(), wakeAtMs: world.nowMs() });
+    if (by === 'settings') await replanAll(CONNECTION, toolPorts);
+    else {
+      const seen = (await toolPorts.groups.read(ref('g'))) as GroupState;
+      const retryAtMs = world.nowMs() + 11 * MINUTE_MS;
+      const error = { code: 'conflict', message: '', atMs: world.nowMs() };
+      const how = { retryAtMs, isRetrySent: false, soonerMs: retryAtMs, mine: undefined };
+      await toolPorts.groups.postpone(seen, { ...how, error, attempts: 1, calledMs: [] });
+    }
+    world.advance(Number((await state('g'))?.wakeAtMs) + 1_000 - world.nowMs());
+    await change({ add: ['b'], to: 'g' });
+    expect(messages()).toEqual([0]);
   });
 
   it('a deletion followed by a creation is written as one difference', async () => {
@@ -280,7 +299,7 @@ describe('late write of the group item', () => {
     const { toolPorts, change, state, set, deliver, world } = await settled();
     await change({ add: ['b'], to: 'g' });
     const seen = (await state('g')) as GroupState;
-    const times = { retryAtMs: 9e12, soonerMs: 8e12 };
+    const times = { retryAtMs: 9e12, isRetrySent: true, soonerMs: 8e12 };
     const how = { ...times, error, attempts: 1, calledMs: [], mine: undefined };
     expect(await toolPorts.groups.postpone(seen, how)).toBe(9e12);
     await change({ add: ['c'], to: 'g' });

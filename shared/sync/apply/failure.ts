@@ -32,7 +32,12 @@ export async function handleFailure(
     const nowMs = ports.clock();
     const { calledMs, mine } = how;
     const retryAtMs = affordableAtMs(nowMs, calledMs);
-    const again = { retryAtMs, soonerMs: nowMs + ports.coalesceMs, error: { atMs: nowMs, ...error } };
+    const again = {
+      retryAtMs,
+      isRetrySent: false,
+      soonerMs: nowMs + ports.coalesceMs,
+      error: { atMs: nowMs, ...error },
+    };
     // A failure that closes the gate does not count as an attempt of the group. The group's calls do count, because the
     // gate may open and close many times.
     await ports.groups.postpone(state, { ...again, attempts, calledMs, mine });
@@ -78,7 +83,8 @@ export async function postpone(
   const retryAtMs = affordableAtMs(nowMs + waitMs, calledMs);
   const soonerMs = Math.min(retryAtMs, nowMs + ports.coalesceMs);
   const tries = { attempts: attempts + 1, calledMs, error: { atMs: nowMs, ...error } };
-  const wakeAtMs = await ports.groups.postpone(state, { ...tries, retryAtMs, soonerMs, mine });
+  const isRetrySent = retryAtMs - nowMs <= OWN_MESSAGE_MS;
+  const wakeAtMs = await ports.groups.postpone(state, { ...tries, retryAtMs, isRetrySent, soonerMs, mine });
   if (wakeAtMs === undefined || wakeAtMs - nowMs > OWN_MESSAGE_MS) return;
   await ports.applyQueue.wake([{ ...ref, afterMs: wakeAtMs - nowMs }]);
 }

@@ -73,6 +73,8 @@ export interface Dirty {
 /** The part of a group's state that decides the time of the next wake-up, and whether a message is sent. */
 export interface WakeUpState {
   readonly wakeAtMs: number;
+  /** Whether a worker sends the message of the wake-up. Otherwise the requeue job sends it when the wake-up is due. */
+  readonly wakeIsSent: boolean;
   readonly lastWriteAtMs: number | undefined;
   readonly paused: boolean;
   /** Whether another group contains the group now, or contained it earlier. */

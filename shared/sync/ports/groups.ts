@@ -78,6 +78,8 @@ export interface ReportedError extends GroupError {
 
 export interface Postponement extends Pick<GroupState, 'attempts' | 'calledMs'> {
   readonly retryAtMs: number;
+  /** Whether the caller sends a message for a wake-up at `retryAtMs`. Otherwise the requeue job sends it. */
+  readonly isRetrySent: boolean;
   /** The time that replaces `retryAtMs` if the group has changed since `seen` was read. */
   readonly soonerMs: number;
   readonly error: GroupError;
