@@ -30,7 +30,7 @@ export async function updateBudget(): Promise<void> {
   writeFileSync(FILE, `${JSON.stringify(await countAll(), null, 2)}\n`);
 }
 
-export async function countAll(): Promise<Readonly<Record<string, Counts>>> {
+async function countAll(): Promise<Readonly<Record<string, Counts>>> {
   const counted: Record<string, Counts> = {};
   for (const scenario of SCENARIOS) counted[scenario.name] = await countCalls(scenario);
   return counted;

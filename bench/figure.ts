@@ -6,7 +6,7 @@ export interface Figure {
   readonly run: (options: FigureOptions) => Promise<string>;
 }
 
-export interface FigureOptions {
+interface FigureOptions {
   /** Includes measurements that take longer than ten minutes. */
   readonly full: boolean;
   /** The part of the figure to measure. Undefined means all parts. */

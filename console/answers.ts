@@ -95,7 +95,7 @@ export interface Unmatched {
 }
 
 /** An item that an operator has hidden on the page Home. */
-export interface Acknowledgement {
+interface Acknowledgement {
   readonly item: string;
   /** The item is shown again when its version changes, or at `until`. null: only at `until`. */
   readonly version: string | null;

@@ -1,5 +1,5 @@
 /** Returns the text without case and accents: “Núñez” and “nunez” are equal. */
-export const folded = (text: string): string =>
+const folded = (text: string): string =>
   text
     .normalize('NFD')
     .replace(/\p{M}/gu, '')

@@ -7,7 +7,7 @@ type GroupInput = NonNullable<WorldInput['groups']>[number];
 type MemberInput = NonNullable<GroupInput['members']>[number];
 
 /** Returns a GUID. The same name always has the same id. */
-export function guidOf(name: string): string {
+function guidOf(name: string): string {
   const hex = createHash('sha256').update(name).digest('hex');
   const parts = [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`];
   return [...parts, hex.slice(20, 32)].join('-');

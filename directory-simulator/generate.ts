@@ -3,7 +3,7 @@ import { type SeededRandom, seededRandom } from '../local/platform/seeded-random
 import { DEPARTMENTS, GROUP_KINDS } from '../local/platform/world-vocabulary.ts';
 import type { WorldInput } from './engine/world.ts';
 
-export interface DirectorySize {
+interface DirectorySize {
   readonly people: number;
   readonly groups: number;
   readonly seed: string;

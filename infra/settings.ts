@@ -144,7 +144,7 @@ export const StageSettings = z
 export type Settings = z.infer<typeof StageSettings> & { readonly stage: string };
 
 /** Returns the value of a setting. `app.node.tryGetContext` reads cdk.json and `-c name=value`. */
-export type Context = (name: string) => unknown;
+type Context = (name: string) => unknown;
 
 /**
  * @param names all names in the context. A name that is neither a setting nor a key of the CDK is refused.

@@ -168,7 +168,7 @@ export class Worker extends Construct {
   }
 }
 
-export interface Task {
+interface Task {
   readonly name: ScheduleKey | OptionalScheduleKey;
   readonly everyMinutes: number;
   readonly payload: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ const BatchResponse = z
   .nullable();
 
 /** The messages of a batch to delete, the messages to return to the queue, and the reason if the whole batch failed. */
-export interface BatchOutcome {
+interface BatchOutcome {
   readonly done: readonly string[];
   readonly failed: readonly string[];
   readonly error?: string;

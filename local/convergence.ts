@@ -15,7 +15,7 @@ export interface GroupCounts {
   readonly unfinished: number;
 }
 
-export interface ConvergenceOptions {
+interface ConvergenceOptions {
   readonly countMessages: (queueUrl: string) => number;
   readonly eventsQueueUrl: string;
   /** The queue of the directory reader; undefined if no directory is read. */

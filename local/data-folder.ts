@@ -5,7 +5,7 @@ import { isRunning } from './local-file.ts';
 import { UsageError } from './usage.ts';
 
 /** The files in the folder of `--data`. This process holds the folder's lock until it calls `release`. */
-export interface DataFolder {
+interface DataFolder {
   readonly tables: string;
   readonly platform: string;
   readonly secrets: string;

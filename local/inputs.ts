@@ -3,7 +3,7 @@ import { exampleEvents, exampleWorldFile } from './example.ts';
 import { parseWorld, type WorldInput } from './platform/state/world.ts';
 import { UsageError } from './usage.ts';
 
-export interface Inputs {
+interface Inputs {
   readonly world: WorldInput;
   readonly events: readonly EventLine[];
 }

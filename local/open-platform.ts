@@ -4,7 +4,7 @@ import { JournalError } from './platform/state/journal.ts';
 import { WorldError, type WorldInput } from './platform/state/world.ts';
 import { UsageError } from './usage.ts';
 
-export interface OpenPlatform {
+interface OpenPlatform {
   readonly url: string;
   /** The token of the world's first OAuth application. The connection uses this token. */
   readonly token: string;

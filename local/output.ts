@@ -5,7 +5,7 @@ import { DEFAULT_LOCAL_FILE, type LocalFile } from './local-file.ts';
 import type { GroupReport } from './report.ts';
 import { groupsSummary, groupsTable } from './table.ts';
 
-export interface RunResult {
+interface RunResult {
   readonly converged: boolean;
   readonly groups: readonly GroupReport[];
   readonly elapsedMs: number;

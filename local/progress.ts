@@ -1,14 +1,14 @@
 import { SingleBar } from 'cli-progress';
 import type { Backlog } from './convergence.ts';
 
-export interface Progress {
+interface Progress {
   readonly show: (backlog: Backlog) => void;
   /** Prints a line. On a terminal, the line appears above the progress bar. */
   readonly printLine: (line: string) => void;
   readonly end: () => void;
 }
 
-export interface Screen {
+interface Screen {
   readonly isTTY?: boolean;
   readonly write: (text: string) => unknown;
 }

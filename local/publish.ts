@@ -7,7 +7,7 @@ const BATCH_BYTES = 1_048_576;
 const CALLS_AT_ONCE = 4;
 const ATTEMPTS = 5;
 
-export interface Published {
+interface Published {
   readonly sent: number;
   /** The lines that SQS rejected, with the reasons, in the order of the file. */
   readonly refused: readonly { readonly line: EventLine; readonly reason: string }[];

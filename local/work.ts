@@ -31,7 +31,7 @@ const DIRECTORY_EVERY_SECONDS = 15;
  */
 const RUNS_AT_ONCE = { ingest: 1, apply: EVENT_SOURCES.apply.maximumConcurrency } as const;
 
-export interface WorkOptions {
+interface WorkOptions {
   readonly prefix: string;
   readonly client: SQSClient;
   readonly queueUrls: Readonly<Record<QueueKey, string>>;

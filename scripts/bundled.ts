@@ -9,7 +9,7 @@ const PackageFile = z.object({
     .union([z.string(), z.object({ type: z.string() }).transform(({ type }) => type)])
     .default('unknown'),
 });
-export type BundledPackage = z.infer<typeof PackageFile> & {
+type BundledPackage = z.infer<typeof PackageFile> & {
   /** Path of the package's folder, relative to the project. */
   readonly path: string;
 };
@@ -21,7 +21,7 @@ const OF_PAGE = ['node_modules/preact', 'node_modules/@preact/signals', 'node_mo
 const PACKAGE_FOLDER = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//;
 
 /** Returns the folders of the packages whose code a bundle contains, sorted. */
-export function bundledFolders({
+function bundledFolders({
   inputs,
 }: {
   readonly inputs: Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 /** A package and its licence, as stated in its package.json. */
-export interface Component {
+interface Component {
   readonly name: string;
   readonly version: string;
   readonly license: string;

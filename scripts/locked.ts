@@ -10,7 +10,7 @@ const Entry = z.looseObject({
 const Lock = z.object({ packages: z.record(z.string(), Entry) });
 
 /** A package file and its lock file, for `npm ci`. */
-export interface LockedPackages {
+interface LockedPackages {
   readonly packageJson: object;
   readonly lock: object;
 }

@@ -12,14 +12,14 @@ const MAX_AHEAD_MS = 5 * 60_000;
  * The answer of the SCIM server to a request. The revision in the answer gives the order of the requests. The answer to
  * a deletion has no revision.
  */
-export interface ScimAnswer {
+interface ScimAnswer {
   readonly atMs: number;
   readonly made?: string | undefined;
   /** `modifiedMs` is missing if the answer has no body. */
   readonly revision?: { readonly modifiedMs?: number | undefined; readonly number: bigint } | undefined;
 }
 
-export interface Arrived {
+interface Arrived {
   readonly messageId: string;
   readonly body: string;
   /** The connection that the attribute of the message names. */

@@ -23,7 +23,7 @@ export const returnedName = (connection: string): string => `${connection}${RETU
 export const originalName = (connection: string): string =>
   connection.endsWith(RETURNED) ? connection.slice(0, -RETURNED.length) : connection;
 
-export interface Return {
+interface Return {
   readonly town: Town;
   readonly removedAtMs: number;
   readonly connectedAtMs: number;

@@ -15,7 +15,7 @@ import { afterSilence } from './silence.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, type SimulationRun, START_MS } from './simulation-run.ts';
 import type { Seen } from './world.ts';
 
-export interface ExecuteOptions {
+interface ExecuteOptions {
   /** Whether the result contains all log lines. The trace page needs them. */
   readonly keepsLog?: boolean;
   readonly wrapPorts?: WrapPorts | undefined;

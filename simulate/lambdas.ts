@@ -18,7 +18,7 @@ export type Actor = LambdaName | 'checker';
 /** A seeded bug. It replaces methods of the ports of a worker. */
 export type WrapPorts = (ports: EnginePorts, lambda: Actor) => EnginePorts;
 
-export interface LambdasOptions extends Pick<PortsOptions, 'coalesceMs' | 'createSettleMs'> {
+interface LambdasOptions extends Pick<PortsOptions, 'coalesceMs' | 'createSettleMs'> {
   readonly time: Time;
   readonly random: Random;
   readonly runLog: RunLog;

@@ -29,7 +29,7 @@ const valueKey = (kind: 'address' | 'number', value: string): string =>
   `${kind} ${kind === 'address' ? folded(value) : value}`;
 
 /** The employees by value (`valueKey`) and by user. */
-export interface Holders {
+interface Holders {
   readonly byValue: ReadonlyMap<string, readonly HeldEmployee[]>;
   readonly byUser: ReadonlyMap<string, readonly HeldEmployee[]>;
 }

@@ -55,7 +55,7 @@ export interface EventMember {
   readonly isActive?: boolean;
 }
 
-export interface Order {
+interface Order {
   /**
    * An RFC 3339 time; undefined if the message or request contains no time. Without a time, ingest uses the time at
    * which the message was sent. The SCIM server uses the time of the request.

@@ -53,7 +53,7 @@ export interface OperatorDone {
 export type Screen = Pick<Hold, 'digest' | 'decision'> & { readonly users: readonly string[] };
 
 /** The data that a command of an operator needs, in addition to the ports of the engine. */
-export interface Session {
+interface Session {
   readonly sqs: SQSClient;
   readonly secretsManager: CredentialVault;
   /** The hold as the operator's screen showed it; undefined if the screen showed no hold. */

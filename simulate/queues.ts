@@ -22,7 +22,7 @@ export interface QueuedMessage {
   receipt?: string;
 }
 
-export interface QueuesOptions {
+interface QueuesOptions {
   readonly nowMs: () => number;
   readonly random: Random;
   /** The probability that a message is delivered twice. A late delivery has the same probability. The default is 0. */

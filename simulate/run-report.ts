@@ -3,7 +3,7 @@ import known from './known.json' with { type: 'json' };
 import type { Violation } from './run-log.ts';
 
 /** A known violation that does not make the run fail. All other violations do. */
-export interface KnownViolation extends Pick<Violation, 'check' | 'cause'> {
+interface KnownViolation extends Pick<Violation, 'check' | 'cause'> {
   readonly what: string;
   readonly fixedBy: string;
 }

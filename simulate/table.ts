@@ -19,7 +19,7 @@ import { changed, holds, isSame, itemBytes, kept } from './table/values.ts';
  * change an item throws an error.
  */
 
-export interface MemoryTableOptions {
+interface MemoryTableOptions {
   /**
    * The table calls this function before each operation. A test can stop the worker here, or let another worker run
    * first.

@@ -14,7 +14,7 @@ import { benchPorts } from '../memory/ports.ts';
 import { CREDENTIALS, REGION } from '../memory/sdk-wire.ts';
 import { TOKEN, worldOf } from './world.ts';
 
-export const TABLE_NAME = 'bench';
+const TABLE_NAME = 'bench';
 const COMPANY = 'bench';
 
 /** Starts the local emulators and the platform simulator in this process, with groupsync's ports on top. */

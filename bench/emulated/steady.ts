@@ -22,7 +22,7 @@ const PACES = {
   alone: { changes: 100, perSecond: 2.5, leave: true },
   steady: { changes: 400, perSecond: 50, leave: false },
 };
-export type Pace = keyof typeof PACES;
+type Pace = keyof typeof PACES;
 const POLL_MS = 500;
 
 const State = z.object({

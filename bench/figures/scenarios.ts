@@ -7,7 +7,7 @@ import { CONNECTION, createRig, type Rig } from '../memory/rig.ts';
 import type { Counts } from '../memory/totals.ts';
 
 /** A typical case. The calls of `run` are counted, and the calls of `prepare` are not. */
-export interface Scenario {
+interface Scenario {
   readonly name: string;
   readonly people: number;
   readonly guarded?: boolean;

@@ -22,7 +22,7 @@ export function plain(wire: Wire): Value {
 export const plainItem = (item: WireItem): Item =>
   Object.fromEntries(Object.entries(item).map(([name, value]) => [name, plain(value)])) as Item;
 
-export function wire(value: Value): Wire {
+function wire(value: Value): Wire {
   if (typeof value === 'string') return { S: value };
   if (typeof value === 'number') return { N: String(value) };
   if (typeof value === 'boolean') return { BOOL: value };

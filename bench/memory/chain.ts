@@ -23,7 +23,7 @@ import { createTotals } from './totals.ts';
 
 export const FUNCTIONS = ['ingest', 'apply', 'reconcile', 'people'] as const;
 export type FunctionName = (typeof FUNCTIONS)[number];
-export type TaskName = 'pump' | 'feed' | 'sweep' | 'health' | 'people';
+type TaskName = 'pump' | 'feed' | 'sweep' | 'health' | 'people';
 
 /** The assumed duration of one request to AWS, which is a high estimate. */
 export const REQUEST_SECONDS = 0.01;

@@ -8,7 +8,7 @@ export interface BenchEvent {
   readonly data: object;
 }
 
-export interface Directory {
+interface Directory {
   group(group: string, name?: string): BenchEvent;
   snapshot(group: string, members: readonly number[]): BenchEvent;
   added(group: string, ...members: number[]): BenchEvent;

@@ -1,7 +1,7 @@
 import type { DeadLetterQueue } from '../../shared/sync/ports/queues.ts';
 import { type EnginePorts, type PortsOptions, portsOver } from '../../simulate/engine.ts';
 
-export interface BenchPortsOptions
+interface BenchPortsOptions
   extends Pick<PortsOptions, 'table' | 'sqs' | 'queueUrl' | 'dispatcher' | 'coalesceMs' | 'clock' | 'newId'> {
   readonly onSecretRead: () => void;
   readonly token: string;

@@ -20,7 +20,7 @@ import { COMPANY, createCountedPlatform } from './platform.ts';
 import { type BenchPorts, benchPorts } from './ports.ts';
 import { createTotals } from './totals.ts';
 
-export interface RigOptions {
+interface RigOptions {
   readonly coalesceSeconds: number;
   readonly people: number;
   /** If true, the guard has its default limits. Otherwise the guard is off, because most figures need no holds. */

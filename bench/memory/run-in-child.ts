@@ -59,7 +59,7 @@ export function askChild<Result>({ file, memoryMb, title, answers }: Child, task
 }
 
 /** Reads an answer completely, because a stream cannot be sent to a child process. */
-export async function wholeAnswer({ statusCode, headers, body }: Dispatcher.ResponseData) {
+async function wholeAnswer({ statusCode, headers, body }: Dispatcher.ResponseData) {
   const parts: Buffer[] = [];
   for await (const part of body) parts.push(part);
   return { statusCode, headers, body: Buffer.concat(parts) };

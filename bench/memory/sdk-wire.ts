@@ -1,4 +1,4 @@
-export interface WireRequest {
+interface WireRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: unknown;
 }

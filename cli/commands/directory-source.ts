@@ -94,7 +94,7 @@ export async function namedDirectory(
   return { plan, setting, key, connection, isConnected, present };
 }
 
-export interface ChosenDirectory {
+interface ChosenDirectory {
   readonly connection: Connection;
   readonly kind: DirectoryKind;
   readonly directory: ShownDirectory;

@@ -18,7 +18,7 @@ import { utf8Chunks } from '../text-file.ts';
 import { chosenDirectory, withHint } from './directory-source.ts';
 import type { DirectoryOptions } from './directory-vendors.ts';
 
-export interface TakeoverOptions extends DirectoryOptions {
+interface TakeoverOptions extends DirectoryOptions {
   readonly to: Source;
   readonly map?: string;
   readonly sameIds?: boolean;

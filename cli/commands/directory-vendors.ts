@@ -31,7 +31,7 @@ export type SecretSource =
       readonly isPiped: boolean;
     };
 
-export interface DescribedDirectory {
+interface DescribedDirectory {
   readonly setting: object;
   /** Undefined if the deployed function signs in with its role and needs no secret. */
   readonly secret: SecretSource | undefined;

@@ -13,7 +13,7 @@ import { EXIT, UsageError } from '../io.ts';
 import type { Column } from '../output/table.ts';
 import { duration, plural, shellWords } from '../output/words.ts';
 
-export type QueueName = Mailbox['name'];
+type QueueName = Mailbox['name'];
 
 export interface QueueOption {
   readonly queue?: QueueName;
@@ -124,7 +124,7 @@ export function ageColumn<Row>(title: string, ageMs: (row: Row) => number, title
   };
 }
 
-export interface ReplayFlags extends MessageFilter {
+interface ReplayFlags extends MessageFilter {
   readonly rate?: number;
 }
 

@@ -69,7 +69,7 @@ async function chosen(context: Context, groups: readonly string[]): Promise<read
 
 const PLANS_AT_ONCE = 8;
 
-export type Planned = Partial<Planning<ToolPorts>>;
+type Planned = Partial<Planning<ToolPorts>>;
 
 /** @param given settings and ports that replace the settings and ports of the connection */
 async function planAll(
@@ -129,7 +129,7 @@ function printSynced({ synced, stopped }: SyncReport, names: Names, { out }: Con
 }
 
 /** Returns the plans. If a call to the platform fails, reports the reason and returns no plans. */
-export const planOrReport = (context: Context, refs: readonly GroupRef[]) =>
+const planOrReport = (context: Context, refs: readonly GroupRef[]) =>
   unlessPlatformFails(context, [], () => planAll(context, refs));
 
 async function unlessPlatformFails<Result>(

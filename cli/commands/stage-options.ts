@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { BuiltStack, Cdk } from '../deploy/ports.ts';
 import { type GlobalOptions, UsageError } from '../io.ts';
 
-export interface StageOptions {
+interface StageOptions {
   readonly stage?: string;
   readonly set: readonly string[];
 }

@@ -21,7 +21,7 @@ export interface CdkPackages {
   readonly lock: string;
 }
 
-export interface Fetching {
+interface Fetching {
   readonly env: Io['env'];
   readonly note: (text: string) => void;
   /** Rejects if there are no AWS credentials. Then nothing is fetched. */

@@ -8,9 +8,9 @@ export const PLAN_ACTIONS = [
   'change',
   'create',
 ] as const;
-export type PlanAction = (typeof PLAN_ACTIONS)[number];
+type PlanAction = (typeof PLAN_ACTIONS)[number];
 
-export interface PlannedChange {
+interface PlannedChange {
   readonly action: PlanAction;
   /** CloudFormation type, such as `AWS::SQS::Queue`. */
   readonly type: string;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-export interface Program {
+interface Program {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
@@ -9,7 +9,7 @@ export interface Program {
   readonly onLine?: (line: string) => void;
 }
 
-export interface Ended {
+interface Ended {
   readonly code: number;
   /** The lines of standard output and standard error, in the order of their arrival. */
   readonly lines: readonly string[];

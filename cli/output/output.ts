@@ -119,13 +119,13 @@ export function createOutput(
   };
 }
 
-export interface Progress {
+interface Progress {
   show(done: number, total: number): void;
   end(): void;
 }
 
 /** Shows a bar on a terminal. Elsewhere it prints nothing, to keep logs readable. */
-export function startProgress(screen: Terminal, what: string, quiet: boolean): Progress {
+function startProgress(screen: Terminal, what: string, quiet: boolean): Progress {
   if (quiet || screen.isTTY !== true) return { show: () => undefined, end: () => undefined };
   const bar = new SingleBar({
     format: `${what} {bar} {value}/{total}`,

@@ -5,7 +5,7 @@ import { Button, type ButtonProps, Failure, Field, Select } from './parts.tsx';
 import { T } from './texts.ts';
 
 /** A dialog that asks for a confirmation or for input before an action. */
-export interface Question {
+interface Question {
   readonly title: string;
   readonly text: string;
   readonly verb: string;

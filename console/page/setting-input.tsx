@@ -17,7 +17,7 @@ export function draftOf({ form }: SettingField, value: unknown): string {
 }
 
 /** The value of a draft, or the reason why it is not valid. The server also checks the value. */
-export type Entered = { readonly value: unknown } | { readonly problem: string };
+type Entered = { readonly value: unknown } | { readonly problem: string };
 
 export function enteredIn({ form, isNullable }: SettingField, draft: string): Entered {
   switch (form.kind) {

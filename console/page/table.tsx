@@ -22,7 +22,7 @@ export interface Column<Row> {
 }
 
 /** How a list is sorted, and how to change it. A text that begins with `-` sorts in descending order. */
-export interface Sorting {
+interface Sorting {
   readonly by: string;
   readonly set: (by: string) => void;
 }

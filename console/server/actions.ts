@@ -45,7 +45,7 @@ import { BOTH_QUEUES } from './session.ts';
  * The action was not done, or only in part, because of the current state. For example, another operator has changed the
  * object.
  */
-export class Changed extends Error {
+class Changed extends Error {
   override readonly name = 'Changed';
 }
 

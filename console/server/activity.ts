@@ -8,7 +8,7 @@ import type { Activity, Entry, PersonName } from '../answers.ts';
 import { matchesText, SEARCH_KEYS, type Search, type SearchKey } from '../search.ts';
 import { nameOf, namesOf } from './people.ts';
 
-export interface ActivityFilter extends Search {
+interface ActivityFilter extends Search {
   readonly sinceMs?: number | undefined;
 }
 

@@ -8,7 +8,7 @@ import { seesMessages, visibleTo, withoutMessages } from './access.ts';
 import { type Overview, revisionOf } from './overview.ts';
 import { type Person, roleFor } from './roles.ts';
 
-export interface Visible {
+interface Visible {
   /** undefined: the person uses AWS credentials. */
   readonly person: Person | undefined;
   readonly ports: ToolPorts;

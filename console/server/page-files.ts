@@ -36,5 +36,5 @@ export const indexOf = (person?: string): string =>
     '\n<script type="module" src="/app.js"></script>',
   );
 
-export const escaped = (text: string): string =>
+const escaped = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

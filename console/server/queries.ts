@@ -119,11 +119,7 @@ const refOf = (query: URLSearchParams, { connection, ports }: RequestContext): P
   findGroup(connection, query.get('group') ?? '', ports);
 
 /** Returns the plan of a group, with the group's name. @param settings replaces the settings of the connection */
-export async function namedPlan(
-  ref: GroupRef,
-  { ports, overview }: RequestContext,
-  settings?: ConnectionSettings,
-) {
+async function namedPlan(ref: GroupRef, { ports, overview }: RequestContext, settings?: ConnectionSettings) {
   const [plan, name] = await Promise.all([planGroup(ref, ports, settings), overview.nameOf(ref.group)]);
   return { ...plan, name };
 }

@@ -18,7 +18,7 @@ import {
 import { noticePage } from './notices.ts';
 import { type Provider, SignInRefused } from './provider.ts';
 
-export interface ConsoleServerOptions {
+interface ConsoleServerOptions {
   /** The address of the console, as people open it. */
   readonly origin: string;
   readonly settings: ConsoleSignIn;

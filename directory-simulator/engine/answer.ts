@@ -3,12 +3,12 @@ import { describeIssues } from '../../local/platform/errors.ts';
 import type { Dialect, Endpoint } from './dialect.ts';
 import type { Simulation } from './simulation.ts';
 
-export interface Answering {
+interface Answering {
   readonly simulation: Simulation;
   readonly dialect: Dialect;
 }
 
-export interface ReceivedRequest {
+interface ReceivedRequest {
   readonly params: unknown;
   readonly query: unknown;
   readonly body: unknown;

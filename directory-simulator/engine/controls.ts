@@ -13,22 +13,22 @@ import { changedSettings, PartialSettings, type Settings } from './settings.ts';
 import type { Simulation } from './simulation.ts';
 
 /** A fault. Instead of `status` and `body`, it can have the name of one of the dialect's errors. */
-export const NamedFault = Fault.extend({ error: z.string().optional() });
+const NamedFault = Fault.extend({ error: z.string().optional() });
 
 /** The body of `POST /_simulator/counts`: the number of members that the directory shows for a group. */
-export const WrongCount = z.strictObject({
+const WrongCount = z.strictObject({
   group: z.string().min(1),
   /** The shown count. null means that the directory shows no count. `right` means the correct count. */
   count: z.union([z.int().min(0), z.null(), z.literal('right')]),
 });
 
 /** The query of `GET /_simulator/requests`. */
-export const RequestsQuery = z.object({
+const RequestsQuery = z.object({
   since: integerParameter(0).default(0),
   bodies: booleanParameter.default(false),
 });
 
-export interface Controls extends Served {
+interface Controls extends Served {
   readonly changeSettings: (settings: Settings) => void;
   readonly reset: () => void;
 }

@@ -1,7 +1,7 @@
 import { createTimeline, type Timeline } from './timeline.ts';
 
 /** Properties that only one vendor has, by the vendor's property name. The dialect decides their meaning. */
-export type VendorFields = Readonly<Record<string, unknown>>;
+type VendorFields = Readonly<Record<string, unknown>>;
 
 /** A person of the customer. Each dialect has a form of its own for suspended, archived and deleted people. */
 export interface User {
@@ -73,7 +73,7 @@ export interface LogEntry {
 }
 
 /** The latest change of one membership: its start, a change of its role, or its end. */
-export interface MembershipChange {
+interface MembershipChange {
   readonly memberId: string;
   /** Milliseconds since 1970; -Infinity if the membership existed when the simulator started. */
   readonly atMs: number;

@@ -78,7 +78,7 @@ export function signJwt(
   return `${content}.${signature.toString('base64url')}`;
 }
 
-export interface ParsedJwt {
+interface ParsedJwt {
   readonly header: z.infer<typeof Header>;
   readonly claims: Claims;
   isSignedBy(key: KeyObject): boolean;

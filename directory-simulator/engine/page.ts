@@ -23,7 +23,7 @@ const Token = z.strictObject({
 });
 type Token = z.infer<typeof Token>;
 
-export interface ListRequest<T> {
+interface ListRequest<T> {
   /** The endpoint and the parameters. Tokens are valid only for listings with the same key. */
   readonly key: string;
   /** The present items. */
@@ -41,7 +41,7 @@ export interface ListRequest<T> {
   readonly isEndless?: boolean;
 }
 
-export interface ListedPage<T> {
+interface ListedPage<T> {
   readonly items: readonly T[];
   readonly nextPageToken: string | undefined;
 }

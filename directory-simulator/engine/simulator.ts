@@ -10,7 +10,7 @@ import { REALISTIC_SETTINGS, type Settings } from './settings.ts';
 import type { Simulation } from './simulation.ts';
 import { directoryOf, parseWorld, type WorldInput } from './world.ts';
 
-export interface DirectorySimulatorOptions {
+interface DirectorySimulatorOptions {
   readonly dialect: OpenDialect;
   /** The content of the directory at the start and after a reset. */
   readonly world: WorldInput;

@@ -57,11 +57,11 @@ const World = z.strictObject({
   users: z.array(WorldUser).default([]),
   groups: z.array(WorldGroup).default([]),
 });
-export type World = z.infer<typeof World>;
+type World = z.infer<typeof World>;
 export type WorldInput = z.input<typeof World>;
 
 /** The error for an invalid world, with the path of each invalid field. */
-export class WorldError extends Error {
+class WorldError extends Error {
   override readonly name = 'WorldError';
 }
 

@@ -10,7 +10,7 @@ export const AUDIENCE = 'api://AzureADTokenExchange';
 const FIRST_SECRET = 'simulated-client-secret';
 
 /** A federated credential. A token must have the same issuer, subject and audience. */
-export interface Federation {
+interface Federation {
   issuer: string;
   subject: string;
   audience: string;

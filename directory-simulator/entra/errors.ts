@@ -11,7 +11,7 @@ interface Shape {
 }
 
 /** Returns an error in the form of Microsoft Graph ("Microsoft Graph error responses and resource types"). */
-export function graphError({ status, code, message, headers = {} }: Shape): DirectoryError {
+function graphError({ status, code, message, headers = {} }: Shape): DirectoryError {
   const innerError = {
     date: '2026-01-01T00:00:00',
     'request-id': NO_REQUEST_ID,

@@ -27,7 +27,7 @@ export const isUnified = (group: Group) => groupTypes(group).includes('Unified')
 const isDynamic = (group: Group) => groupTypes(group).includes('DynamicMembership');
 export const isHidden = ({ vendorFields }: Group) => vendorFields['visibility'] === 'HiddenMembership';
 
-export const ENTRA_KINDS = ['user', 'group', 'device', 'servicePrincipal'] as const;
+const ENTRA_KINDS = ['user', 'group', 'device', 'servicePrincipal'] as const;
 export type EntraKind = (typeof ENTRA_KINDS)[number];
 
 export interface DirectMember {

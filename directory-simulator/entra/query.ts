@@ -77,7 +77,7 @@ function isCounted(text: string | undefined, headers: IncomingHttpHeaders): bool
   return text === 'true' && isEventual(headers);
 }
 
-export const isEventual = (headers: IncomingHttpHeaders) =>
+const isEventual = (headers: IncomingHttpHeaders) =>
   String(headers['consistencylevel'] ?? '').toLowerCase() === 'eventual';
 
 /** Returns the selected properties in the form of a context URL: `(id,displayName)`; empty without a selection. */

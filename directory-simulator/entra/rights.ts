@@ -1,4 +1,4 @@
-export const READ_GROUP_MEMBERS = 'GroupMember.Read.All';
+const READ_GROUP_MEMBERS = 'GroupMember.Read.All';
 export const READ_USERS = 'User.Read.All';
 /** Without this right, groups with hidden membership show no members. */
 export const READ_HIDDEN_MEMBERS = 'Member.Read.Hidden';

@@ -1,7 +1,7 @@
 import type { Simulation } from '../engine/simulation.ts';
 
 /** The identity of an access token: a user, the service account itself, or an identity of another cloud. */
-export interface AccessToken {
+interface AccessToken {
   readonly kind: 'user' | 'serviceAccount' | 'federated';
   /** The user's address, the service account's address, or the `sub` of the other cloud's token. */
   readonly subject: string;

@@ -23,7 +23,7 @@ export const pageParameters = (most: number, usual: number) => ({
   pageToken: z.string().optional(),
 });
 
-export interface ApiCall<Params, Query> extends Call<Params, Query> {
+interface ApiCall<Params, Query> extends Call<Params, Query> {
   readonly mask: Mask;
 }
 
@@ -99,7 +99,7 @@ export function listAnswer<T>(simulation: Simulation, list: ListAnswer<T>) {
   }
 }
 
-export const etagOf = (content: unknown): string =>
+const etagOf = (content: unknown): string =>
   `"${createHash('sha256').update(JSON.stringify(content)).digest('base64url')}"`;
 
 export const withEtag = <T extends { readonly kind: string }>({ kind, ...rest }: T) => ({

@@ -1,11 +1,11 @@
 const AUTH = 'https://www.googleapis.com/auth/';
 
-export const READ_USERS = `${AUTH}admin.directory.user.readonly`;
+const READ_USERS = `${AUTH}admin.directory.user.readonly`;
 export const READ_GROUPS = `${AUTH}admin.directory.group.readonly`;
-export const READ_MEMBERS = `${AUTH}admin.directory.group.member.readonly`;
-export const READ_AUDIT = `${AUTH}admin.reports.audit.readonly`;
+const READ_MEMBERS = `${AUTH}admin.directory.group.member.readonly`;
+const READ_AUDIT = `${AUTH}admin.reports.audit.readonly`;
 export const CLOUD_PLATFORM = `${AUTH}cloud-platform`;
-export const IAM = `${AUTH}iam`;
+const IAM = `${AUTH}iam`;
 
 /** The smallest scopes that read everything. At the start, these scopes are delegated to the service account. */
 export const READ_ALL = [READ_USERS, READ_GROUPS, READ_MEMBERS, READ_AUDIT];

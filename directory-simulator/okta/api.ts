@@ -17,12 +17,12 @@ export const pageParameters = (most: number, usual: number) => ({
   after: z.string().optional(),
 });
 
-export interface PageQuery {
+interface PageQuery {
   readonly limit: number;
   readonly after?: string | undefined;
 }
 
-export interface Listed<T> {
+interface Listed<T> {
   /** The parameters that decide which items the list contains. Cursors are valid only for a list with the same key. */
   readonly key: readonly (string | undefined)[];
   readonly items: readonly T[];

@@ -42,7 +42,7 @@ export function userBody(view: View, user: User, orgUrl: string) {
 const LOGOS = { OKTA_GROUP: 'okta', BUILT_IN: 'okta', APP_GROUP: 'active_directory' } as const;
 const APP_ID = '0oa1simulated0Direct4';
 
-export interface GroupShown {
+interface GroupShown {
   readonly view: View;
   readonly group: Group;
   readonly orgUrl: string;

@@ -7,7 +7,7 @@ import { thumbprintOf } from './keys.ts';
 export const READ_ALL = ['okta.groups.read', 'okta.users.read', 'okta.logs.read'];
 
 /** The name of an administrator role in Okta's API. `USER_ADMIN` is the group administrator. */
-export type Role = 'SUPER_ADMIN' | 'READ_ONLY_ADMIN' | 'USER_ADMIN';
+type Role = 'SUPER_ADMIN' | 'READ_ONLY_ADMIN' | 'USER_ADMIN';
 
 /** The administrator's configuration of the API service app, and the API token of the org. */
 export interface Client {

@@ -12,7 +12,7 @@ import { createRateLimits } from './rate-limits.ts';
 import { type SignIn, tokenEndpoints } from './sign-in.ts';
 import { userEndpoints } from './users.ts';
 
-export interface OktaOptions {
+interface OktaOptions {
   /** The private key of the client as PEM. The simulator creates a missing key. */
   readonly clientKey?: string | undefined;
   /** The address of the org in links and tokens. The default is the host that the client names. */

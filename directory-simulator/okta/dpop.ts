@@ -20,7 +20,7 @@ export class ProofError extends Error {
   }
 }
 
-export interface ProofExpected {
+interface ProofExpected {
   readonly method: string;
   /** The addresses that the proof can name, without query. */
   readonly urls: readonly string[];

@@ -1,5 +1,5 @@
 /** An attribute of a filter: its operators, and the function that returns its values in an item. */
-export interface FilterField<T> {
+interface FilterField<T> {
   readonly operators: readonly Operator[];
   valuesOf(item: T): readonly (string | null)[];
   /** If true, the values are compared as times, and not as text. */
@@ -7,7 +7,7 @@ export interface FilterField<T> {
 }
 
 const OPERATORS = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] as const;
-export type Operator = (typeof OPERATORS)[number];
+type Operator = (typeof OPERATORS)[number];
 export type FilterFields<T> = Readonly<Record<string, FilterField<T>>>;
 
 /** The error for an expression that is invalid or contains an unsupported attribute or operator. */

@@ -17,7 +17,7 @@ import {
 } from './org.ts';
 
 /** The scopes for groups and their members. A token needs one of these scopes. */
-export const GROUP_SCOPES = ['okta.groups.read', 'okta.groups.manage'];
+const GROUP_SCOPES = ['okta.groups.read', 'okta.groups.manage'];
 
 /** Okta's "List all groups": the default page size is also the maximum, for historical reasons. */
 const MAX_GROUPS = 10_000;

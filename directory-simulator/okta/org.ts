@@ -16,7 +16,6 @@ export const USER_STATUSES = [
   'LOCKED_OUT',
   'PASSWORD_EXPIRED',
 ] as const;
-export const GROUP_TYPES = ['OKTA_GROUP', 'APP_GROUP', 'BUILT_IN'] as const;
 
 const textOf = (value: unknown, otherwise: string) => (typeof value === 'string' ? value : otherwise);
 

@@ -9,7 +9,7 @@ import { type Dpop, ProofError } from './dpop.ts';
 import { oauthError } from './errors.ts';
 import { publicKeyOf } from './keys.ts';
 
-export const TOKEN_PATH = '/oauth2/v1/token';
+const TOKEN_PATH = '/oauth2/v1/token';
 const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 /** Okta documents: "The expiration time can't be more than one hour in the future" (JWT with private key). */
 const LONGEST_VALIDITY_SECONDS = 3_600;

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 
-export interface HttpRequest {
+interface HttpRequest {
   readonly method: string;
   /** Path and query, percent-encoded. */
   readonly target: string;

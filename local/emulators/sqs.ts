@@ -7,7 +7,7 @@ import { LONGEST_DELAY_SECONDS, QUEUES } from '../../shared/contract/topology.ts
 import { isOurHost, isOurPage } from '../platform/controls/loopback.ts';
 import { LoopbackQueues } from './sqs-store.ts';
 
-export interface SqsEmulator {
+interface SqsEmulator {
   readonly url: string;
   readonly bringForward: LoopbackQueues['bringForward'];
   readonly countMessages: LoopbackQueues['countMessages'];

@@ -18,9 +18,9 @@ const Cursor = z.strictObject({
 type Cursor = z.infer<typeof Cursor>;
 
 /** Specification, "Limits": the start must be less than 90 days before now. */
-export const LOOK_BACK_MS = 90 * 86_400_000;
+const LOOK_BACK_MS = 90 * 86_400_000;
 
-export interface FeedQuery {
+interface FeedQuery {
   readonly next?: string | undefined;
   /** The start and the end of the period, in milliseconds since 1970. Both are inclusive. */
   readonly startMs?: number | undefined;
@@ -29,7 +29,7 @@ export interface FeedQuery {
   readonly nowMs: number;
 }
 
-export interface FeedPage {
+interface FeedPage {
   readonly events: ActivityEvent[];
   readonly next: string;
   readonly isEnd: boolean;

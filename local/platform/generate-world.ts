@@ -3,7 +3,7 @@ import { type SeededRandom, seededRandom } from './seeded-random.ts';
 import type { WorldInput } from './state/world.ts';
 import { DEPARTMENTS, GROUP_KINDS, LEVELS, TEAM_NAMES, WORK_LOCATIONS } from './world-vocabulary.ts';
 
-export interface WorldSize {
+interface WorldSize {
   readonly people: number;
   readonly groups: number;
   readonly seed: string;

@@ -5,7 +5,7 @@ const DAY_MS = 86_400_000;
 /** Longest leave that the simulator accepts. It limits the work, because a leave is computed day by day. */
 export const MAX_LEAVE_DAYS = 3 * 366;
 
-export interface LeaveSpan {
+interface LeaveSpan {
   /** YYYY-MM-DD, both inclusive. */
   readonly startDate: string;
   readonly endDate: string;

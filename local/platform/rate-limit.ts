@@ -1,7 +1,7 @@
 import { ApiError } from './errors.ts';
 
 /** Throws 429 if this credential exceeds `perSecond` requests per second; null means no limit. */
-export type RateLimit = (token: string, perSecond: number | null, nowMs: number) => void;
+type RateLimit = (token: string, perSecond: number | null, nowMs: number) => void;
 
 /** A token bucket per credential. Its capacity is the number of requests in one second. */
 export function createRateLimit(): RateLimit {

@@ -13,7 +13,7 @@ import { openStore } from './state/store.ts';
 import { worldFromState } from './state/to-world.ts';
 import { parseWorld, type World, type WorldInput } from './state/world.ts';
 
-export interface SimulatorOptions {
+interface SimulatorOptions {
   /** The platform's state at the first start and after a reset. */
   readonly world: WorldInput;
   /** The file that keeps the state between starts. State in this file takes precedence over `world`. */

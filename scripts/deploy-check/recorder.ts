@@ -15,7 +15,7 @@ export interface Recorder {
   close(): Promise<void>;
 }
 
-export type Upstream = (service: 'dynamodb' | 'sqs' | 'secretsmanager' | 'lambda' | 'scheduler') => string;
+type Upstream = (service: 'dynamodb' | 'sqs' | 'secretsmanager' | 'lambda' | 'scheduler') => string;
 
 const SERVICES = {
   DynamoDB_20120810: 'dynamodb',

@@ -14,7 +14,7 @@ interface InventedVersion {
 }
 
 /** The tarballs that the deployment check installs. */
-export interface Tarballs {
+interface Tarballs {
   /** The tarball of this commit, with its own version. */
   readonly present: string;
   /** A later version with the same stored forms. */

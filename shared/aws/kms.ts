@@ -4,12 +4,12 @@ import { DirectoryError } from '../sync/ports/directory.ts';
 
 const TIMEOUT_MS = 10_000;
 
-export interface KmsOptions {
+interface KmsOptions {
   readonly signed: (request: KmsRequest) => Promise<Readonly<Record<string, string>>>;
   readonly fetch: typeof fetch;
 }
 
-export interface KmsRequest {
+interface KmsRequest {
   readonly url: URL;
   readonly region: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -3,7 +3,7 @@ import type { Sdk } from './sdk.ts';
 const VERSIONS = { monitoring: '2010-08-01', sns: '2010-03-31', cloudformation: '2010-05-15' } as const;
 
 /** Returns the texts of all elements of an XML answer that have this name and contain no other element. */
-export type Answer = (element: string) => readonly string[];
+type Answer = (element: string) => readonly string[];
 
 /** Sends one request. @throws an error with the name and the message that AWS returned */
 export type Query = (

@@ -60,7 +60,7 @@ const readSecret = (client: SecretsManagerClient, SecretId: string) =>
     throw new SecretError(`the secret ${SecretId} cannot be read`, { cause });
   });
 
-export interface SecretPlace {
+interface SecretPlace {
   readonly client: SecretsManagerClient;
   /** Returns the ARN of the KMS key for new secrets; undefined: the default key of Secrets Manager. */
   readonly keyOf: () => Promise<string | undefined>;

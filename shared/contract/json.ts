@@ -1,7 +1,7 @@
 import { MAX_JSON_DEPTH } from './events/bounds.ts';
 import type { DeadLetterCode } from './names.ts';
 
-export type ParsedJson =
+type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly code: DeadLetterCode; readonly message: string };
 

@@ -10,7 +10,7 @@ export const MATCHABLE_EMPLOYEE_FIELDS = [
   'spokeId',
   'name',
 ] as const;
-export type MatchableEmployeeField = (typeof MATCHABLE_EMPLOYEE_FIELDS)[number];
+type MatchableEmployeeField = (typeof MATCHABLE_EMPLOYEE_FIELDS)[number];
 
 /** The right side of a rule: a field of the employee, or the title of a custom field. */
 export type EmployeeField =

@@ -1,4 +1,4 @@
-export interface NameParts {
+interface NameParts {
   readonly name: string;
   readonly id: string;
   readonly connection: string;

@@ -15,7 +15,7 @@ export type OptionalFunctionKey = (typeof OPTIONAL_FUNCTION_KEYS)[number];
 export const SCHEDULE_KEYS = ['pump', 'feed', 'sweep', 'health', 'people'] as const;
 export type ScheduleKey = (typeof SCHEDULE_KEYS)[number];
 /** Schedules that a stage has only if its settings contain them. */
-export const OPTIONAL_SCHEDULE_KEYS = ['directory'] as const;
+const OPTIONAL_SCHEDULE_KEYS = ['directory'] as const;
 export type OptionalScheduleKey = (typeof OPTIONAL_SCHEDULE_KEYS)[number];
 
 export const queueName = (prefix: string, queue: QueueKey) => `${prefix}-${queue.replace('Dlq', '-dlq')}`;

@@ -6,7 +6,7 @@ import { ConnectionSettings, formOf, type SettingForm } from './settings.ts';
  * The form in which a person enters the value of one setting. `group` means that the value is null or consists of
  * further settings. `json` stands for all forms that have no entry here.
  */
-export type FieldForm =
+type FieldForm =
   | SettingForm
   | { readonly kind: 'text' }
   | { readonly kind: 'list'; readonly values: readonly string[] | null }

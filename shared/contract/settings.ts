@@ -271,9 +271,6 @@ export const ConnectionSettings = object('an object of connection settings', {
   }).prefault({}),
 });
 export type DirectorySetting = NonNullable<z.infer<typeof ConnectionSettings>['directory']>;
-/** Whether the reader signs in with a stored secret, instead of the role of the function. */
-export const hasStoredSecret = (setting: DirectorySetting): boolean =>
-  setting.kind === 'okta' ? setting.keyArn === undefined : setting.federation === undefined;
 
 /** Returns the address in a directory's settings, with its key; undefined for the vendor's own address. */
 export const addressOfDirectory = (

@@ -6,7 +6,7 @@ import type { QueueKey } from './names.ts';
  * them. Durations are in seconds, except in `SCHEDULES`.
  */
 
-export interface QueueTopology {
+interface QueueTopology {
   /** For `events` and `apply`, six times the function's timeout, as the Lambda developer guide advises. */
   readonly visibilityTimeoutSeconds: number;
   readonly retentionSeconds: number;

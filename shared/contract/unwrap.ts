@@ -24,7 +24,7 @@ export function placeWithin(
 }
 
 /** The properties that an envelope adds to an event. */
-export interface Wrapping {
+interface Wrapping {
   /**
    * The time and id that the envelopes give; undefined if the attribute `stamp` cannot be read. In that case, only an
    * event with its own time and id is accepted.

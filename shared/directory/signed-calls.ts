@@ -5,7 +5,7 @@ import type { AccessTokens } from './access-tokens.ts';
 import { type DirectoryAnswer, type DirectoryWorld, exchange } from './exchange.ts';
 import { retrying } from './retrying.ts';
 
-export interface SignedCall<Body extends z.ZodType> {
+interface SignedCall<Body extends z.ZodType> {
   /** The name of the method in the vendor's reference. Errors show this name, and not the URL. */
   readonly operation: string;
   readonly url: string;
@@ -23,7 +23,7 @@ export type SignedCalls = <Body extends z.ZodType>(
 ) => Promise<ApiAnswer<z.infer<Body>>>;
 
 /** Returns the error for an answer other than 200. `body` is undefined if the answer is not JSON. */
-export type RefusalOf = (operation: string, answer: DirectoryAnswer, body: unknown) => DirectoryError;
+type RefusalOf = (operation: string, answer: DirectoryAnswer, body: unknown) => DirectoryError;
 
 /** Returns a function that reads JSON with an access token, and retries calls that can succeed later. */
 export function createSignedCalls(

@@ -1,8 +1,6 @@
 import { DirectoryError, type DirectoryStep, type DirectoryStepName } from '../sync/ports/directory.ts';
 
-export type Outcome<Value> =
-  | { readonly value: Value }
-  | { readonly failure: NonNullable<DirectoryStep['failure']> };
+type Outcome<Value> = { readonly value: Value } | { readonly failure: NonNullable<DirectoryStep['failure']> };
 
 /** Returns the result of a call, or the DirectoryError of the call. Any other error is thrown. */
 export async function attempt<Value>(run: () => Promise<Value>): Promise<Outcome<Value>> {

@@ -24,7 +24,7 @@ export type Block = Frozen<z.infer<typeof Block>>;
 export type BlockedIds = Pick<Block, 'members' | 'roles' | 'users'>;
 
 /** Ids of one person. An absent id is not known. */
-export interface IdsOfOne {
+interface IdsOfOne {
   readonly member?: MemberId | undefined;
   readonly role?: RoleId | undefined;
   readonly userId?: string | undefined;

@@ -54,7 +54,7 @@ export const NO_NAME = '';
  * Returns the values of the fields. A deletion of the group clears the values. So a group that is created again has no
  * name until an event names the group.
  */
-export function givenFields(group: GroupRegisters): GivenFields {
+function givenFields(group: GroupRegisters): GivenFields {
   const values = EVENT_FIELDS.map((field) => [
     field,
     isCurrent(group, field) ? group[field]?.value : undefined,

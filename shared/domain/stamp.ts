@@ -142,7 +142,7 @@ export function stampTimeMs(stamp: Stamp): number {
   return Date.parse(`${stamp.slice(0, 23)}Z`);
 }
 
-export type StampAge = 'acceptable' | 'time_in_future' | 'too_old';
+type StampAge = 'acceptable' | 'time_in_future' | 'too_old';
 
 /** Decides whether ingest accepts an event with this stamp. `nowMs` is the time of receipt. */
 export function judgeAge(stamp: Stamp, nowMs: number): StampAge {

@@ -12,7 +12,7 @@ import type { IntentId } from './ids.ts';
  * Wake-ups allow for this difference between the clocks of two workers. A larger difference costs an extra message, or
  * a delay until the requeue job wakes the group.
  */
-export const CLOCKS_APART_MS = 2_000;
+const CLOCKS_APART_MS = 2_000;
 /** A wake-up counts as lost this long after its time. In a healthy queue, no message waits so long. */
 export const WAKE_GRACE_MS = 60_000;
 /** SQS delays a message by whole seconds and then delivers it up to this much later. */
@@ -25,7 +25,7 @@ export const CALL_BEGINS_WITHIN_MS = 5_000;
  */
 export const AT_WORK_MS = 90_000;
 
-export interface Moment {
+interface Moment {
   readonly nowMs: number;
   readonly coalesceMs: number;
 }

@@ -3,7 +3,7 @@ import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 import { type LogPorts, readLog } from './log.ts';
 
 /** An item that needs attention, and that an operator has hidden until a stated time. */
-export interface Acknowledgement {
+interface Acknowledgement {
   /** The hidden item, for example `failed 00g1` (the failed group 00g1). */
   readonly item: string;
   /** Another version of the item is shown again. Null: the item stays hidden in every version. */

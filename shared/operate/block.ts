@@ -23,7 +23,7 @@ import { Refused } from './refused.ts';
 import { requireConnection } from './settings.ts';
 import { obstacleTo } from './who.ts';
 
-export type BlockPorts = JournalPorts &
+type BlockPorts = JournalPorts &
   WakePorts &
   Pick<ToolPorts, 'connections' | 'desired' | 'gates' | 'groups' | 'index' | 'people' | 'scim' | 'users'>;
 
@@ -32,7 +32,7 @@ const MAX_BLOCKS = 200;
 const MAX_REASON = 1_000;
 const MAX_RACES = 20;
 
-export interface BlockOutcome {
+interface BlockOutcome {
   readonly outcome: 'blocked' | 'already_blocked';
   readonly block: Block;
 }
@@ -76,7 +76,7 @@ export async function blockPerson(
   });
 }
 
-export interface UnblockOutcome {
+interface UnblockOutcome {
   readonly outcome: 'unblocked' | 'requested' | 'not_blocked';
   readonly block: Block | undefined;
 }
@@ -161,7 +161,7 @@ async function wakeGroupsOf(ids: BlockedIds, connection: Connection, ports: Bloc
 }
 
 /** The journal has one change for each member, so that the person's page finds the action. */
-export function changesOf(kind: string, { members, roles, users }: BlockedIds) {
+function changesOf(kind: string, { members, roles, users }: BlockedIds) {
   const ids = [...roles, ...users].join(', ') || null;
   const isBlock = kind === 'block_person';
   const change = { kind, before: isBlock ? null : ids, after: isBlock ? ids : null, reason: 'all groups' };

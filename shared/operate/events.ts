@@ -20,7 +20,7 @@ const MAX_ERRORS = 1_000;
 const MAX_MESSAGE_BYTES = 1_000_000;
 const BATCH = 100;
 
-export type EventsPorts = Pick<ToolPorts, 'events' | 'clock' | 'newId' | 'connections'> & OtherSourcePorts;
+type EventsPorts = Pick<ToolPorts, 'events' | 'clock' | 'newId' | 'connections'> & OtherSourcePorts;
 
 export interface Validating {
   /** The connection of lines that name no connection. */
@@ -52,7 +52,7 @@ export async function validateEvents(lines: AsyncIterable<EventLine>, validating
   return totals.report();
 }
 
-export interface SendOptions {
+interface SendOptions {
   readonly connection?: ConnectionName | undefined;
   readonly keptBy: ConnectionName;
   /** If this signal fires, no further message is sent. */

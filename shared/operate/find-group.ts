@@ -22,7 +22,7 @@ export function undefinedIfNoMatch(error: unknown): undefined {
 }
 
 /** An item that can be found by an id, a name or an address. */
-export interface Findable<Item> {
+interface Findable<Item> {
   readonly item: Item;
   readonly names: readonly string[];
   /** The text that messages show for this item. */

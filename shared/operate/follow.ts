@@ -15,11 +15,11 @@ import { plural } from './names.ts';
 import { stateName } from './report.ts';
 import { formatGate, formatWaiting, reportGate } from './status.ts';
 
-export type SyncPorts = WakePorts &
+type SyncPorts = WakePorts &
   JournalPorts &
   Pick<ToolPorts, 'groups' | 'index' | 'drift' | 'gates' | 'health' | 'connections' | 'platforms' | 'sleep'>;
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly timeoutMs: number;
   /** True for a paused group or connection: wait only for writes in progress, because no other write starts. */
   readonly writesOnly?: boolean;

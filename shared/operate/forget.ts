@@ -8,7 +8,7 @@ import type { Connection } from '../sync/ports/connections.ts';
 import { WORKERS_KNOW_AFTER_MS } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 
-export type ForgetPorts = JournalPorts & Pick<ToolPorts, 'scim' | 'users' | 'people' | 'eraser'>;
+type ForgetPorts = JournalPorts & Pick<ToolPorts, 'scim' | 'users' | 'people' | 'eraser'>;
 
 /**
  * Erases the data of one person: the data from the directory and SCIM, the platform's data for every role of the user,

@@ -10,7 +10,7 @@ import { endClaim } from '../sync/retire-claim.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { doRecorded, type JournalPorts } from './journal.ts';
 
-export type OwnershipPorts = JournalPorts &
+type OwnershipPorts = JournalPorts &
   Pick<WakePorts, 'applyQueue' | 'coalesceMs'> &
   Pick<ToolPorts, 'groups' | 'claims' | 'connections' | 'platforms'>;
 

@@ -10,11 +10,11 @@ import { type Action, doRecorded, type JournalPorts, journalOf } from './journal
 import { shellWords } from './names.ts';
 import { changeConnection } from './settings.ts';
 
-export type GroupPausePorts = JournalPorts &
+type GroupPausePorts = JournalPorts &
   Pick<WakePorts, 'applyQueue' | 'coalesceMs'> &
   Pick<ToolPorts, 'groups'>;
 
-export type ConnectionPausePorts = JournalPorts & Pick<ToolPorts, 'gates' | 'connections'>;
+type ConnectionPausePorts = JournalPorts & Pick<ToolPorts, 'gates' | 'connections'>;
 
 /**
  * Pauses a group: groupsync writes nothing to its platform group, and keeps its changes.

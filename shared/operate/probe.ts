@@ -19,7 +19,7 @@ export type ProbePorts = JournalPorts &
     readonly connections: Pick<ToolPorts['connections'], 'find' | 'list' | 'keepContract'>;
   };
 
-export interface ProbeRequest {
+interface ProbeRequest {
   readonly connection: Connection;
   /** If it fires, the probe ends before its next step. The group is deleted in any case. */
   readonly signal: AbortSignal;

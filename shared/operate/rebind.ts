@@ -4,9 +4,9 @@ import { boundToOf } from '../sync/match/bound-person.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 
-export type RebindPorts = WakePorts & JournalPorts & Pick<ToolPorts, 'users' | 'people'>;
+type RebindPorts = WakePorts & JournalPorts & Pick<ToolPorts, 'users' | 'people'>;
 
-export type RebindOutcome =
+type RebindOutcome =
   /** The member is bound, and these groups are woken. The requeue job later wakes groups that could not be woken. */
   | { readonly kind: 'rebound'; readonly groups: readonly GroupId[]; readonly unwoken: number }
   /** The people index does not contain this person. Either the index must be refreshed, or the id is wrong. */

@@ -138,7 +138,7 @@ export const reportSources = async (
   ports: SourcePorts,
 ): Promise<readonly SourceReport[]> => sourceRows(await readSources(connection, ports), ports.clock());
 
-export const sourceRows = ({ freshness, reader }: SourcesFound, nowMs: number): readonly SourceReport[] =>
+const sourceRows = ({ freshness, reader }: SourcesFound, nowMs: number): readonly SourceReport[] =>
   freshness.map(({ source, receivedMs, everyMs, lateMs }) => {
     const { stopped, shortGroups = 0 } = source === 'directory' ? reader : {};
     return {

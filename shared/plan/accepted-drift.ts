@@ -47,7 +47,7 @@ export function latestStampsOf({ registers }: GroupState, wanted: Wanted): Lates
 const stampOf = (registers: GroupRegisters, field: GroupField): Stamp =>
   (isInEvents(field) ? registers[field]?.stamp : undefined) ?? STAMP_ZERO;
 
-export interface AcceptDriftInput {
+interface AcceptDriftInput {
   readonly policy: AcceptedDrift['policy'];
   readonly seen: Stamp;
   readonly differences: readonly Difference[];

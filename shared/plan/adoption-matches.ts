@@ -3,12 +3,12 @@ import { isWhole, type ListedGroup } from '../domain/view.ts';
 import { foldName, grouped } from './names.ts';
 
 /** A directory group without a platform group. The name has the form in which groupsync would send the name. */
-export interface UnlinkedGroup {
+interface UnlinkedGroup {
   readonly group: string;
   readonly name: string;
 }
 
-export interface AdoptionMatch extends UnlinkedGroup {
+interface AdoptionMatch extends UnlinkedGroup {
   readonly by: 'spokeId' | 'name';
 }
 

@@ -9,7 +9,7 @@ import { foldName, renamedTo } from './names.ts';
 import type { Plan, PlanChange } from './plan.ts';
 
 /** The comparison of a successful answer with the write that it answers. */
-export interface Answer {
+interface Answer {
   /** The sent content, with a sent name in the form that the platform shows; undefined after a DELETE. */
   readonly made: View | undefined;
   /** Users that this write should have removed and that the answer still shows. */

@@ -8,7 +8,7 @@ export interface Attribution {
   readonly eventIds: readonly string[];
 }
 
-export const UNATTRIBUTED: Attribution = { initiator: UNKNOWN_INITIATOR, eventIds: [] };
+const UNATTRIBUTED: Attribution = { initiator: UNKNOWN_INITIATOR, eventIds: [] };
 
 /** These event types have a known meaning, from the specification or from observed feeds. */
 const ADDED = 'EXTERNAL_GROUP_ADD';

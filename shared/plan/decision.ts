@@ -149,7 +149,7 @@ export interface Observe {
   readonly flapDamping?: FlapDamping | undefined;
 }
 
-export interface External {
+interface External {
   readonly differences: readonly Difference[];
   /** An earlier write of groupsync that took effect late. */
   readonly lateWrite: Intent | undefined;

@@ -22,7 +22,7 @@ export interface PresenceInList {
  * The time limits of `existence`. The limits depend on the time that a platform may take to show a new group
  * (`createSettleSeconds`). In the local stack, `createSettleSeconds` and the limits are shorter.
  */
-export interface AbsenceLimits {
+interface AbsenceLimits {
   /** The minimum time between the first and the last 404. */
   readonly apartMs: number;
   /** If the platform answers 404 for this long, the group counts as gone without other evidence. */

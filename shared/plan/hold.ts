@@ -10,7 +10,7 @@ export interface HeldRemovals {
 }
 
 /** A group's stored sets of removals (the hold, the approval and the rejection), and the limits of the guard. */
-export interface StoredHolds {
+interface StoredHolds {
   readonly holds: Holds;
   readonly read: HeldUsers;
   readonly limits: GuardLimits | null;

@@ -24,7 +24,7 @@ export interface Failed {
   readonly status?: number | undefined;
 }
 
-export interface Meaning {
+interface Meaning {
   /** Whether the failed write may have taken effect; `no` for a read. */
   readonly happened: 'no' | 'unknown';
   /** The failure concerns the connection or the group. With `probe`, a call of `/me` must show which of the two. */

@@ -4,7 +4,7 @@ import type { View } from '../domain/view.ts';
 import { adoptable, foldName, grouped } from './names.ts';
 
 /** A group of the platform's list. A malformed group has no name or an empty name. */
-export interface Listed {
+interface Listed {
   readonly id: string;
   readonly spokeId: string | null;
   readonly name?: string;
@@ -12,7 +12,7 @@ export interface Listed {
 export type NamedGroup = Listed & { readonly name: string };
 
 /** The group to create, with the name as groupsync would send it. */
-export type NewGroup = Pick<View, 'name' | 'spokeId'>;
+type NewGroup = Pick<View, 'name' | 'spokeId'>;
 
 const isNamed = (group: Listed): group is NamedGroup => group.name !== undefined && group.name !== '';
 

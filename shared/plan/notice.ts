@@ -102,7 +102,7 @@ const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: s
   token: ['SCIM tokens that end within 14 days: {n}', 'scim token list', 'connection'],
 };
 
-export interface NoticeStage {
+interface NoticeStage {
   readonly prefix: string;
   /** The address of the deployed console; undefined if the stage has none. */
   readonly consoleUrl?: string | undefined;

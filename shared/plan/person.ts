@@ -13,7 +13,7 @@ export interface Role {
 export type PersonSettings = Pick<ConnectionSettings, 'memberIdField' | 'includeStates'>;
 
 /** The roles of one person. The first role decides whether the person may be a member. */
-export type PersonRoles<One extends Role> = readonly [One, ...One[]];
+type PersonRoles<One extends Role> = readonly [One, ...One[]];
 
 /** Whether a role in this state allows its person to be a member. */
 export function mayBeMember({ state }: Pick<Role, 'state'>, { includeStates }: PersonSettings): boolean {

@@ -23,7 +23,7 @@ const TEXTS = {
   no_event: 'the directory has the member, but the person may not be a member now',
 } as const;
 
-export type RemovalCause = keyof typeof TEXTS;
+type RemovalCause = keyof typeof TEXTS;
 
 /** @param detail the value that decided, such as the roleState */
 export const removalText = (cause: RemovalCause, detail?: string): string =>

@@ -2,7 +2,7 @@ import type { Gate } from '../domain/gate.ts';
 import type { GroupState } from '../domain/group-state.ts';
 
 /** The reason why apply does not process a group now. */
-export type Stop = 'observing' | 'gate_closed' | 'paused';
+type Stop = 'observing' | 'gate_closed' | 'paused';
 
 /**
  * Returns the first reason that applies; undefined if apply may process the group. While the gate is not open, apply

@@ -46,7 +46,7 @@ export function changedView(
 }
 
 /** Merges two changes. Returns `one` itself if `other` adds nothing. */
-export function mergeChanges(one: UserChange, other: UserChange): UserChange {
+function mergeChanges(one: UserChange, other: UserChange): UserChange {
   const hasNews =
     [...other.added].some((user) => !one.added.has(user)) ||
     [...other.removed].some((user) => !one.removed.has(user));

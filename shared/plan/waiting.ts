@@ -2,14 +2,14 @@ import type { Waiting as WaitingReport } from '../contract/answers/groups.ts';
 import type { GroupState, SettledState } from '../domain/group-state.ts';
 
 /** The reason why groupsync has not written a changed group yet, and the time at which apply reads the group next. */
-export interface Waiting {
+interface Waiting {
   /** Milliseconds since 1970. */
   readonly untilMs: number;
   readonly code: string;
   readonly reason: string;
 }
 
-export const EARLIER_WRITE = { code: 'earlier_write', reason: 'outcome of an earlier write unknown' };
+const EARLIER_WRITE = { code: 'earlier_write', reason: 'outcome of an earlier write unknown' };
 export const AS_WANTED = {
   code: 'as_wanted',
   reason: 'the group is as wanted, but an earlier write may still change it',

@@ -195,7 +195,7 @@ interface BodyLimit {
  * Reads a body as UTF-8 text. The text has at most `limit.max` bytes.
  * @throws UnexpectedBodyError if `limit.whole` is true and the body is too large, wrongly compressed, or not UTF-8
  */
-export async function readBody(
+async function readBody(
   body: Readable,
   headers: Readonly<Record<string, string | undefined>>,
   limit: BodyLimit,

@@ -236,7 +236,7 @@ function errorCode(text: string): string | undefined {
  * Returns the texts that must never appear in a log or an error: the current tokens, the first tokens, and the client
  * secret, plain and encoded for Basic authentication.
  */
-export function secretsOf(options: OAuthOptions, tokens: OAuthTokens): string[] {
+function secretsOf(options: OAuthOptions, tokens: OAuthTokens): string[] {
   const { clientId, clientSecret, tokens: first } = options;
   const known = [first, tokens].flatMap(({ refreshToken, accessToken }) => [refreshToken, accessToken]);
   return [...known, clientSecret, basic(clientId, clientSecret)].filter((secret) => secret !== undefined);

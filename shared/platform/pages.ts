@@ -11,7 +11,7 @@ import {
 } from './errors.ts';
 import { PageQuery } from './schemas/field.ts';
 
-export interface Listing<T, Query extends PageQuery = PageQuery> {
+interface Listing<T, Query extends PageQuery = PageQuery> {
   /** Returns the items one after the other. Only one page is in memory. */
   list(query?: Query, options?: CallOptions): AsyncGenerator<T, void, undefined>;
   /** Returns the items in pages. No page is empty. */
@@ -26,7 +26,7 @@ export interface Listing<T, Query extends PageQuery = PageQuery> {
   ): AsyncGenerator<readonly T[] | PlatformError, void, undefined>;
 }
 
-export interface ListingOptions<T> {
+interface ListingOptions<T> {
   readonly endpoint: Endpoint;
   readonly items: z.ZodType<T[]>;
   readonly prepare?: (text: string) => string;
@@ -63,7 +63,7 @@ export function createListing<T, Query extends PageQuery>(
   };
 }
 
-export interface PageWanted {
+interface PageWanted {
   readonly limit: number;
   readonly offset: number;
   /** True while the read searches for an item that makes its page fail. */
@@ -76,7 +76,7 @@ export interface PageWanted {
  */
 const NARROWED_ATTEMPTS = 2;
 
-export interface PagesOptions<T> extends PageWanted {
+interface PagesOptions<T> extends PageWanted {
   readonly endpoint: Endpoint;
   readonly fetchPage: (page: PageWanted) => Promise<readonly T[]>;
   /**

@@ -3,7 +3,7 @@ import { MESSAGE_ATTRIBUTES } from '../contract/names.ts';
 import type { DeadLetterQueue, RejectedMessage } from '../sync/ports/queues.ts';
 import { MAX_BYTES, type Outgoing, sendAll, sendable, sizeOf, textAttributes } from './sqs-batch.ts';
 
-export interface DeadLetterQueueOptions {
+interface DeadLetterQueueOptions {
   readonly queueUrl: string;
   readonly source: 'ingest' | 'apply';
   readonly clock: () => number;

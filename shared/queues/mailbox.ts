@@ -11,7 +11,7 @@ import type { BoundQueue } from '../contract/decode.ts';
 import { MESSAGE_ATTRIBUTES } from '../contract/names.ts';
 import type { DeadMessage, Mailbox } from '../sync/ports/queues.ts';
 
-export interface MailboxOptions {
+interface MailboxOptions {
   readonly name: 'events' | 'apply';
   /** Called for each request. @throws Error if the queue does not exist */
   readonly queueUrl: () => Promise<string>;

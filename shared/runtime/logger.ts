@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ANSWER_PREFIX } from '../sync/ports/platform.ts';
 
 /** A log line contains ids, counts, codes and durations, and no token, e-mail address or name (invariant 10). */
-export type LogFields = {
+type LogFields = {
   readonly [name: string]: string | number | boolean | null | undefined | readonly string[] | LogFields;
 };
 
@@ -18,7 +18,7 @@ export interface Logger {
 export const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 type Level = (typeof LEVELS)[number];
 
-export interface LoggerOptions {
+interface LoggerOptions {
   readonly level: Level;
   readonly clock: () => number;
   /** Writes a line to standard output, which Lambda logs. */

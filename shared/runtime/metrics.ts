@@ -6,7 +6,7 @@ export interface Metrics {
   emit(name: MetricName, value: number, by?: string): void;
 }
 
-export interface MetricsOptions {
+interface MetricsOptions {
   readonly prefix: string;
   readonly clock: () => number;
   readonly write: (line: string) => void;

@@ -11,7 +11,7 @@ import { type Tool, wireTool } from './wire-tool.ts';
 
 const ClientSecret = z.object({ clientSecret: z.string().min(1) });
 
-export interface ConsoleWiring extends Base {
+interface ConsoleWiring extends Base {
   readonly tool: Tool;
   readonly settings: ConsoleSignIn;
   /** The URL of the console, as people open it. */

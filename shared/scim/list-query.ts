@@ -7,7 +7,7 @@ import { elements, fieldOf, type ScimObject, type ScimValue } from './value.ts';
 
 /** Maximum number of resources in one response, even if the client requests more. */
 export const MAX_PAGE = 500;
-export const DEFAULT_PAGE = 100;
+const DEFAULT_PAGE = 100;
 
 export interface ListQuery {
   readonly filter: Filter | undefined;

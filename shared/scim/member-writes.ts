@@ -19,10 +19,10 @@
 /**
  * If a write is open for longer than this time, its process has died. The time limit of the deployed function is 29 s.
  */
-export const MAX_WRITE_MS = 60_000;
+const MAX_WRITE_MS = 60_000;
 
 /** Ids of open writes, with their start time in milliseconds. */
-export type Writes = ReadonlyMap<string, number>;
+type Writes = ReadonlyMap<string, number>;
 
 /** Returns the writes whose process can still change the list. */
 export const openWrites = (writes: Writes, nowMs: number): readonly string[] =>

@@ -7,7 +7,7 @@ const MAX_CHUNK_BYTES = 350_000;
 /** The number of chunks that are written or deleted at a time. They fill two BatchWriteItem requests of nearly 9 MB. */
 export const IN_FLIGHT = 50;
 
-export interface Chunked {
+interface Chunked {
   readonly chunks: number;
   /** The SHA-256 of all chunks in hex. If a reader computes another hash, it has read an incomplete or a wrong set. */
   readonly hash: string;
@@ -16,7 +16,7 @@ export interface Chunked {
 /**
  * Packs lines into texts of at most `MAX_CHUNK_BYTES`. A longer line is a text of its own. Returns at least one text.
  */
-export function packLines(lines: Iterable<string>): readonly string[] {
+function packLines(lines: Iterable<string>): readonly string[] {
   const texts: string[][] = [[]];
   let bytes = 0;
   for (const line of lines) {

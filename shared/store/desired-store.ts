@@ -20,7 +20,7 @@ import { all, any, equal, exists, greater, itemsOf, less, missing } from './tabl
  */
 export const TOMBSTONE_LIFETIME_MS = 430 * 24 * 3_600_000;
 
-export const tombstoneEndSeconds = (stamp: Stamp, receivedAtMs: number): number =>
+const tombstoneEndSeconds = (stamp: Stamp, receivedAtMs: number): number =>
   Math.ceil((Math.max(stampTimeMs(stamp), receivedAtMs) + TOMBSTONE_LIFETIME_MS) / 1_000);
 
 /** The rule of `supersedes` as a condition: the later stamp wins. If the stamps are equal, the smaller value wins. */

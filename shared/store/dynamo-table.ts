@@ -136,7 +136,7 @@ const conditionally = <Result>(run: () => Promise<Result>, refused: Result): Pro
 const COMPARISON = { equal: '=', less: '<', greater: '>' } as const;
 
 /** Builds DynamoDB expressions. Each name and value has a placeholder, so no text needs quotes. */
-export class Expression {
+class Expression {
   readonly #names = new Map<string, string>();
   readonly #values = new Map<string, Value>();
 

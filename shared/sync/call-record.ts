@@ -9,7 +9,7 @@ import type { ConnectionName } from '../domain/ids.ts';
 import type { GateStore } from './ports/connections.ts';
 import type { CallOutcome } from './ports/platform.ts';
 
-export interface CallRecord {
+interface CallRecord {
   /** The given gate store. Its `read` also remembers the gate's record of failing calls. */
   readonly gates: GateStore;
   count(connection: ConnectionName, outcome: CallOutcome): void;

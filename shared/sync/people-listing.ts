@@ -11,7 +11,7 @@ import { GONE, type Person } from './ports/people.ts';
 import { type EmployeeRecord, failureIn, type Platform, PlatformFailure } from './ports/platform.ts';
 import { ROLE_END_WAIT_MS, WRITES_IN_FLIGHT } from './tuning.ts';
 
-export interface Listing {
+interface Listing {
   readonly listed: ReadonlySet<RoleId>;
   readonly changed: number;
   readonly woken: ReadonlySet<GroupId>;

@@ -51,7 +51,7 @@ export async function replanAll(
   return groups;
 }
 
-export interface ReplanPorts extends Pick<WakePorts, 'desired' | 'clock'> {
+interface ReplanPorts extends Pick<WakePorts, 'desired' | 'clock'> {
   readonly index: Pick<GroupIndex, 'all'>;
 }
 

@@ -3,7 +3,7 @@ import type { Observation, Owner } from './observation.ts';
 import { partitionOf, type StoredAudit, storedMember } from './stored.ts';
 
 /** A platform write together with its audit entry. */
-export interface Recorded {
+interface Recorded {
   readonly write: { readonly atMs: number };
   readonly owner: Owner;
   readonly entry: StoredAudit;

@@ -4,7 +4,7 @@ import type { ClientWrite, HeldGroup, PlatformWrite, SimulatedPlatform } from '.
 type Entry = PlatformWrite & Partial<Pick<ClientWrite, 'initiator'>>;
 export type Change = Entry & { readonly sizeBefore: number; readonly spokeIdBefore: string | null };
 
-export interface Past {
+interface Past {
   /**
    * The client that last added each user: `us` is groupsync, `them` is another client. Users that were in the group at
    * its first observation have the value `them`.

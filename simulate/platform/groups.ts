@@ -11,7 +11,7 @@ export interface Author {
   readonly initiator?: rules.InitiatorType;
 }
 
-export type WriteBody = rules.GroupBody & { readonly version?: string | number };
+type WriteBody = rules.GroupBody & { readonly version?: string | number };
 
 export type Written =
   | { readonly status: 200; readonly group: HeldGroup }

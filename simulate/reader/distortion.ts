@@ -11,7 +11,7 @@ export interface Asked {
 }
 
 /** The answer of the directory to a refused request: an error of the simulator by its name, or no answer. */
-export type Refusal = { readonly error: string } | 'lost';
+type Refusal = { readonly error: string } | 'lost';
 
 /** The faults that make the directory answer with an error. */
 const REFUSALS: readonly DirectoryFault[] = [

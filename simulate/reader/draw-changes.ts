@@ -6,7 +6,7 @@ import { GROUPS, LASTING, type Scene, type Timed } from './scene.ts';
 
 const CHANGES_PER_DAY = 7;
 
-export type Changing = Exclude<SourceAction, DirectoryFaultAction>;
+type Changing = Exclude<SourceAction, DirectoryFaultAction>;
 
 const CHANGE_WEIGHTS = {
   join: 8,

@@ -28,7 +28,7 @@ const VENDORS: { readonly [Kind in DirectoryKind]: SourceVendor<Kind> } = {
   okta: oktaSource,
 };
 
-export interface SourceOptions extends SourceSpec {
+interface SourceOptions extends SourceSpec {
   readonly seed: number;
   readonly nowMs: () => number;
   readonly random: Random;

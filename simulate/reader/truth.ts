@@ -3,7 +3,7 @@ import type { View } from '../../directory-simulator/engine/directory.ts';
 /**
  * A group of the directory. If the reader flattens nested groups, the group includes the members of its nested groups.
  */
-export interface TrueGroup {
+interface TrueGroup {
   readonly name: string;
   readonly members: ReadonlySet<string>;
 }

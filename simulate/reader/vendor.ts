@@ -24,9 +24,9 @@ export interface Page {
 }
 
 /** Returns the active fault with this name; undefined if this fault is not active. */
-export type ActiveFault = (fault: DirectoryFault) => DirectoryFaultAction | undefined;
+type ActiveFault = (fault: DirectoryFault) => DirectoryFaultAction | undefined;
 
-export type Control = (name: string, body?: unknown) => unknown;
+type Control = (name: string, body?: unknown) => unknown;
 
 /** The vendor-specific functions that simulate, distort and open a directory. */
 export interface SourceVendor<Kind extends DirectoryKind> {

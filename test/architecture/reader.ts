@@ -17,7 +17,7 @@ export interface Import {
  * The use of a global, of a member of a global, or of a name from a `node:` module: `process.env`, `new Date()`,
  * `crypto.randomUUID`.
  */
-export interface Use {
+interface Use {
   readonly name: string;
   readonly line: number;
 }

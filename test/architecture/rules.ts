@@ -258,7 +258,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
 ];
 
 /** A rule about globals and Node APIs that a file may not use. Names have the form that `reader.ts` gives them. */
-export interface UseRule {
+interface UseRule {
   readonly name: string;
   /** A pattern matches a name exactly. If it starts with `*.`, it matches the last part of a name. */
   readonly uses: readonly string[];

@@ -47,7 +47,7 @@ import type { Table } from '../../shared/store/table.ts';
 const PREFIX = 'groupsync';
 const REGION = 'us-east-1';
 const TOKEN = 'access-token';
-export const CONSOLE_URL = 'https://console.acme.test';
+const CONSOLE_URL = 'https://console.acme.test';
 const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 /** The bundles of all functions, which run on emulators. Each function has its own recorder of AWS calls. */

@@ -11,7 +11,7 @@ export const code = Object.fromEntries(
   DEPLOYABLE_KEYS.map((name) => [name, fileURLToPath(new URL(`fixture/${name}`, import.meta.url))]),
 ) as Record<DeployableKey, string> satisfies FunctionCode;
 
-export interface Synthesised {
+interface Synthesised {
   readonly app: App;
   readonly stack: ConnectorStack;
   readonly template: Template;

@@ -1,5 +1,5 @@
 export const SECTIONS = ['matching', 'groups', 'safety', 'drift', 'advanced'] as const;
-export type Section = (typeof SECTIONS)[number];
+type Section = (typeof SECTIONS)[number];
 
 interface SettingText {
   readonly section: Section;
@@ -206,7 +206,7 @@ export const texts: Readonly<Record<string, SettingText>> = {
   },
 };
 
-export type NumberLimits = { readonly least: number; readonly most: number; readonly isWhole: boolean };
+type NumberLimits = { readonly least: number; readonly most: number; readonly isWhole: boolean };
 
 export const settings = {
   sections: {

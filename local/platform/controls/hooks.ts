@@ -15,7 +15,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 
 export const pathOf = (request: FastifyRequest) => request.url.split('?', 1)[0] ?? '';
 
-export interface Traffic {
+interface Traffic {
   readonly faults: Faults;
   readonly log: RequestLog;
   /** Milliseconds since 1970. */

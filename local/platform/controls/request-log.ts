@@ -1,5 +1,5 @@
 /** One request to the API, as `GET /_simulator/requests` shows it. */
-export interface LoggedRequest {
+interface LoggedRequest {
   readonly seq: number;
   readonly method: string;
   /** The path without the query string. `query` contains the query string. */
@@ -21,8 +21,8 @@ export interface RequestLog {
   clear(): void;
 }
 
-export const MAX_REQUESTS = 200_000;
-export const MAX_BODY_BYTES = 256 * 1024 * 1024;
+const MAX_REQUESTS = 200_000;
+const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
 interface Entry {
   readonly request: LoggedRequest;

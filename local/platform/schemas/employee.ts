@@ -37,7 +37,7 @@ export const EmploymentType = z.enum([
   'HOURLY_PT',
   'TEMP',
 ]);
-export const RoleState = z.enum(['INIT', 'HIRED', 'ACCEPTED', 'ACTIVE', 'TERMINATED']);
+const RoleState = z.enum(['INIT', 'HIRED', 'ACCEPTED', 'ACTIVE', 'TERMINATED']);
 
 export const WEEKDAYS = [
   'MONDAY',

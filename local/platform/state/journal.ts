@@ -36,7 +36,7 @@ export class JournalError extends Error {
   override readonly name = 'JournalError';
 }
 
-export interface Journal {
+interface Journal {
   /** Writes the changes. After the return, they survive a kill of this process. @throws if they cannot be written */
   append(changes: readonly Change[]): void;
   /** Rewrites the file if its changes are much larger than its world. */

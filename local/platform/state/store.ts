@@ -15,7 +15,7 @@ export interface Store {
   close(): void;
 }
 
-export interface StoreOptions {
+interface StoreOptions {
   readonly world: World;
   /** The file of the state. Without a file, the state is in memory. State in the file takes precedence over `world`. */
   readonly dataFile?: string | undefined;

@@ -96,7 +96,7 @@ export const NATIVE_DATA = {
   ),
 } as const satisfies Record<string, z.ZodType<DirectoryChange>>;
 
-export type NativeType = keyof typeof NATIVE_DATA;
+type NativeType = keyof typeof NATIVE_DATA;
 export const NATIVE_TYPES = Object.keys(NATIVE_DATA) as readonly NativeType[];
 export const isNativeType = (type: string): type is NativeType => Object.hasOwn(NATIVE_DATA, type);
 

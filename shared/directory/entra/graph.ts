@@ -43,7 +43,7 @@ export function createGraph(graphUrl: string, tokens: AccessTokens, world: Direc
   };
 }
 
-export interface Listing<Item extends z.ZodType> {
+interface Listing<Item extends z.ZodType> {
   /** The name of the method in errors. */
   readonly operation: string;
   readonly url: string;
@@ -51,7 +51,7 @@ export interface Listing<Item extends z.ZodType> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface GraphPage<Item> {
+interface GraphPage<Item> {
   readonly items: readonly Item[];
   readonly asOfMs: number;
   /** The number of items in the whole list. Only the first page can have this number. */

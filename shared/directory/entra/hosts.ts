@@ -1,5 +1,5 @@
 /** Base URLs of Microsoft's services, without a slash at the end. */
-export interface Hosts {
+interface Hosts {
   readonly graph: string;
   /** The token endpoints of all tenants are below this URL. */
   readonly login: string;

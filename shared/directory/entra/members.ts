@@ -46,7 +46,7 @@ async function* usersOf(graph: Graph, group: string): AsyncGenerator<MemberPage>
   }
 }
 
-export async function* groupMemberPages(graph: Graph, group: string): AsyncGenerator<MemberPage> {
+async function* groupMemberPages(graph: Graph, group: string): AsyncGenerator<MemberPage> {
   const operation = 'groups.members.groups';
   const query = { $select: 'id', $top: MAX_PAGE, $count: 'true' };
   const url = graph.url(['groups', group, 'members', 'microsoft.graph.group'], query);

@@ -9,7 +9,7 @@ export type Credential =
   | { readonly kind: 'secret'; readonly clientSecret: string }
   | { readonly kind: 'federation'; readonly audience: string };
 
-export interface SignInOptions {
+interface SignInOptions {
   /** The id or a domain of the tenant. */
   readonly tenant: string;
   readonly clientId: string;

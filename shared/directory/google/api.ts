@@ -5,7 +5,7 @@ import { createPages, type Pages } from '../pages.ts';
 import { type ApiAnswer, createSignedCalls, urlOf } from '../signed-calls.ts';
 import { apiRefusal } from './refusal.ts';
 
-export interface ApiCall<Body extends z.ZodType> {
+interface ApiCall<Body extends z.ZodType> {
   /** The name of the method in Google's reference, such as `members.list`. */
   readonly operation: string;
   /** Parts of the path below the base URL. This module encodes them. */

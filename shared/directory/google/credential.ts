@@ -34,7 +34,7 @@ export const keyCredential = (key: ServiceAccountKey): Credential => ({
   },
 });
 
-export interface FederationOptions {
+interface FederationOptions {
   /** Full name of the provider in the workload identity pool: `//iam.googleapis.com/projects/…`. */
   readonly provider: string;
   readonly serviceAccount: string;
@@ -101,7 +101,7 @@ export function federatedCredential(options: FederationOptions, world: Directory
 }
 
 /** Returns the audience that a provider accepts by default ("Configure workload identity federation"). */
-export const audienceOf = (provider: string): string => `https:${provider}`;
+const audienceOf = (provider: string): string => `https:${provider}`;
 
 /**
  * Sends one request of the sign-in.

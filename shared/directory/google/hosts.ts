@@ -1,5 +1,5 @@
 /** Base URLs of Google's services, without a slash at the end. */
-export interface Hosts {
+interface Hosts {
   /** The base URL of the Directory API and the Reports API. */
   readonly api: string;
   /** The complete URL of the token endpoint. */

@@ -9,7 +9,7 @@ import { nextPage } from './links.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { apiRefusal } from './refusal.ts';
 
-export interface ApiCall<Body extends z.ZodType> {
+interface ApiCall<Body extends z.ZodType> {
   /** The name of the operation in Okta's reference, such as `listGroupUsers`. */
   readonly operation: string;
   /** Path and query below the host. */

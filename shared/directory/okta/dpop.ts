@@ -7,7 +7,7 @@ export interface ProofKey {
   proofOf(request: ProvenRequest): Promise<string>;
 }
 
-export interface ProvenRequest {
+interface ProvenRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   /** Milliseconds since 1970. */

@@ -22,7 +22,7 @@ const FILTER = [
 
 const Events = z.array(LogEvent);
 
-export interface LogRead {
+interface LogRead {
   readonly events: readonly LogEvent[];
   /** Path and query of the next poll; undefined if the next poll must start from a time. */
   readonly next: string | undefined;

@@ -9,7 +9,7 @@ import { tokenReasonOf, tokenRefusal } from './refusal.ts';
 import { Token } from './schemas.ts';
 
 /** An access token, and whether it is bound to the key of this process. */
-export interface AccessToken {
+interface AccessToken {
   readonly text: string;
   readonly isBound: boolean;
 }
@@ -23,7 +23,7 @@ export interface SignIn {
   proofFor(url: string, token: AccessToken): Promise<string>;
 }
 
-export interface SignInOptions {
+interface SignInOptions {
   /** The base URL of the organisation, without a slash at the end. */
   readonly orgUrl: string;
   readonly clientId: string;
@@ -96,7 +96,7 @@ export function createSignIn(options: SignInOptions, world: DirectoryWorld, limi
   };
 }
 
-export const tokenUrlOf = (orgUrl: string): string => `${orgUrl}/oauth2/v1/token`;
+const tokenUrlOf = (orgUrl: string): string => `${orgUrl}/oauth2/v1/token`;
 
 export function claimsOf(
   { orgUrl, clientId, newId }: Pick<SignInOptions, 'orgUrl' | 'clientId' | 'newId'>,

@@ -10,11 +10,11 @@ import { replanAll } from '../../sync/wake.ts';
 import { doRecorded, type JournalPorts, journalOf } from '../journal.ts';
 import { changeConnection, type SettingsPorts } from '../settings.ts';
 
-export type ConnectPorts = JournalPorts &
+type ConnectPorts = JournalPorts &
   Pick<SettingsPorts, 'index' | 'desired'> &
   Pick<ToolPorts, 'connections' | 'gates' | 'vault' | 'health' | 'tokens'>;
 
-export interface ConnectRequest {
+interface ConnectRequest {
   readonly name: ConnectionName;
   readonly company: string;
   readonly settings: ConnectionSettings;

@@ -11,7 +11,7 @@ import { MAX_READ_MS, readMailbox } from './read-mailbox.ts';
 import { outgoing } from './replay.ts';
 import { isNamed } from './survey.ts';
 
-export type AmendPorts = JournalPorts & Pick<ToolPorts, 'mailboxes' | 'events'>;
+type AmendPorts = JournalPorts & Pick<ToolPorts, 'mailboxes' | 'events'>;
 
 /**
  * Returns the audit that records an operator's action on a dead-lettered message:

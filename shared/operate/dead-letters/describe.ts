@@ -45,7 +45,7 @@ export async function describeDeadLetter(
 }
 
 /** Returns the current states of all known groups that a dead-lettered message names. */
-export async function currentStates(deadLetter: DeadLetter, { groups }: Pick<ToolPorts, 'groups'>) {
+async function currentStates(deadLetter: DeadLetter, { groups }: Pick<ToolPorts, 'groups'>) {
   const refs = new Map<string, GroupRef>();
   if (deadLetter.ref !== undefined) refs.set(deadLetter.ref.group, deadLetter.ref);
   for (const { connection, change } of deadLetter.events) {

@@ -9,11 +9,9 @@ import { type DeadLetter, readDeadLetter, stampOf } from './dead-letter.ts';
 import { type Held, RENEW_AFTER_MS, type ReadMailboxOptions, readMailbox } from './read-mailbox.ts';
 import { isSelected, type Selection } from './survey.ts';
 
-export type ReplayPorts = WakePorts &
-  JournalPorts &
-  Pick<ToolPorts, 'events' | 'groups' | 'mailboxes' | 'sleep'>;
+type ReplayPorts = WakePorts & JournalPorts & Pick<ToolPorts, 'events' | 'groups' | 'mailboxes' | 'sleep'>;
 
-export interface ReplayOptions extends Pick<ReadMailboxOptions, 'signal' | 'onElsewhere'> {
+interface ReplayOptions extends Pick<ReadMailboxOptions, 'signal' | 'onElsewhere'> {
   /** The connection whose journal records the replay. */
   readonly connection: ConnectionName;
   readonly selection: Selection;

@@ -16,10 +16,9 @@ export interface Selection {
   readonly code?: string | undefined;
 }
 
-export type SurveyPorts = StateReadPorts & Pick<ToolPorts, 'connections' | 'mailboxes' | 'clock'>;
+type SurveyPorts = StateReadPorts & Pick<ToolPorts, 'connections' | 'mailboxes' | 'clock'>;
 
-export interface SurveyOptions
-  extends Pick<ReadMailboxOptions, 'signal' | 'onElsewhere' | 'patienceSeconds'> {
+interface SurveyOptions extends Pick<ReadMailboxOptions, 'signal' | 'onElsewhere' | 'patienceSeconds'> {
   readonly queues: readonly Mailbox['name'][];
   readonly selection?: Selection;
   /** The maximum number of listed messages. For all further messages, only the ids are kept in memory. */

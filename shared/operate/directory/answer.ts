@@ -19,7 +19,7 @@ interface Asked {
   readonly setting?: DirectorySetting | undefined;
 }
 
-export interface AnswerPorts {
+interface AnswerPorts {
   readonly directories: Directories;
   /** Returns true if there is no time left to read another group. */
   readonly isTimeUp: () => boolean;

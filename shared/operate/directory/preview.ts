@@ -30,10 +30,10 @@ const SAMPLE = 10;
 /** The ports of the deployed function to try a directory. They do not include the platform or the apply queue. */
 export type TryPorts = Pick<DirectoryToolPorts, 'people' | 'index' | 'groups' | 'reader' | 'clock'>;
 
-export type NamedGroup = Pick<DirectoryGroup, 'id' | 'name'>;
+type NamedGroup = Pick<DirectoryGroup, 'id' | 'name'>;
 
 /** The part of a preview that needs only the directory. */
-export interface DirectoryTrial {
+interface DirectoryTrial {
   readonly preview: Omit<DirectoryPreview, 'adoptable'>;
   readonly selected: readonly NamedGroup[];
 }

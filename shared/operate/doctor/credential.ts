@@ -8,7 +8,7 @@ import { checkFields, neededFields } from '../connect/inspect.ts';
 import { plural } from '../names.ts';
 import { check, connectAgain, fault, fixOfCall, guarded, messageOf, minutes, passed } from './check.ts';
 
-export type CredentialPorts = Pick<ToolPorts, 'gates' | 'health' | 'clock'> & {
+type CredentialPorts = Pick<ToolPorts, 'gates' | 'health' | 'clock'> & {
   readonly applicants: StoredApplicants;
 };
 

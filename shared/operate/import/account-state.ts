@@ -1,7 +1,7 @@
 import { plainHeading, spellingsOf } from './headings.ts';
 
 /** Whether an account is switched on. A file does not add people whose account is inactive. */
-export type AccountState = 'active' | 'inactive';
+type AccountState = 'active' | 'inactive';
 
 type StateKind = 'status' | 'switched off' | 'end date' | 'control flags';
 

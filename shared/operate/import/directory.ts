@@ -31,12 +31,12 @@ export interface NamedGroup {
 }
 
 /** Several groups have the name. */
-export interface Ambiguous {
+interface Ambiguous {
   readonly ids: readonly string[];
 }
 
 /** Several members have the address. */
-export interface AmbiguousMember {
+interface AmbiguousMember {
   readonly ids: readonly MemberId[];
   /** Those that are in the group now. */
   readonly present: readonly MemberId[];

@@ -14,11 +14,11 @@ import { createRowSort, type RowSort } from './row-sort.ts';
 import type { CsvRecord, Row } from './rows.ts';
 import { snapshotsOf } from './snapshots.ts';
 
-export interface ImportPorts extends JournalPorts {
+interface ImportPorts extends JournalPorts {
   readonly events: EventSender;
 }
 
-export interface ImportOptions {
+interface ImportOptions {
   readonly connection: ConnectionName;
   /** The name of the file for the audit, without its folder. */
   readonly file: string;
@@ -43,7 +43,7 @@ export interface ImportOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export type ImportPlan = Pick<
+type ImportPlan = Pick<
   ImportReport,
   | 'rows'
   | 'groups'

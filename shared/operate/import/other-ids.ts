@@ -9,7 +9,7 @@ import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 export type OtherId = NonNullable<ImportComparison['otherIds']>[number];
 
 /** A member of the file that the connection does not know, and the member's employee. */
-export interface Newcomer {
+interface Newcomer {
   readonly member: MemberId;
   readonly person: Person;
 }

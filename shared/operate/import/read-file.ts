@@ -33,7 +33,7 @@ export interface Reading {
 }
 
 /** A value in a column about the state of accounts, with the number of its rows. */
-export interface CountedState extends ColumnValue {
+interface CountedState extends ColumnValue {
   rows: number;
 }
 

@@ -17,13 +17,13 @@ export interface TargetGroup extends GroupKeys {
   readonly name: string | undefined;
 }
 
-export interface MappedGroup<Target extends TargetGroup = TargetGroup> {
+interface MappedGroup<Target extends TargetGroup = TargetGroup> {
   readonly from: string;
   readonly to: Target;
   readonly by: 'file' | 'id' | 'externalId' | 'name';
 }
 
-export interface Mapping<Target extends TargetGroup> {
+interface Mapping<Target extends TargetGroup> {
   readonly pairs: readonly MappedGroup<Target>[];
   readonly unmapped: readonly { readonly group: string; readonly reason: 'not_found' | 'not_unique' }[];
 }

@@ -22,7 +22,7 @@ export function isListingWrong(known: number, missing: number): boolean {
   return missing >= 2 && missing > known * MAX_MISSING_SHARE;
 }
 
-export interface MissingEvidence {
+interface MissingEvidence {
   readonly isReportedDeleted: boolean;
   /** Whether another group could be read in this run. */
   readonly isAnotherReadable: boolean;

@@ -29,7 +29,7 @@ export function afterNaming(known: ReaderGroup, added: readonly NamedMembership[
   return { ...known, named: [...latest.values()].slice(-MAX_NAMED) };
 }
 
-export interface ListedMembers {
+interface ListedMembers {
   readonly group: GroupId;
   /** Digests of the ids and addresses of the members. */
   readonly members: ReadonlySet<string>;

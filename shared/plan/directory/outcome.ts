@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
  */
 export const MAX_SHORT_READS = 3;
 /** A group up to this size is sent as one snapshot. A larger group is sent as single changes. */
-export const LARGEST_SNAPSHOT = 1_000;
+const LARGEST_SNAPSHOT = 1_000;
 
 /** The result of one complete read of a group. */
 export type ReadOutcome =

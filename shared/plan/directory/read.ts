@@ -21,7 +21,7 @@ export interface StoredGroup {
   readonly members: readonly StoredRegister[];
 }
 
-export interface StoredRegister extends Register<Presence> {
+interface StoredRegister extends Register<Presence> {
   readonly member: MemberId;
   /** The stamp of the user's deletion. Memberships with this stamp or an earlier stamp have no effect. */
   readonly userFloor: Stamp;

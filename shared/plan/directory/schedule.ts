@@ -20,7 +20,7 @@ export const SHOWN_AFTER_MS = 2 * 60_000;
 /** The shortest wait before the next read. The next run that starts after it reads the group. */
 const SOON_MS = 60_000;
 
-export interface WholeRead {
+interface WholeRead {
   readonly outcome: ReadOutcome;
   /** A hash of the members. */
   readonly content: string;

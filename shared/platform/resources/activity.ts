@@ -87,7 +87,7 @@ const FEED: Endpoint = { method: 'GET', path: '/platform/api/company_activity' }
 /** The page size (1 to 1000), and the names of query parameters, which the specification does not define. */
 export type ActivityNames = Readonly<ConnectionSettings['activity']>;
 
-export const DEFAULT_ACTIVITY: ActivityNames = {
+const DEFAULT_ACTIVITY: ActivityNames = {
   startParam: 'startDate',
   endParam: 'endDate',
   sizeParam: 'limit',

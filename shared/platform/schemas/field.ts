@@ -10,7 +10,7 @@ export const flag = z.boolean().nullish();
 export const amount = z.number().nullish();
 
 /** A known value, or a value that the platform added after the specification. A new value is not an error. */
-export type Open<Known extends string> = Known | (string & {});
+type Open<Known extends string> = Known | (string & {});
 
 /** An enumeration that accepts every string. The known values are only for types and documentation. */
 export function openEnum<const Known extends string>(known: readonly Known[]): z.ZodType<Open<Known>> {
@@ -22,7 +22,7 @@ export const CalendarDate = z.lazy(() => z.iso.date());
 export const OffsetTime = z.lazy(() => z.iso.datetime({ offset: true }));
 
 /** The platform advises against larger pages (Workforce Platform API, Limits). */
-export const MAX_PAGE_SIZE = 100;
+const MAX_PAGE_SIZE = 100;
 
 /** The part of a list to read: pages of `limit` items (1 to 100, default 100), beginning after `offset` items. */
 export const PageQuery = z.lazy(() =>

@@ -28,7 +28,7 @@ export type MemberOperation =
       readonly ids: readonly string[] | undefined;
     };
 
-export const MAX_ID_LENGTH = 512;
+const MAX_ID_LENGTH = 512;
 
 /** Separates changes of members from changes of other attributes. One operation without a path can contain both. */
 export function splitGroupPatch(operations: readonly PatchOperation[], type: ResourceType) {
@@ -65,7 +65,7 @@ export function splitMembers(value: ScimObject, type: ResourceType) {
 }
 
 /** Returns whether the path names `members` or any sub-attribute of `members`, even an unknown sub-attribute. */
-export const isMembersPath = (path: AttributePath, type: ResourceType): boolean =>
+const isMembersPath = (path: AttributePath, type: ResourceType): boolean =>
   placeOf(type, { ...path, sub: undefined })?.attribute.name === 'members';
 
 /**

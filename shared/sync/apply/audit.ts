@@ -7,7 +7,7 @@ import type { PlanChange } from '../../plan/plan.ts';
 import { removalText } from '../../plan/removal-cause.ts';
 import { type AuditEntry, OURSELVES } from '../ports/logs.ts';
 
-export type Origin = Pick<AuditEntry, 'cause' | 'actor' | 'reason' | 'dirtySinceMs'>;
+type Origin = Pick<AuditEntry, 'cause' | 'actor' | 'reason' | 'dirtySinceMs'>;
 
 const FETCHED_LATER: Origin = { cause: 'a later fetch showed the outcome of the write', actor: OURSELVES };
 

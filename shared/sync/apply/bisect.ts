@@ -162,10 +162,10 @@ function leftLately({ left = [] }: Write, { wanted, state }: PassFacts): readonl
 
 type Known = Bisection & { readonly isKnown: boolean };
 
-export const additionsIn = ({ changes }: Plan): readonly PlatformUserId[] =>
+const additionsIn = ({ changes }: Plan): readonly PlatformUserId[] =>
   changes.flatMap((change) => (change.kind === 'add_member' ? [change.after] : []));
 
-export const fieldsIn = ({ changes }: Plan): readonly GroupField[] =>
+const fieldsIn = ({ changes }: Plan): readonly GroupField[] =>
   FIELD_NAMES.filter((field) => changes.some(({ kind }) => kind === GROUP_FIELDS[field].change));
 
 async function markField(

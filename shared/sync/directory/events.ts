@@ -58,7 +58,7 @@ interface GroupRefName {
   readonly name: string;
 }
 
-export interface Changes {
+interface Changes {
   readonly isNamed: boolean;
   readonly added: readonly MemberId[];
   readonly removed: readonly MemberId[];

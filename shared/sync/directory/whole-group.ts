@@ -40,7 +40,7 @@ type ReadDirectory = Pick<Directory, 'group' | 'membersOf'>;
 /** The maximum number of nested groups. A higher number points to a mistake, or to an attempt to cause many calls. */
 const MAX_BELOW = 500;
 
-export interface Reading {
+interface Reading {
   /** The groups that this run has listed. They are not requested again. */
   readonly listed: ReadonlyMap<GroupId, ListedGroup>;
   readonly nested: 'flatten' | 'ignore';

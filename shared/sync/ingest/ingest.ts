@@ -34,7 +34,7 @@ export interface IngestReport {
   readonly changedGroups: readonly GroupRef[];
 }
 
-export interface RunTimes {
+interface RunTimes {
   /** After this time, no chunk starts, except the first chunk. */
   readonly startUntilMs?: number;
   /** After this time, no request starts. The messages of an unfinished chunk are then received again. */

@@ -96,7 +96,7 @@ export interface ConnectionStore extends Connections, CurrentConnections, Replan
   companyOf(name: ConnectionName): Promise<string | undefined>;
 }
 
-export interface Ended {
+interface Ended {
   readonly removedMs: number;
   /** The time at which the data of the connection was erased. If absent, a stored time stays. */
   readonly erasedMs?: number;

@@ -11,7 +11,7 @@ export type HoldOutcome =
   | { readonly kind: 'changed'; readonly hold: Hold | undefined };
 
 /** Nothing was changed. The directory deleted the group, so all removals must be decided together. */
-export interface AllOrNone {
+interface AllOrNone {
   readonly kind: 'all_or_none';
 }
 

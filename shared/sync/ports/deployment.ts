@@ -47,7 +47,7 @@ export interface FunctionFacts {
 }
 
 /** The concurrent executions that one account may use in one region. */
-export interface Executions {
+interface Executions {
   readonly limit: number;
   /** The part of the quota that no function has reserved. */
   readonly unreserved: number;

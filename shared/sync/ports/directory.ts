@@ -145,7 +145,7 @@ export interface NamedMember {
   readonly isGroup?: true;
 }
 
-export interface FoundUser {
+interface FoundUser {
   readonly user: DirectoryUser;
   /** A time in milliseconds since 1970. The report shows the state of the user at this time or later. */
   readonly asOfMs: number;
@@ -266,7 +266,7 @@ export interface MovedGroup {
   readonly isOpen?: boolean;
 }
 
-export interface PushedGroup {
+interface PushedGroup {
   readonly group: GroupId;
   readonly atMs: number;
 }

@@ -76,7 +76,7 @@ export interface ReportedError extends GroupError {
   readonly reported: string;
 }
 
-export interface Postponement extends Pick<GroupState, 'attempts' | 'calledMs'> {
+interface Postponement extends Pick<GroupState, 'attempts' | 'calledMs'> {
   readonly retryAtMs: number;
   /** Whether the caller sends a message for a wake-up at `retryAtMs`. Otherwise the requeue job sends it. */
   readonly isRetrySent: boolean;

@@ -101,7 +101,7 @@ export type KeptEntry = AuditEntry & { readonly link: AuditLink };
  * The links of the group's item to its newest entries: one for the last write, and one for the last action. There are
  * two links, because a worker and an operator may each add an entry at the same time.
  */
-export interface AuditHead {
+interface AuditHead {
   readonly lastAudit?: AuditLink | undefined;
   readonly lastAction?: AuditLink | undefined;
 }

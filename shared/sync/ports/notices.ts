@@ -2,7 +2,7 @@ import type { ConnectionName } from '../../domain/ids.ts';
 import type { Episode, Notice } from '../../domain/notice.ts';
 
 /** The stored episodes and notices of one connection, or of the whole stage. */
-export interface NoticeBoard {
+interface NoticeBoard {
   readonly episodes: readonly Episode[];
   /** The failure of the latest attempt to send notices. */
   readonly lastFailure?: { readonly atMs: number; readonly message: string };

@@ -6,7 +6,7 @@ export interface OAuthClient {
   readonly issue: () => Promise<string>;
 }
 
-export interface TokenRequest {
+interface TokenRequest {
   /** The headers of the request, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** The form in the body. Each parameter occurs once. */

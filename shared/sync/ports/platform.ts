@@ -18,7 +18,7 @@ export interface WholeGroup extends WrittenFields {
 }
 /** The fields of a group to change, for a PATCH. A missing field keeps its value. */
 export type GroupFields = Partial<WholeGroup>;
-export type NewGroupFields = WholeGroup & { readonly spokeId: string };
+type NewGroupFields = WholeGroup & { readonly spokeId: string };
 
 export interface CallOutcome {
   /** The method and the path template of the call. */
@@ -125,7 +125,7 @@ export interface Platforms {
 }
 
 /** A group for the checks of `connect`. If the group is malformed, name and users are empty. */
-export interface ListedForApplicant {
+interface ListedForApplicant {
   readonly id: string;
   readonly name: string;
   readonly spokeId: string | null;

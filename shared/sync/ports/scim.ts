@@ -92,7 +92,7 @@ export interface ScimOrder {
 
 export type OrderChange = Pick<ScimResource, 'type' | 'id'>;
 
-export interface Advance {
+interface Advance {
   readonly nowMs: number;
   readonly isChange: boolean;
   /** The revision that the stored resource must still have. */
@@ -104,12 +104,12 @@ export interface Advance {
 }
 
 /** The member list before a replacement, and the list after it. */
-export interface ListToHold extends Pick<HeldList, 'first' | 'last'> {
+interface ListToHold extends Pick<HeldList, 'first' | 'last'> {
   readonly before: readonly string[];
   readonly after: ReadonlySet<string>;
 }
 
-export interface EndedWrite {
+interface EndedWrite {
   readonly id: string;
   /** Ids of earlier writes that can no longer have an effect. One save removes a limited number of them. */
   readonly supersedes: readonly string[];

@@ -17,7 +17,7 @@ const LOOKED_UP = 1_000;
 type IdField = Connection['settings']['memberIdField'];
 
 /** The persons of bound members, including people who left, and their ids in groups. */
-export interface KnownPeople {
+interface KnownPeople {
   readonly persons: readonly Person[];
   readonly ids: ReadonlySet<string>;
 }

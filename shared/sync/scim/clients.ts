@@ -25,7 +25,7 @@ type TokenPorts = Pick<Ports, 'tokens' | 'clock'>;
 type MakingPorts = TokenPorts & Pick<Ports, 'randomHex'>;
 
 /** The lifetime of an access token. There is no refresh token (RFC 6749 section 4.4.3). */
-export const ACCESS_SECONDS = 3_600;
+const ACCESS_SECONDS = 3_600;
 
 const SECRET_FORM = /^gsync_client_([0-9a-f]{8})_[0-9a-f]{64}$/;
 
@@ -39,7 +39,7 @@ export const createClient = (
   ports: MakingPorts,
 ): ReturnType<typeof createToken> => createToken(connection, ports, { expiresMs, client: NEW_CLIENT });
 
-export interface ClientSummary {
+interface ClientSummary {
   readonly id: string;
   readonly secrets: readonly TokenSummary[];
 }

@@ -10,7 +10,7 @@ import { latestReplacement, type Replacement } from './replacement.ts';
 import { hashOf } from './tokens.ts';
 
 /** A group and its members at one moment, with the entity tag of both. */
-export interface GroupView {
+interface GroupView {
   readonly resource: ScimResource;
   readonly members: readonly MemberId[];
   readonly etag: string;

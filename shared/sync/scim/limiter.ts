@@ -3,7 +3,7 @@ import { ScimError } from '../../scim/errors.ts';
 import { hashOf } from './tokens.ts';
 
 /** The request rate of one caller: a burst, and then a number per second. */
-export interface RequestRate {
+interface RequestRate {
   readonly burst: number;
   readonly perSecond: number;
 }
@@ -12,7 +12,7 @@ export interface RequestRate {
  * The request rate of one token at one server: four times the rate that Entra ID requires (25 per second). In a
  * deployed stage, API Gateway by default limits all connections together to this rate.
  */
-export const REQUEST_RATE: RequestRate = { burst: 1_000, perSecond: 100 };
+const REQUEST_RATE: RequestRate = { burst: 1_000, perSecond: 100 };
 
 /**
  * The request rate of one client address with unknown tokens. The rate is low, because each unknown token costs a read

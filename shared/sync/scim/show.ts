@@ -16,7 +16,7 @@ import { groupsOfUser } from './user-groups.ts';
 const MAX_USERS_WITH_GROUPS = 20;
 
 /** A resource in the form of the response, with its entity tag. */
-export interface Shown {
+interface Shown {
   readonly document: ScimObject;
   readonly etag: string;
 }

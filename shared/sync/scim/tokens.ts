@@ -69,7 +69,7 @@ export async function listTokens(
     .toSorted((a, b) => a.createdMs - b.createdMs || (a.prefix < b.prefix ? -1 : 1));
 }
 
-export const stateOf = (
+const stateOf = (
   { revokedMs, expiresMs }: Omit<ScimToken, 'hash' | 'connection'>,
   nowMs: number,
 ): TokenSummary['state'] => {

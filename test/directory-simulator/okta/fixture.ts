@@ -13,7 +13,7 @@ export const TOKEN_URL = `${ORG}/oauth2/v1/token`;
 const CREATED = { createdAtMs: Date.UTC(2024, 0, 1) };
 
 /** An org with a user of each status and a group of each type. The group Sales contains all these users. */
-export const WORLD: WorldInput = {
+const WORLD: WorldInput = {
   users: [
     { id: '00uliz', primaryEmail: 'liz@example.com', givenName: 'Liz', familyName: 'Ng', isAdmin: true },
     { id: '00ustaged', primaryEmail: 'staged@example.com', vendorFields: { status: 'STAGED' } },

@@ -10,7 +10,7 @@ import type { SelectsGroup } from '../../../shared/sync/ports/directory.ts';
 import type { DirectoryWorld } from '../../../shared/directory/exchange.ts';
 import { SECRET, startEntra, TENANT } from '../../directory-simulator/entra/fixture.ts';
 
-export const WITH_SECRET: Credential = { kind: 'secret', clientSecret: SECRET };
+const WITH_SECRET: Credential = { kind: 'secret', clientSecret: SECRET };
 export const FEDERATED: Credential = { kind: 'federation', audience: 'api://AzureADTokenExchange' };
 
 interface Options {

@@ -2,7 +2,7 @@ import type { GroupReport } from '../../../local/report.ts';
 import { AS_WANTED } from '../../../shared/plan/waiting.ts';
 import type { ReadDirectory } from '../../support/reading.ts';
 
-export interface ExpectedGroup {
+interface ExpectedGroup {
   readonly id: string;
   readonly name: string;
   /** The sorted ids of the group's users on the platform. */
@@ -11,7 +11,7 @@ export interface ExpectedGroup {
   readonly pending: readonly string[];
 }
 
-export interface People {
+interface People {
   readonly companies: readonly {
     readonly employees: readonly {
       readonly userId: string;

@@ -23,7 +23,7 @@ export const companyOf = (people: number) => ({
 export const emailOf = (person: number) => `p${person}@acme.test`;
 export const memberOf = (person: number) => ({ id: `m${person}`, email: emailOf(person) });
 
-export interface EventOptions {
+interface EventOptions {
   readonly seed: string;
   readonly groups: number;
   readonly people: number;

@@ -7,7 +7,7 @@ import { type Answer, type Seen, startScriptedPlatform } from './scripted-platfo
 import { SPECIFICATION, type SpecifiedEndpoint } from './specification.ts';
 
 /** The result of one case, or the message of its error, and the requests that the server received. */
-export interface Outcome {
+interface Outcome {
   readonly result: unknown;
   readonly seen: readonly Seen[];
 }

@@ -7,7 +7,7 @@ import { type Answer, type ScriptedPlatform, type Seen, startScriptedPlatform } 
 export const TOKEN = 'tok-3f9a7c1e5b';
 
 /** A clock that only `sleep` advances. It records each duration. */
-export interface FakeTime {
+interface FakeTime {
   nowMs: number;
   readonly waits: number[];
   readonly clock: () => number;
@@ -28,7 +28,7 @@ export function fakeTime(nowMs = Date.UTC(2026, 10, 20, 10)): FakeTime {
   return time;
 }
 
-export interface Rig {
+interface Rig {
   readonly client: PlatformClient;
   readonly platform: ScriptedPlatform;
   readonly time: FakeTime;

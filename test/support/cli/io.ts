@@ -7,7 +7,7 @@ import { run } from '../../../cli/run.ts';
 import { type Tool, wireTool } from '../../../shared/runtime/wire-tool.ts';
 import type { ToolPorts } from '../../../shared/sync/ports/bundles.ts';
 
-export interface Ran {
+interface Ran {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;

@@ -3,7 +3,7 @@ import type { Random } from '../../../simulate/random.ts';
 import type { CallFault } from './platform.ts';
 import type { Faults, World } from './world.ts';
 
-export interface ChaosOptions {
+interface ChaosOptions {
   readonly random: Random;
   readonly budget: number;
   readonly platform?: readonly CallFault[];

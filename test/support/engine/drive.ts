@@ -9,7 +9,7 @@ import type { Worker } from '../../../simulate/worker.ts';
 import type { Scheduler } from './scheduler.ts';
 import { CONNECTION, type World } from './world.ts';
 
-export interface DriveOptions {
+interface DriveOptions {
   readonly world: World;
   readonly scheduler: Scheduler;
   readonly batchSize?: number;

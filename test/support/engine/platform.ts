@@ -76,7 +76,7 @@ export interface PlatformOptions extends Partial<Traits> {
 }
 
 /** The list of ids to which a platform fault applies. `add` adds an id, and `clear` removes all ids. */
-export interface IdList {
+interface IdList {
   add(id: string): void;
   clear(): void;
 }

@@ -7,7 +7,7 @@ import { suspectChanged } from './look-over.ts';
 import { Scheduler } from './scheduler.ts';
 import { createWorld } from './world.ts';
 
-export interface RunOptions {
+interface RunOptions {
   readonly events: readonly RawEvent[];
   readonly seed: number;
   readonly crashAt?: number;

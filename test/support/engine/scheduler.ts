@@ -8,7 +8,7 @@ interface Waiting {
   readonly go: () => void;
 }
 
-export interface SchedulerOptions {
+interface SchedulerOptions {
   readonly random: Random;
   /** The position of a crash. The worker stops before the n-th effect of the whole run, counted from 1. */
   readonly crashAt?: number;

@@ -18,7 +18,7 @@ import * as engine from '../../../support/engine/world.ts';
 
 export const { CONNECTION, START_MS } = engine;
 
-export type WorldOptions = Pick<engine.WorldOptions, 'settings' | 'platform'> & {
+type WorldOptions = Pick<engine.WorldOptions, 'settings' | 'platform'> & {
   /** The pages of the feed. If undefined, the world uses the feed of the simulated platform. */
   readonly activity?: Platform['activity'];
 };

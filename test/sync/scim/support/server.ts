@@ -15,7 +15,7 @@ import { MemoryTable } from '../../../../simulate/table.ts';
 export const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 export const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
 export const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
-export const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
+const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 export const ERROR = 'urn:ietf:params:scim:api:messages:2.0:Error';
 export const LIST = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 export const ORIGIN = 'https://scim.acme.test';
@@ -42,7 +42,7 @@ export interface Client {
   delete(path: string, headers?: Record<string, string>): Promise<Answer>;
 }
 
-export interface WorldOptions {
+interface WorldOptions {
   readonly before?: (operation: string, key: string) => Promise<void>;
   readonly storeProfile?: boolean;
   /** Additional SCIM settings. */

@@ -184,7 +184,7 @@ const BulkResponse = z.strictObject({
   ),
 });
 
-export const MODELS = {
+const MODELS = {
   ServiceProviderConfig,
   ResourceTypes: listOf(ResourceType),
   Schemas: listOf(Schema),

@@ -1,0 +1,94 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseSync } from 'oxc-parser';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Exports that code outside the imports uses: package entries, files that a bundler or a tool loads by their path. */
+const ALLOWED: readonly (readonly [path: RegExp, reason: string])[] = [
+  [/^infra\/index\.ts$/, 'the package exports it as groupsync/infra'],
+  [/^cli\/answers\.ts$/, 'the package exports it as groupsync/answers'],
+  [/^infra\/substitutes\//, 'the bundler replaces modules of the SDK with these files'],
+  [/^simulate\/parsed-once\.ts$/, 'the bundler replaces shared/contract/decode.ts with this file'],
+  [/^bench\/cold-start\/bare-/, 'Lambda handlers that the bench bundles by their path'],
+  [
+    /^test\/infra\/(?:fixture|package-infra)/,
+    'a handler that does nothing, and the package under its own name',
+  ],
+  [/^(?:vitest\.config|scripts\/mutate\/runner)\.ts$/, 'vitest loads them by their path'],
+  [/\.d\.m?ts$/, 'types of a file in JavaScript'],
+];
+
+interface Source {
+  readonly path: string;
+  readonly text: string;
+}
+
+const ALL = '*';
+
+/** Returns the exports that no other file imports, as `path: name`. A file that is imported as a whole has none. */
+function unusedExports(sources: readonly Source[]): readonly string[] {
+  const exported: (readonly [path: string, name: string])[] = [];
+  const imported = new Set<string>();
+  for (const { path, text } of sources) {
+    const use = (specifier: string, name: string) => {
+      if (specifier.startsWith('.')) imported.add(`${posix.join(posix.dirname(path), specifier)}: ${name}`);
+    };
+    const { module } = parseSync(path, text);
+    for (const { moduleRequest, entries } of module.staticImports)
+      for (const { importName } of entries) use(moduleRequest.value, nameOf(importName));
+    for (const { exportName, importName, moduleRequest } of module.staticExports.flatMap(
+      ({ entries }) => entries,
+    )) {
+      if (moduleRequest) use(moduleRequest.value, nameOf(importName));
+      if (exportName.kind !== 'None') exported.push([path, nameOf(exportName)]);
+    }
+    for (const [, specifier = ''] of text.matchAll(/\bimport\(\s*['"]([^'"]+)['"]/g)) use(specifier, ALL);
+  }
+  return exported
+    .filter(([path, name]) => !imported.has(`${path}: ${name}`) && !imported.has(`${path}: ${ALL}`))
+    .map(([path, name]) => `${path}: ${name}`);
+}
+
+function nameOf({ kind, name }: { readonly kind: string; readonly name?: string | null }): string {
+  if (kind === 'Default') return 'default';
+  return kind === 'Name' && name ? name : ALL;
+}
+
+describe('exports', () => {
+  it('every export is imported by another file, or is listed with a reason', () => {
+    const paths = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' })
+      .split('\0')
+      .filter((path) => /\.[cm]?[jt]sx?$/.test(path) && existsSync(join(ROOT, path)));
+    expect(paths.length).toBeGreaterThan(1_000);
+    const sources = paths.map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
+    const unused = unusedExports(sources).filter(
+      (one) => !ALLOWED.some(([path]) => path.test(one.split(':')[0] ?? '')),
+    );
+    expect(
+      unused,
+      'remove the keyword export, or the code, or add the file to ALLOWED with a reason',
+    ).toEqual([]);
+  });
+
+  it.each([
+    ['an import by name', "import { a } from './a.ts';", []],
+    ['an import of a type', "import type { a } from './a.ts';", []],
+    ['a renamed import', "import { a as b } from './a.ts';", []],
+    ['a re-export', "export { a } from './a.ts';", ['b.ts: a']],
+    ['an import of the whole file', "import * as a from './a.ts';", []],
+    ['a dynamic import', "await import('./a.ts');", []],
+    ['the type of an import', "type A = import('./a.ts').A;", []],
+    ['an import of another name', "import { c } from './a.ts';", ['a.ts: a']],
+    ['a local with the same name', 'const a = 1;', ['a.ts: a']],
+  ])('with %s in another file, the unused exports are found', (_, text, expected) => {
+    const sources = [
+      { path: 'a.ts', text: 'export const a = 1;' },
+      { path: 'b.ts', text },
+    ];
+    expect(unusedExports(sources)).toEqual(expected);
+  });
+});
