@@ -27,7 +27,11 @@ export async function loadParts(): Promise<StackParts> {
     directory: async (event, context) => (await import('../functions/directory.ts')).handler(event, context),
     putConnection: async (connection) => {
       const known = await ports.connections.find(connection.name);
-      await ports.connections.save({ ...connection, observing: known?.observing ?? false });
+      await ports.connections.save({
+        ...connection,
+        observing: known?.observing ?? false,
+        blocks: known?.blocks ?? [],
+      });
     },
     countGroups: (connection) => countGroups(connection, ports),
     readGroups: (connection) => reportGroups(connection, ports),

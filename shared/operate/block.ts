@@ -82,7 +82,7 @@ interface UnblockOutcome {
 }
 
 /**
- * Ends a block. Under four eyes, it only stores a request, which another person must confirm (`decideRequests`).
+ * Ends all blocks of a person. Under four eyes, it only stores a request, which another person must confirm (`decideRequests`).
  * @param text as for `blockPerson`, or any id of the block
  * @throws NotFound
  */
@@ -93,23 +93,26 @@ export async function unblockPerson(
 ): Promise<UnblockOutcome> {
   return changeBlocks<UnblockOutcome>(name, ports, async (connection, blocks) => {
     const byId = blockOf(blocks, { member: memberId(text), role: roleId(text), userId: text });
-    const ids = byId ?? (await findPerson(text, connection, ports));
-    const block = byId ?? blocks.find((one) => isOfSame(one, ids));
+    const ids = byId ? await idsOfPerson(byId, connection, ports) : await findPerson(text, connection, ports);
+    // A member and an employee may have been blocked before the member matched the employee.
+    const ended = blocks.filter((one) => one === byId || isOfSame(one, ids));
+    const [first] = ended;
+    const block = first && { ...first, ...merged(...ended) };
     if (block === undefined) return { result: { outcome: 'not_blocked', block } };
     if (!connection.settings.fourEyes)
       return {
-        blocks: blocks.filter((one) => one !== block),
+        blocks: blocks.filter((one) => !ended.includes(one)),
         action: { action: 'unblock', reason, changes: changesOf('unblock_person', block) },
         woken: block,
         result: { outcome: 'unblocked', block },
       };
-    if (block.unblock !== undefined) return { result: { outcome: 'requested', block } };
+    if (ended.every((one) => one.unblock !== undefined)) return { result: { outcome: 'requested', block } };
     const { id: by } = await ports.caller();
-    const asked = { ...block, unblock: { by, atMs: ports.clock() } };
+    const unblock = { by, atMs: ports.clock() };
     return {
-      blocks: blocks.map((one) => (one === block ? asked : one)),
+      blocks: blocks.map((one) => (ended.includes(one) ? { ...one, unblock } : one)),
       action: { action: 'unblock', reason, changes: changesOf('request_unblock', block) },
-      result: { outcome: 'requested', block: asked },
+      result: { outcome: 'requested', block: { ...block, unblock } },
     };
   });
 }
@@ -174,10 +177,10 @@ const isOfSame = (block: BlockedIds, ids: BlockedIds): boolean =>
   block.roles.some((one) => ids.roles.includes(one)) ||
   block.users.some((one) => ids.users.includes(one));
 
-const merged = (block: BlockedIds, ids: BlockedIds): BlockedIds => ({
-  members: [...new Set([...block.members, ...ids.members])],
-  roles: [...new Set([...block.roles, ...ids.roles])],
-  users: [...new Set([...block.users, ...ids.users])],
+const merged = (...all: readonly BlockedIds[]): BlockedIds => ({
+  members: [...new Set(all.flatMap(({ members }) => members))],
+  roles: [...new Set(all.flatMap(({ roles }) => roles))],
+  users: [...new Set(all.flatMap(({ users }) => users))],
 });
 
 /** Returns all known ids of the person that the text means. @throws NotFound */

@@ -61,9 +61,7 @@ function withoutBlocked(plan: Plan, { blocked, whyNot }: DraftInput): Plan {
   const left = [...(after?.users.keys() ?? [])].filter((user) => blocked?.has(user));
   if (after === undefined || left.length === 0) return plan;
   const users = new Map([...after.users].filter(([user]) => !blocked?.has(user)));
-  const unkept = left.map((user) =>
-    removed(user, { member: whyNot.get(user)?.member ?? null, cause: 'blocked' }),
-  );
+  const unkept = left.map((user) => removed(user, blockedAs(user, whyNot)));
   return {
     ...plan,
     action: action === 'none' ? 'patch' : action,
@@ -72,6 +70,15 @@ function withoutBlocked(plan: Plan, { blocked, whyNot }: DraftInput): Plan {
     removals: [...removals, ...left].sort(compareText),
   };
 }
+
+const blockedAs = (user: PlatformUserId, whyNot: DraftInput['whyNot']): WhyNot | Uncaused => ({
+  member: whyNot.get(user)?.member ?? null,
+  cause: 'blocked',
+});
+
+/** A block comes before other causes, because it is why the guard does not judge the removal. */
+const whyRemoved = (user: PlatformUserId, { blocked, whyNot }: DraftInput): WhyNot | Uncaused =>
+  blocked?.has(user) ? blockedAs(user, whyNot) : (whyNot.get(user) ?? NO_MEMBER);
 
 function withoutExcluded(wanted: WantedGroup, { excluded, current }: DraftInput): WantedGroup {
   if (excluded === undefined || excluded.size === 0) return wanted;
@@ -150,7 +157,7 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
     ...[...users.keys()]
       .filter((user) => !current.users.has(user))
       .map((user) => added(user, wanted.users.get(user) ?? null)),
-    ...removals.map((user) => removed(user, input.whyNot.get(user) ?? NO_MEMBER)),
+    ...removals.map((user) => removed(user, whyRemoved(user, input))),
   ];
   // A PUT must contain a spokeId. If the drift policy accepts that the spokeId is missing, a PATCH sends only the
   // changes.

@@ -87,6 +87,8 @@ describe('groupsync block', () => {
     expect(users()).toHaveLength(6);
     await block('ann@acme.test');
     expect(users()).toEqual(OTHERS);
+    const [write] = (await cli('audit', 'g', '--json')).json.entries;
+    expect(write).toMatchObject({ cause: 'an operator blocked this person', changes: [{ member: 'm-ann' }] });
     expect((await cli('holds', '--json')).json.holds).toMatchObject([{ group: 'g' }]);
     await cli('holds', 'reject', 'g', '--reason', 'a mistake', '--yes');
     await block('bob@acme.test');
@@ -165,6 +167,23 @@ describe('groupsync block', () => {
     await change(removed('g', 'bob'));
     await change(added('g', 'bob'));
     expect(users()).toEqual(OTHERS);
+  });
+
+  it('unblock ends the blocks of a member and of the employee that the member matches', async () => {
+    const { block, cli, hire, change, users, set, as, ports, connection } = await company();
+    await change(added('g', 'zoe'));
+    await block('m-zoe');
+    await hire('zoe');
+    await block('r-zoe');
+    await set('fourEyes', true);
+    await as('Bob', 'unblock', 'm-zoe', '--yes');
+    await as('Eve', 'connections', 'confirm', 'default', '--yes');
+    expect((await ports.connections.current(connection.name))?.blocks).toBeUndefined();
+    expect((await cli('unblock', 'm-zoe', '--yes')).stdout).toBe(
+      'nothing changed: this person is not blocked\n',
+    );
+    await change(added('g', 'zoe'));
+    expect(users()).toHaveLength(7);
   });
 
   it('an unknown person is refused with similar names', async () => {

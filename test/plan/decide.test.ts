@@ -894,6 +894,11 @@ describe('decide', () => {
         { views: views({ ...view('a'), users: new Map([...view('a').users, [user('x'), false]]) }) },
         { kind: 'wait' },
       ],
+      [
+        'a damped group is read while a person is blocked, who may be in the group again',
+        { blocked: new Set([user('x')]) },
+        READ_GROUP,
+      ],
     ])('%s', (_, over, decision) => {
       expect(decide(facts({ ...dampedAfter({}), ...over }))).toMatchObject(decision);
     });

@@ -1,6 +1,5 @@
 import type { FlapDamping, GroupState, SuspectedChange } from '../../domain/group-state.ts';
 import { holdsOf } from '../../domain/hold.ts';
-import type { PlatformUserId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { type ObservedGroup, type View, withUnwanted } from '../../domain/view.ts';
 import { latestStampsOf } from '../accepted-drift.ts';
@@ -25,7 +24,7 @@ const FLAP_DAMPED = {
  * Flap damping: after two restorations within an hour, the group waits for the rest of the hour, because each
  * restoration costs three or four calls. Five things end the wait early: a newer directory event, a managed member that
  * must be removed, a blocked person in the group, an approved hold, and a suspected change without a version, such as an
- * operator's `sync`.
+ * operator's `sync`. While a person is blocked, each suspected change is read at once.
  */
 export function decideDamping(facts: Facts): Decision | undefined {
   const { state, nowMs, wanted, views } = facts;
@@ -33,13 +32,20 @@ export function decideDamping(facts: Facts): Decision | undefined {
   if (damping === undefined || passesDamping(state)) return undefined;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
   if (latestStampsOf(state, wanted).newest > (damping.seen ?? STAMP_ZERO)) return undefined;
+  if (mayHaveBlocked(facts, views)) return undefined;
   // If removals are held, or the mode is not `sync`, a write would not remove the member. So the group keeps waiting.
-  const { mode } = treatmentOf(facts);
-  const isBlocked = (user: PlatformUserId) => facts.blocked?.has(user) === true;
-  if (mode !== 'report' && [...(views.base?.users.keys() ?? [])].some(isBlocked)) return undefined;
-  const mayLeave = holdsOf(state).length === 0 && mode === 'sync';
+  const mayLeave = holdsOf(state).length === 0 && treatmentOf(facts).mode === 'sync';
   if (mayLeave && hasLeaver(wanted, views)) return undefined;
   return { kind: 'wait', waitMs: damping.sinceMs + HOUR_MS - nowMs, why: FLAP_DAMPED };
+}
+
+/** Whether groupsync may remove a blocked person now: from the view, or after it has read a change of another client. */
+function mayHaveBlocked(facts: Facts, { base }: Views): boolean {
+  const { state, blocked } = facts;
+  if (blocked === undefined || treatmentOf(facts).mode === 'report') return false;
+  return (
+    state.suspectedChange !== undefined || [...(base?.users.keys() ?? [])].some((user) => blocked.has(user))
+  );
 }
 
 /**
