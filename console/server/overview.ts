@@ -7,7 +7,7 @@ import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { listHolds } from '../../shared/operate/holds.ts';
 import { holdRow, listDrift, listPending } from '../../shared/operate/lists.ts';
 import { READ } from '../../shared/operate/reads.ts';
-import { rehiresAmong } from '../../shared/operate/rehires.ts';
+import { mayBeRehire, rehiresAmong } from '../../shared/operate/rehires.ts';
 import { stateName, summaries } from '../../shared/operate/report.ts';
 import { listConnections, requireConnection } from '../../shared/operate/settings.ts';
 import { readStatus } from '../../shared/operate/status.ts';
@@ -207,7 +207,7 @@ async function unmatchedOf(
     const seen = rows.get(member);
     rows.set(member, {
       cause,
-      rehire: cause === 'inactive' ? (rehires.get(member) ?? null) : null,
+      rehire: mayBeRehire(cause) ? (rehires.get(member) ?? null) : null,
       groups: (seen?.groups ?? 0) + 1,
       sinceMs: Math.min(seen?.sinceMs ?? sinceMs, sinceMs),
     });

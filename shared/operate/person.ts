@@ -1,5 +1,6 @@
 import type { PersonReport } from '../contract/answers/explain.ts';
 import { blockOf } from '../domain/block.ts';
+import type { MemberId } from '../domain/ids.ts';
 import { stampTimeMs } from '../domain/stamp.ts';
 import { mapConcurrently } from '../sync/async-collections.ts';
 import { personsBoundTo } from '../sync/match/bound-person.ts';
@@ -7,7 +8,7 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { membersOfEmployee } from './employee-members.ts';
 import { explainMember } from './explain.ts';
-import { findMember } from './find-member.ts';
+import { findMember, membersHolding } from './find-member.ts';
 import { groupsOfMember } from './groups-of-member.ts';
 import { journalOf } from './journal.ts';
 import { readLog } from './log.ts';
@@ -34,7 +35,7 @@ export async function reportPerson(
   ports: ToolPorts,
 ): Promise<PersonReport> {
   const { name } = connection;
-  const member = await findMember(name, text, ports);
+  const member = await findPerson(text, connection, ports);
   const members = await membersOfEmployee(member, connection, ports);
   const groupsOf = await mapConcurrently(AT_ONCE, members, async (id) =>
     (await groupsOfMember(name, id, ports)).toSorted().map((group) => ({ group, id })),
@@ -77,4 +78,15 @@ export async function reportPerson(
     blocked: block === undefined ? null : blockRow(block),
     actions,
   };
+}
+
+/** Several members with one address are one person if they are bound to one employee. @throws NotFound */
+async function findPerson(text: string, connection: Connection, ports: ToolPorts): Promise<MemberId> {
+  return findMember(connection.name, text, ports).catch(async (error: unknown) => {
+    const holding = await membersHolding(text, connection, ports);
+    const [first] = holding;
+    const own = first === undefined ? [] : await membersOfEmployee(first, connection, ports);
+    if (first === undefined || !holding.every((one) => own.includes(one))) throw error;
+    return first;
+  });
 }

@@ -3,6 +3,7 @@ import { type MemberId, memberId, type RoleId } from '../domain/ids.ts';
 import { mayBeMember, personsOf } from '../plan/person.ts';
 import { mapConcurrently } from '../sync/async-collections.ts';
 import { personBoundTo } from '../sync/match/bound-person.ts';
+import type { MemberEligibility } from '../sync/match/eligibility.ts';
 import { matchMember } from '../sync/match/resolve.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
@@ -30,6 +31,10 @@ export async function rehireOf(
   return personsOf([matched.person, bound], settings).length > 1 ? matched.person.role : undefined;
 }
 
+/** Whether a member who is pending for this reason may be a rehire. A new address makes the member `ambiguous`. */
+export const mayBeRehire = (cause: MemberEligibility['cause']): boolean =>
+  cause === 'inactive' || cause === 'ambiguous';
+
 /** The most members for which one list searches rehires, because each search costs a few requests. */
 const MOST = 1_000;
 
@@ -39,8 +44,8 @@ export async function rehiresAmong(
   connection: Connection,
   { users, people }: Pick<ToolPorts, 'users' | 'people'>,
 ): Promise<ReadonlyMap<string, RoleId>> {
-  const inactive = pending.filter(({ cause }) => cause === 'inactive');
-  const members = [...new Set(inactive.map(({ member }) => memberId(member)))].slice(0, MOST);
+  const possible = pending.filter(({ cause }) => mayBeRehire(cause));
+  const members = [...new Set(possible.map(({ member }) => memberId(member)))].slice(0, MOST);
   const known = await users.read(connection.name, members);
   const found = await mapConcurrently(
     READS_IN_FLIGHT,

@@ -27,7 +27,7 @@ import { type UserState, undescribed } from '../sync/ports/desired.ts';
 import { GONE, type Person } from '../sync/ports/people.ts';
 import { registersIn } from './groups-of-member.ts';
 import { shellWords } from './names.ts';
-import { rehireOf } from './rehires.ts';
+import { mayBeRehire, rehireOf } from './rehires.ts';
 
 type WhoPorts = PreviewPorts & Pick<ToolPorts, 'groups' | 'users' | 'people'>;
 
@@ -65,7 +65,7 @@ export async function identify(
     currentEligibility(described, refusedRevision, { connection, people: ports.people }),
   ]);
   const platformUser = person && eligibilityOf(person, undefined, settings).id;
-  const rehire = cause === 'inactive' ? await rehireOf(user, connection, ports) : undefined;
+  const rehire = mayBeRehire(cause) ? await rehireOf(user, connection, ports) : undefined;
   return { member, register, user, rules, person, platformUser, cause, rehire };
 }
 
@@ -153,18 +153,16 @@ const WHY_PENDING: Readonly<
       : 'the answer of the platform to the last write did not show the user; groupsync sends the user with each write, at first again after an hour and later at least once a day',
   blocked: (who, connection) => whyBlocked(who, connection) ?? '',
   refused: () => 'the platform refuses each write that adds the user; groupsync tries again once a day',
-  ambiguous: ({ user, rules }) => {
-    const decisive = rules.find(({ found }) => found.length > 0);
-    const others = decisive?.found.flatMap(({ id }) => (id === user?.role ? [] : [id])) ?? [];
-    return removalText('ambiguous', decisive && `${decisive.rule.split('=')[1]} of ${others.join(', ')}`);
+  ambiguous: (who) => {
+    const decisive = who.rules.find(({ found }) => found.length > 0);
+    const others = decisive?.found.flatMap(({ id }) => (id === who.user?.role ? [] : [id])) ?? [];
+    const values = decisive && `${decisive.rule.split('=')[1]} of ${others.join(', ')}`;
+    return withRehire(removalText('ambiguous', values), who);
   },
-  inactive: ({ member, person, rehire }, { settings }) => {
-    const why =
-      person?.state === GONE
-        ? removalText('gone')
-        : removalText('ended', `${person?.state}, not ${settings.includeStates.join(' or ')}`);
-    if (rehire === undefined) return why;
-    return `${why}; the ACTIVE employee ${rehire} also matches: groupsync rebind ${shellWords(member, rehire)}`;
+  inactive: (who, { settings }) => {
+    const state = who.person?.state;
+    const ended = `${state}, not ${settings.includeStates.join(' or ')}`;
+    return withRehire(state === GONE ? removalText('gone') : removalText('ended', ended), who);
   },
   unknown: ({ user, rules, person }) => {
     if (person !== undefined) return `the platform does not show the userId of ${person.role}`;
@@ -175,6 +173,11 @@ const WHY_PENDING: Readonly<
       : `no employee has this value: ${values.map(({ rule, value }) => `${rule} "${value}"`).join(', ')}`;
   },
 };
+
+const withRehire = (why: string, { member, rehire }: Who): string =>
+  rehire === undefined
+    ? why
+    : `${why}; the ACTIVE employee ${rehire} also matches: groupsync rebind ${shellWords(member, rehire)}`;
 
 async function tryRules(
   { name, settings }: Connection,

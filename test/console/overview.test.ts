@@ -27,46 +27,56 @@ it('the Home page shows the delay of changes for each quarter of an hour of the 
   expect(Math.max(...minutes.slice(0, -10))).toBe(0);
 });
 
-it('explain, pending, Home and the person page name the new employee of a rehired person, unless two match', async () => {
-  const { ports, connection, clock, hire, leaves, publish, apply } = await savedWorld();
-  const joins = (name: string) => {
-    const values = new Map([['workEmail', 'ann@acme.test']]);
-    const person = {
-      role: roleId(`r-${name}`),
-      userId: `u-${name}`,
-      state: 'ACTIVE',
-      values,
-      fanOutDue: false,
+it.each([
+  ['has the same address', 'ann@acme.test'],
+  ['has another address, which the directory has sent', 'ann.again@acme.test'],
+])(
+  'explain, pending, Home and the person page name the new employee who %s, unless two match',
+  async (_, address) => {
+    const { ports, connection, clock, hire, leaves, publish, apply } = await savedWorld();
+    const joins = (name: string) => {
+      const values = new Map([['workEmail', address]]);
+      const person = {
+        role: roleId(`r-${name}`),
+        userId: `u-${name}`,
+        state: 'ACTIVE',
+        values,
+        fanOutDue: false,
+      };
+      return ports.people.save(connection.name, person, undefined);
     };
-    return ports.people.save(connection.name, person, undefined);
-  };
-  await hire('ann');
-  await publish(group('g'), added('g', 'ann'));
-  await apply('g');
-  await leaves('ann');
-  clock.ms += MINUTE_MS;
-  await publish(added('g', 'ann'));
-  await apply('g');
-  const shown = async () => {
-    const ask = asking(ports, connection.name);
-    const { unmatched } = await ask('home');
-    const { rehire } = await ask('person?member=m-ann');
-    const [explained, pending] = await Promise.all([
-      runCli(['explain', 'g', 'm-ann', '--json'], { ports }),
-      runCli(['pending', '--json'], { ports }),
-    ]);
-    const { match, because } = JSON.parse(explained.stdout);
-    const rows = [...unmatched, ...JSON.parse(pending.stdout).pending, match, { rehire }];
-    const isNamed =
-      /groupsync rebind m-ann r-again/.test(because) && /rebind m-ann r-again/.test(explained.stderr);
-    return [rows.map((row) => row.rehire), isNamed];
-  };
-  expect(await shown()).toEqual([[null, null, null, null], false]);
-  await joins('again');
-  expect(await shown()).toEqual([['r-again', 'r-again', 'r-again', 'r-again'], true]);
-  await joins('other');
-  expect(await shown()).toEqual([[null, null, null, null], false]);
-});
+    await hire('ann');
+    await publish(group('g'), added('g', 'ann'));
+    await apply('g');
+    await leaves('ann');
+    clock.ms += MINUTE_MS;
+    await publish(added('g', 'ann'));
+    await apply('g');
+    const shown = async () => {
+      const ask = asking(ports, connection.name);
+      const { unmatched } = await ask('home');
+      const { rehire } = await ask('person?member=m-ann');
+      const [explained, pending] = await Promise.all([
+        runCli(['explain', 'g', 'm-ann', '--json'], { ports }),
+        runCli(['pending', '--json'], { ports }),
+      ]);
+      const { match, because } = JSON.parse(explained.stdout);
+      const rows = [...unmatched, ...JSON.parse(pending.stdout).pending, match, { rehire }];
+      const isNamed =
+        /groupsync rebind m-ann r-again/.test(because) && /rebind m-ann r-again/.test(explained.stderr);
+      return [rows.map((row) => row.rehire), isNamed];
+    };
+    expect(await shown()).toEqual([[null, null, null, null], false]);
+    await joins('again');
+    clock.ms += MINUTE_MS;
+    const member = { id: 'm-ann', email: address };
+    await publish({ type: 'group.member.added', data: { group: { id: 'g' }, members: [member] } });
+    await apply('g');
+    expect(await shown()).toEqual([['r-again', 'r-again', 'r-again', 'r-again'], true]);
+    await joins('other');
+    expect(await shown()).toEqual([[null, null, null, null], false]);
+  },
+);
 
 it('the commands in the errors and checks of the console name the connection of the page', async () => {
   const ask = asking((await savedWorld()).ports, 'b');

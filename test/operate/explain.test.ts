@@ -148,9 +148,9 @@ describe('explain', () => {
   it('the report of a person lists the groups of every member that is bound to the employee now', async () => {
     const { world, deliver, hire, member, role } = await company();
     await deliver({ snapshot: 'g', of: ['ann', 'bob'] }, { snapshot: 'h', of: ['ANN', 'bob'] });
-    const report = async () => {
+    const report = async (text = 'ann') => {
       const ports = world.toolPorts as unknown as ToolPorts;
-      const { members, groups } = await reportPerson('ann', await world.connection(), ports);
+      const { members, groups } = await reportPerson(text, await world.connection(), ports);
       return [members, groups.map(({ group, member: as, outcome }) => [group, as, outcome])];
     };
     const own = ['g', 'ann', 'in_sync'];
@@ -158,6 +158,7 @@ describe('explain', () => {
       ['ann', 'ANN'],
       [own, ['h', 'ANN', 'in_sync']],
     ]);
+    expect((await report('ann@acme.test'))[0]?.toSorted()).toEqual(['ANN', 'ann']);
     await hire('cid');
     await rebindMember(CONNECTION, { member: member('ANN'), role: role('cid') }, world.toolPorts);
     expect(await report()).toEqual([['ann'], [own]]);
