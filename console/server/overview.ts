@@ -204,6 +204,8 @@ async function unmatchedOf(
 ): Promise<readonly Unmatched[]> {
   const rows = new Map<string, Omit<Unmatched, 'person'>>();
   for (const { member, cause, sinceMs } of pending) {
+    // An operator decided about this person, so nothing needs attention.
+    if (cause === 'blocked') continue;
     const seen = rows.get(member);
     rows.set(member, {
       cause,

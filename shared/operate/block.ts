@@ -254,14 +254,20 @@ export async function groupsOfBlocked(
   const found = await mapConcurrently(READS_IN_FLIGHT, states, async (state) => {
     const { ref, link } = state;
     const view = link && (await ports.groups.readView(ref, link.view));
-    const isPresent = [...users].some((user) => view?.users.has(user));
-    if (!isPresent && !named.has(ref.group)) return [];
+    const isShown = [...users].some((user) => view?.users.has(user));
+    if (!isShown && !named.has(ref.group)) return [];
+    // The view does not show yet whether an open write has added the person.
+    const isPresent = isShown || state.intent !== undefined;
     const because = isPresent ? (whyStays(state, connection, gate) ?? null) : null;
-    const written = because === null ? 'removing' : 'waiting';
-    const outcome: BlockedGroup['outcome'] = isPresent ? written : 'out';
-    return [{ ref, group: ref.group, name: groupName(state.registers) ?? null, outcome, because }];
+    const name = groupName(state.registers) ?? null;
+    return [{ ref, group: ref.group, name, outcome: outcomeOf(isPresent, because), because }];
   });
   return found.flat();
+}
+
+function outcomeOf(isPresent: boolean, whyStays: string | null): BlockedGroup['outcome'] {
+  if (!isPresent) return 'out';
+  return whyStays === null ? 'removing' : 'waiting';
 }
 
 /** Returns why groupsync may not write the group now; undefined if it may. */

@@ -100,10 +100,12 @@ function planCreation(wanted: WantedGroup): Plan {
 
 /** Plans what happens to the platform group of a deleted directory group (`onGroupDeleted`). */
 function planDeparture(input: DraftInput, current: View): Plan {
-  const { mode, onGroupDeleted, held, acceptedDrift } = input;
+  const { mode, onGroupDeleted, held, acceptedDrift, blocked } = input;
   if (mode === 'upsertOnly') return NO_PLAN(current);
   const reason = removalText('group_deleted');
   if (onGroupDeleted === 'release') {
+    // After the release, groupsync writes nothing. So blocked people are removed first (`withoutBlocked`).
+    if ([...current.users.keys()].some((user) => blocked?.has(user))) return NO_PLAN(current);
     return {
       action: 'release',
       changes: [{ kind: 'release_group', before: current.name, after: null, reason }],

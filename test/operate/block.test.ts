@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { groupId, platformUserId } from '../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
+import { AT_WORK_MS } from '../../shared/domain/wake-up.ts';
 import { ofOtherSources } from '../../shared/operate/other-source.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
+import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { runCli } from '../support/cli/io.ts';
+import { asking } from '../support/console/asking.ts';
 import { added, deleted, portsAs, removed, sixInSync } from '../support/operate/world.ts';
 
 const WHY = ['--reason', 'account taken over', '--yes', '--no-wait'];
@@ -41,7 +44,7 @@ describe('groupsync block', () => {
   it.each(['m-ann', 'ann@acme.test', 'r-ann', 'u-ann'])(
     'takes the person out who is named as %s, and keeps the person out whatever the source says',
     async (person) => {
-      const { block, users, change, cli, clock } = await company();
+      const { block, users, change, cli, clock, ports, connection } = await company();
       const ids = { members: ['m-ann'], roles: ['r-ann'], users: ['u-ann'] };
       expect(await block(person)).toMatchObject({
         code: 0,
@@ -69,6 +72,9 @@ describe('groupsync block', () => {
         'explain g u-ann',
       ])
         expect((await cli(...command.split(' '))).stdout, command).toContain('blocked by local:tester at');
+      expect((await asking(ports, connection.name)('home')).unmatched).toMatchObject([
+        { person: { id: 'm-zed' } },
+      ]);
       const { entries } = (await cli('log', '--action', 'block', '--json')).json;
       expect(entries).toMatchObject([
         { actor: { id: 'local:tester' }, reason: 'account taken over', member: 'm-ann' },
@@ -213,6 +219,34 @@ describe('groupsync block', () => {
     await apply('g');
     await change(added('g', 'ann'));
     expect(users()).toContain('ann');
+  });
+
+  it('a group that the directory deleted is released without the blocked person', async () => {
+    const { block, cli, change, users, apply, ports, refOf } = await company({ onGroupDeleted: 'release' });
+    await cli('pause', 'g', '--no-wait', '--yes');
+    await block('m-ann');
+    await change(deleted('g'));
+    await cli('resume', 'g', '--no-wait', '--yes');
+    await apply('g');
+    expect(users()).toEqual(OTHERS);
+    await apply('g');
+    expect((await ports.groups.read(refOf('g')))?.link).toBeUndefined();
+  });
+
+  it('a group with an interrupted write, which may have added the person, is not out', async () => {
+    const { cli, hire, ports, publish, refOf, users, apply, clock } = await company();
+    await hire('zed');
+    await publish(added('g', 'zed'));
+    const record = () => Promise.reject(new Error('the worker stops'));
+    const stopped = { ...ports, audit: { ...ports.audit, record } };
+    await expect(applyGroup(refOf('g'), stopped)).rejects.toThrow('the worker stops');
+    expect(users()).toContain('zed');
+    expect((await cli('block', 'r-zed', ...WHY, '--json')).json.groups).toMatchObject([
+      { group: 'g', outcome: 'removing' },
+    ]);
+    clock.ms += AT_WORK_MS;
+    await apply('g');
+    expect(users()).not.toContain('zed');
   });
 
   it('explains a block of an employee that no event names', async () => {
