@@ -6,6 +6,7 @@ import { listPending } from '../shared/operate/lists.ts';
 import { stateName, summaries } from '../shared/operate/report.ts';
 import { createMailbox } from '../shared/queues/mailbox.ts';
 import { collectPages } from '../shared/sync/async-collections.ts';
+import type { NoticeSubject } from '../shared/sync/ports/notices.ts';
 import { readLevels } from '../shared/sync/reconcile/levels.ts';
 import { notify } from '../shared/sync/reconcile/notify.ts';
 import {
@@ -148,16 +149,6 @@ interface Notifying {
   readonly notified: Asked['notified'];
 }
 
-const SUBJECTS: readonly (readonly [Finding['subject'], RegExp])[] = [
-  ['hold', /held/],
-  ['failed', /failed groups that wait/],
-  ['gate', /writes to the platform are blocked/],
-  ['credential', /credential/],
-  ['reader_stopped', /reader of the directory has stopped/],
-  ['reader_short', /lists fewer members/],
-  ['reader', /directory was not read/],
-];
-
 /** Sends the due notifications, as the requeue job does each minute. */
 async function notifyPeople(
   found: readonly Finding[],
@@ -166,9 +157,8 @@ async function notifyPeople(
   const notifier = {
     prefix: 'groupsync',
     targets: ['people'],
-    send: async ([title]: readonly string[]) => {
-      const [subject] = SUBJECTS.find(([, pattern]) => pattern.test(title ?? '')) ?? [];
-      if (subject !== undefined) notified.set(subject, { isOver: / over: /.test(title ?? '') });
+    send: async (_: readonly string[], about?: NoticeSubject) => {
+      if (about !== undefined) notified.set(about.subject, { isOver: about.endedMs !== undefined });
       return new Map<string, string>();
     },
   };

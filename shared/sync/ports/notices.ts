@@ -16,6 +16,9 @@ export interface NoticeStore {
   write(board: NoticeBoard, connection?: ConnectionName): Promise<NoticeBoard | undefined>;
 }
 
+/** The subject of a notice. `endedMs` is set if the notice reports the end of an episode. */
+export type NoticeSubject = Pick<Episode, 'subject' | 'endedMs'>;
+
 export interface Notifier {
   readonly prefix: string;
   /** The address of the deployed console, for links; undefined if the stage has none. */
@@ -24,7 +27,8 @@ export interface Notifier {
   readonly targets: readonly string[];
   /**
    * Sends a notice, and never throws.
+   * @param about what the text is about; undefined for the message of `notify test`
    * @returns the targets that did not accept the notice, each with a reason that contains no secret
    */
-  send(notice: Notice): Promise<ReadonlyMap<string, string>>;
+  send(notice: Notice, about?: NoticeSubject): Promise<ReadonlyMap<string, string>>;
 }

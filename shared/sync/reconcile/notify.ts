@@ -44,7 +44,8 @@ export async function notify(
   if (claimed === undefined || ![...isDue.values()].includes(true)) return;
   const failures: string[] = [];
   const send = async (episode: Episode) => {
-    const failed = await notifier.send(noticeOf(episode, { ...notifier, pagesOf }, connection));
+    const notice = noticeOf(episode, { ...notifier, pagesOf }, connection);
+    const failed = await notifier.send(notice, episode);
     for (const [target, why] of failed) failures.push(`${target}: ${why}`);
     return afterNotice(episode, { isSent: failed.size < notifier.targets.length });
   };

@@ -3,6 +3,7 @@ import type { Finding, Notice } from '../../../shared/domain/notice.ts';
 import { STAMP_ZERO } from '../../../shared/domain/stamp.ts';
 import { runReconcile } from '../../../shared/runtime/run-reconcile.ts';
 import { createNoticeStore } from '../../../shared/store/connection-states.ts';
+import type { Notifier, NoticeSubject } from '../../../shared/sync/ports/notices.ts';
 import { notify, notifyOfHour, notifyOfStage } from '../../../shared/sync/reconcile/notify.ts';
 import { MemoryTable } from '../../../simulate/table.ts';
 import { CONNECTION, createWorld, START_MS } from './support/world.ts';
@@ -18,17 +19,24 @@ function recordingTargets(failing: (target: string) => boolean = () => false) {
   const clock = { ms: START_MS };
   const table = new MemoryTable();
   const targets = ['webhook', 'arn:aws:sns:eu-west-1:1:t'];
-  const send = async (notice: Notice): Promise<ReadonlyMap<string, string>> => {
+  const abouts: (NoticeSubject | undefined)[] = [];
+  const send: Notifier['send'] = async (notice, about) => {
     delivered.push(notice);
+    abouts.push(about);
     return new Map(targets.filter(failing).map((target) => [target, 'answered 500']));
   };
   const notifier = { prefix: 'prod', targets, send };
-  return { delivered, clock, ports: { notices: createNoticeStore(table), notifier, clock: () => clock.ms } };
+  return {
+    delivered,
+    abouts,
+    clock,
+    ports: { notices: createNoticeStore(table), notifier, clock: () => clock.ms },
+  };
 }
 
 describe('notifications of findings', () => {
   it('a finding causes one notification, for any number of workers and checks', async () => {
-    const { delivered, clock, ports } = recordingTargets();
+    const { delivered, abouts, clock, ports } = recordingTargets();
     for (let minute = 0; minute < 30; minute += 1) {
       await Promise.all([1, 2, 3].map(() => notify(HELD, ports, CONNECTION)));
       clock.ms += 60_000;
@@ -36,6 +44,10 @@ describe('notifications of findings', () => {
     expect(delivered).toHaveLength(1);
     await notify(NONE_HELD, ports, CONNECTION);
     expect(delivered.map(([title]) => title)).toEqual([BEGAN, OVER]);
+    expect(abouts.map((one) => [one?.subject, one?.endedMs])).toEqual([
+      ['hold', undefined],
+      ['hold', clock.ms],
+    ]);
   });
 
   /** Sends the first notification, and stops before groupsync records the outcome. */
