@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { nearest } from '../shared/contract/nearest.ts';
 import { type DrawOptions, drawRun, everythingThatCanFire } from './draw.ts';
 import { execute } from './execute.ts';
 import { FLAGS } from './flags.ts';
@@ -66,6 +67,16 @@ function numberOf(name: keyof typeof given): number | undefined {
   const value = Number(text);
   if (Number.isInteger(value) && value >= 0) return value;
   console.error(`--${name}: expected a whole number, got "${text}"\n\n${USAGE}`);
+  process.exit(2);
+}
+
+/** Ends the command if a seeded bug with this name does not exist. Otherwise a misspelled bug would count as found. */
+function requireSeededBug(name: string): void {
+  const names = SEEDED_BUGS.map((bug) => bug.name);
+  if (names.includes(name)) return;
+  const meant = nearest(name, names);
+  const hint = meant === undefined ? 'simulate/seeded-bugs lists them' : `did you mean ${meant}?`;
+  console.error(`--planted: expected the name of a seeded bug, got "${name}"; ${hint}`);
   process.exit(2);
 }
 
@@ -271,6 +282,7 @@ async function findSeededBugs(): Promise<number> {
 }
 
 const seed = numberOf('seed');
+for (const name of positionals) requireSeededBug(name);
 if (given.help === true) console.log(USAGE);
 else if (seed !== undefined) process.exitCode = await executeOne(seed);
 else process.exitCode = await (given.planted === true ? findSeededBugs() : executeSeeds());
