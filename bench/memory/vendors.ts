@@ -105,7 +105,7 @@ export const VENDORS: Readonly<Record<DirectoryKind, Vendor>> = {
   },
   entra: {
     dialect: () => entra(),
-    setting: { kind: 'entra', tenant: DOMAIN, clientId: CLIENT_ID, baseUrl: BASE_URL },
+    setting: { kind: 'entra', tenant: DOMAIN, clientId: CLIENT_ID, cloud: 'public', baseUrl: BASE_URL },
     calls: [
       ['delta', /\/delta\?/],
       ['groups.list', /\/groups\?/],

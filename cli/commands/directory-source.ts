@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import { applySetting } from '../../shared/contract/change-setting.ts';
+import { ENTRA_CLOUDS } from '../../shared/contract/entra-clouds.ts';
 import { parseJson } from '../../shared/contract/json.ts';
 import {
   DIRECTORY_KINDS,
@@ -41,6 +42,7 @@ export const directoryOptions = (): readonly Option[] => [
   new Option('--provider <name>', 'Google: workload identity provider, to sign in without a stored key'),
   new Option('--service-account <address>', 'Google: the service account to read as, with --provider'),
   new Option('--tenant <id>', 'Entra ID: the tenant'),
+  new Option('--cloud <name>', 'Entra ID: the cloud of the tenant (default: public)').choices(ENTRA_CLOUDS),
   new Option('--client-id <id>', 'Entra ID, Okta: the application that reads the directory'),
   new Option(
     '--secret-stdin',
@@ -50,7 +52,7 @@ export const directoryOptions = (): readonly Option[] => [
   new Option('--federated', 'Entra ID: sign in with a federated credential, without a stored secret'),
   new Option(
     '--audience <name>',
-    'Entra ID: audience of the federated credential (default: api://AzureADTokenExchange)',
+    'Entra ID: audience of the federated credential (default: the one that Microsoft recommends for the cloud)',
   ),
   new Option(
     '--directory-url <url>',

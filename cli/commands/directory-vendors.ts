@@ -1,3 +1,4 @@
+import { type EntraCloud, entraCloudOf } from '../../shared/contract/entra-clouds.ts';
 import {
   addressOfDirectory,
   type DirectoryKind,
@@ -15,6 +16,7 @@ export interface DirectoryOptions {
   readonly serviceAccount?: string;
   readonly tenant?: string;
   readonly clientId?: string;
+  readonly cloud?: EntraCloud;
   readonly federated?: boolean;
   readonly audience?: string;
   readonly keyArn?: string;
@@ -37,9 +39,6 @@ interface DescribedDirectory {
   readonly secret: SecretSource | undefined;
 }
 
-/** The audience that Microsoft recommends for federated credentials. */
-const ENTRA_AUDIENCE = 'api://AzureADTokenExchange';
-
 function google(options: DirectoryOptions): DescribedDirectory | undefined {
   const { administrator, key, provider, serviceAccount, directoryUrl: baseUrl } = options;
   const isFederated = provider !== undefined && serviceAccount !== undefined;
@@ -56,13 +55,15 @@ function google(options: DirectoryOptions): DescribedDirectory | undefined {
 }
 
 function entra(options: DirectoryOptions): DescribedDirectory | undefined {
-  const { tenant, clientId, federated = false, secretStdin = false, directoryUrl: baseUrl } = options;
+  const { tenant, clientId, cloud = 'public', federated = false, secretStdin = false } = options;
+  const { audience = entraCloudOf(cloud).audience, directoryUrl: baseUrl } = options;
   if (tenant === undefined || clientId === undefined || (federated && secretStdin)) return undefined;
   const setting = {
     kind: 'entra',
     tenant,
     clientId,
-    ...(federated && { federation: { audience: options.audience ?? ENTRA_AUDIENCE } }),
+    cloud,
+    ...(federated && { federation: { audience } }),
     ...(baseUrl !== undefined && { baseUrl }),
   };
   return {
@@ -121,11 +122,12 @@ export const isSameDirectory = (one: DirectorySetting, other: DirectorySetting):
 
 function accountOf(setting: DirectorySetting): string {
   if (setting.kind === 'google') return setting.administrator;
-  return setting.kind === 'entra' ? setting.tenant : setting.orgUrl;
+  return setting.kind === 'entra' ? `${setting.cloud} ${setting.tenant}` : setting.orgUrl;
 }
 
 /**
- * Fills in a missing address or audience from the stored setting, if it is for the same account of Google or Entra ID.
+ * Fills in a missing address, cloud or audience from the stored setting, if it is for the same account of Google or
+ * Entra ID. A tenant in another cloud is another account.
  */
 export function withStoredOptions(
   kind: DirectoryKind,
@@ -133,15 +135,14 @@ export function withStoredOptions(
   stored: DirectorySetting | null,
 ): DirectoryOptions {
   if (stored === null || stored.kind !== kind || stored.kind === 'okta') return options;
-  const account = stored.kind === 'google' ? options.administrator : options.tenant;
-  if (account !== accountOf(stored)) return options;
   const directoryUrl = options.directoryUrl ?? stored.baseUrl;
-  const audience = options.audience ?? (stored.kind === 'entra' ? stored.federation?.audience : undefined);
-  return {
-    ...options,
-    ...(directoryUrl !== undefined && { directoryUrl }),
-    ...(audience !== undefined && { audience }),
-  };
+  const address = directoryUrl === undefined ? {} : { directoryUrl };
+  if (stored.kind === 'google') {
+    return options.administrator === stored.administrator ? { ...options, ...address } : options;
+  }
+  const { cloud = stored.cloud, audience = stored.federation?.audience } = options;
+  if (options.tenant !== stored.tenant || cloud !== stored.cloud) return options;
+  return { ...options, ...address, cloud, ...(audience !== undefined && { audience }) };
 }
 
 /** Returns the directory that the options describe. @throws UsageError */

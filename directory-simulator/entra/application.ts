@@ -9,6 +9,15 @@ export const CLIENT_ID = '11111111-aaaa-4000-8000-000000000001';
 export const AUDIENCE = 'api://AzureADTokenExchange';
 const FIRST_SECRET = 'simulated-client-secret';
 
+/** The Graph host of each cloud ("Microsoft Graph national cloud deployments"). */
+export const GRAPH_HOSTS = {
+  public: 'https://graph.microsoft.com',
+  gccHigh: 'https://graph.microsoft.us',
+  dod: 'https://dod-graph.microsoft.us',
+  china: 'https://microsoftgraph.chinacloudapi.cn',
+} as const;
+export type SimulatedCloud = keyof typeof GRAPH_HOSTS;
+
 /** A federated credential. A token must have the same issuer, subject and audience. */
 interface Federation {
   issuer: string;
@@ -32,12 +41,15 @@ export interface Application {
   issued: number;
   roles: readonly string[];
   clientSecret: string;
+  /** The cloud of the tenant. Tokens are issued only for the Graph host of this cloud. */
+  cloud: SimulatedCloud;
   federation: Federation;
 }
 
-const firstState = () => ({
+const firstState = (): Pick<Application, 'roles' | 'clientSecret' | 'cloud' | 'federation'> => ({
   roles: READ_ALL,
   clientSecret: FIRST_SECRET,
+  cloud: 'public',
   federation: { issuer: ISSUER, subject: ROLE_ARN, audience: AUDIENCE, issuerKeys: [] },
 });
 
@@ -59,12 +71,12 @@ const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('
 
 /** Issues an access token with the current roles of the application, in the form of a JWT. */
 export function issueToken(application: Application): string {
-  const { simulation, tokens, roles } = application;
+  const { simulation, tokens, roles, cloud } = application;
   application.issued += 1;
   const nowMs = simulation.clock();
   const expiresAtMs = nowMs + simulation.settings().accessTokenLifetimeSeconds * 1_000;
   const claims = {
-    aud: 'https://graph.microsoft.com',
+    aud: GRAPH_HOSTS[cloud],
     appid: CLIENT_ID,
     tid: simulation.directory().customerId,
     roles,

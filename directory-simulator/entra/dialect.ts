@@ -9,9 +9,11 @@ import {
   AUDIENCE,
   CLIENT_ID,
   createApplication,
+  GRAPH_HOSTS,
   issueToken,
   resetApplication,
   rolesOf,
+  type SimulatedCloud,
 } from './application.ts';
 import { createDeltaState, type DeltaState, deltaMethods } from './delta.ts';
 import {
@@ -77,6 +79,7 @@ function admit({ application, quota }: Gate, endpoint: Endpoint, headers: Incomi
 }
 
 const Rights = z.strictObject({ roles: z.array(z.string()) });
+const Cloud = z.strictObject({ cloud: z.enum(Object.keys(GRAPH_HOSTS) as SimulatedCloud[]) });
 const Secret = z.strictObject({ secret: z.string().min(1) });
 const Expiry = z.strictObject({
   error: z.enum(['syncStateNotFound', 'resyncRequired']).default('syncStateNotFound'),
@@ -106,6 +109,17 @@ const controlsOf = (application: Application, delta: DeltaState): readonly Diale
     handle(body) {
       application.clientSecret = Secret.parse(body).secret;
       return { ok: true };
+    },
+  },
+  {
+    name: 'cloud',
+    body: Cloud,
+    /** Moves the tenant to another cloud, whose Graph accepts no token of the previous cloud. */
+    handle(body) {
+      const { cloud } = Cloud.parse(body);
+      if (cloud !== application.cloud) application.tokens.clear();
+      application.cloud = cloud;
+      return { cloud };
     },
   },
   {

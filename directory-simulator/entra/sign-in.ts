@@ -1,11 +1,12 @@
 import * as z from 'zod';
 import { type Endpoint, endpoint } from '../engine/dialect.ts';
 import { type Claims, JwtError, verifyJwt } from '../engine/jwt.ts';
-import { type Application, CLIENT_ID, issueToken } from './application.ts';
+import { type Application, CLIENT_ID, GRAPH_HOSTS, issueToken } from './application.ts';
 import { tokenError } from './errors.ts';
 
 const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-const SCOPE = 'https://graph.microsoft.com/.default';
+const SUFFIX = '/.default';
+const SCOPES: readonly string[] = Object.values(GRAPH_HOSTS).map((host) => `${host}${SUFFIX}`);
 
 const TokenRequest = z.object({
   grant_type: z.string().optional(),
@@ -28,6 +29,7 @@ export const tokenEndpoint = (application: Application): Endpoint =>
       refuseOtherTenants(application, tenant);
       const request = TokenRequest.safeParse(body).data ?? {};
       refuseIncomplete(request);
+      refuseOtherClouds(application, request);
       if (request.client_id !== CLIENT_ID) throw unknownApplication(request.client_id ?? '');
       if (request.client_assertion === undefined) checkSecret(application, request.client_secret);
       else checkAssertion(application, request.client_assertion);
@@ -53,6 +55,18 @@ function refuseOtherTenants({ simulation }: Application, tenant: string): void {
   });
 }
 
+/** The application of Microsoft Graph exists in each cloud, but only with the address of this cloud. */
+function refuseOtherClouds({ cloud, simulation }: Application, { scope = '' }: TokenRequest): void {
+  if (scope === `${GRAPH_HOSTS[cloud]}${SUFFIX}`) return;
+  const resource = scope.slice(0, -SUFFIX.length);
+  throw tokenError({
+    status: 400,
+    error: 'invalid_resource',
+    code: 500_011,
+    description: `The resource principal named ${resource} was not found in the tenant named ${simulation.directory().domain}.`,
+  });
+}
+
 function refuseIncomplete(request: TokenRequest): void {
   const { grant_type, client_id, scope, client_secret, client_assertion, client_assertion_type } = request;
   if (grant_type === undefined) throw missing('grant_type');
@@ -66,7 +80,7 @@ function refuseIncomplete(request: TokenRequest): void {
   }
   if (client_id === undefined) throw missing('client_id');
   if (scope === undefined) throw missing('scope');
-  if (scope !== SCOPE) {
+  if (!SCOPES.includes(scope)) {
     throw tokenError({
       status: 400,
       error: 'invalid_scope',

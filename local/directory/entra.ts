@@ -15,7 +15,7 @@ export const entraDirectory: LocalVendor = {
       payload: { secret: CLIENT_SECRET },
     });
     return {
-      setting: { kind: 'entra', tenant: DOMAIN, clientId: CLIENT_ID, baseUrl: url },
+      setting: { kind: 'entra', tenant: DOMAIN, clientId: CLIENT_ID, cloud: 'public', baseUrl: url },
       key: { clientSecret: CLIENT_SECRET },
     };
   },

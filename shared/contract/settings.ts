@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { looksLikeAddress } from './address.ts';
+import { ENTRA_CLOUDS } from './entra-clouds.ts';
 import { MAX_GLOB_LENGTH } from './glob.ts';
 import { MATCHABLE_EMPLOYEE_FIELDS, type MatchRule, parseMatchRule } from './match-rule.ts';
 import { isNameTemplate } from './name-template.ts';
@@ -149,10 +150,12 @@ const GoogleSource = object('an object {kind, administrator, federation?, baseUr
   ...OF_EVERY_DIRECTORY,
 });
 
-const EntraSource = object('an object {kind, tenant, clientId, federation?, baseUrl?, corrects?}', {
+const EntraSource = object('an object {kind, tenant, clientId, cloud?, federation?, baseUrl?, corrects?}', {
   kind: z.literal('entra'),
   tenant: vendorName('the id or domain of a tenant'),
   clientId: vendorName('the client id of an application'),
+  /** The cloud of the tenant. The hosts and the scope of the sign-in follow from it. */
+  cloud: oneOf(ENTRA_CLOUDS).default('public'),
   /** Sign-in with the role of the function; absent if the reader signs in with a stored client secret. */
   federation: object('an object {audience}', {
     audience: vendorName('the audience of a federated credential'),

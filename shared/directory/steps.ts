@@ -18,6 +18,10 @@ export const stepOf = (step: DirectoryStepName, outcome: Outcome<unknown>): Dire
   failure: 'failure' in outcome ? outcome.failure : undefined,
 });
 
+/** Returns the step with what it found, if it works. */
+export const withDetail = (step: DirectoryStep, detail: string): DirectoryStep =>
+  step.failure === undefined ? { ...step, detail } : step;
+
 /** Returns the first page of a list; undefined for a list without pages. */
 export async function firstOf<Page>(pages: AsyncIterable<Page>): Promise<Page | undefined> {
   for await (const page of pages) return page;

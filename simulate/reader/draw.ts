@@ -1,6 +1,7 @@
 import { CLIENT_ID } from '../../directory-simulator/entra/application.ts';
 import { REALISTIC_ENTRA_SETTINGS } from '../../directory-simulator/entra/settings.ts';
 import { REALISTIC_SETTINGS, type Settings } from '../../directory-simulator/engine/settings.ts';
+import { ENTRA_CLOUDS } from '../../shared/contract/entra-clouds.ts';
 import type { DirectoryKind, DirectorySetting } from '../../shared/contract/settings.ts';
 import { crashPoints } from '../draw-crashes.ts';
 import { drawFaults } from '../draw-faults.ts';
@@ -90,7 +91,9 @@ export function drawDirectory(
 
 function drawSetting(random: Random, vendor: DirectoryKind): DirectorySetting {
   if (vendor === 'google') return { kind: 'google', administrator: ADMINISTRATOR };
-  if (vendor === 'entra') return { kind: 'entra', tenant: 'd.test', clientId: CLIENT_ID };
+  if (vendor === 'entra') {
+    return { kind: 'entra', tenant: 'd.test', clientId: CLIENT_ID, cloud: random.pick(ENTRA_CLOUDS) };
+  }
   const isApplication = random.chance(0.5);
   const application = { clientId: 'application', keyArn: 'arn:aws:kms:us-east-1:111111111111:key/reader' };
   return { kind: 'okta', orgUrl: BASE_URL, ...(isApplication && application) };

@@ -68,6 +68,7 @@ export const entraSource: SourceVendor<'entra'> = {
 
   open(setting, control, world) {
     control('client-secret', { secret: SECRET });
+    control('cloud', { cloud: setting.cloud });
     return openDirectory({ ...setting, baseUrl: BASE_URL }, { clientSecret: SECRET }, world);
   },
 };

@@ -19,6 +19,7 @@ describe('connect --directory entra', () => {
       kind: 'entra',
       tenant: TENANT,
       clientId: CLIENT_ID,
+      cloud: 'public',
       baseUrl: entra.url,
     });
   });
@@ -29,6 +30,16 @@ describe('connect --directory entra', () => {
     expect([code, json.stored, json.listed]).toEqual([0, true, 6]);
     expect(stored).toEqual(['removed']);
     expect(await setting()).toMatchObject({ federation: { audience: 'api://AzureADTokenExchange' } });
+  });
+
+  it('with --cloud, connect reads a tenant of this cloud, and recommends the audience of this cloud', async () => {
+    const { connect, setting, entra } = await entraWorldOf();
+    const federation = { audience: 'api://AzureADTokenExchangeUSGov' };
+    await entra.control('federation', federation);
+    await entra.control('cloud', { cloud: 'gccHigh' });
+    const { code, json } = await connect('', '--federated', '--cloud', 'gccHigh');
+    expect([code, json.listed]).toEqual([0, 6]);
+    expect(await setting()).toMatchObject({ cloud: 'gccHigh', federation });
   });
 
   it('a wrong secret is not stored, and the output does not show it', async () => {
@@ -94,17 +105,21 @@ describe('connect --directory entra for a connection that already reads this dir
     expect(await setting()).toEqual(before);
   });
 
-  it('connect to another tenant stores nothing while another source owns groups', async () => {
-    const { connect, stored, setting } = await readingWorld(sixInSync, { tenant: 'other', corrects: true });
-    const { code, json } = await connect(SECRET, '--secret-stdin');
-    expect([code, json]).toMatchObject([1, { stored: false, others: ['g'] }]);
-    expect([stored, await setting()]).toMatchObject([[], { tenant: 'other' }]);
-  });
+  it.each([{ tenant: 'other' }, { cloud: 'dod' }])(
+    'a reader of %j is not connected to another tenant or cloud while another source owns groups',
+    async (other) => {
+      const { connect, stored, setting } = await readingWorld(sixInSync, { ...other, corrects: true });
+      const { code, json } = await connect(SECRET, '--secret-stdin', '--cloud', 'public');
+      expect([code, json]).toMatchObject([1, { stored: false, others: ['g'] }]);
+      expect([stored, await setting()]).toMatchObject([[], other]);
+    },
+  );
 
-  it('connect keeps the stored baseUrl and audience if the command line does not name these values', async () => {
+  it('connect keeps the stored baseUrl, cloud and audience if the command line does not name these values', async () => {
     const audience = 'api://own';
-    const { run, entra, setting } = await readingWorld(undefined, { federation: { audience } });
+    const { run, entra, setting } = await readingWorld(undefined, { cloud: 'dod', federation: { audience } });
     await entra.control('federation', { audience });
+    await entra.control('cloud', { cloud: 'dod' });
     const before = await setting();
     const application = ['--tenant', TENANT, '--client-id', CLIENT_ID];
     const { code } = await run(
@@ -151,6 +166,22 @@ describe('doctor of a connection that reads Entra ID', () => {
     expect((await checksOf(world)).map(({ name, ok }) => [name, ok])).toEqual(
       steps.map((step) => [`default: directory ${step}`, true]),
     );
+  });
+
+  it('doctor names the cloud and its scope, and reports a tenant that is not in this cloud', async () => {
+    const world = await entraWorldOf();
+    await world.connect(SECRET, '--secret-stdin');
+    const exchangeOf = async () => (await checksOf(world)).find(({ name }) => name.endsWith('exchange'));
+    const at = `works at ${world.entra.url}, public cloud, for https://graph.microsoft.com/.default`;
+    expect(await exchangeOf()).toMatchObject({ ok: true, detail: at });
+    await world.entra.control('cloud', { cloud: 'china' });
+    expect(await exchangeOf()).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('AADSTS500011'),
+      fix: expect.stringContaining(
+        `no tenant ${TENANT} in the cloud public (public cloud: ${world.entra.url})`,
+      ),
+    });
   });
 
   it('doctor names a missing permission, and the role that the federated credential must trust', async () => {

@@ -64,6 +64,18 @@ describe('takeover from a directory to another directory', () => {
     expect(platformGroupsOf(reader)).toEqual([{ ...before, spokeId: 'e-rowing', users: ['u-b', 'u-c'] }]);
   });
 
+  it('another cloud cannot be connected while the reader owns groups of the tenant', async () => {
+    const entra = { kind: 'entra', tenant: 'acme.test', clientId: 'reader' };
+    const settings = { directory: entra };
+    const reader = await openReader({ world: company({ rowing: ['a'] }), settings });
+    await reader.hire('a');
+    await reader.passMinutes(30);
+    const ports = { ...reader.world.toolPorts, vault: {} as never };
+    const value = { ...entra, cloud: 'dod' };
+    const planned = await planSettings(CONNECTION, [{ key: 'directory', value }], ports);
+    await expect(changeSettings(planned, ports)).rejects.toThrow('the reader owns 1 group (rowing)');
+  });
+
   it('a repeated takeover does not move a group again', async () => {
     const { plan, takeOver } = await openBoth();
     await takeOver(await plan());

@@ -187,7 +187,7 @@ export const texts: Readonly<Record<string, SettingText>> = {
   directory: {
     section: 'advanced',
     title: 'Directory that is read',
-    text: 'Set by groupsync connect --directory. The value is JSON.',
+    text: 'Set by groupsync connect --directory. The value is JSON. Entra ID: the field cloud is public, gccHigh, dod or china.',
   },
   'sources.expectEvery.events': {
     section: 'advanced',

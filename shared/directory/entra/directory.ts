@@ -1,3 +1,4 @@
+import type { EntraCloud } from '../../contract/entra-clouds.ts';
 import type { Directory, DirectoryGroup, DirectoryPage, DirectoryUser } from '../../sync/ports/directory.ts';
 import type { DirectoryWorld } from '../exchange.ts';
 import { firstOf, unlessMissing } from '../steps.ts';
@@ -13,6 +14,7 @@ export interface EntraOptions {
   readonly tenant: string;
   readonly clientId: string;
   readonly credential: Credential;
+  readonly cloud: EntraCloud;
   /** Base URL of another host with the same APIs, such as a simulator. undefined means Microsoft. */
   readonly baseUrl?: string | undefined;
 }
@@ -22,10 +24,10 @@ const LAG_MS = 10 * 60_000;
 
 /** Returns a directory that reads Entra ID through Microsoft Graph. */
 export function createEntraDirectory(options: EntraOptions, world: DirectoryWorld): Directory {
-  const { baseUrl, ...account } = options;
-  const hosts = hostsOf(baseUrl);
-  const tokens = createAccessTokens({ ...account, loginUrl: hosts.login }, world);
-  const graph = createGraph(hosts.graph, tokens, world);
+  const { cloud, baseUrl, ...account } = options;
+  const { login, scope, graph: graphUrl } = hostsOf(cloud, baseUrl);
+  const tokens = createAccessTokens({ ...account, loginUrl: login, scope }, world);
+  const graph = createGraph(graphUrl, tokens, world);
   return {
     groups: () => groupPages(graph),
     group: (id) => unlessMissing(() => readGroup(graph, id)),

@@ -1,6 +1,7 @@
+import { entraCloudOf } from '../../contract/entra-clouds.ts';
 import type { DirectoryStep, SelectsGroup } from '../../sync/ports/directory.ts';
 import type { DirectoryWorld } from '../exchange.ts';
-import { attempt, firstOf, stepOf } from '../steps.ts';
+import { attempt, firstOf, stepOf, withDetail } from '../steps.ts';
 import { cursorNow } from './changes.ts';
 import { type EntraOptions, groupPages, userPages } from './directory.ts';
 import { createGraph, type Graph } from './graph.ts';
@@ -25,17 +26,20 @@ const CALLS = {
 
 /** Tries each step of reading an Entra directory: the calls of the sign-in, and then each right. */
 export async function examineEntra(
-  { baseUrl, ...account }: EntraOptions,
+  { cloud, baseUrl, ...account }: EntraOptions,
   world: DirectoryWorld,
   isSelected?: SelectsGroup,
 ): Promise<readonly DirectoryStep[]> {
-  const hosts = hostsOf(baseUrl);
+  const { login, scope, graph: graphUrl } = hostsOf(cloud, baseUrl);
   const proven = await examineCredential(account.credential, world);
   if (proven.failure !== undefined) return [proven];
-  const tokens = createAccessTokens({ ...account, loginUrl: hosts.login }, world);
-  const signed = stepOf('token exchange', await attempt(() => tokens.current()));
+  const tokens = createAccessTokens({ ...account, loginUrl: login, scope }, world);
+  const signed = withDetail(
+    stepOf('token exchange', await attempt(() => tokens.current())),
+    `works at ${login}, ${entraCloudOf(cloud).title}, for ${scope}`,
+  );
   if (signed.failure !== undefined) return [proven, signed];
-  const graph = createGraph(hosts.graph, tokens, world);
+  const graph = createGraph(graphUrl, tokens, world);
   const rights = Object.entries(CALLS) as readonly [keyof typeof CALLS, (typeof CALLS)['members']][];
   const steps = rights.map(async ([right, call]) =>
     stepOf(right, await attempt(() => call(graph, isSelected))),

@@ -1,18 +1,23 @@
+import { type EntraCloud, entraCloudOf } from '../../contract/entra-clouds.ts';
+
 /** Base URLs of Microsoft's services, without a slash at the end. */
 interface Hosts {
   readonly graph: string;
   /** The token endpoints of all tenants are below this URL. */
   readonly login: string;
+  /** The scope of the access token: all application permissions that an administrator has granted. */
+  readonly scope: string;
 }
 
-const MICROSOFT: Hosts = {
-  graph: 'https://graph.microsoft.com',
-  login: 'https://login.microsoftonline.com',
-};
-
 /**
- * @param baseUrl base URL of another host for Graph and the token endpoint, such as a simulator; undefined means
- * Microsoft
+ * @param baseUrl base URL of another host for Graph and the token endpoint, such as a simulator; undefined means the
+ * hosts of the cloud
  */
-export const hostsOf = (baseUrl: string | undefined): Hosts =>
-  baseUrl === undefined ? MICROSOFT : { graph: baseUrl, login: baseUrl };
+export function hostsOf(cloud: EntraCloud, baseUrl: string | undefined): Hosts {
+  const { graph, login } = entraCloudOf(cloud);
+  return {
+    graph: baseUrl ?? graph,
+    login: baseUrl ?? login,
+    scope: `${graph}/.default`,
+  };
+}

@@ -16,11 +16,10 @@ interface SignInOptions {
   readonly credential: Credential;
   /** Base URL of the token endpoints. */
   readonly loginUrl: string;
+  readonly scope: string;
 }
 
 const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-/** All application permissions that an administrator has granted. */
-const SCOPE = 'https://graph.microsoft.com/.default';
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 /**
@@ -46,13 +45,13 @@ async function proofOf(credential: Credential, world: DirectoryWorld): Promise<P
 
 /** @throws DirectoryError `denied` if the credential is refused */
 async function requestToken(
-  { tenant, clientId, loginUrl }: SignInOptions,
+  { tenant, clientId, loginUrl, scope }: SignInOptions,
   proof: Proof,
   world: DirectoryWorld,
 ): Promise<Token> {
   const operation = 'token';
   const url = `${loginUrl}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`;
-  const form = { grant_type: 'client_credentials', client_id: clientId, scope: SCOPE, ...proof };
+  const form = { grant_type: 'client_credentials', client_id: clientId, scope, ...proof };
   const body = new URLSearchParams(form).toString();
   const answer = await exchange({ method: 'POST', operation, url, headers: FORM, body }, world);
   const json = parseJson(answer.text);

@@ -66,10 +66,11 @@ export async function examineDirectory(
   return { steps: steps.map(rowOfStep) };
 }
 
-const rowOfStep = ({ step, failure }: DirectoryStep): DirectoryStepRow => ({
+const rowOfStep = ({ step, failure, detail }: DirectoryStep): DirectoryStepRow => ({
   step,
   problem: failure?.message ?? null,
   reason: failure?.reason ?? null,
+  detail: detail ?? null,
   retries: failure?.kind === 'busy' || failure?.kind === 'unavailable',
 });
 

@@ -64,5 +64,5 @@ export function isReplaced(before: DirectorySetting | null, after: DirectorySett
 
 const accountOf = (setting: DirectorySetting): string => {
   if (setting.kind === 'google') return '';
-  return setting.kind === 'entra' ? setting.tenant : setting.orgUrl;
+  return setting.kind === 'entra' ? `${setting.cloud} ${setting.tenant}` : setting.orgUrl;
 };

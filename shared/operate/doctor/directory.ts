@@ -32,6 +32,6 @@ export async function checkDirectory(
 
 const checkOfStep = (row: DirectoryStepRow, setting: DirectorySetting, connection: string): Check =>
   check(`directory ${row.step}`, row.problem === null, {
-    detail: row.problem ?? 'works',
+    detail: row.problem ?? row.detail ?? 'works',
     fix: fixOfStep(row, setting, connection),
   });

@@ -202,6 +202,8 @@ export interface DirectoryStep {
   readonly step: DirectoryStepName;
   /** The reason why the step failed; undefined if it succeeded. */
   readonly failure: Pick<DirectoryError, 'kind' | 'message' | 'reason'> | undefined;
+  /** What a step that succeeded has found. */
+  readonly detail?: string;
 }
 
 export const ReaderPosition = z.lazy(() =>

@@ -37,6 +37,7 @@ describe('token endpoint of Entra ID', () => {
     [{ client_secret: undefined }, TENANT, 401, 'invalid_client', 7_000_218],
     [{ client_id: 'other' }, TENANT, 400, 'unauthorized_client', 700_016],
     [{ scope: 'User.Read.All' }, TENANT, 400, 'invalid_scope', 1_002_012],
+    [{ scope: 'https://graph.microsoft.us/.default' }, TENANT, 400, 'invalid_resource', 500_011],
     [{ scope: undefined }, TENANT, 400, 'invalid_request', 900_144],
     [{ grant_type: 'password' }, TENANT, 400, 'unsupported_grant_type', 70_003],
     [{}, 'other.example', 400, 'invalid_request', 90_002],

@@ -52,6 +52,7 @@ export async function openEntra({ account: changed = {}, ...options }: Options =
     tenant: tenantOf(options.world),
     clientId: CLIENT_ID,
     credential: WITH_SECRET,
+    cloud: 'public',
     baseUrl: url,
     ...changed,
   };

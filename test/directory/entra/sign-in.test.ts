@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { createEntraDirectory } from '../../../shared/directory/entra/directory.ts';
 import { DirectoryError, type DirectoryStep } from '../../../shared/sync/ports/directory.ts';
+import { SECRET } from '../../directory-simulator/entra/fixture.ts';
 import { FEDERATED, openEntra } from './reader.ts';
 
 const RIGHTS = ['groups', 'members', 'users', 'reports'];
@@ -22,6 +24,27 @@ describe('sign-in to an Entra directory', () => {
     expect(await tokenCalls(entra)).toBe(1);
   });
 
+  it.each([
+    ['public', 'https://login.microsoftonline.com', 'https://graph.microsoft.com'],
+    ['gccHigh', 'https://login.microsoftonline.us', 'https://graph.microsoft.us'],
+    ['dod', 'https://login.microsoftonline.us', 'https://dod-graph.microsoft.us'],
+    ['china', 'https://login.partner.microsoftonline.cn', 'https://microsoftgraph.chinacloudapi.cn'],
+  ] as const)('a tenant in the cloud %s is read from %s and %s', async (cloud, login, graph) => {
+    for (const credential of [{ kind: 'secret', clientSecret: SECRET } as const, FEDERATED]) {
+      const { account, world, control, url } = await openEntra();
+      await control('cloud', { cloud });
+      const origins: unknown[] = [];
+      const dispatcher = world.dispatcher.compose((dispatch) => (request, handler) => {
+        origins.push(request.origin);
+        return dispatch({ ...request, origin: url }, handler);
+      });
+      const options = { ...account, cloud, credential, baseUrl: undefined };
+      const directory = createEntraDirectory(options, { ...world, dispatcher });
+      expect((await directory.group('g-emea'))?.name).toBe('EMEA');
+      expect(origins.map(String)).toEqual([login, graph]);
+    }
+  });
+
   it('the reader requests a new token after its token expires or is refused', async () => {
     const entra = await openEntra();
     await entra.directory.group('g-emea');
@@ -37,6 +60,7 @@ describe('sign-in to an Entra directory', () => {
     ['a wrong secret', { credential: { kind: 'secret', clientSecret: 'other' } as const }, 'AADSTS7000215'],
     ['an unknown application', { clientId: 'other' }, 'AADSTS700016'],
     ['an unknown tenant', { tenant: 'other' }, 'AADSTS90002'],
+    ['the scope of another cloud', { cloud: 'china' } as const, 'AADSTS500011'],
     [
       'another audience',
       { credential: { kind: 'federation', audience: 'api://other' } as const },

@@ -1,3 +1,4 @@
+import { ENTRA_CLOUDS, entraCloudOf } from '../../../contract/entra-clouds.ts';
 import type { DirectoryOf } from '../../../contract/settings.ts';
 import { shellWord } from '../../names.ts';
 import { connectCommand, fixOfWebIdentity, type Guide } from './guide.ts';
@@ -15,9 +16,10 @@ const PERMISSIONS: Readonly<Record<string, string>> = {
 export const entraGuide: Guide<'entra'> = {
   page: PAGE,
 
-  optionsOf({ tenant, clientId, federation }) {
+  optionsOf({ tenant, clientId, cloud, federation }) {
     const credential = federation === undefined ? '--secret-stdin' : '--federated';
-    return `entra --tenant ${shellWord(tenant)} --client-id ${shellWord(clientId)} ${credential}`;
+    const national = cloud === 'public' ? '' : ` --cloud ${cloud}`;
+    return `entra --tenant ${shellWord(tenant)} --client-id ${shellWord(clientId)}${national} ${credential}`;
   },
 
   fixOf({ step, reason }, setting, connection) {
@@ -29,6 +31,7 @@ export const entraGuide: Guide<'entra'> = {
       case 'token exchange':
         return fixOfSignIn(reason, setting);
       default:
+        if (reason === 'InvalidAuthenticationToken') return fixOfCloud(setting);
         return `${PAGE}, step 2: give the application the permission ${permissionFor(step, reason)} of Microsoft Graph (Application, not Delegated), and grant admin consent. It may take a few minutes`;
     }
   },
@@ -42,10 +45,13 @@ const permissionFor = (step: string, reason: string | null): string | undefined 
   reason === 'Member.Read.Hidden' ? reason : PERMISSIONS[step];
 
 /** Returns the fix for a code of the token endpoint (Microsoft Entra authentication and authorization error codes). */
-function fixOfSignIn(reason: string | null, { tenant, clientId, federation }: DirectoryOf<'entra'>): string {
+function fixOfSignIn(reason: string | null, setting: DirectoryOf<'entra'>): string {
+  const { clientId, federation } = setting;
   switch (reason) {
-    case 'AADSTS90002':
-      return `${PAGE}, step 1: there is no tenant ${tenant}: expected the directory (tenant) id`;
+    case 'AADSTS90002': // no such tenant
+    case 'AADSTS900382': // an application of another cloud
+    case 'AADSTS500011': // no Microsoft Graph with this address
+      return fixOfCloud(setting);
     case 'AADSTS700016':
       return `${PAGE}, step 1: the tenant has no application ${clientId}: expected the application (client) id`;
     case 'AADSTS7000215':
@@ -61,4 +67,10 @@ function fixOfSignIn(reason: string | null, { tenant, clientId, federation }: Di
     default:
       return `${PAGE}, step 1: tenant, client id and credential must belong to one application`;
   }
+}
+
+function fixOfCloud({ tenant, cloud, baseUrl }: DirectoryOf<'entra'>): string {
+  const { title, login, graph } = entraCloudOf(cloud);
+  const hosts = baseUrl ?? `${login}, ${graph}`;
+  return `${PAGE}, step 1: there is no tenant ${tenant} in the cloud ${cloud} (${title}: ${hosts}): expected the directory (tenant) id. If it is right, connect again with the cloud of the tenant: --cloud ${ENTRA_CLOUDS.join(', ')}`;
 }
