@@ -1,30 +1,31 @@
 import { describe, expect, it } from 'vitest';
 import { approveHold } from '../../shared/operate/holds.ts';
-import { allOf, type DirectoryEvent, createTestEngine } from '../support/engine/test-engine.ts';
+import { allOf, createTestEngine, type DirectoryEvent } from '../support/engine/test-engine.ts';
 import { CONNECTION, HOUR_MS } from '../support/engine/world.ts';
 
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
 
 async function company(settings: Readonly<Record<string, unknown>> = {}, platform: object = {}) {
   const engine = await createTestEngine({ settings, platform });
-  const { troubles } = engine;
+  const { troubles, world } = engine;
   await engine.hire('a', 'b', 'c', 'd', 'e', 'f', 'installer');
-  let calls = 0;
+  let calledMs: number[] = [];
   troubles.platform = (call) => {
     // Does not count the call `me`. A new worker checks its credential with this call, which is not about a group.
-    if (call !== 'me') calls += 1;
+    if (call !== 'me') calledMs.push(world.nowMs());
     return 'none';
   };
   return {
     ...engine,
     /**
      * Runs the engine for `ms` of simulated time. The engine may still have work left at the end.
-     * @returns the number of calls
+     * @returns the number of calls in this time. The engine may end later, because it runs until the next wake-up
      */
     async pass(ms: number): Promise<number> {
-      const before = calls;
+      calledMs = [];
+      const untilMs = world.nowMs() + ms;
       await engine.pass(ms, 4);
-      return calls - before;
+      return calledMs.filter((atMs) => atMs <= untilMs).length;
     },
   };
 }
