@@ -26,7 +26,7 @@ export function addBlock(program: Command, act: Act): void {
     .action(act(block));
   program
     .command('unblock')
-    .description('end a block: the person joins the groups again in which the directory has the person')
+    .description('end a block: the person returns to the groups in which the directory has the person')
     .argument(...PERSON)
     .option('--reason <text>', 'reason, for the audit')
     .addHelpText(...examples('unblock ann@acme.test', 'unblock 00u7 --reason "account is safe" --yes'))

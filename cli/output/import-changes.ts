@@ -79,7 +79,7 @@ function managedLines(clashes: NonNullable<ImportComparison['clashes']>): readon
   if (managed.length === 0) return [];
   const rest = managed.length > SHOWN ? [`  … and ${managed.length - SHOWN} more`] : [];
   return [
-    `warning: ${plural(managed.length, 'group')} on the platform would get a second group with the same name or external id; groupsync manages it already`,
+    `warning: the file would duplicate ${plural(managed.length, 'platform group')} that groupsync already manages (same name or external id)`,
     ...managed.slice(0, SHOWN).map(({ platformId, name, created, group, connection }) => {
       const owner = visible(connection === null ? group : `${group} of connection ${connection}`);
       return `  ${platformId} "${visible(name)}" belongs to ${owner}; the file would create ${visible(created)}`;

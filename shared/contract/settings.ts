@@ -189,7 +189,7 @@ export const DirectorySource = z.discriminatedUnion(
 const ExpectedEvery = wholeNumber(1, 43_200).nullable().default(null);
 
 /**
- * The limits up to which removals of the guard's hour (75 minutes) need no approval. `maxRemovedShare` does not apply to groups with
+ * The limits up to which removals within 75 minutes need no approval. `maxRemovedShare` does not apply to groups with
  * fewer than `minSize` members. The larger value of `deletedGroups` and `deletedGroupsShare` limits the deletions of
  * groups.
  */

@@ -13,7 +13,7 @@ export type HoldDecision = Frozen<z.infer<typeof HoldDecision>>;
 export const HOLD_RULES = ['per_hour', 'deleted_groups', 'count', 'share', 'emptied_groups'] as const;
 export type HoldRule = (typeof HOLD_RULES)[number];
 
-/** The rule `emptied_groups` counts a small group that loses more than this share of its users within an hour. */
+/** The rule `emptied_groups` counts a small group that loses more than this share of its users within 75 minutes. */
 export const EMPTIED_FROM = 0.5;
 
 /**

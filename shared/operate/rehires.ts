@@ -38,7 +38,7 @@ export const mayBeRehire = (cause: MemberEligibility['cause']): boolean =>
 /** The most members for which one list searches rehires, because each search costs a few requests. */
 const MOST = 1_000;
 
-/** Returns the rehires (`rehireOf`) of the pending members. Those who have waited longest are searched first. */
+/** Returns the rehires (`rehireOf`) of the pending members. Members that have waited longest are searched first. */
 export async function rehiresAmong(
   pending: readonly Pick<PendingRow, 'member' | 'cause'>[],
   connection: Connection,

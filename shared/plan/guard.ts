@@ -15,8 +15,8 @@ export const mayUnlink = ({ links, recent }: { readonly links: number; readonly 
   recent < Math.max(UNLINKED_ALWAYS, Math.floor((links + recent) * UNLINKED_SHARE));
 
 /**
- * The share of a connection's small groups that may be emptied within an hour. `EMPTIED_ALWAYS` groups may be emptied in
- * any case. A group is small if it has fewer than `minSize` users, so the limit of the share does not protect it.
+ * The share of a connection's small groups that may be emptied within 75 minutes. `EMPTIED_ALWAYS` groups may be emptied
+ * in any case. A group is small if it has fewer than `minSize` users, so the limit of the share does not protect it.
  */
 const EMPTIED_SHARE = 0.05;
 export const EMPTIED_ALWAYS = 2;
@@ -87,7 +87,7 @@ export const sizeBefore = (size: number, { group, largestSize }: RecentRemovals)
 const mostDeleted = (limits: GuardLimits, managedGroups: number): number =>
   Math.max(limits.deletedGroups, Math.floor(managedGroups * limits.deletedGroupsShare));
 
-/** Returns the number of small groups that may be emptied within an hour. */
+/** Returns the number of small groups that may be emptied within 75 minutes. */
 const mostEmptied = (smallGroups: number): number =>
   Math.max(EMPTIED_ALWAYS, Math.floor(smallGroups * EMPTIED_SHARE));
 

@@ -132,7 +132,10 @@ async function mark(
   return { wake: isKept ? undefined : { ...ref, afterMs: delayMs(lastWriteAtMs, moment) }, isContained };
 }
 
-/** Whether this call sends the message: it stored the wake-up, or it replaces a wake-up that is lost, too late, or left to the requeue job. */
+/**
+ * Whether this call sends the message: it stored the wake-up, or it replaces a wake-up that is lost, too late, or left to
+ * the requeue job.
+ */
 async function sendsMessage(
   ref: GroupRef,
   found: Pick<WakeUpState, 'wakeAtMs' | 'wakeIsSent'>,

@@ -42,7 +42,7 @@ const OTHERS = ['bob', 'cid', 'dee', 'eve', 'fay'];
 
 describe('groupsync block', () => {
   it.each(['m-ann', 'ann@acme.test', 'r-ann', 'u-ann'])(
-    'takes the person out who is named as %s, and keeps the person out whatever the source says',
+    'takes out the person named as %s, and keeps this person out whatever the source sends',
     async (person) => {
       const { block, users, change, cli, clock, ports, connection } = await company();
       const ids = { members: ['m-ann'], roles: ['r-ann'], users: ['u-ann'] };

@@ -209,7 +209,7 @@ describe('binding of a member', () => {
     ['reports the first other address', [{ otherEmails: 'home@mail.test' }], AMBIGUOUS],
     ['changes the address and the state', [{ email: 'second@acme.test', 'scim:active': 'true' }], AMBIGUOUS],
   ])(
-    'a binding is questioned only by a changed value that a match rule compares, although a newcomer has the old address: the directory %s',
+    'only a changed value that a match rule compares causes a review of a binding, although a newcomer has the old address: the directory %s',
     async (_, events, expected) => {
       const match = ['email=workEmail', 'otherEmails=workEmail'] as const;
       const engine = await createTestEngine({ settings: { match } });

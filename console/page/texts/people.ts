@@ -57,7 +57,7 @@ export const block = {
   already: 'Nothing changed: this person is already blocked.',
   unblock: 'Unblock',
   unblockTitle: (name: string) => `Unblock ${name}?`,
-  unblockText: 'This person joins the groups again in which the directory has them.',
+  unblockText: 'This person returns to the groups in which the directory has them.',
   unblockDone: {
     unblocked: 'Unblocked.',
     requested: "Still blocked: another person must confirm it on the connection's page.",

@@ -202,7 +202,7 @@ export const DirectoryStepRow = z.object({
   step: z.enum(DIRECTORY_STEPS),
   problem: nullable(text).describe('Null: the step works.'),
   reason: nullable(text).describe("The vendor's code for the problem."),
-  detail: nullable(text).describe('What a step that works has found.'),
+  detail: nullable(text).describe('The result of a successful step.'),
   retries: z
     .boolean()
     .describe('Whether the problem may end without an action: the directory is busy or not available.'),

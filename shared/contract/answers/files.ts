@@ -105,7 +105,7 @@ export const ImportReport = EventsReport.extend({
   switchedOff: z
     .array(z.object({ column: text, value: text, rows: count }))
     .optional()
-    .describe('The rows left out because the account is switched off, by the value that says so.'),
+    .describe('The rows left out because the account is switched off, by the value that shows this.'),
   kind: z
     .enum(['add', 'remove'])
     .optional()

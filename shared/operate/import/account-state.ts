@@ -94,7 +94,7 @@ export interface ColumnValue {
 }
 
 export interface Account {
-  /** The value that says that the account is inactive; undefined if there is none. */
+  /** The value that shows that the account is inactive; undefined if there is none. */
   readonly off: ColumnValue | undefined;
   /** The values that import does not know. Empty if the account is inactive. */
   readonly unknown: readonly ColumnValue[];
@@ -125,7 +125,7 @@ function kindOf(heading: string): StateKind | undefined {
 }
 
 /**
- * Returns the state of the account of a row. One inactive column is enough. An empty value says nothing.
+ * Returns the state of the account of a row. One inactive column decides. Empty values are ignored.
  * @param today the date (UTC), as 2026-11-20. An account is inactive from the day after its end date
  */
 export function accountOf(

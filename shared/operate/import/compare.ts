@@ -200,8 +200,8 @@ async function countJoining(
 }
 
 /**
- * Finds platform groups that have the names of new groups. A group that groupsync manages cannot be adopted, whatever
- * `adoptExisting` says.
+ * Finds platform groups that have the names of new groups. A group that groupsync manages cannot be adopted,
+ * with any value of `adoptExisting`.
  * @returns null if the platform cannot be read
  */
 async function clashesOf(
