@@ -46,7 +46,8 @@ const splitTags = (text: string) =>
 /** The characters that every AWS service accepts in tags (IAM, "Rules for tagging"). */
 const TAG_TEXT = '[\\p{L}\\p{Z}\\p{N}_.:/=+@-]';
 const TAG_KEY = new RegExp(`^(?!aws:|groupsync:)${TAG_TEXT}{1,128}$`, 'iu');
-const TAG_VALUE = new RegExp(`^${TAG_TEXT}{0,256}$`, 'u');
+/** CloudFormation refuses an empty value, although AWS allows it. */
+const TAG_VALUE = new RegExp(`^${TAG_TEXT}{1,256}$`, 'u');
 
 /** AWS allows 50 tags per resource. CloudFormation and groupsync add tags of their own. */
 const MOST_TAGS = 40;
@@ -61,7 +62,7 @@ export const Tags = z
       z
         .string()
         .regex(TAG_KEY, 'expected a key of 1 to 128 characters that AWS accepts, not aws:… or groupsync:…'),
-      z.string().regex(TAG_VALUE, 'expected a value of at most 256 characters that AWS accepts'),
+      z.string().regex(TAG_VALUE, 'expected a value of 1 to 256 characters that AWS accepts'),
     ),
   )
   .refine((tags) => Object.keys(tags).length <= MOST_TAGS, `expected at most ${MOST_TAGS} tags`)
