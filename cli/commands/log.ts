@@ -3,7 +3,7 @@ import type { LogEntry } from '../../shared/contract/answers/explain.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { undefinedIfNoMatch } from '../../shared/operate/find-group.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
-import { type LogFilter, readJournal, readLog } from '../../shared/operate/log.ts';
+import { isAbout, type LogFilter, readJournal, readLog } from '../../shared/operate/log.ts';
 import { type Names, NO_NAMES, withId } from '../../shared/operate/names.ts';
 import { recordRead } from '../../shared/operate/reads.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
@@ -57,7 +57,11 @@ export function addLog(program: Command, act: Act): void {
     .action(act(showAudit));
 }
 
-async function filterOf(context: Context, ref: GroupRef | undefined, options: LogOptions) {
+async function filterOf(
+  context: Context,
+  ref: GroupRef | undefined,
+  options: LogOptions,
+): Promise<LogFilter> {
   const { since, member, actor, action, outcome, limit } = options;
   const { clock } = await context.ports();
   const subject =
@@ -106,7 +110,7 @@ async function showLog(context: Context, options: LogOptions): Promise<number> {
   if (options.follow !== true) {
     const names = out.csv ? await namesIn(context, found.entries) : NO_NAMES;
     out.answer(found, ({ entries }) => {
-      if (out.csv) printCsv(entries, names, out);
+      if (out.csv) printCsv(entries, names, out, filter.member);
       else if (entries.length === 0) out.line('no entries match');
       else for (const entry of entries) out.line(lineOf(entry, out));
     });
@@ -177,7 +181,7 @@ async function showAudit(context: Context, group: string | undefined, options: L
   noteCut(found, options, out);
   const names = out.json ? NO_NAMES : await namesIn(context, found.entries);
   out.answer({ ...found, entries: found.entries.toReversed() }, ({ entries }) => {
-    if (out.csv) printCsv(entries, names, out);
+    if (out.csv) printCsv(entries, names, out, filter.member);
     else if (entries.length === 0) out.line('no entries match');
     else for (const entry of entries) printEntry(entry, names, out);
   });
@@ -205,12 +209,21 @@ function namesIn({ names }: Context, entries: readonly LogEntry[]): Promise<Name
   return names({ groups, members, usersOf: groups });
 }
 
-/** Prints one row for each change, and one row for an entry without changes. */
-function printCsv(entries: readonly LogEntry[], names: Names, out: Context['out']): void {
+/**
+ * Prints one row for each change, and one row for an entry without changes. With the ids of a member, the changes of
+ * other members in the same entry are left out.
+ */
+function printCsv(
+  entries: readonly LogEntry[],
+  names: Names,
+  out: Context['out'],
+  ids: LogFilter['member'],
+): void {
   const rows = entries.flatMap((entry) => {
-    const { changes, before, after } = entry;
+    const { before, after } = entry;
     const itself = { kind: '', member: entry.member, before, after, reason: '' };
-    return (changes.length === 0 ? [itself] : changes).map((change) => ({ ...entry, change }));
+    const changes = entry.changes.filter((change) => ids === undefined || isAbout(change, ids));
+    return (entry.changes.length === 0 ? [itself] : changes).map((change) => ({ ...entry, change }));
   });
   const formatUser = (id: string | null) => id && names.user(id);
   out.table(rows, [

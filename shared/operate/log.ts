@@ -102,14 +102,15 @@ async function newestOf<Record extends KeptEntry | DriftRecord>(
   return { entries, complete: true };
 }
 
+export const isAbout = (
+  { member, before, after }: LogEntry['changes'][number],
+  ids: ReadonlySet<string>,
+): boolean => [member, before, after].some((id) => typeof id === 'string' && ids.has(id));
+
 function fits(entry: LogEntry, { member, actor, action, outcome }: LogFilter): boolean {
-  const isNamed = (text: string | null) => text !== null && member?.has(text) === true;
   const names = [entry.actor.id, entry.actor.name ?? ''].map((text) => text.toLowerCase());
   return (
-    (member === undefined ||
-      entry.changes.some(
-        (one) => isNamed(one.member ?? null) || isNamed(one.before) || isNamed(one.after),
-      )) &&
+    (member === undefined || entry.changes.some((change) => isAbout(change, member))) &&
     (actor === undefined || names.some((name) => name.includes(actor.toLowerCase()))) &&
     (action === undefined || entry.action === action || entry.action.startsWith(`${action}_`)) &&
     (outcome === undefined || entry.outcome === outcome)

@@ -243,6 +243,9 @@ describe('tables of the command line', () => {
       'change reason': 'the directory has them in this group',
       outcome: 'written',
     });
+    const ofFay = (await cli(...command, '--member', 'm-fay', '--action', 'create', '-o', 'csv')).stdout;
+    const changes: Record<string, string>[] = parse(ofFay, { columns: true });
+    expect(changes.map(({ member }) => member)).toEqual(['fay@acme.test (m-fay)']);
   });
 
   it('a table that is too wide for a pipe is printed as paragraphs and never cut', async () => {
