@@ -151,12 +151,14 @@ function GroupOf({ of, shown }: { readonly of: PersonGroup; readonly shown: stri
   return (
     <li>
       <div class="line">
-        <a href={pathTo('groups', group)}>{called}</a>
-        {member !== shown && (
-          <a class="muted" href={pathTo('people', member)}>
-            {T.person.asMember(member)}
-          </a>
-        )}
+        <span>
+          <a href={pathTo('groups', group)}>{called}</a>{' '}
+          {member !== shown && (
+            <a class="muted" href={pathTo('people', member)}>
+              {T.person.asMember(member)}
+            </a>
+          )}
+        </span>
         <span class="side">
           {T.person.columns.directory}: {directory ? T.group.yes : T.group.no}
         </span>

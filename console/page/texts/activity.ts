@@ -62,6 +62,7 @@ export const activity = {
     connections_confirm: 'confirmed a settings change',
     connections_reject: 'rejected a settings change',
     connect: 'connected',
+    reconnect: 'connected again',
     dlq_edit: 'edited a dead-lettered message',
     dlq_discard: 'discarded a dead-lettered message',
     console_sessions_end: 'ended sessions of the console',
@@ -87,6 +88,8 @@ export const activity = {
   kinds: {
     add_member: (who: string) => `+ ${who}`,
     remove_member: (who: string) => `− ${who}`,
+    block_person: (who: string) => who,
+    unblock_person: (who: string) => who,
     members_added: (who: string) => `+ ${who}`,
     members_removed: (who: string) => `− ${who}`,
     unknown_users: (who: string) => `? ${who}`,
