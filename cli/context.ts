@@ -108,6 +108,7 @@ async function reasonOf(io: Io, given: string | undefined): Promise<string> {
   const isAsked = given === undefined && canAsk(io);
   const reason = isAsked ? await askLine(io, 'Reason, for the audit: ') : (given?.trim() ?? '');
   if (reason !== '') return reason;
-  if (given === undefined && !isAsked) throw new UsageError('--reason is required with --yes');
+  if (given === undefined && !isAsked)
+    throw new UsageError('--reason is required with --yes, and without a terminal');
   throw new UsageError('the reason is empty; give a reason: --reason <text>');
 }

@@ -167,7 +167,11 @@ it('holds approve and holds reject require a reason before they look up the grou
   const { cli } = await heldWorld();
   for (const verb of ['approve', 'reject'])
     expect(await cli('holds', verb, 'g', '--yes')).toMatchObject({
-      ...{ code: 2, stdout: '', stderr: 'groupsync: --reason is required with --yes\n' },
+      ...{
+        code: 2,
+        stdout: '',
+        stderr: 'groupsync: --reason is required with --yes, and without a terminal\n',
+      },
     });
 });
 
