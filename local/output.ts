@@ -87,4 +87,8 @@ function directoryLines(directory: RunResult['directory']): string[] {
     : [...lines, 'To see a change, remove a member from a group:', tryCommand];
 }
 
-const shown = (path: string) => relative(process.cwd(), path) || path;
+/** A path outside the current folder is shown whole, so that it is true in every folder. */
+function shown(path: string): string {
+  const fromHere = relative(process.cwd(), path);
+  return fromHere === '' || fromHere.startsWith('..') ? resolve(path) : fromHere;
+}
