@@ -174,7 +174,7 @@ for (const width of sizes) {
           .click();
       await tab.waitForTimeout(1_500);
       // On a busy machine, a part of the page may still be loading.
-      await tab.waitForFunction("document.querySelector('.skeleton') === null");
+      for (const part of await tab.locator('.skeleton').all()) await part.waitFor({ state: 'detached' });
       const darkSuffix = colorScheme === 'dark' ? '-dark' : '';
       const suffix = isAll ? `-${width}-${colorScheme}` : darkSuffix;
       await tab.screenshot({ path: join(TARGET, `${name}${suffix}.png`) });
