@@ -53,7 +53,9 @@ async function showPending({ out, connection, connected, names }: Context): Prom
     );
     const [first] = pending;
     for (const [member, role] of [...rehires].slice(0, MOST_HINTS))
-      out.note(`${role} matches too and is ACTIVE: groupsync rebind ${shellWords(member, role)}`);
+      out.note(
+        `the ACTIVE employee ${role} also matches ${member}: groupsync rebind ${shellWords(member, role)}`,
+      );
     if (first !== undefined) out.note(`next: groupsync explain ${shellWords(first.group, first.member)}`);
   });
   return EXIT.done;

@@ -72,5 +72,5 @@ function fixOfSignIn(reason: string | null, setting: DirectoryOf<'entra'>): stri
 function fixOfCloud({ tenant, cloud, baseUrl }: DirectoryOf<'entra'>): string {
   const { title, login, graph } = entraCloudOf(cloud);
   const hosts = baseUrl ?? `${login}, ${graph}`;
-  return `${PAGE}, step 1: there is no tenant ${tenant} in the cloud ${cloud} (${title}: ${hosts}): expected the directory (tenant) id. If it is right, connect again with the cloud of the tenant: --cloud ${ENTRA_CLOUDS.join(', ')}`;
+  return `${PAGE}, step 1: there is no tenant ${tenant} in the cloud ${cloud} (${title}: ${hosts}): expected the directory (tenant) id. If this id is right, connect again with the cloud of the tenant: --cloud ${ENTRA_CLOUDS.join(', ')}`;
 }
