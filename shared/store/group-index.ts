@@ -54,7 +54,7 @@ export function createGroupIndex(table: Table): GroupIndex {
 
     async reschedule({ ref, dueMs: seenMs }, { wakeAtMs, dueMs }) {
       const seen = groupIndexSort(seenMs === undefined ? NOT_DUE : dueText(seenMs), ref.group);
-      const set = wakeUpFields(ref, wakeAtMs, dueMs);
+      const set = wakeUpFields(ref, wakeAtMs, { dueMs });
       // If the SDK repeats the write, the first attempt has already changed the index.
       const isSeenOrOwn = any(equal('gsk', seen), equal('gsk', set.gsk));
       return (await table.update(groupKey(ref), { set }, all(exists('dirtySince'), isSeenOrOwn))).written;

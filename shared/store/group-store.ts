@@ -139,7 +139,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const { set, remove } =
         againAtMs === undefined
           ? settledChange(seen, seen.link?.view, { settled, counts, failing })
-          : { set: wakeUpFields(seen.ref, againAtMs, againAtMs), remove: ['attempts', 'lastError'] };
+          : { set: wakeUpFields(seen.ref, againAtMs, { isSent: false }), remove: ['attempts', 'lastError'] };
       const certain = againAtMs === undefined ? ['uncertain'] : [];
       return update(
         seen.ref,
@@ -233,17 +233,17 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     ) {
       const { ref } = seen;
       const noOtherIntent = mine === undefined ? missing('intent') : any(missing('intent'), intentIs(mine));
-      const until = (wakeAtMs: number, when: Condition, dueMs?: number) => {
+      const until = (wakeAtMs: number, when: Condition, isSent: boolean) => {
         const tried = { attempts, calledMs, lastError: { ...error } };
         const set = {
           ...tried,
           ...(mine && { releasedIntent: mine }),
-          ...wakeUpFields(ref, wakeAtMs, dueMs),
+          ...wakeUpFields(ref, wakeAtMs, { isSent }),
         };
         return update(ref, { set }, all(exists('dirtySince'), noOtherIntent, when));
       };
-      if (await until(retryAtMs, revIsAs(seen), isRetrySent ? undefined : retryAtMs)) return retryAtMs;
-      return (await until(soonerMs, exists('rev'))) ? soonerMs : undefined;
+      if (await until(retryAtMs, revIsAs(seen), isRetrySent)) return retryAtMs;
+      return (await until(soonerMs, exists('rev'), true)) ? soonerMs : undefined;
     },
 
     fail: (seen, { reported, ...error }, lastAudit) =>

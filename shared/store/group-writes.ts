@@ -117,11 +117,15 @@ const CLEAN = [...DONE_WITH, 'lastError', 'failedAt', 'refusedFields', 'failureR
 
 /**
  * Returns the attributes of a scheduled wake-up. The index sorts groups by `dueMs`. From this time on, the requeue job
- * treats the wake-up as lost. If it is the time of the wake-up, no other worker sends a message.
+ * treats the wake-up as lost. If `isSent` is false, only the requeue job sends a message.
  */
-export const wakeUpFields = (ref: GroupRef, wakeAtMs: number, dueMs = wakeAtMs + WAKE_GRACE_MS) => ({
+export const wakeUpFields = (
+  ref: GroupRef,
+  wakeAtMs: number,
+  { dueMs = wakeAtMs + WAKE_GRACE_MS, isSent = true }: { dueMs?: number | undefined; isSent?: boolean } = {},
+) => ({
   wakeAt: wakeAtMs,
-  wakeIsSent: dueMs > wakeAtMs,
+  wakeIsSent: isSent,
   ...placed(ref, dueText(dueMs)),
 });
 
@@ -135,7 +139,7 @@ export const dirtying = (
   { nowMs, wakeAtMs, dueMs, isAtOnce = false, isAgain = false }: Dirty,
   { set = {}, setIfMissing = {}, remove = [] }: Omit<Change, 'add'> = {},
 ) => {
-  const { wakeAt, wakeIsSent, ...due } = wakeUpFields(ref, wakeAtMs, dueMs);
+  const { wakeAt, wakeIsSent, ...due } = wakeUpFields(ref, wakeAtMs, { dueMs, isSent: dueMs !== wakeAtMs });
   const wakeUp = { wakeAt, wakeIsSent };
   return {
     add: { rev: 1 },

@@ -91,6 +91,8 @@ export async function tourConsole(running: CallingFunctions): Promise<void> {
   await ask('person', { member: 'm-p1' });
   await ask('explain', { group: 'tour-a', member: 'm-p1' });
   await ask('rebind', { do: { member: 'm-p1', role: 'role-p2' } });
+  await ask('block', { do: { person: 'm-p1', reason: 'tour' } });
+  await ask('unblock', { do: { person: 'm-p1', reason: 'tour' } });
   await ask('forget', { do: { member: 'm-p3' } });
   await ask('activity', { text: 'tour' });
 
