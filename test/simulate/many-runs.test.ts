@@ -27,7 +27,7 @@ describe('simulation run of a week', () => {
   });
 
   it('a simulation run of two years with few events has no unknown violation', async () => {
-    const run = drawRun(2, { long: true, scale: 'small' });
+    const run = drawRun(3, { long: true, scale: 'small' });
     const outcome = await execute(run);
     expect(unknownOf(outcome.violations, known)).toEqual([]);
     expect(outcome.figures.simulatedMs).toBeGreaterThan(700 * DAY_MS);
