@@ -105,7 +105,9 @@ export class AuditExport extends Construct {
       filters: [
         FilterCriteria.filter({
           eventName: FilterRule.or('INSERT', 'MODIFY'),
-          dynamodb: { Keys: { sk: { S: FilterRule.beginsWith('A#') } } },
+          dynamodb: {
+            Keys: { sk: { S: [...FilterRule.beginsWith('A#'), ...FilterRule.beginsWith('ACT#')] } },
+          },
         }),
       ],
     }).node.addDependency(this.worker.role);

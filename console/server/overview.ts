@@ -6,7 +6,7 @@ import { listAcknowledgements } from '../../shared/operate/acknowledgements.ts';
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { listHolds } from '../../shared/operate/holds.ts';
 import { holdRow, listDrift, listPending } from '../../shared/operate/lists.ts';
-import { READ } from '../../shared/operate/reads.ts';
+import { READ } from '../../shared/contract/operator-actions.ts';
 import { mayBeRehire, rehiresAmong } from '../../shared/operate/rehires.ts';
 import { stateName, summaries } from '../../shared/operate/report.ts';
 import { listConnections, requireConnection } from '../../shared/operate/settings.ts';

@@ -31,6 +31,11 @@ export const Hold = z.lazy(() =>
     share: number,
     /** The time of the first hold of these removals. A hold that replaces an earlier hold keeps that time. */
     createdAtMs: number,
+    /**
+     * The time since which these removals may have been planned: the group became dirty then, and was settled without
+     * them before. A paused connection may have held them for months.
+     */
+    dirtySinceMs: number,
     expiresAtMs: number,
     decision: HoldDecision,
     /**

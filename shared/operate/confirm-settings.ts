@@ -7,7 +7,7 @@ import type { WakePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { DecidedRequests } from '../sync/ports/decisions.ts';
 import { replanAll } from '../sync/wake.ts';
-import { doRecorded, type JournalPorts, journalOf } from './journal.ts';
+import { type Action, doRecorded, type JournalPorts, journalOf } from './journal.ts';
 import { Refused } from './refused.ts';
 import { rowsOf } from './setting-requests.ts';
 import { altersPlans, requireConnection, type SettingsPorts } from './settings.ts';
@@ -50,7 +50,10 @@ export async function decideRequests(
     const kind = KINDS[key === 'unblock' ? 'unblock' : 'setting'][isConfirmed ? 'confirmed' : 'rejected'];
     return { kind, before, after, reason: key };
   });
-  const action = { action: isConfirmed ? 'connections_confirm' : 'connections_reject', changes };
+  const action: Action = {
+    action: isConfirmed ? 'connections_confirm' : 'connections_reject',
+    changes,
+  };
   const replace = () => ports.connections.replace(after, before);
   if (!(await doRecorded(journalOf(name), action, ports, replace))) throw new Error(requestsChanged(name));
   return { changed, replanned: isReplanned ? await replanAll(name, ports) : 0 };

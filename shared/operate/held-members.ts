@@ -1,8 +1,10 @@
 import type { HeldMember } from '../contract/answers/holds.ts';
+import type { EventActor } from '../domain/event.ts';
 import { type GroupRegisters, groupExists, groupFloor } from '../domain/group.ts';
 import type { GroupState, StoredMember } from '../domain/group-state.ts';
 import type { Hold, RemovalReason } from '../domain/hold.ts';
-import { readStamp, type Stamp } from '../domain/stamp.ts';
+import { sourceOf } from '../domain/source.ts';
+import { readStamp, type Stamp, stampTimeMs } from '../domain/stamp.ts';
 import type { HeldCause } from '../plan/approval.ts';
 import { removalText } from '../plan/removal-cause.ts';
 import { type NamesPorts, usersOf } from './names.ts';
@@ -51,7 +53,7 @@ export async function readHeldRemovals(
       because: removalText(reason),
       event,
       reason,
-      by: cause.by ?? null,
+      by: cause.kind === 'no_event' ? null : (cause.by ?? null),
     };
   });
 }
@@ -80,8 +82,8 @@ function whyGone({ registers }: GroupState, register: StoredMember | undefined, 
     return by('group_deleted', registers.deleted, signed(registers, registers.deleted));
   if (register === undefined) return withoutEvent('no_member');
   if (floor !== undefined && floor >= register.stamp)
-    return by('user_deleted', floor, { kind: 'unsigned_event' });
-  const own = { kind: 'event', by: register.actor?.by } as const;
+    return by('user_deleted', floor, causedBy(floor, 'unsigned_event'));
+  const own = causedBy(register.stamp, 'event', register.actor);
   if (register.value === 'absent') return by('removed', register.stamp, own);
   const restated = groupFloor(registers);
   if (restated > register.stamp) return by('not_in_snapshot', restated, signed(registers, restated));
@@ -90,6 +92,14 @@ function whyGone({ registers }: GroupState, register: StoredMember | undefined, 
 
 /** Returns the event with its author, if known. A group stores an author only for its latest event that has one. */
 function signed({ author }: GroupRegisters, stamp: Stamp): HeldCause {
-  if (author !== undefined && author.stamp > stamp) return { kind: 'unsigned_event' };
-  return { kind: 'event', by: author?.stamp === stamp ? author.actor.by : undefined };
+  if (author !== undefined && author.stamp > stamp) return causedBy(stamp, 'unsigned_event');
+  return causedBy(stamp, 'event', author?.stamp === stamp ? author.actor : undefined);
 }
+
+const causedBy = (stamp: Stamp, kind: 'event' | 'unsigned_event', actor?: EventActor): HeldCause => ({
+  kind,
+  atMs: stampTimeMs(stamp),
+  source: sourceOf(stamp),
+  by: actor?.by,
+  token: actor?.kind === 'scim' ? actor.id : undefined,
+});

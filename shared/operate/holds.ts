@@ -9,7 +9,7 @@ import {
   STORED_AS,
 } from '../domain/hold.ts';
 import type { ConnectionName, GroupId, GroupRef, PlatformUserId } from '../domain/ids.ts';
-import { authorsOf, type EarlierAction } from '../plan/approval.ts';
+import { authorsOf, type EarlierAction, type HeldCause } from '../plan/approval.ts';
 import { isOver } from '../plan/hold.ts';
 import { compareText } from '../plan/plan.ts';
 import { holdDigest, kindOf } from '../sync/apply/load.ts';
@@ -26,7 +26,7 @@ import { Refused } from './refused.ts';
 
 export type HoldPorts = JournalPorts &
   NamesPorts &
-  Pick<ToolPorts, 'applyQueue' | 'coalesceMs' | 'audit'> & {
+  Pick<ToolPorts, 'applyQueue' | 'coalesceMs' | 'audit' | 'reader' | 'tokens'> & {
     readonly connections: Pick<Connections, 'find'>;
     readonly persons?: Persons;
   };
@@ -211,6 +211,7 @@ function setsAfter(state: GroupState, { kind, chosen, before }: Given) {
   const decided = {
     ...part(together, keepsNow),
     createdAtMs: Math.min(current.createdAtMs, earlier?.createdAtMs ?? current.createdAtMs),
+    dirtySinceMs: Math.min(current.dirtySinceMs, earlier?.dirtySinceMs ?? current.dirtySinceMs),
     ...(earlier?.fourEyes && { fourEyes: earlier.fourEyes }),
   };
   const hasRest = others.size > 0 && !isSameSet;
@@ -222,17 +223,19 @@ function setsAfter(state: GroupState, { kind, chosen, before }: Given) {
   };
 }
 
-/** The longest time between a cause and the first hold that results from it. */
-const LOOKED_BACK_MS = HOLD_LIFETIME_MS + 86_400_000;
+/** Actions of at least this time before a hold may have caused it. */
+const LOOKED_BACK_MS = 8 * 86_400_000;
 
 /** @throws Refused if the caller may have caused the hold, and four eyes is on now or was on when the hold was made */
 async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): Promise<void> {
   const { connection } = state.ref;
   const isAskedNow = (await ports.connections.find(connection))?.settings.fourEyes;
   if (!isAskedNow && !hold.fourEyes) return;
-  const actions = await actionsBefore(hold, connection, ports);
-  const causes = await causesOf(state, hold, ports);
-  const authors = authorsOf(causes, actions);
+  const [actions, causes] = await Promise.all([
+    actionsBefore(state.ref, hold, ports),
+    causesOf(state, hold, ports),
+  ]);
+  const authors = new Set([...authorsOf(causes, actions), ...(await creatorsOf(causes, connection, ports))]);
   const { id: caller } = await ports.caller();
   const { persons = {} } = ports;
   const own = [...authors].find((author) => mayBeSamePerson(author, caller, persons));
@@ -245,24 +248,59 @@ async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): P
 }
 
 /**
- * Returns the operators' actions that may have caused a hold, newest first. A hold may contain removals of several
- * holds. `createdAtMs` is the time when the first of them started, and `untilMs` the time when the last of them
- * started.
+ * Returns the actions that may have caused a hold: those of the connection, of the group, and of the groups from which
+ * takeovers moved it. A hold may contain removals of several holds. `dirtySinceMs` is from the first of them, and
+ * `untilMs` is the time when the last of them started.
  */
 async function actionsBefore(
-  { createdAtMs, expiresAtMs, decision }: Hold,
-  connection: ConnectionName,
-  { audit }: HoldPorts,
-) {
+  ref: GroupRef,
+  { createdAtMs, dirtySinceMs, expiresAtMs, decision }: Hold,
+  { audit, reader }: HoldPorts,
+): Promise<readonly EarlierAction[]> {
   const untilMs = decision.kind === 'waiting' ? expiresAtMs - HOLD_LIFETIME_MS : decision.atMs;
+  const sinceMs = Math.min(createdAtMs, dirtySinceMs) - LOOKED_BACK_MS;
+  const { connection } = ref;
+  const moves = await reader.moves(connection);
+  const groups = new Set([ref.group]);
+  // The set grows during the loop, so the loop also follows earlier moves.
+  for (const group of groups) for (const { from, to } of moves) if (to === group) groups.add(from);
+  const refs = [journalOf(connection), ...[...groups].map((group) => ({ connection, group }))];
+  const found = await Promise.all(refs.map((one) => actionsWithin(one, { sinceMs, untilMs }, audit)));
+  return found.flat();
+}
+
+async function actionsWithin(
+  ref: GroupRef,
+  { sinceMs, untilMs }: { readonly sinceMs: number; readonly untilMs: number },
+  audit: HoldPorts['audit'],
+): Promise<readonly EarlierAction[]> {
   const actions: EarlierAction[] = [];
-  for await (const page of audit.read(journalOf(connection))) {
-    for (const { atMs, action, actor, outcome } of page) {
-      if (atMs < createdAtMs - LOOKED_BACK_MS) return actions;
-      if (atMs <= untilMs && outcome === 'written') actions.push({ action, by: actor.id });
+  for await (const page of audit.actions(ref)) {
+    for (const { atMs, action, actor, outcome, changes } of page) {
+      if (atMs < sinceMs) return actions;
+      const keys = changes.map(({ reason }) => reason);
+      if (atMs <= untilMs && outcome === 'written') actions.push({ action, by: actor.id, atMs, keys });
     }
   }
   return actions;
+}
+
+/**
+ * Returns the persons who created, or confirmed, the SCIM tokens by which the removals arrived. If the token of a
+ * request is not recorded, each token of the connection may have sent it.
+ */
+async function creatorsOf(
+  causes: readonly HeldCause[],
+  connection: ConnectionName,
+  { tokens }: HoldPorts,
+): Promise<readonly string[]> {
+  const events = causes.flatMap((cause) => (cause.kind === 'no_event' ? [] : cause));
+  const isAnyToken = events.some(({ kind, source }) => kind === 'unsigned_event' && source === 'scim');
+  const prefixes = new Set(events.flatMap(({ token }) => token ?? []));
+  const found = isAnyToken
+    ? await tokens.list(connection)
+    : await Promise.all([...prefixes].map((prefix) => tokens.find(prefix)));
+  return found.flatMap((token) => token?.creators ?? []);
 }
 
 function isSameDecision(a: HoldDecision, b: HoldDecision): boolean {

@@ -1,3 +1,4 @@
+import type { OperatorAction } from '../contract/operator-actions.ts';
 import { type GroupRef, intentId } from '../domain/ids.ts';
 import type { Ports } from '../sync/ports/bundles.ts';
 import type { AuditEntry, AuditedChange, AuditLog } from '../sync/ports/logs.ts';
@@ -6,7 +7,7 @@ import { journalOf, linksOf } from '../sync/ports/logs.ts';
 export { journalOf } from '../sync/ports/logs.ts';
 
 export interface Action {
-  readonly action: string;
+  readonly action: OperatorAction;
   readonly changes: readonly AuditedChange[];
   /** The group that the action is about, for an action in the connection's journal. */
   readonly group?: GroupRef['group'] | undefined;
@@ -39,13 +40,13 @@ export async function doRecorded(
   const entry = await entryOf(action, ports);
   const named = known === undefined ? { ...entry, group: ref.group } : entry;
   let head = known ?? (await audit.head(at)) ?? {};
-  let link = await audit.record(at, { ...named, previous: linksOf(head) });
+  let link = await audit.record(at, { ...named, previous: linksOf(head) }, 'action');
   const isDone = await act();
   const final: AuditEntry = isDone ? named : { ...named, outcome: 'found_changed' };
-  if (!isDone) link = await audit.record(at, { ...final, previous: linksOf(head) });
+  if (!isDone) link = await audit.record(at, { ...final, previous: linksOf(head) }, 'action');
   while (!(await audit.endWith(at, link, head))) {
     head = (await audit.head(at)) ?? {};
-    link = await audit.record(at, { ...final, previous: linksOf(head) });
+    link = await audit.record(at, { ...final, previous: linksOf(head) }, 'action');
   }
   return isDone;
 }

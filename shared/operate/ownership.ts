@@ -64,7 +64,7 @@ export async function adoptGroup(
   const view = await ports.groups.prepareView(seen, viewId, viewOf(observed, base));
   const link = { id: platformId, version: observed.version, view };
   const change = { kind: 'adopt_group', before: null, after: platformId, reason: observed.name };
-  const action = { action: 'adopt', changes: [change] };
+  const action = { action: 'adopt' as const, changes: [change] };
   const act = async () =>
     (await ports.groups.adopt(seen, link, dirtyNow(ports))) ||
     // If the first answer was lost, the SDK repeated the write. The repeated write fails, although the group has this
@@ -94,7 +94,7 @@ export async function releaseGroup(ref: GroupRef, ports: OwnershipPorts): Promis
     after: null,
     reason: 'released by an operator',
   };
-  const action = { action: 'release', changes: [change] };
+  const action = { action: 'release' as const, changes: [change] };
   const released = await doRecorded(ref, action, ports, () => ports.groups.release(ref, dirtyNow(ports)));
   if (released) await ports.applyQueue.wake([ref]);
   return released;

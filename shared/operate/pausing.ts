@@ -1,3 +1,4 @@
+import type { OperatorAction } from '../contract/operator-actions.ts';
 import { type Gate, REOPENED_GATE } from '../domain/gate.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
@@ -77,7 +78,7 @@ export async function resumeGroup(ref: GroupRef, ports: GroupPausePorts, seen?: 
 const changedMeanwhile = (what: string, look: string) =>
   `nothing was changed: another operator ${what} meanwhile; check again: ${look}`;
 
-const pauseAction = (action: string, before: string, after: string): Action => ({
+const pauseAction = (action: 'pause' | 'resume', before: string, after: string): Action => ({
   action,
   changes: [{ kind: 'set_pause', before, after, reason: 'writes of the group' }],
 });
@@ -126,7 +127,7 @@ export async function resumeConnection(
 /** Makes the connection observe: it plans, and writes nothing until an operator resumes it. */
 export async function observeConnection(
   read: Connection,
-  action: string,
+  action: OperatorAction,
   ports: Pick<ConnectionPausePorts, 'connections'> & JournalPorts,
 ): Promise<void> {
   const current = await ports.connections.current(read.name);

@@ -1,3 +1,4 @@
+import { READ } from '../contract/operator-actions.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { type JournalPorts, journalOf, recordAction } from './journal.ts';
@@ -31,9 +32,7 @@ export async function recordRead(
 ): Promise<void> {
   const known = await ports.connections.find(connection);
   if (known?.settings.auditReads !== true) return;
-  const action = `${READ}${what}`;
+  const action = `${READ}${what}` as const;
   const change = { kind: action, before: null, after: id ?? group ?? null, reason: 'auditReads' };
   await recordAction(journalOf(connection), { action, group, changes: [change] }, ports);
 }
-
-export const READ = 'read_';

@@ -23,7 +23,8 @@ export async function issueClient(
   expiresMs: number | undefined,
   ports: ClientPorts,
 ): ReturnType<typeof createToken> {
-  const made = await createClient(connection, expiresMs, ports);
+  const { id: by } = await ports.caller();
+  const made = await createClient(connection, { by, expiresMs }, ports);
   const change = {
     kind: 'create_client',
     before: null,
@@ -52,7 +53,8 @@ export async function renewClient(
       `connection ${connection} has ${what} ${id}; create one: groupsync scim client create`,
     );
   }
-  const made = await rotateSecret(connection, id, rotation, ports);
+  const { id: by } = await ports.caller();
+  const made = await rotateSecret(connection, id, { ...rotation, by }, ports);
   const reason = `${untilText(rotation.expiresMs)}; earlier secrets expire by ${new Date(rotation.previousEndMs).toISOString()}`;
   const change = { kind: 'rotate_client', before: id, after: made.kept.prefix, reason };
   await recordAction(journalOf(connection), { action: 'scim_client_rotate', changes: [change] }, ports);
@@ -68,6 +70,6 @@ export async function withdrawClient(
   // A text that is not the id of a client may be a secret by mistake. So it must not be recorded.
   if (!(await listClients(connection, ports)).some((client) => client.id === id)) return false;
   const change = { kind: 'revoke_client', before: id, after: null, reason: 'ends at once' };
-  const action = { action: 'scim_client_revoke', changes: [change] };
+  const action = { action: 'scim_client_revoke' as const, changes: [change] };
   return doRecorded(journalOf(connection), action, ports, () => revokeClient(connection, id, ports));
 }

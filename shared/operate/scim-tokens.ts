@@ -10,7 +10,8 @@ export async function issueToken(
   expiresMs: number | undefined,
   ports: JournalPorts & Pick<ToolPorts, 'tokens' | 'randomHex'>,
 ): ReturnType<typeof createToken> {
-  const made = await createToken(connection, ports, { expiresMs });
+  const { id: by } = await ports.caller();
+  const made = await createToken(connection, ports, { by, expiresMs });
   const until =
     expiresMs === undefined ? 'until it is revoked' : `until ${new Date(expiresMs).toISOString()}`;
   const change = { kind: 'create_token', before: null, after: made.kept.prefix, reason: until };
@@ -27,7 +28,7 @@ export async function withdrawToken(
   // A text that is not the prefix of a token may be a whole token by mistake. So it must not be recorded.
   if ((await ports.tokens.find(prefix))?.connection !== connection) return false;
   const change = { kind: 'revoke_token', before: prefix, after: null, reason: 'ends at once' };
-  const action = { action: 'scim_token_revoke', changes: [change] };
+  const action = { action: 'scim_token_revoke' as const, changes: [change] };
   return doRecorded(journalOf(connection), action, ports, () => revokeToken(connection, prefix, ports));
 }
 

@@ -8,6 +8,7 @@ import {
   type SettingDifference,
 } from '../contract/change-setting.ts';
 import { addressOfDirectory, type ConnectionSettings } from '../contract/settings.ts';
+import type { OperatorAction } from '../contract/operator-actions.ts';
 import { isInternalUrl } from '../contract/url.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
@@ -124,7 +125,7 @@ export async function changeSettings(
   const { connection: read, next: settings } = plan;
   await refuseOwnerless(read, settings, ports);
   await refuseOtherIds(read, settings, ports);
-  const change = { read, wanted: { ...read, settings }, action: 'connections_set' };
+  const change = { read, wanted: { ...read, settings }, action: 'connections_set' as const };
   const { before, after } = await changeConnection(change, ports);
   onDiffering(differingSettings(read.settings, before.settings));
   const isReplanned = altersPlans(differingSettings(before.settings, after.settings));
@@ -197,7 +198,7 @@ type ChangeConnectionPorts = JournalPorts & Pick<ToolPorts, 'connections'>;
 interface ConnectionChange {
   readonly read: Connection;
   readonly wanted: Connection;
-  readonly action: string;
+  readonly action: OperatorAction;
   /** Called before the changed connection is stored. */
   readonly first?: () => Promise<unknown>;
 }

@@ -1,37 +1,74 @@
-/** The cause of a held removal, and the operator who caused the hold, if known. */
-export interface HeldCause {
-  /**
-   * `unsigned_event`: an event caused the removal, but its sender is not recorded. An example is the deletion of a
-   * user. `no_event`: no event explains the removal.
-   */
-  readonly kind: 'event' | 'unsigned_event' | 'no_event';
-  /** The operator who sent the event; undefined for an event of the directory. */
-  readonly by?: string | undefined;
-}
+import { mayRemoveBy, mayRemoveBySetting } from '../contract/operator-actions.ts';
+import type { Source } from '../domain/source.ts';
 
-/** An operator's action on the connection before the last removals joined the hold. */
+/** The cause of a held removal. */
+export type HeldCause =
+  /** No event explains the removal. */
+  | { readonly kind: 'no_event' }
+  /** An event caused the removal. `unsigned_event`: its sender is not recorded, such as the deletion of a user. */
+  | {
+      readonly kind: 'event' | 'unsigned_event';
+      readonly atMs: number;
+      readonly source: Source;
+      /** The operator who sent the event; undefined for an event of the directory. */
+      readonly by?: string | undefined;
+      /** The prefix of the SCIM token by which the event arrived. */
+      readonly token?: string | undefined;
+    };
+
+/** A person's action before the last removals joined the hold. */
 export interface EarlierAction {
   readonly action: string;
   readonly by: string;
+  readonly atMs: number;
+  /** For a change of settings: the changed keys. */
+  readonly keys: readonly string[];
 }
 
-const SENDS: ReadonlySet<string> = new Set(['import', 'events_send', 'dlq_replay', 'dlq_edit']);
-const SETS: ReadonlySet<string> = new Set(['connections_set', 'connect', 'reconnect', 'rebind']);
-
 /**
- * Returns the operators who may have caused a hold. With four eyes, none of them may approve it. If events of the
- * directory caused all removals, the result is empty. If no event explains a removal, all operators who changed
- * settings or bound a member to another person may have caused it. If the sender of an event is not recorded, all
- * operators who sent events may have caused the removal.
+ * Returns the persons who may have caused a hold, without the creators of SCIM tokens. With four eyes, none of them may
+ * approve it. These actions count as possible causes (`contract/operator-actions.ts` has the kinds of actions):
+ *
+ *     cause of the removal   | event                      | source                          | plan
+ *     -----------------------|----------------------------|---------------------------------|----------------------
+ *     no event               | yes                        | yes                             | yes
+ *     event, sender unknown  | yes, if not of the reader  | of the reader, or after event   | after the event
+ *     event, sender recorded | no: only its sender counts | of the reader, or after event   | after the event
+ *
+ * An action after the event counts, because the event did not remove the user before. Example: the directory removed a
+ * user a year ago, and an operator now adopts a platform group that has the user.
  */
 export function authorsOf(
   causes: readonly HeldCause[],
   actions: readonly EarlierAction[],
 ): ReadonlySet<string> {
-  const kinds = new Set(causes.map(({ kind }) => kind));
-  const authors = actions.filter(
-    ({ action }) =>
-      (kinds.has('unsigned_event') && SENDS.has(action)) || (kinds.has('no_event') && SETS.has(action)),
-  );
-  return new Set([...causes.flatMap(({ by }) => by ?? []), ...authors.map(({ by }) => by)]);
+  const senders = causes.flatMap((cause) => (cause.kind === 'no_event' ? [] : (cause.by ?? [])));
+  const earliest = earliestOfEach(causes);
+  const authors = actions.filter((action) => earliest.some((cause) => mayHaveCaused(action, cause)));
+  return new Set([...senders, ...authors.map(({ by }) => by)]);
+}
+
+/** Returns the earliest cause of each kind and source. For an earlier event, no fewer actions are possible causes. */
+function earliestOfEach(causes: readonly HeldCause[]): readonly HeldCause[] {
+  const earliest = new Map<string, HeldCause>();
+  for (const cause of causes) {
+    const key = cause.kind === 'no_event' ? cause.kind : `${cause.kind} ${cause.source}`;
+    const known = earliest.get(key);
+    if (known === undefined || timeOf(cause) < timeOf(known)) earliest.set(key, cause);
+  }
+  return [...earliest.values()];
+}
+
+const timeOf = (cause: HeldCause): number => (cause.kind === 'no_event' ? 0 : cause.atMs);
+
+function mayHaveCaused({ action, atMs, keys }: EarlierAction, cause: HeldCause): boolean {
+  const kind = mayRemoveBy(action);
+  const kinds = kind === 'setting' ? keys.map(mayRemoveBySetting) : [kind];
+  return kinds.some((how) => {
+    if (how === 'no') return false;
+    if (cause.kind === 'no_event') return true;
+    const isOfReader = cause.source === 'directory';
+    if (how === 'event') return cause.kind === 'unsigned_event' && !isOfReader;
+    return (how === 'source' && isOfReader) || atMs > cause.atMs;
+  });
 }

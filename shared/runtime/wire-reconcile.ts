@@ -12,6 +12,7 @@ import { createPlatforms } from '../platform/platforms.ts';
 import { createMailbox } from '../queues/mailbox.ts';
 import { createConnectionStore } from '../store/connection-store.ts';
 import { createEraser } from '../store/eraser.ts';
+import { createReaderStore } from '../store/reader-store.ts';
 import { createScimTokenStore } from '../store/scim-token-store.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { AuditActor } from '../sync/ports/logs.ts';
@@ -44,6 +45,7 @@ export function wireReconcile(): Base & {
   };
   // Decisions and questions must use the newest settings, so connections are not cached here.
   const connections = createConnectionStore(sync.table, { clock: systemClock, rememberMs: 0 });
+  const tokens = createScimTokenStore(sync.table);
   const applicants = createStoredApplicants(sync.calling);
   // Calls for an operator are not counted as outcomes. Such a call is not repeated after a failure, so one failure
   // would show the endpoint as failing for two hours.
@@ -53,7 +55,8 @@ export function wireReconcile(): Base & {
     ...base,
     deciding: async (sent) => {
       const actor = await identify(sent);
-      return { ...sync, platforms, connections, randomHex, sleep, caller: async () => actor, persons };
+      const own = { platforms, connections, tokens, reader: createReaderStore(sync.table) };
+      return { ...sync, ...own, randomHex, sleep, caller: async () => actor, persons };
     },
     asked: {
       platforms,
@@ -64,7 +67,7 @@ export function wireReconcile(): Base & {
     ports: {
       ...sync,
       eraser: createEraser(sync.table),
-      tokens: createScimTokenStore(sync.table),
+      tokens,
       notifier: createNotifier({ ...own, prefix, consoleUrl, targets }),
       deadLetterCount: async () =>
         (await depth('events', queueUrls.eventsDlq)) + (await depth('apply', queueUrls.applyDlq)),

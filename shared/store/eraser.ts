@@ -18,15 +18,7 @@ import type { Person } from '../sync/ports/people.ts';
 import { createConnectionStore } from './connection-store.ts';
 import { TOMBSTONE_LIFETIME_MS } from './desired-store.ts';
 import { parseGroup, parseMember } from './group-item.ts';
-import {
-  AUDIT_PREFIX,
-  DRIFT_PREFIX,
-  groupKey,
-  journalKey,
-  keyPart,
-  memberKey,
-  tombstoneKey,
-} from './keys.ts';
+import { DRIFT_PREFIX, groupKey, isAuditKey, journalKey, keyPart, memberKey, tombstoneKey } from './keys.ts';
 import { createPeopleStore } from './people-store.ts';
 import { resourceKey } from './scim-keys.ts';
 import { equal, type Item, type Key, type Part, type Table } from './table.ts';
@@ -162,7 +154,7 @@ export function createEraser(table: Table): Eraser {
         actor['id'] === member || ids.has(actor['role']);
       return eraseAll(async (item) => {
         const { pk, sk } = item;
-        if (!isOf(connection, item) || sk.startsWith(AUDIT_PREFIX)) return undefined;
+        if (!isOf(connection, item) || isAuditKey(item)) return undefined;
         if (pk.startsWith('P#') && sorts.has(sk)) {
           await table.delete({ pk, sk });
           return 'pointersToEmployees';
@@ -215,10 +207,10 @@ const isKept = (connection: ConnectionName, { pk, sk, action }: Item): boolean =
   [tombstoneKey(connection), journalKey(journalOf(connection))].some(
     (kept) => kept.pk === pk && kept.sk === sk,
   ) ||
-  (sk.startsWith(AUDIT_PREFIX) && action === ERASING);
+  (isAuditKey({ pk, sk }) && action === ERASING);
 
 function sortOf({ pk, sk }: Key): string {
-  if (sk.startsWith(AUDIT_PREFIX)) return 'auditEntries';
+  if (isAuditKey({ pk, sk })) return 'auditEntries';
   if (sk.startsWith(DRIFT_PREFIX)) return 'driftRecords';
   return SORTS[pk.split('#')[0] ?? ''] ?? 'state';
 }

@@ -46,8 +46,16 @@ export const partKey = (ref: GroupRef, prefix: string, part: { index: number; st
   ofGroup(ref, `${prefix}${part.index}#${sha256(part.stamp).slice(0, 32)}`);
 
 export const AUDIT_PREFIX = 'A#';
-export const auditKey = (ref: GroupRef, at: string, intent: IntentId): Key =>
-  ofGroup(ref, `${AUDIT_PREFIX}${at}#${intent}`);
+/** The prefix of actions that may cause removals. So a search for a cause does not read other entries. */
+export const ACTION_PREFIX = 'ACT#';
+export const auditKey = (
+  ref: GroupRef,
+  at: string,
+  intent: IntentId,
+  prefix: typeof AUDIT_PREFIX | typeof ACTION_PREFIX = AUDIT_PREFIX,
+): Key => ofGroup(ref, `${prefix}${at}#${intent}`);
+export const isAuditKey = ({ sk }: Key): boolean =>
+  sk.startsWith(AUDIT_PREFIX) || sk.startsWith(ACTION_PREFIX);
 
 /** The key of the item that names the newest action in a connection's journal. */
 export const journalKey = (ref: GroupRef): Key => ofGroup(ref, 'JOURNAL');

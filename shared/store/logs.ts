@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
+import { mayRemoveBy } from '../contract/operator-actions.ts';
 import { UNKNOWN_INITIATOR } from '../domain/drift.ts';
 import { text } from '../domain/forms.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { AuditEntry, type AuditLog, type DriftLog, DriftRecord, type KeptEntry } from '../sync/ports/logs.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import {
+  ACTION_PREFIX,
   AUDIT_PREFIX,
   auditKey,
   connectionKey,
@@ -41,10 +43,16 @@ const Head = z.lazy(() => z.object({ lastAudit: text.exactOptional(), lastAction
 
 /** Stores audit entries. By the attributes `gpk` and `gsk`, the index sorts the entries by time. */
 export function createAuditLog(table: Table): AuditLog {
+  const entriesUnder = (ref: GroupRef, prefix: string) => {
+    const wanted = { partition: groupKey(ref).pk, prefix, newestFirst: true, pageSize: PAGE_SIZE };
+    return eachOf(table.query(wanted), parseEntry);
+  };
   return {
-    async record(ref, entry) {
+    async record(ref, entry, kind) {
+      const isCause = kind === 'action' && mayRemoveBy(entry.action) !== 'no';
+      const prefix = isCause ? ACTION_PREFIX : AUDIT_PREFIX;
       const item: Item = {
-        ...auditKey(ref, new Date(entry.atMs).toISOString(), entry.intent),
+        ...auditKey(ref, new Date(entry.atMs).toISOString(), entry.intent, prefix),
         ...OF_THIS_SCHEMA,
         ...(ref.group === '' ? {} : { group: ref.group }),
         ...entry,
@@ -74,9 +82,10 @@ export function createAuditLog(table: Table): AuditLog {
     },
 
     read(ref) {
-      const wanted = { partition: groupKey(ref).pk, prefix: AUDIT_PREFIX, newestFirst: true };
-      return eachOf(table.query({ ...wanted, pageSize: PAGE_SIZE }), parseEntry);
+      return newestOf(entriesUnder(ref, AUDIT_PREFIX), entriesUnder(ref, ACTION_PREFIX));
     },
+
+    actions: (ref) => entriesUnder(ref, ACTION_PREFIX),
 
     since(connection, atMs) {
       const wanted = { partition: logPartition(connection), newestFirst: true, pageSize: PAGE_SIZE };
@@ -84,6 +93,28 @@ export function createAuditLog(table: Table): AuditLog {
     },
   };
 }
+
+/** Merges lists of pages, all newest first. The next page of a list is read only when its entries may be next. */
+async function* newestOf(...lists: readonly AsyncIterable<readonly KeptEntry[]>[]) {
+  const entries = lists.map(entriesOf);
+  const heads = await Promise.all(entries.map((one) => one.next()));
+  for (;;) {
+    const orders = heads.map(({ value }) => (value === undefined ? '' : orderOf(value)));
+    const [newest = ''] = orders.toSorted().toReversed();
+    const at = orders.indexOf(newest);
+    const [head, list] = [heads[at]?.value, entries[at]];
+    if (head === undefined || list === undefined) return;
+    yield [head];
+    heads[at] = await list.next();
+  }
+}
+
+async function* entriesOf(pages: AsyncIterable<readonly KeptEntry[]>): AsyncGenerator<KeptEntry, undefined> {
+  for await (const page of pages) yield* page;
+}
+
+/** Entries of the same time are in the order of their ids, as their keys are. */
+const orderOf = ({ atMs, intent }: KeptEntry): string => `${dueText(atMs)}#${intent}`;
 
 /** Yields the items of an index query from the time `atMs` on, in the order of the index. */
 async function* itemsSince(table: Table, atMs: number, wanted: QueryRequest) {
@@ -112,7 +143,7 @@ function linkTo(item: Item): string {
   const hash = createHash('sha256')
     .update(canonical(Object.fromEntries(hashed)))
     .digest('base64url');
-  const [at = ''] = item.sk.slice(AUDIT_PREFIX.length).split('#');
+  const [, at = ''] = item.sk.split('#');
   return `${Date.parse(at)}#${hash.slice(0, 22)}`;
 }
 

@@ -216,7 +216,11 @@ function checkTable({ seen, accuse }: Observation): void {
       {},
       `Expected at most 350 KB per stored item, but the item ${key} has ${bytes} bytes.`,
     );
-  for (const [kind, cause] of Object.entries({ 'A#': 'read_audit', 'DRIFT#': 'read_drift' })) {
+  for (const [kind, cause] of Object.entries({
+    'A#': 'read_audit',
+    'ACT#': 'read_audit',
+    'DRIFT#': 'read_drift',
+  })) {
     const width = seen.table.widest.get(kind) ?? 0;
     const sentence = `Expected no read to grow with history, but one query read ${width} items with the key prefix ${kind}.`;
     if (width > WIDEST) accuse('bounded', cause, {}, sentence);

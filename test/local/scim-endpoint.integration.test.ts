@@ -51,7 +51,7 @@ it('the local SCIM endpoint answers with locations that begin with its own addre
 });
 
 it('the local SCIM endpoint gives an OAuth client an access token, and logs neither the token nor the secret', async () => {
-  const { token: secret, kept } = await createClient(connection, undefined, world.ports);
+  const { token: secret, kept } = await createClient(connection, {}, world.ports);
   const authorization = `Basic ${Buffer.from(`${kept.client}:${secret}`).toString('base64')}`;
   const body = new URLSearchParams({ grant_type: 'client_credentials' });
   const given = await fetch(`${endpoint.url}/oauth/token`, {

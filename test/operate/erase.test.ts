@@ -108,7 +108,7 @@ describe('erased company', () => {
     });
     const rest = [...table.items.values()].filter((item) => !/bolt/.test(JSON.stringify(item)));
     for (const text of OF_ACME) expect(textOf(rest), text).not.toContain(text);
-    expect(rest.map(({ sk }) => sk.split('#')[0]).sort()).toEqual(['A', 'JOURNAL', 'REMOVED']);
+    expect(rest.map(({ sk }) => sk.split('#')[0]).sort()).toEqual(['ACT', 'JOURNAL', 'REMOVED']);
     expect(textOf(ofOthers())).toBe(before);
     expect((await cli('connections', 'remove', 'default', '--erase')).json.erased).toEqual({});
     expect((await cli('connections', 'remove', 'missing', '--erase')).code).toBe(1);
@@ -133,7 +133,7 @@ describe('erased company', () => {
       expect((await cli('connections', 'remove', 'default', '--erase')).code).toBe(0);
       const rest = [...table.items.values()].filter((item) => !/bolt/.test(JSON.stringify(item)));
       expect([...new Set(rest.map(({ sk }) => sk.split('#')[0]))].sort()).toEqual([
-        'A',
+        'ACT',
         'JOURNAL',
         'REMOVED',
       ]);

@@ -1,17 +1,23 @@
 import { describe, expect, it } from 'vitest';
+import { groupId, memberId, platformGroupId, roleId } from '../../shared/domain/ids.ts';
 import { decideRequests } from '../../shared/operate/confirm-settings.ts';
 import { storeConnection } from '../../shared/operate/connect/connect.ts';
 import { answerDecision } from '../../shared/operate/decisions.ts';
+import { planTakeover, takeOverGroups } from '../../shared/operate/directory/takeover.ts';
 import { checkConnection } from '../../shared/operate/doctor/connection.ts';
 import { approveHold } from '../../shared/operate/holds.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
+import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
+import { pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
+import { rebindMember } from '../../shared/operate/rebind.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { changeSettings, planSettings, removeConnection } from '../../shared/operate/settings.ts';
 import { createHealthStore } from '../../shared/store/connection-states.ts';
 import { createScimTokenStore } from '../../shared/store/scim-token-store.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { calledBy, createTestEngine } from '../support/engine/test-engine.ts';
-import { CONNECTION } from '../support/engine/world.ts';
+import { CONNECTION, DAY_MS } from '../support/engine/world.ts';
+import { company as directoryOf, openReader } from '../sync/directory/fixture.ts';
 
 const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
 const WORD = { reason: 'a reorganisation' };
@@ -104,6 +110,102 @@ describe('hold made under four eyes', () => {
     await set('ann', 'guard', null);
     await deliver();
     expect(shown('g')).toEqual([EVERYBODY.map((id) => `u-${id}`)]);
+  });
+});
+
+describe('earlier action as the cause of a hold', () => {
+  const members = async () => {
+    const engine = await company();
+    await engine.hire(...EVERYBODY);
+    await engine.deliver({ snapshot: 'g', of: EVERYBODY });
+    return engine;
+  };
+  type Company = Awaited<ReturnType<typeof members>>;
+  /** Links another platform group, which has all members. */
+  const adopt = async ({ as, deliver, ref, world }: Company) => {
+    await releaseGroup(ref('g'), as('cid'));
+    await deliver();
+    const platformUsers = EVERYBODY.map((id) => `u-${id}`);
+    const id = platformGroupId(
+      world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: platformUsers }),
+    );
+    world.platform.adopted.add(id);
+    await adoptGroup(ref('g'), id, as('ann'));
+    await deliver();
+  };
+
+  it.each([
+    [
+      'adopts a platform group whose users were never members',
+      async (engine: Company) => {
+        await engine.deliver({ remove: 'g' });
+        await engine.deliver({ upsert: 'g' });
+        await adopt(engine);
+      },
+    ],
+    [
+      'adopts a platform group whose users left the directory group a month ago',
+      async (engine: Company) => {
+        for (const id of EVERYBODY) await engine.deliver({ take: [id], from: 'g' });
+        engine.world.advance(30 * DAY_MS);
+        await adopt(engine);
+      },
+    ],
+    [
+      'rebinds the members',
+      async ({ as, deliver, hire }: Company) => {
+        await hire('z');
+        for (const id of EVERYBODY.slice(1))
+          await rebindMember(CONNECTION, { member: memberId(id), role: roleId('z') }, as('ann'));
+        await deliver();
+      },
+    ],
+    [
+      'changes who counts as an employee while the group is paused for a month',
+      async ({ as, deliver, ref, set, world }: Company) => {
+        await pauseGroup(ref('g'), as('cid'));
+        await set('ann', 'includeStates', ['HIRED']);
+        await deliver();
+        world.advance(30 * DAY_MS);
+        await resumeGroup(ref('g'), as('cid'));
+        await deliver();
+      },
+    ],
+  ] as const)('under four eyes, an operator who %s cannot approve the removals', async (_, act) => {
+    const engine = await members();
+    await act(engine);
+    expect((await engine.state('g'))?.hold?.decision.kind).toBe('waiting');
+    await expect(engine.approve('ann')).rejects.toThrow('other than ann');
+    expect(await engine.approve('cid')).toMatchObject({ kind: 'decided' });
+  });
+
+  it('under four eyes, operators may approve removals by the directory after their own actions', async () => {
+    const { approve, deliver, set, world } = await members();
+    await set('ann', 'includeStates', ['ACTIVE', 'HIRED']);
+    world.advance(60_000);
+    await deliver({ take: EVERYBODY.slice(1), from: 'g' });
+    expect(await approve('ann')).toMatchObject({ kind: 'decided' });
+  });
+
+  // The new source lists only two of the four members, so the takeover is the cause of the other removals.
+  it('under four eyes, the operator who took a group over cannot approve the removals', async () => {
+    const directory = { kind: 'google', administrator: 'admin@acme.test' };
+    const guard = { minSize: 1, maxRemovedCount: 1 };
+    const settings = { directory, guard, fourEyes: true };
+    const reader = await openReader({ world: directoryOf({ rowing: ['a', 'b'] }), settings });
+    await reader.hire('a', 'b', 'c', 'd');
+    await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'b', 'c', 'd'] });
+    const as = (by: string) => ({ ...reader.world.toolPorts, ...calledBy(by) });
+    const target = { source: 'directory', directory: reader.google.directory, replaces: false } as const;
+    const planned = await planTakeover(await reader.world.connection(), target, as('ann'));
+    await takeOverGroups(await reader.world.connection(), planned, as('ann'));
+    await reader.passMinutes(30);
+    await resumeConnection(CONNECTION, as('ann'));
+    await reader.passMinutes(30);
+    expect((await reader.state('rowing'))?.hold).toMatchObject({ removes: 2, fourEyes: true });
+    const ref = { connection: CONNECTION, group: groupId('rowing') };
+    await expect(approveHold(ref, WORD, as('ann'))).rejects.toThrow('other than ann');
+    expect(await approveHold(ref, WORD, as('bob'))).toMatchObject({ kind: 'decided' });
   });
 });
 

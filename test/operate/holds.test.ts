@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { platformUserId } from '../../shared/domain/ids.ts';
+import type { OperatorAction } from '../../shared/contract/operator-actions.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { approveHold, listHolds, rejectHold } from '../../shared/operate/holds.ts';
 import { journalOf, recordAction } from '../../shared/operate/journal.ts';
@@ -643,7 +644,7 @@ describe('hold', () => {
 describe('four eyes', () => {
   const GO = EVERYBODY.slice(1);
   type Company = Awaited<ReturnType<typeof company>>;
-  const did = (action: string) => (engine: Company) =>
+  const did = (action: OperatorAction) => (engine: Company) =>
     recordAction(
       journalOf(CONNECTION),
       { action, changes: [] },
@@ -695,22 +696,50 @@ describe('four eyes', () => {
     },
   );
 
+  const AT_MS = 1_000;
   it.each([
-    ['event', 'import', []],
-    ['event', 'connections_set', []],
-    ['unsigned_event', 'import', ['ann']],
-    ['unsigned_event', 'dlq_replay', ['ann']],
-    ['unsigned_event', 'connections_set', []],
-    ['no_event', 'connections_set', ['ann']],
-    ['no_event', 'import', []],
-    ['no_event', 'holds_approve', []],
+    ['no event', 'import', 'yes'],
+    ['no event', 'adopt', 'yes'],
+    ['no event', 'directory_takeover', 'yes'],
+    ['no event', 'scim_token_create', 'yes'],
+    ['no event', 'an_action_of_another_release', 'yes'],
+    ['no event', 'connections_set match', 'yes'],
+    ['no event', 'connections_confirm nested', 'yes'],
+    ['no event', 'connections_set guard', 'no'],
+    ['no event', 'connections_set fourEyes observing', 'no'],
+    ['no event', 'connections_set guard includeStates', 'yes'],
+    ['no event', 'read_members', 'no'],
+    ['no event', 'holds_approve', 'no'],
+    ['unsigned events', 'import', 'yes'],
+    ['unsigned events', 'connections_set match', 'after'],
+    ['unsigned directory', 'import', 'no'],
+    ['unsigned directory', 'directory_accept_deletions', 'yes'],
+    ['signed events', 'import', 'no'],
+    ['signed events', 'adopt', 'after'],
+    ['signed events', 'directory_takeover', 'after'],
+    ['signed directory', 'directory_takeover', 'yes'],
+    ['signed directory', 'connections_set directory', 'yes'],
+    ['signed directory', 'connections_set match', 'after'],
   ] as const)(
-    'a hold with the cause %s has these authors after the action %s of the operator ann: %j',
-    (kind, action, authors) => {
-      expect([...authorsOf([{ kind }, { kind: 'event' }], [{ action, by: 'ann' }])]).toEqual(authors);
-      expect([...authorsOf([{ kind, by: 'bob' }], [{ action, by: 'ann' }])]).toEqual(['bob', ...authors]);
+    'the operator ann may have caused a removal with %s by the action "%s" at any time, after the event, or never: %s',
+    (of, done, expected) => {
+      const [signed, source] = of.split(' ') as [string, 'events' | 'directory'];
+      const kind = signed === 'signed' ? 'event' : 'unsigned_event';
+      const cause =
+        of === 'no event' ? { kind: 'no_event' as const } : ({ kind, source, atMs: AT_MS } as const);
+      const [action = '', ...keys] = done.split(' ');
+      const isAuthor = (atMs: number) => authorsOf([cause], [{ action, by: 'ann', atMs, keys }]).has('ann');
+      const [before, after] = { yes: [true, true], after: [false, true], no: [false, false] }[expected];
+      expect([isAuthor(AT_MS - 1), isAuthor(AT_MS + 1)]).toEqual([before, after]);
     },
   );
+
+  it('a hold has the senders of its events and the authors of its other removals as authors', () => {
+    const sent = { kind: 'event', source: 'events', atMs: AT_MS, by: 'bob' } as const;
+    const set = { action: 'rebind', by: 'ann', atMs: 0, keys: [] };
+    expect([...authorsOf([sent], [set])]).toEqual(['bob']);
+    expect([...authorsOf([sent, { kind: 'no_event' }], [set])]).toEqual(['bob', 'ann']);
+  });
 
   it('under four eyes, an operator who sent events shortly before cannot approve a hold of deleted users', async () => {
     const engine = await company({}, { fourEyes: true });

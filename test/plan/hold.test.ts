@@ -11,7 +11,7 @@ const EXPIRES_MS = 1_000;
 const BY_ANN = { by: 'Ann', reason: 'a reorganisation', atMs: 0 };
 
 const holdWith = (decision: HoldDecision): Hold => ({
-  ...{ digest: 'digest', rule: 'count', removes: 2, keeps: 0, share: 1, createdAtMs: 0 },
+  ...{ digest: 'digest', rule: 'count', removes: 2, keeps: 0, share: 1, createdAtMs: 0, dirtySinceMs: 0 },
   ...{ expiresAtMs: EXPIRES_MS, decision, chunks: 1, hash: 'hash' },
 });
 const waiting = holdWith({ kind: 'waiting' });

@@ -153,7 +153,16 @@ it('with the DynamoDB emulator, a hold can be decided only once, with the digest
   const ref = { connection: connectionName('default'), group: groupId('g') };
   const at = { nowMs: 1, wakeAtMs: 2, isAtOnce: true, expiresAtMs: 9 };
   const read = async () => (await groups.read(ref)) as GroupState;
-  const counts = { removes: 1, keeps: 0, share: 1, createdAtMs: 0, expiresAtMs: 9, chunks: 0, hash: '' };
+  const counts = {
+    removes: 1,
+    keeps: 0,
+    share: 1,
+    createdAtMs: 0,
+    dirtySinceMs: 0,
+    expiresAtMs: 9,
+    chunks: 0,
+    hash: '',
+  };
   const hold = { ...counts, digest: 'd', rule: 'count', decision: { kind: 'waiting' } } as const;
   await createDesiredStore(table).markDirty(ref, at);
   const users = new Set([platformUserId('u')]);

@@ -214,6 +214,7 @@ it.each(['platform.patch', 'update GROUP'])(
       keeps: 1,
       share: 0.5,
       createdAtMs: world.nowMs(),
+      dirtySinceMs: 0,
       expiresAtMs: world.nowMs() + HOUR_MS,
       decision: { kind: 'waiting' },
       chunks: 0,

@@ -58,7 +58,7 @@ async function connectNew(request: ConnectRequest, ports: ConnectPorts): Promise
   const { name, company, settings, token, observing } = request;
   const made = { name, company, settings, observing, replanSinceMs: ports.clock() };
   const change = { kind: 'connect', before: null, after: company, reason: 'company' };
-  const action = { action: 'connect', changes: [change] };
+  const action = { action: 'connect' as const, changes: [change] };
   const isFree = (await ports.connections.current(name)) === undefined;
   const make = async () => {
     // A SCIM token that was created during the removal of the connection may still be stored. Reconnecting must not
@@ -78,7 +78,7 @@ async function reconnect(read: Connection, request: ConnectRequest, ports: Conne
   const { name, company, settings, token, observing } = request;
   const wanted = { name, company, settings, observing };
   const first = () => ports.vault.store(name, token);
-  const change = { read, wanted, action: 'reconnect', first };
+  const change = { read, wanted, action: 'reconnect' as const, first };
   const { before, after } = await changeConnection(change, ports);
   return differingSettings(before.settings, after.settings).length === 0 ? undefined : after;
 }

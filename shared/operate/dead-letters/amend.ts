@@ -99,7 +99,10 @@ async function recordBodies(
   const [before, after] = [partsOf(bodies.before), bodies.after === null ? [] : partsOf(bodies.after)];
   for (let part = 0; part < Math.max(before.length, after.length); part += 1) {
     const values = { before: before[part] ?? null, after: after[part] ?? null };
-    const action = { action: `dlq_${verb}`, changes: [{ kind: `${verb}_deadLetter`, ...values, reason }] };
+    const action = {
+      action: `dlq_${verb}` as const,
+      changes: [{ kind: `${verb}_deadLetter`, ...values, reason }],
+    };
     await recordAction(auditedAt(deadLetter), { ...action, reason }, ports);
   }
 }

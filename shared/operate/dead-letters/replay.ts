@@ -47,7 +47,7 @@ export async function replayDeadLetters(
     after: JSON.stringify(selection),
     reason: `dead-lettered messages of ${queue}`,
   };
-  const action = { action: 'dlq_replay', changes: [{ kind: 'replay_deadLetters', ...about }] };
+  const action = { action: 'dlq_replay' as const, changes: [{ kind: 'replay_deadLetters', ...about }] };
   let recording: Promise<void> | undefined;
   const sendThenRemove = async (deadLetters: readonly DeadLetter[], held: Held): Promise<void> => {
     // If the replay finds no message to send, it is not recorded.

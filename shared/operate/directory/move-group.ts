@@ -39,7 +39,7 @@ export async function moveGroup(
   const next: GroupRef = { connection: name, group: to };
   if ((await untilNoIntent(old, ports)) === undefined) return false;
   const change = { kind: 'take_over_group', before: from, after: to, reason: OWNS[source] };
-  const recorded = { action: 'directory_takeover', changes: [change] };
+  const recorded = { action: 'directory_takeover' as const, changes: [change] };
   return doRecorded(old, recorded, ports, async () => {
     await ports.reader.noteMove(name, from === to ? move : { ...move, isOpen: true });
     if (source === 'directory') await ports.reader.notePushed(name, to, ports.clock());

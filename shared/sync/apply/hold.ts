@@ -76,13 +76,15 @@ export function heldBy(
   nowMs: number,
 ): HeldRemovals {
   const isUnderFourEyes = settings.fourEyes || holdsOf(state).some(({ fourEyes }) => fourEyes);
+  const replaced = replacedBy(state, nowMs);
   const hold: Hold = {
     digest: holdDigest(state.link?.id, deletes ? 'delete' : 'remove', users),
     rule,
     removes: users.length,
     keeps: size - users.length - approved,
     share: share ?? (size === 0 ? 0 : users.length / size),
-    createdAtMs: Math.min(nowMs, ...replacedBy(state, nowMs).map(({ createdAtMs }) => createdAtMs)),
+    createdAtMs: Math.min(nowMs, ...replaced.map(({ createdAtMs }) => createdAtMs)),
+    dirtySinceMs: Math.min(state.dirtySinceMs ?? nowMs, ...replaced.map(({ dirtySinceMs }) => dirtySinceMs)),
     expiresAtMs: nowMs + HOLD_LIFETIME_MS,
     decision: { kind: 'waiting' },
     ...(isUnderFourEyes && { fourEyes: true as const }),

@@ -110,14 +110,19 @@ export const linksOf = ({ lastAudit, lastAction }: AuditHead): readonly AuditLin
   [lastAudit, lastAction].filter((link) => link !== undefined);
 
 export interface AuditLog {
-  /** Stores an entry. An entry with the same key is replaced. */
-  record(ref: GroupRef, entry: AuditEntry): Promise<AuditLink>;
+  /**
+   * Stores an entry. An entry with the same key is replaced.
+   * @param kind `action`: the entry is an action of a person, and not a write or decision of groupsync
+   */
+  record(ref: GroupRef, entry: AuditEntry, kind?: 'action'): Promise<AuditLink>;
   /** Returns undefined if there is no such group. */
   head(ref: GroupRef): Promise<AuditHead | undefined>;
   /** Stores the link of the newest action. Returns false if another action was stored since `seen` was read. */
   endWith(ref: GroupRef, action: AuditLink, seen: AuditHead): Promise<boolean>;
   /** Returns the group's entries in pages, newest first. */
   read(ref: GroupRef): AsyncIterable<readonly KeptEntry[]>;
+  /** Returns only the actions of persons that may cause removals, in pages, newest first. */
+  actions(ref: GroupRef): AsyncIterable<readonly KeptEntry[]>;
   /** All entries of the connection since this time, newest first. Entries of the last second may be missing. */
   since(connection: ConnectionName, atMs: number): AsyncIterable<readonly KeptEntry[]>;
 }

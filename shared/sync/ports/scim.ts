@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { connectionText, type Frozen, number, stampText, text } from '../../domain/forms.ts';
+import { connectionText, type Frozen, number, stampText, text, texts } from '../../domain/forms.ts';
 import type { MemberRegister } from '../../domain/group.ts';
 import type { ConnectionName, GroupId, GroupRef } from '../../domain/ids.ts';
 import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
@@ -213,6 +213,8 @@ export const ScimToken = z.lazy(() =>
     /** Id of the OAuth client whose secret this is; absent for a bearer token. */
     client: text.exactOptional(),
     createdMs: number,
+    /** The persons who created and confirmed the token. Four eyes counts them as senders of its requests. */
+    creators: texts.exactOptional(),
     expiresMs: number.exactOptional(),
     revokedMs: number.exactOptional(),
     /** The time of the last use, exact to the hour. */

@@ -2,6 +2,7 @@ import type { ConnectionName } from '../../domain/ids.ts';
 import type { Ports } from '../ports/bundles.ts';
 import type { ScimToken } from '../ports/scim.ts';
 import {
+  type Creation,
   createToken,
   hashOf,
   listTokens,
@@ -31,13 +32,13 @@ const SECRET_FORM = /^gsync_client_([0-9a-f]{8})_[0-9a-f]{64}$/;
 
 /**
  * Creates a client with its first secret.
- * @param expiresMs expiry of the secret; undefined if the secret never expires
+ * @param creation `expiresMs` is the expiry of the secret; undefined if the secret never expires
  */
 export const createClient = (
   connection: ConnectionName,
-  expiresMs: number | undefined,
+  { by, expiresMs }: Pick<Creation, 'by' | 'expiresMs'>,
   ports: MakingPorts,
-): ReturnType<typeof createToken> => createToken(connection, ports, { expiresMs, client: NEW_CLIENT });
+): ReturnType<typeof createToken> => createToken(connection, ports, { by, expiresMs, client: NEW_CLIENT });
 
 interface ClientSummary {
   readonly id: string;
@@ -65,6 +66,8 @@ export const isActiveClient = ({ secrets }: ClientSummary): boolean =>
 
 /** The times for `rotateSecret`, in milliseconds since 1970. */
 export interface Rotation {
+  /** The person who creates the secret. */
+  readonly by?: string | undefined;
   /** The expiry of the new secret; undefined if the secret never expires. */
   readonly expiresMs: number | undefined;
   /** The time at which the earlier secrets expire, unless they expire before. */
@@ -75,11 +78,11 @@ export interface Rotation {
 export async function rotateSecret(
   connection: ConnectionName,
   id: string,
-  { expiresMs, previousEndMs }: Rotation,
+  { by, expiresMs, previousEndMs }: Rotation,
   ports: MakingPorts,
 ): ReturnType<typeof createToken> {
   const previous = await secretsOf(connection, id, ports);
-  const made = await createToken(connection, ports, { expiresMs, client: id });
+  const made = await createToken(connection, ports, { by, expiresMs, client: id });
   for (const { prefix, state } of previous) {
     if (state === 'active') await ports.tokens.endBy(connection, prefix, previousEndMs);
   }

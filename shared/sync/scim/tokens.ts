@@ -18,7 +18,9 @@ export const prefixOf = (token: string): string | undefined => BEARER_FORM.exec(
 
 export const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-interface Creation {
+export interface Creation {
+  /** The person who creates the token; undefined for a token of a local stack or test. */
+  readonly by?: string | undefined;
   /** The expiry in milliseconds since 1970; undefined if the token never expires. */
   readonly expiresMs?: number | undefined;
   /**
@@ -31,7 +33,7 @@ interface Creation {
 export async function createToken(
   connection: ConnectionName,
   { tokens, clock, randomHex }: TokenPorts & Pick<Ports, 'randomHex'>,
-  { expiresMs, client }: Creation = {},
+  { by, expiresMs, client }: Creation = {},
 ): Promise<{ readonly token: string; readonly kept: ScimToken }> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const prefix = randomHex(4);
@@ -42,12 +44,16 @@ export async function createToken(
       hash: hashOf(token),
       createdMs: clock(),
       ...(expiresMs === undefined ? {} : { expiresMs }),
+      ...createdBy(by),
       ...(client === undefined ? {} : { client: client === NEW_CLIENT ? prefix : client }),
     };
     if (await tokens.add(kept)) return { token, kept };
   }
   throw new Error(`no unused token prefix found in ${MAX_TRIES} tries`);
 }
+
+const createdBy = (by: string | undefined): Pick<ScimToken, 'creators'> =>
+  by === undefined ? {} : { creators: [by] };
 
 /** The value of `client` for a new client. No client has this id, because ids are eight hexadecimal digits. */
 export const NEW_CLIENT = 'new';

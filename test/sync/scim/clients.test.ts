@@ -37,7 +37,7 @@ const basic = (id: string, secret: string) => ({
 const inForm = (id: string, secret: string) => `${GRANT}&client_id=${id}&client_secret=${secret}`;
 
 async function newClient(world: World, connection = DEFAULT, expiresMs?: number) {
-  const { token: secret, kept } = await createClient(connection, expiresMs, world.ports);
+  const { token: secret, kept } = await createClient(connection, { expiresMs }, world.ports);
   return { id: kept.client ?? '', secret };
 }
 
