@@ -213,9 +213,14 @@ function failureOf(command: string, lines: readonly string[]): Error {
       'the CDK has no bucket and no roles in this account and region',
       'groupsync deploy --bootstrap',
     );
-  const lastLines = lines.filter((line) => line.trim() !== '' && !/^\s+at /.test(line)).slice(-LAST_LINES);
-  return new Error(`cdk ${command} failed: ${lastLines.join(' ')}`);
+  const shown = lines.filter((line) => line.trim() !== '' && !/^\s+at /.test(line));
+  const errors = [...new Set(shown.filter((line) => line.startsWith('ERROR ')))];
+  const reasons = errors.length > 0 ? errors.slice(0, LINES) : shown.slice(-LINES);
+  return new Error(`cdk ${command} failed: ${reasons.join(' ')}`);
 }
 
-/** The number of lines that are shown after a failure, because the CDK prints the reason at the end. */
-const LAST_LINES = 4;
+/**
+ * The number of lines that are shown after a failure. The CDK marks errors of its validation, after which it may print
+ * warnings. It prints other reasons at the end.
+ */
+const LINES = 4;
