@@ -21,5 +21,5 @@ export const jsonText = (document: unknown, indent = 0): string =>
 
 export const erasedLines = (erased: Readonly<Record<string, number>>): readonly string[] =>
   Object.entries(erased).map(
-    ([sort, count]) => `  ${count} ${sort.replace(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`)}`,
+    ([sort, count]) => `  ${sort.replace(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`)}: ${count}`,
   );

@@ -158,7 +158,8 @@ describe('groupsync block', () => {
     await block('ann@acme.test');
     await hire('new');
     await cli('rebind', 'm-ann', 'r-new', '--yes');
-    await cli('forget', 'm-ann', '--yes');
+    const forgotten = await cli('forget', 'm-ann', '--yes');
+    expect(forgotten.stdout).toMatch(/^forgotten: m-ann\n {2}attributes: \d+\n {2}scim resources: 0\n/);
     await change(added('g', 'ann'));
     expect(users()).toEqual(OTHERS);
     await cli('rebind', 'm-ann', 'r-ann', '--yes');
