@@ -113,6 +113,8 @@ function Shown({
 }: PersonPage & Pick<Acting, 'reload'>) {
   const called = personName(person);
   const unbound = <span class="verdict pending">{T.person.unbound}</span>;
+  // After an erasure, the attributes are empty.
+  const stored = Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== ''));
   const who = bound === null ? unbound : `${bound.id} · ${bound.state}`;
   return (
     <Page
@@ -125,7 +127,7 @@ function Shown({
       }
     >
       {blocked !== null && <BlockNotice of={blocked} />}
-      <Facts of={[...Object.entries({ id: person.id, ...attributes }), [T.person.bound, who]]} />
+      <Facts of={[...Object.entries({ id: person.id, ...stored }), [T.person.bound, who]]} />
       <Section title={`${T.person.groups} · ${groups.length}`}>
         {groups.length === 0 ? (
           <Empty title={T.person.noGroups} />
