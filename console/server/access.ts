@@ -42,7 +42,7 @@ export const QUERY_ACCESS: Readonly<Record<string, Access | undefined>> = {
 
 /**
  * The role that each action of the page needs. An action without an entry is refused. The action `settings` also needs
- * an administrator if the change weakens safety (`weakensSafety`).
+ * an administrator if the change weakens safety (`weakensSafety`), and `make-token` if four eyes is on.
  */
 export const ACTION_ACCESS: Readonly<Record<string, Access>> = {
   approve: DECIDE,

@@ -232,8 +232,9 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   ),
   'make-token': action(
     z.object({ days: z.int().positive().max(3_660).nullable() }),
-    async ({ days }, { connection, ports }) => {
-      await requireConnection(connection, ports);
+    async ({ days }, { connection, ports, requireRole }) => {
+      const { settings } = await requireConnection(connection, ports);
+      if (settings.fourEyes) requireRole('administrator');
       const expiresMs = days === null ? undefined : ports.clock() + days * 86_400_000;
       return { token: (await issueToken(connection, expiresMs, ports)).token };
     },

@@ -16,6 +16,8 @@ const PERSON = '{person}';
 /** The id under which the audit and decisions name a person who signed in to the console. */
 export const consoleActorId = (person: string): string => `${CONSOLE}${person}`;
 
+export const isOfConsole = (actorId: string): boolean => actorId.startsWith(CONSOLE);
+
 /** Returns the person of an actor id in lower case; undefined if it is no console id and matches no pattern. */
 export function personOf(actorId: string, persons: Persons): string | undefined {
   if (actorId.startsWith(CONSOLE)) return actorId.slice(CONSOLE.length).toLowerCase();

@@ -11,19 +11,24 @@ import {
 import type { createToken } from '../sync/scim/tokens.ts';
 import { NotFound } from './find-group.ts';
 import { doRecorded, type JournalPorts, journalOf, recordAction } from './journal.ts';
+import { creatorOf } from './scim-tokens.ts';
 
-type ClientPorts = JournalPorts & Pick<ToolPorts, 'tokens' | 'randomHex'>;
+type ClientPorts = JournalPorts & Pick<ToolPorts, 'tokens' | 'randomHex' | 'connections'>;
 
 const untilText = (expiresMs: number | undefined): string =>
   expiresMs === undefined ? 'until it is revoked' : `until ${new Date(expiresMs).toISOString()}`;
 
-/** Creates an OAuth client. The journal records it before its secret is shown. @param expiresMs expiry of the secret */
+/**
+ * Creates an OAuth client. The journal records it before its secret is shown.
+ * @param expiresMs expiry of the secret
+ * @throws Refused with four eyes (`creatorOf`)
+ */
 export async function issueClient(
   connection: ConnectionName,
   expiresMs: number | undefined,
   ports: ClientPorts,
 ): ReturnType<typeof createToken> {
-  const { id: by } = await ports.caller();
+  const by = await creatorOf(connection, ports);
   const made = await createClient(connection, { by, expiresMs }, ports);
   const change = {
     kind: 'create_client',
@@ -37,6 +42,7 @@ export async function issueClient(
 
 /**
  * Creates another secret of an OAuth client.
+ * @throws Refused with four eyes (`creatorOf`)
  * @throws NotFound if the connection has no such client, or if the client has no valid secret, because a revoked client
  * must stay revoked
  */
@@ -53,7 +59,7 @@ export async function renewClient(
       `connection ${connection} has ${what} ${id}; create one: groupsync scim client create`,
     );
   }
-  const { id: by } = await ports.caller();
+  const by = await creatorOf(connection, ports);
   const made = await rotateSecret(connection, id, { ...rotation, by }, ports);
   const reason = `${untilText(rotation.expiresMs)}; earlier secrets expire by ${new Date(rotation.previousEndMs).toISOString()}`;
   const change = { kind: 'rotate_client', before: id, after: made.kept.prefix, reason };

@@ -1,16 +1,39 @@
+import { isOfConsole } from '../contract/person.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { Connections } from '../sync/ports/connections.ts';
 import { createToken, revokeToken, type TokenSummary } from '../sync/scim/tokens.ts';
 import { doRecorded, type JournalPorts, journalOf, recordAction } from './journal.ts';
+import { Refused } from './refused.ts';
 import { instant } from './status.ts';
 
-/** Creates a token for an operator. The journal records it before it is shown. */
+type CreatorPorts = Pick<JournalPorts, 'caller'> & { readonly connections: Pick<Connections, 'find'> };
+
+/**
+ * Returns the person who creates a token or the secret of a client. With four eyes, only an administrator of the console
+ * may create one, because its client can remove members. The console checks the role.
+ * @throws Refused
+ */
+export async function creatorOf(connection: ConnectionName, ports: CreatorPorts): Promise<string> {
+  const { id } = await ports.caller();
+  const { settings } = (await ports.connections.find(connection)) ?? {};
+  if (settings?.fourEyes && !isOfConsole(id)) throw new Refused(onlyInConsole(connection));
+  return id;
+}
+
+const onlyInConsole = (name: string): string =>
+  `nothing was created: four eyes is on for ${name}, and a SCIM client can remove members. An administrator creates a token in the console (page Connection). Without a console, first switch four eyes off, which another person must confirm: groupsync connections set ${name} fourEyes=false`;
+
+/**
+ * Creates a token for an operator. The journal records it before it is shown.
+ * @throws Refused with four eyes, unless an administrator creates it in the console
+ */
 export async function issueToken(
   connection: ConnectionName,
   expiresMs: number | undefined,
-  ports: JournalPorts & Pick<ToolPorts, 'tokens' | 'randomHex'>,
+  ports: JournalPorts & CreatorPorts & Pick<ToolPorts, 'tokens' | 'randomHex'>,
 ): ReturnType<typeof createToken> {
-  const { id: by } = await ports.caller();
+  const by = await creatorOf(connection, ports);
   const made = await createToken(connection, ports, { by, expiresMs });
   const until =
     expiresMs === undefined ? 'until it is revoked' : `until ${new Date(expiresMs).toISOString()}`;

@@ -3,6 +3,7 @@ import { parseSearch } from '../../console/search.ts';
 import { createOverview } from '../../console/server/overview.ts';
 import { createSession } from '../../console/server/session.ts';
 import { unresolved } from '../../console/server/unresolved.ts';
+import type { Role } from '../../shared/contract/console.ts';
 import { roleId } from '../../shared/domain/ids.ts';
 import { runCli } from '../support/cli/io.ts';
 import { asking } from '../support/console/asking.ts';
@@ -145,6 +146,21 @@ it('a replay that fails reports the error, so that it differs from a replay that
   const counts = () => Promise.reject(new Error('not allowed'));
   const mailboxes = { ...ports.mailboxes, events: { ...ports.mailboxes.events, counts } };
   expect(await asking({ ...ports, mailboxes }, 'b')('replay', {})).toMatchObject({ problem: 'not allowed' });
+});
+
+it('with four eyes, a SCIM token is created only by an administrator of the console', async () => {
+  const { ports, connection } = await savedWorld();
+  await asking(ports, connection.name)('settings', { changes: [{ key: 'fourEyes', value: true }] });
+  const make = (role: Role) => {
+    const person = { id: 'ann@acme.test', roles: { '*': role } };
+    return asking(
+      portsAs('console:ann@acme.test', ports),
+      connection.name,
+      person,
+    )('make-token', { days: 1 });
+  };
+  expect(await make('operator')).toMatchObject({ message: expect.stringContaining('administrator') });
+  expect(await make('administrator')).toMatchObject({ token: expect.stringContaining('gsync_scim_') });
 });
 
 it('a change that weakens four eyes is stored as a request until another operator confirms it', async () => {

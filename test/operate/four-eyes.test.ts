@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { groupId, memberId, platformGroupId, roleId } from '../../shared/domain/ids.ts';
+import { createOAuthServer } from '../../shared/oauth/oauth-server.ts';
 import { decideRequests } from '../../shared/operate/confirm-settings.ts';
 import { storeConnection } from '../../shared/operate/connect/connect.ts';
 import { answerDecision } from '../../shared/operate/decisions.ts';
@@ -10,14 +11,19 @@ import { journalOf } from '../../shared/operate/journal.ts';
 import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
+import { issueClient } from '../../shared/operate/scim-clients.ts';
+import { issueToken } from '../../shared/operate/scim-tokens.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { changeSettings, planSettings, removeConnection } from '../../shared/operate/settings.ts';
 import { createHealthStore } from '../../shared/store/connection-states.ts';
+import { createScimStore } from '../../shared/store/scim-store.ts';
 import { createScimTokenStore } from '../../shared/store/scim-token-store.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
+import { createRateLimiter } from '../../shared/sync/scim/limiter.ts';
 import { calledBy, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, DAY_MS } from '../support/engine/world.ts';
 import { company as directoryOf, openReader } from '../sync/directory/fixture.ts';
+import { clientOf } from '../sync/scim/support/server.ts';
 
 const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
 const WORD = { reason: 'a reorganisation' };
@@ -185,6 +191,34 @@ describe('earlier action as the cause of a hold', () => {
     world.advance(60_000);
     await deliver({ take: EVERYBODY.slice(1), from: 'g' });
     expect(await approve('ann')).toMatchObject({ kind: 'decided' });
+  });
+
+  it('under four eyes, only a person of the console creates a SCIM token, and cannot approve what its client removes', async () => {
+    const { as, deliver, ref, world } = await members();
+    const randomHex = (bytes: number) => 'a'.repeat(2 * bytes);
+    const ports = (by: string) => ({ ...(as(by) as typeof world.toolPorts), randomHex });
+    await expect(issueToken(CONNECTION, undefined, ports('ann'))).rejects.toThrow('four eyes is on');
+    await expect(issueClient(CONNECTION, undefined, ports('ann'))).rejects.toThrow('four eyes is on');
+    const { token } = await issueToken(CONNECTION, undefined, ports('console:ann'));
+    const scim = {
+      scim: createScimStore(world.table),
+      limiter: createRateLimiter(world.nowMs),
+      oauth: createOAuthServer(),
+    };
+    const client = clientOf({ ...ports('x'), ...scim }, { authorization: `Bearer ${token}` });
+    const ids: string[] = [];
+    for (const id of EVERYBODY) {
+      const emails = [{ value: `${id}@acme.test`, type: 'work' }];
+      ids.push((await client.post('/Users', { userName: id, emails })).body.id);
+    }
+    const body = { displayName: 'Pushed', members: ids.map((value) => ({ value })) };
+    const { id: group } = (await client.post('/Groups', body)).body;
+    await deliver();
+    await client.patch(`/Groups/${group}`, [{ op: 'replace', path: 'members', value: [{ value: ids[0] }] }]);
+    await deliver();
+    const approveAs = (by: string) => approveHold(ref(group), WORD, as(by));
+    await expect(approveAs('console:ann')).rejects.toThrow('your action caused the hold');
+    expect(await approveAs('console:bob')).toMatchObject({ kind: 'decided' });
   });
 
   // The new source lists only two of the four members, so the takeover is the cause of the other removals.
