@@ -66,7 +66,7 @@ export const createOnRecord = (): Checker => (observation) => {
 };
 
 const auditOf = ({ seen }: Observation, connection: string, group: string) =>
-  seen.under<StoredAudit>(partitionOf(connection, group), 'A#');
+  ['A#', 'ACT#'].flatMap((prefix) => seen.under<StoredAudit>(partitionOf(connection, group), prefix));
 
 interface Written {
   readonly write: Omit<Change, 'sizeBefore' | 'spokeIdBefore'>;
