@@ -32,6 +32,8 @@ export const Settings = z.strictObject({
   unknownFields: z.boolean(),
   /** The probability that an answer shows a group without the count of its members. */
   absentCounts: Probability,
+  /** Whether the count of a Google group includes the groups among its members. */
+  countsGroups: z.boolean(),
   /** The probability that a list of changes repeats changes of an earlier list. */
   repeatedChanges: Probability,
   /** The probability that a group's list of changes never shows the removal of a member who was deleted. */
@@ -73,6 +75,7 @@ export const REALISTIC_SETTINGS: Settings = {
   emptyPages: 0.02,
   unknownFields: true,
   absentCounts: 0.05,
+  countsGroups: false,
   repeatedChanges: 0.2,
   unreportedDeletions: 0.5,
   listsServicePrincipals: false,

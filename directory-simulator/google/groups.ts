@@ -71,14 +71,17 @@ interface Counted {
 }
 
 /**
- * Returns "the number of users that are direct members"; null if no count is shown. External users count. Groups do not
- * count.
+ * Returns "the number of users that are direct members"; null if no count is shown. External users count. Groups count
+ * only with the setting `countsGroups`.
  */
 function countOf({ simulation, view, group, requestNumber }: Counted): string | null {
   const wrong = simulation.wrongCounts.get(group.id);
   if (wrong !== undefined) return wrong;
   const random = simulation.random(`count/${group.id}/${requestNumber}`);
-  if (random.chance(simulation.settings().absentCounts)) return null;
-  const isUser = ({ kind }: { kind: string }) => kind === 'user' || kind === 'externalUser';
-  return String(view.members(group.id).filter(isUser).length);
+  const { absentCounts, countsGroups } = simulation.settings();
+  if (random.chance(absentCounts)) return null;
+  const counted = countsGroups
+    ? ['user', 'externalUser', 'group', 'externalGroup']
+    : ['user', 'externalUser'];
+  return String(view.members(group.id).filter(({ kind }) => counted.includes(kind)).length);
 }

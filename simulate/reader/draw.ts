@@ -113,6 +113,8 @@ function drawDifficulty(random: Random, vendor: DirectoryKind, isShort: boolean)
     queriesPerMinute: random.pick([2_400, 2_400, 60]),
     lostLogEntries: random.pick([0, 0, 0.1, 0.3]),
     loggedIdentifier: random.pick(['email', 'id']),
+    // A count of users only does not prove a list with nested groups, because the reader does not know what is counted.
+    countsGroups: random.chance(0.5) || isShort,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { DirectoryStep } from '../../sync/ports/directory.ts';
 import type { DirectoryWorld } from '../exchange.ts';
-import { attempt, firstOf, stepOf, unlessMissing } from '../steps.ts';
+import { attempt, firstOf, stepOf, unlessMissing, withDetail } from '../steps.ts';
 import { type Api, createApi } from './api.ts';
 import { changesSince, cursorAt } from './changes.ts';
 import type { Federation } from './credential.ts';
@@ -34,7 +34,44 @@ export async function examineGoogle(
     const isRefused = token !== undefined && 'failure' in token;
     return stepOf(right, isRefused ? token : await attempt(() => CALLS[right](api, options, world)));
   });
-  return [...signed, { step: 'administrator', failure: undefined }, ...(await Promise.all(steps))];
+  const tried = await Promise.all(steps);
+  const examined = [...signed, { step: 'administrator', failure: undefined } as const, ...tried];
+  if (tried.some(({ failure }) => failure !== undefined)) return examined;
+  const compared = await attempt(() =>
+    whatIsCounted(createApi(apiUrl, createAccessTokens(signIn, world), world)),
+  );
+  const members = stepOf('members', compared);
+  const shown = 'value' in compared ? withDetail(members, `works; ${compared.value}`) : members;
+  return examined.map((one) => (one.step === 'members' ? shown : one));
+}
+
+/** Maximum number of compared groups, and maximum count of a compared group. They limit the number of calls. */
+const MAX_COMPARED = 20;
+const MAX_COUNT = 200;
+
+/** Returns what `directMembersCount` includes. A group with users and groups among its members shows it. */
+async function whatIsCounted(api: Api): Promise<string> {
+  const groups = (await firstOf(groupPages(api)))?.items ?? [];
+  const comparable = groups.filter(({ userCount = 0 }) => userCount > 0 && userCount <= MAX_COUNT);
+  for (const { id, userCount } of comparable.slice(0, MAX_COMPARED)) {
+    const { users, members } = await listedCounts(api, id);
+    if (users === members) continue;
+    if (userCount === users) return `directMembersCount of group ${id} includes only users`;
+    if (userCount === members) return `directMembersCount of group ${id} includes users and groups`;
+  }
+  return `unknown whether directMembersCount includes groups: none of the first ${MAX_COMPARED} groups with a count shows it`;
+}
+
+async function listedCounts(api: Api, group: string) {
+  const users = new Set<string>();
+  const groups = new Set<string>();
+  for await (const { items } of memberPages(api, group)) {
+    for (const member of items) {
+      if (member.kind === 'user') users.add(member.user.id);
+      if (member.kind === 'group') groups.add(member.id);
+    }
+  }
+  return { users: users.size, members: users.size + groups.size };
 }
 
 async function examineCredential(

@@ -30,7 +30,7 @@ export type ReadOutcome =
 
 /**
  * Decides which events to send. A list that is short or empty by mistake must not remove a member. A list is *unsure* if
- * it would remove members, and it is empty or the directory did not count its users. A second read with the same members
+ * it would remove members, and it is empty or no count of the directory proves it. A second read with the same members
  * confirms it.
  *
  *   users listed     short reads in the hour  unsure list           difference            result

@@ -12,6 +12,30 @@ import type { ListedGroup } from './context.ts';
 import { memberDigest } from './key-digest.ts';
 import type { MemberQuestions } from './member-questions.ts';
 
+interface ListedCounts {
+  readonly users: number;
+  readonly groups: number;
+}
+
+/**
+ * Compares a list with the count in the facts of its group. Google does not document whether this count includes groups.
+ *
+ *   users ≥ count | users and groups ≥ count | result
+ *   --------------|--------------------------|------------------------------------------------------------------
+ *   yes           | yes                      | complete
+ *   no            | yes                      | unproven: complete only if the count includes groups
+ *   no            | no                       | short
+ *   without a count                          | unproven
+ */
+function compareWithCount(
+  count: number | undefined,
+  { users, groups }: ListedCounts,
+): 'complete' | 'unproven' | 'short' {
+  if (count === undefined) return 'unproven';
+  if (users >= count) return 'complete';
+  return users + groups >= count ? 'unproven' : 'short';
+}
+
 /** A group with all groups within it. Every list was read to its end. */
 export interface WholeGroup {
   /** The facts of the group, from a request or a list. Otherwise they are from the last read and have no count. */
@@ -25,10 +49,10 @@ export interface WholeGroup {
   readonly isOld: boolean;
   /** Whether a list had fewer users or groups than the directory counts, or may lack a nested group. */
   readonly isShort: boolean;
-  /** Whether the directory counted the users of every list, except the groups in `unchecked`. */
+  /** Whether counts of the directory prove that every list is complete, except the groups in `unchecked`. */
   readonly isCounted: boolean;
-  /** The groups whose count is not known, each with the number of its listed users. */
-  readonly unchecked: ReadonlyMap<GroupId, number>;
+  /** The groups whose count is not known, each with the numbers of its listed members. */
+  readonly unchecked: ReadonlyMap<GroupId, ListedCounts>;
   /** The directory's count of direct users; the number of listed direct users if the facts have no count. */
   readonly counted: number | undefined;
   /** The time at which the oldest page was requested. */
@@ -65,14 +89,14 @@ export async function readWhole(
   reading: Reading,
 ): Promise<WholeGroup | undefined> {
   const { nested, known, listed, questions, named = [] } = reading;
-  const unchecked = new Map<GroupId, number>();
+  const unchecked = new Map<GroupId, ListedCounts>();
   const find = finderOf(directory, { ...reading, id, unchecked });
   const group = await find(id);
   if (group === undefined) return undefined;
   const { read, below } = await readNested(directory, group, { nested, known, find });
-  for (const { group: one, users, isCounted } of read) {
+  for (const { group: one, users, groups, isCounted } of read) {
     if (isCounted) unchecked.delete(one);
-    else if (unchecked.has(one)) unchecked.set(one, users.size);
+    else if (unchecked.has(one)) unchecked.set(one, { users: users.size, groups: groups.size });
   }
   const isListed = new Set(below);
   const gone = nested === 'ignore' ? [] : known.filter((child) => !isListed.has(child));
@@ -136,7 +160,7 @@ async function readNested(directory: ReadDirectory, group: DirectoryGroup, { nes
 
 interface Finding extends Reading {
   readonly id: GroupId;
-  readonly unchecked: Map<GroupId, number>;
+  readonly unchecked: Map<GroupId, ListedCounts>;
 }
 
 /**
@@ -148,7 +172,7 @@ function finderOf(directory: ReadDirectory, { id, known, listed, facts, unchecke
     const shown = listed.get(one)?.group;
     const isAsked = facts === undefined || (one !== id && !known.includes(one));
     if (shown !== undefined || isAsked) return shown ?? directory.group(one);
-    unchecked.set(one, 0);
+    unchecked.set(one, { users: 0, groups: 0 });
     return { ...facts, id: one, userCount: undefined };
   };
 }
@@ -169,8 +193,9 @@ export async function checkCounts(
     if (found === undefined) {
       throw new DirectoryError('odd', `group ${id} within group ${group.id} is no longer found`);
     }
-    isCounted &&= found.userCount !== undefined;
-    isShort ||= found.userCount !== undefined && listed < found.userCount;
+    const result = compareWithCount(found.userCount, listed);
+    isCounted &&= result === 'complete';
+    isShort ||= result === 'short';
     if (id === group.id) [group, counted] = [found, found.userCount];
   }
   return { ...whole, group, counted, isShort, isCounted, unchecked: new Map() };
@@ -182,21 +207,20 @@ interface DirectMembers {
   /** The address of each group by its id; undefined if the list shows no address. */
   readonly groups: ReadonlyMap<GroupId, string | undefined>;
   readonly isShort: boolean;
-  /** Whether the list or the facts of the group contain the directory's count of users. */
+  /** Whether a count in the list or in the facts of the group proves that the list has all users. */
   readonly isCounted: boolean;
   readonly asOfMs: number;
 }
 
 async function readDirect(
   directory: ReadDirectory,
-  { id, ...group }: DirectoryGroup,
+  { id, userCount }: DirectoryGroup,
   nested: Reading['nested'],
 ): Promise<DirectMembers> {
   const users = new Map<MemberId, DirectoryUser>();
   const groups = new Map<GroupId, string | undefined>();
   // If the directory returns no count, every number of listed members is accepted.
   const counted = { users: 0, groups: 0, isCounted: false };
-  noteCounts(counted, group);
   let asOfMs = Number.POSITIVE_INFINITY;
   for await (const page of directory.membersOf(id, nested)) {
     asOfMs = Math.min(asOfMs, page.asOfMs);
@@ -210,8 +234,18 @@ async function readDirect(
   if (asOfMs === Number.POSITIVE_INFINITY) {
     throw new DirectoryError('odd', `members of group ${id}: expected at least one page, got none`);
   }
-  const isShort = users.size < counted.users || groups.size < counted.groups;
-  return { group: id, users, groups, isShort, isCounted: counted.isCounted, asOfMs };
+  const proof = proofOf(userCount, counted, { users: users.size, groups: groups.size });
+  return { group: id, users, groups, ...proof, asOfMs };
+}
+
+/** Compares a list with the count in the facts of its group, and with the counts of its pages. */
+function proofOf(userCount: number | undefined, counted: Counted, listed: ListedCounts) {
+  const result = compareWithCount(userCount, listed);
+  const isBelowPages = listed.users < counted.users || listed.groups < counted.groups;
+  return {
+    isShort: result === 'short' || isBelowPages,
+    isCounted: result === 'complete' || counted.isCounted,
+  };
 }
 
 interface Counted {
@@ -222,7 +256,7 @@ interface Counted {
 
 function noteCounts(
   counted: Counted,
-  { userCount, groupCount }: Partial<Pick<MemberPage, 'userCount' | 'groupCount'>>,
+  { userCount, groupCount }: Pick<MemberPage, 'userCount' | 'groupCount'>,
 ): void {
   counted.isCounted ||= userCount !== undefined;
   counted.users = Math.max(counted.users, userCount ?? 0);

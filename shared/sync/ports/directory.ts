@@ -95,7 +95,10 @@ export interface DirectoryGroup {
   readonly name: string;
   /** The address of the group, or its id if the directory names groups only by id. */
   readonly address: string;
-  /** The directory's count of direct members that are users; undefined if the directory returns no count. */
+  /**
+   * The directory's count of direct members; undefined if the directory returns no count. It includes all users. Whether
+   * it includes groups may be unknown.
+   */
   readonly userCount: number | undefined;
 }
 

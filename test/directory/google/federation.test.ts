@@ -62,6 +62,17 @@ describe('sign-in to a Google directory without a stored secret', () => {
     expect(linesOf(await examine())).toEqual(['web identity', 'token exchange', 'signature', ...ALL_WORK]);
   });
 
+  it.each([
+    ['directMembersCount of group g-sales includes only users', {}],
+    ['directMembersCount of group g-sales includes users and groups', { countsGroups: true }],
+    ['unknown whether directMembersCount includes groups', { absentCounts: 1 }],
+  ])('the step members shows the result: %s', async (found, settings) => {
+    const { examine, control } = await openWithKey();
+    await control('settings', settings);
+    const members = (await examine()).find(({ step }) => step === 'members');
+    expect(members).toMatchObject({ failure: undefined, detail: expect.stringContaining(found) });
+  });
+
   it('the examination names the step that AWS refuses', async () => {
     const { world, account, url } = await openGoogle();
     const webIdentity = async () => {

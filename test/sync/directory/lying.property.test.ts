@@ -38,9 +38,9 @@ interface Vendor {
 }
 
 /**
- * The differences between vendors. Google counts the users of a group and shows the count with the group. Entra ID
- * counts users and groups, and shows the count with the first page of members. Entra ID may lose changes, and each of
- * its answers may lag.
+ * The differences between vendors. Google shows the count with the group. Here the count includes groups, because a
+ * count of users only does not prove a list with nested groups. Entra ID counts users and groups, and shows the counts
+ * with the first page of members. Entra ID may lose changes, and each of its answers may lag.
  */
 const VENDORS: Readonly<Record<'google' | 'entra', Vendor>> = {
   google: { countsWith: 'group', resets: false, lagMs: 0 },
@@ -70,7 +70,7 @@ function lyingDirectory(truth: Truth, { lies, nowMs, countsWith, resets, lagMs }
     id: groupId(id),
     name: `Group ${id}`,
     address: `${id}@acme.test`,
-    userCount: countsWith === 'group' ? countsOf(id).userCount : undefined,
+    userCount: countsWith === 'group' ? truth.get(id)?.size : undefined,
   });
   const memberOf = (id: string): DirectoryMember => {
     if (truth.has(id)) return { kind: 'group', id: groupId(id) };

@@ -92,6 +92,29 @@ describe('directory with wrong answers', () => {
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-c']]);
   });
 
+  it.each([
+    ['only users', false],
+    ['users and groups', true],
+  ])(
+    'if the count includes %s, one incomplete list removes no member of a group with a nested group, and a removal is synced',
+    async (_, countsGroups) => {
+      const world = company({ rowing: ['a', 'b', 'chess'], chess: ['c'] });
+      const reader = await settled(world, { nested: 'flatten' });
+      await reader.google.control('settings', { countsGroups });
+      const group = { id: 'chess', type: 'GROUP', email: 'chess@acme.test' };
+      const body = JSON.stringify({ kind: 'admin#directory#members', members: [MEMBER_A, group] });
+      const path = '*/groups/rowing/members';
+      await reader.google.control('faults', [{ match: { path }, times: 1, status: 200, body }]);
+      await reader.change({ kind: 'changeRole', group: 'rowing', member: 'a', role: 'OWNER' });
+      await reader.passMinutes(30);
+      expect(reader.takeSent()).toEqual([]);
+      await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
+      await reader.passMinutes(30);
+      expect(reader.shown('rowing')).toEqual([['u-a', 'u-c']]);
+      expect(await reader.stored('rowing')).not.toHaveProperty('problem');
+    },
+  );
+
   it('if the directory lists 60 groups of four members as empty for a day, the guard holds almost all, and reading goes on', async () => {
     const small = Array.from({ length: 60 }, (_, index) => `g${index}`);
     const groups = Object.fromEntries(small.map((group) => [group, ['a', 'b', 'c', 'd']]));
