@@ -8,6 +8,7 @@ import {
   type Happening,
   HOUR_MS,
   MINUTE_MS,
+  type OperatorAction,
   type PersonSpec,
   type Way,
 } from './simulation-run.ts';
@@ -23,6 +24,7 @@ export const SHARES = {
   ties: 0.35,
   lateRequests: 0.6,
   erasures: 0.3,
+  blocks: 0.4,
   newGroups: 0.35,
   revocations: 0.2,
 };
@@ -40,7 +42,8 @@ interface Place {
 export function drawWider(random: Random, { town, endMs }: Place): readonly Happening[] {
   const parts = { numbers: drawNumbered, ties: drawTies, lateRequests: drawLateRequests };
   const others = { erasures: drawErasures, newGroups: drawNewGroups, revocations: drawRevocations };
-  const all = { ...parts, ...others };
+  const last = { blocks: drawBlocks };
+  const all = { ...parts, ...others, ...last };
   const chosen = (Object.keys(all) as (keyof typeof all)[]).filter((kind) =>
     kind === 'numbers' ? town.hasNumbers : random.fork(`share ${kind}`).chance(SHARES[kind]),
   );
@@ -247,6 +250,56 @@ function drawErasures(random: Random, { town, endMs }: Place): readonly Happenin
       },
     );
     return [leaves, erases];
+  });
+}
+
+/**
+ * Draws operators who block a person, and most of them end the block later. Before and during the block, the directory
+ * and another client add the person to groups. Some of the groups are paused at the time of the block.
+ */
+function drawBlocks(random: Random, { town, endMs }: Place): readonly Happening[] {
+  const { name: connection, people, groups, settings } = town;
+  const operator = (atMs: number, action: OperatorAction): Happening => ({
+    atMs: within(atMs, endMs),
+    connection,
+    actor: 'operator',
+    action,
+  });
+  const known = people.filter(
+    ({ email, userId, state, role }) =>
+      email !== null && userId === undefined && state === undefined && /-[ph]\d+$/.test(role),
+  );
+  return some(random, known, between(random, 1, 3)).flatMap(({ role }): Happening[] => {
+    const members = [role.slice(roleOf(connection, '').length)];
+    const atMs = anyTime(random, endMs);
+    const untilMs = within(atMs + between(random, 2 * HOUR_MS, 2 * DAY_MS), endMs);
+    const join = (fromMs: number, toMs: number) =>
+      directoryHappening(connection, within(between(random, fromMs, toMs), endMs), {
+        kind: 'join',
+        group: random.pick(groups),
+        members,
+      });
+    const add = [settings.memberIdField === 'id' ? role : `u-${role}`];
+    const edit: Happening = {
+      atMs: between(random, atMs, untilMs),
+      connection,
+      actor: 'client',
+      action: { kind: 'edit', group: random.pick(groups), add },
+    };
+    const group = random.pick(groups);
+    const pauses = [
+      operator(atMs - between(random, 1, 60) * MINUTE_MS, { kind: 'pause', group }),
+      operator(atMs + between(random, 5, 180) * MINUTE_MS, { kind: 'resume', group }),
+    ];
+    return [
+      join(atMs - 10 * HOUR_MS, atMs),
+      join(atMs - HOUR_MS, atMs + 10 * MINUTE_MS),
+      join(atMs, untilMs),
+      operator(atMs, { kind: 'block', role }),
+      edit,
+      ...(random.chance(0.3) ? pauses : []),
+      ...(random.chance(0.65) ? [operator(untilMs, { kind: 'unblock', role })] : []),
+    ];
   });
 }
 

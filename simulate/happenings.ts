@@ -146,7 +146,13 @@ export async function operateIn(
   const spec = cloud.run.connections.find(({ name }) => name === connection);
   const seen = 'oldMs' in action ? screenOf(connection, action.group, action.oldMs) : undefined;
   const group = 'group' in action ? { group: action.group } : {};
-  const about = { ...group, ...('member' in action && { member: action.member }) };
+  const userId = 'role' in action && platformOf(cloud, connection)?.employees.get(action.role)?.userId;
+  const about = {
+    ...group,
+    ...('member' in action && { member: action.member }),
+    ...('role' in action && { role: action.role, startedMs: nowMs() }),
+    ...(userId && { userId }),
+  };
   const completed = await cloud.invoke('operator', PATIENCE_MS, async ({ ports, sqs, secretsManager }) => {
     const outcome = await operate(connection, action, ports, {
       sqs,

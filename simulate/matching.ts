@@ -10,8 +10,9 @@ export interface ExpectedUsers {
   readonly userOf: ReadonlyMap<string, string>;
   readonly pending: ReadonlyMap<string, Cause>;
   /**
-   * Members whose data an operator erased, members that have no value but were bound by an operator, and members with a
-   * contested value (`contestedValues`). Such a member may be pending, or bound to an earlier holder.
+   * Members whose data an operator erased, members that have no value but were bound by an operator, members with a
+   * contested value (`contestedValues`), and members of a person who may be blocked. Such a member may be pending, or
+   * bound to an earlier holder.
    */
   readonly unsure: ReadonlySet<string>;
   /** The ids of all persons that a member in `unsure` may be bound to. */
@@ -62,9 +63,13 @@ interface Who {
    * values that could match a person.
    */
   readonly forgotten?: ReadonlySet<string>;
+  /** The ids of people that an operator certainly blocked. */
+  readonly blocked?: ReadonlySet<string>;
+  /** The ids of people that may be blocked. This includes the ids in `blocked`. */
+  readonly maybeBlocked?: ReadonlySet<string>;
 }
 
-type Cause = 'unknown' | 'inactive' | 'ambiguous';
+type Cause = 'unknown' | 'inactive' | 'ambiguous' | 'blocked';
 
 type Found = { readonly id: string } | { readonly cause: Cause };
 
@@ -109,7 +114,15 @@ function choosing(holders: Holders, settings: Who['settings']) {
 export function expectedUsers(
   reading: Reading,
   group: string,
-  { holders, settings, contested, rebound = [], forgotten = new Set() }: Who,
+  {
+    holders,
+    settings,
+    contested,
+    rebound = [],
+    forgotten = new Set(),
+    blocked = new Set(),
+    maybeBlocked = blocked,
+  }: Who,
 ): ExpectedUsers {
   const { match = [BY_ADDRESS] } = settings;
   const { who, idOf, mayBeMember } = choosing(holders, settings);
@@ -128,17 +141,22 @@ export function expectedUsers(
       ...values.flatMap((value) => [...(contested?.get(value) ?? [])]),
     ];
     for (const [role, previousUser] of roles) possible.set(role, previousUser);
-    if (roles.length > 0 || forgotten.has(member)) unsure.add(member);
     // The first rule that finds an employee decides. Later rules have no effect.
-    const found = who(holding.find((some) => some.length > 0) ?? []);
+    const found = unlessBlocked(who(holding.find((some) => some.length > 0) ?? []), blocked);
     if ('id' in found) userOf.set(member, found.id);
     else pending.set(member, found.cause);
+    const mayBeBlocked = holding.flat().some(({ role }) => maybeBlocked.has(role));
+    const isUnsure = mayBeBlocked && pending.get(member) !== 'blocked';
+    if (roles.length > 0 || forgotten.has(member) || isUnsure) unsure.add(member);
   }
   const all = possible.size === 0 ? [] : [...holders.byValue.values()].flat();
   const may = all.filter((one) => possible.has(one.role) && mayBeMember(one));
   const mayIds = may.flatMap((one) => idOf(one) ?? possible.get(one.role) ?? []);
   return { users: new Set(userOf.values()), userOf, pending, unsure, may: new Set(mayIds) };
 }
+
+const unlessBlocked = (found: Found, blocked: ReadonlySet<string>): Found =>
+  'id' in found && blocked.has(found.id) ? { cause: 'blocked' } : found;
 
 const BY_ADDRESS = 'email=workEmail';
 const BY_NUMBER = 'employeeNumber=employeeNumber';

@@ -11,6 +11,7 @@ import {
   platformUserId,
   roleId,
 } from '../shared/domain/ids.ts';
+import { blockPerson, unblockPerson } from '../shared/operate/block.ts';
 import { storeConnection } from '../shared/operate/connect/connect.ts';
 import {
   discardDeadLetter,
@@ -20,6 +21,7 @@ import {
 } from '../shared/operate/dead-letters/amend.ts';
 import { replayDeadLetters } from '../shared/operate/dead-letters/replay.ts';
 import { surveyDeadLetters } from '../shared/operate/dead-letters/survey.ts';
+import { NotFound } from '../shared/operate/find-group.ts';
 import { forgetMember } from '../shared/operate/forget.ts';
 import { approveHold, rejectHold } from '../shared/operate/holds.ts';
 import { adoptGroup, releaseGroup } from '../shared/operate/ownership.ts';
@@ -42,6 +44,11 @@ export interface OperatorDone {
   readonly kind: OperatorAction['kind'];
   readonly group?: string;
   readonly member?: string;
+  /** The role that the action names, and its user id on the platform at the start of the command. */
+  readonly role?: string;
+  readonly userId?: string;
+  /** The start of the command. */
+  readonly startedMs?: number;
   /** True if the action was done. If false, the command refused the action and printed the reason. */
   readonly done: boolean;
   readonly crashed?: boolean;
@@ -132,6 +139,9 @@ async function perform(
       const binding = { member: memberId(action.member), role: roleId(action.role) };
       return (await rebindMember(name, binding, tool)).kind === 'rebound';
     }
+    case 'block':
+    case 'unblock':
+      return changeBlock(name, action, tool);
     case 'forget':
       return (await forgetMember(name, memberId(action.member), tool)) !== undefined;
     case 'set': {
@@ -167,6 +177,22 @@ async function perform(
     }
     case 'new_token':
       return issueToken(name, undefined, tool).then(() => true);
+  }
+}
+
+async function changeBlock(
+  name: ConnectionName,
+  { kind, role }: Extract<OperatorAction, { kind: 'block' | 'unblock' }>,
+  tool: Tool,
+): Promise<boolean> {
+  const change = kind === 'block' ? blockPerson : unblockPerson;
+  try {
+    const { outcome } = await change(name, { text: role, reason: REASON }, tool);
+    return outcome === `${kind}ed`;
+  } catch (error) {
+    // groupsync may not know the person yet, or not any more.
+    if (error instanceof NotFound) return false;
+    throw error;
   }
 }
 

@@ -42,6 +42,7 @@ export type CheckName =
   | 'on_record'
   | 'shown'
   | 'erased'
+  | 'blocked'
   | 'directory';
 
 /** The log of a simulation run. */

@@ -201,6 +201,8 @@ export type OperatorAction =
   | { readonly kind: 'pause' | 'resume' | 'release' | 'adopt' | 'sync'; readonly group: string }
   | { readonly kind: 'pause_all' | 'resume_all' | 'observe' }
   | { readonly kind: 'rebind'; readonly member: string; readonly role: string }
+  /** Keeps the person with this role out of all groups, until `unblock`. */
+  | { readonly kind: 'block' | 'unblock'; readonly role: string }
   /** Erases the stored data of this member's person. */
   | { readonly kind: 'forget'; readonly member: string }
   | { readonly kind: 'set'; readonly key: string; readonly value: unknown }

@@ -1,4 +1,5 @@
 import type { Seen } from '../world.ts';
+import { createBlocked } from './blocked.ts';
 import { createBounded } from './bounded.ts';
 import { createDirectoryCheck } from './directory.ts';
 import { createEnd } from './end.ts';
@@ -19,6 +20,7 @@ const CHECKERS = [
   createNothingLost,
   createOnRecord,
   createErased,
+  createBlocked,
   createDirectoryCheck,
 ];
 

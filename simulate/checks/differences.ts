@@ -51,8 +51,8 @@ export function unexplained(
 ): readonly Difference[] {
   const found = connection.actual(group);
   const actual = found && isUnmanaged(observation, connection, group, found) ? undefined : found;
-  const { settings, companyMs, reading } = connection;
-  const inputs = [settings, companyMs, reading.changedAtMs.get(group), connection.item(group)];
+  const { settings, companyMs, actionMs, reading } = connection;
+  const inputs = [settings, companyMs, actionMs, reading.changedAtMs.get(group), connection.item(group)];
   const known = actual && SAME.get(actual);
   if (known !== undefined && inputs.every((one, place) => one === known[place])) return [];
   const directoryGroup = connection.reading.groups.get(group);

@@ -1,5 +1,6 @@
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { DAY_MS, HOUR_MS } from '../simulation-run.ts';
+import { blockedAmong, blocksOf } from './blocks.ts';
 import { namedByDrift } from './differences.ts';
 import { type Change, removedOnRequest } from './ledger.ts';
 import type { Checker, Observation, ObservedConnection, Owner } from './observation.ts';
@@ -43,7 +44,10 @@ export function createGuard(): Checker {
   /** Returns the removed users without an approval. An approval covers only one removal of each user. */
   const unapproved = ({ seen }: Observation, { connection, group }: Owner, change: Change): string[] => {
     const { atMs } = change;
-    let left = removedOnRequest(change);
+    const asked = removedOnRequest(change);
+    // The guard does not judge the removal of a blocked person.
+    const blocked = blockedAmong(asked, blocksOf(seen, connection), atMs);
+    let left = asked.filter((user) => change.action === 'delete' || !blocked.has(user));
     for (const action of seen.operators.actions) {
       const isOfGroup =
         action.kind === 'approve' &&

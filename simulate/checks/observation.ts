@@ -19,6 +19,7 @@ import {
   START_MS,
 } from '../simulation-run.ts';
 import type { Seen } from '../world.ts';
+import { blocksOf, mayBlockAt } from './blocks.ts';
 import { type Change, createLedger, type Ledger } from './ledger.ts';
 import { connectedAtMs, mayNotFindEarlierGroups } from './returns.ts';
 import {
@@ -225,6 +226,8 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
     kind === 'approved' && seen.nowMs() - atMs > 2 * HOUR_MS;
   const groups = [...reading.changedAtMs.keys()];
   const keptId = (id: string) => keptSpokeId(id, platform.traits.spokeIds);
+  const blocks = mayBlockAt(blocksOf(seen, name), seen.nowMs());
+  const certain = blocks.filter(({ isCertain, ended }) => isCertain && ended === undefined);
   const holders = lazily((_: 'all') => holdersAmong(platform.employees.values()));
   const expected = lazily((group: string) =>
     expectedUsers(reading, group, {
@@ -233,6 +236,8 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
       contested: contestedIn(seen.run)(name),
       rebound,
       forgotten,
+      blocked: new Set(certain.flatMap(({ ids }) => [...ids])),
+      maybeBlocked: new Set(blocks.flatMap(({ possibleIds }) => [...possibleIds])),
     }),
   );
   return {

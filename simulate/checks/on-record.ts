@@ -41,6 +41,8 @@ const ACTIONS: Readonly<Record<string, RegExp>> = {
     new_token: /token/,
     adopt: /adopt/,
     forget: /forget/,
+    block: /^block$/,
+    unblock: /^unblock$/,
   },
   ...{ release: /release/, rebind: /rebind/, replay_all: /replay/, discard_one: /discard/, edit_one: /edit/ },
 };

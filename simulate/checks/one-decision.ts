@@ -46,6 +46,8 @@ const PREDICTED: Readonly<Record<string, Prediction>> = {
   excluded: 'as it was',
   paused: 'as it was',
   observing: 'as it was',
+  blocked: 'out',
+  'pending:blocked': 'out',
   'pending:unknown': 'not added',
   'pending:ambiguous': 'not added',
   'pending:inactive': 'not added',

@@ -1,6 +1,7 @@
 import { originalName } from '../draw-returns.ts';
 import type { PlatformCall, SimulatedPlatform } from '../platform/platform.ts';
 import { HOUR_MS, MINUTE_MS } from '../simulation-run.ts';
+import { blockedAmong, blocksOf } from './blocks.ts';
 import { type Change, addedOnRequest, removedOnRequest } from './ledger.ts';
 import {
   type Checker,
@@ -166,7 +167,9 @@ function checkUndone(
   if (drift === 'restore' || !platform.traits.enforceVersionOnPatch) return;
   const directoryChangedMs = latest([reading.changedAtMs.get(owner.group) ?? 0, companyMs, actionMs]);
   const { changes = [] } = ledger.pasts.get(change.id) ?? {};
-  for (const user of removedOnRequest(change)) {
+  const removed = removedOnRequest(change);
+  const blocked = blockedAmong(removed, blocksOf(observation.seen, connection.name), change.atMs);
+  for (const user of removed.filter((one) => !blocked.has(one))) {
     const added = changes.findLast((one) => one.atMs < change.atMs && one.added.includes(user));
     const isExternal = added?.initiator !== undefined && directoryChangedMs < added.atMs - HOUR_MS;
     if (!isExternal || connection.lastFaultMs() > added.atMs - HOUR_MS) continue;

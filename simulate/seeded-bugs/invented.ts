@@ -1,4 +1,26 @@
+import type { Connection } from '../../shared/sync/ports/connections.ts';
+import type { WrapPorts } from '../lambdas.ts';
 import { at, atGroups, type Bug } from '../seeding.ts';
+
+type Blocks = NonNullable<Connection['blocks']>;
+
+/** Changes the blocks that apply reads. */
+function atBlocks(change: (blocks: Blocks) => Blocks): WrapPorts {
+  const changed = (connection: Connection | undefined) =>
+    connection?.blocks ? { ...connection, blocks: change(connection.blocks) } : connection;
+  return at('connections', (connections, _, actor) =>
+    actor === 'apply'
+      ? {
+          find: async (name) => changed(await connections.find(name)),
+          current: async (name) => changed(await connections.current(name)),
+        }
+      : {},
+  );
+}
+
+/** Returns these ids, and for each id the id with the next number. */
+const withNext = <Id extends string>(ids: readonly Id[]): Id[] =>
+  ids.flatMap((id) => [id, id.replace(/\d+$/, (number) => String(Number(number) + 1)) as Id]);
 
 export const INVENTED_BUGS: Readonly<Record<string, Bug>> = {
   no_claims: [
@@ -16,6 +38,14 @@ export const INVENTED_BUGS: Readonly<Record<string, Bug>> = {
         return { group: 0, connection: 0, largestSize: 0, concurrent: 0, deleted: new Set(), losses: [] };
       },
     })),
+  ],
+  block_ignored: ['a block is ignored in apply', atBlocks(() => []), '"kind":"block"'],
+  block_of_another: [
+    'a block also removes the person with the next role',
+    atBlocks((blocks) =>
+      blocks.map((one) => ({ ...one, roles: withNext(one.roles), users: withNext(one.users) })),
+    ),
+    '"kind":"block"',
   ],
   gate_ignored: [
     'apply writes although the gate is closed',

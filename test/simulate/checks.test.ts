@@ -980,6 +980,44 @@ describe('check of an erased person', () => {
   ]);
 });
 
+describe('check of a blocked person', () => {
+  const block = (w: World, change: Partial<OperatorDone> = {}) => {
+    w.changedAtMs.set('g1', START_MS - HOUR_MS);
+    w.action({ kind: 'block', role: 'r2', userId: 'u-r2', ...change });
+  };
+  const paused = (w: World) => [w.action({ kind: 'pause' }), w.item({ pausedAt: w.time.nowMs })];
+  const removes = (w: World, removed: readonly string[]) => {
+    const users = ['u-r1', 'u-r2'].filter((user) => !removed.includes(user));
+    w.write({ removed, sent: { users } });
+    w.held({ users });
+  };
+  checks('blocked', NOT_YET, [
+    ['the blocked person is removed', (w) => [block(w), removes(w, ['u-r2'])]],
+    ['the blocked person stays in the group', (w) => block(w), 'still_in_group'],
+    ['the blocked person stays in a paused group', (w) => [block(w), paused(w)]],
+    [
+      'the blocked person stays in a group that was paused only until the block',
+      (w) => [paused(w), block(w), w.action({ kind: 'resume' })],
+      'still_in_group',
+    ],
+    ['the block ended', (w) => [block(w), w.action({ kind: 'unblock', role: 'r2' })]],
+    ['the command of the block crashed', (w) => block(w, { crashed: true })],
+    [
+      'groupsync adds the blocked person again',
+      (w) => [
+        block(w),
+        w.write({ atMs: w.time.nowMs + HOUR_MS / 2, added: ['u-r2'], sent: { users: ['u-r1', 'u-r2'] } }),
+      ],
+      'added',
+    ],
+    [
+      'the block removes another person, too',
+      (w) => [block(w), removes(w, ['u-r1', 'u-r2'])],
+      'removed_another',
+    ],
+  ]);
+});
+
 describe('check of one decision', () => {
   const stood = (users: readonly string[], name = 'Sales') => ({ id: 'p1', name, users });
   const around = { connection: 'a', group: 'g1', outcome: 'written', isSeen: true };
