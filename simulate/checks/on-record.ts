@@ -67,6 +67,7 @@ export const createOnRecord = (): Checker => (observation) => {
   }
 };
 
+/** Returns all entries. Actions that may cause removals have a key prefix of their own. */
 const auditOf = ({ seen }: Observation, connection: string, group: string) =>
   ['A#', 'ACT#'].flatMap((prefix) => seen.under<StoredAudit>(partitionOf(connection, group), prefix));
 
