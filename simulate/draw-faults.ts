@@ -239,7 +239,6 @@ const SETTINGS: readonly (readonly [key: string, values: readonly unknown[]])[] 
   ['drift', ['restore', 'report', 'adopt']],
   ['membership', ['authoritative', 'additive']],
   ['onGroupDeleted', ['delete', 'empty', 'release']],
-  ['adoptExisting', ['never', 'bySpokeId', 'byName']],
   ['guard.maxRemovedCount', [3, 20, 200]],
   ['guard.perHourCount', [10, 50, 500]],
   ['includeStates', [['ACTIVE'], ['ACTIVE', 'HIRED']]],

@@ -191,7 +191,6 @@ function drawSettings(random: Random, groups: readonly string[]): Town['settings
     membership: weighted(random, { authoritative: 3, additive: 1 }),
     drift: weighted(random, { restore: 3, report: 1, adopt: 1 }),
     onGroupDeleted: weighted(random, { delete: 3, empty: 1, release: 1 }),
-    adoptExisting: weighted(random, { bySpokeId: 3, byName: 1, never: 1 }),
     guard: guards[weighted(random, { usual: 3, small: 3, share: 1, hour: 1, off: 1 })],
     includeStates: random.chance(0.15) ? ['ACTIVE', 'HIRED'] : ['ACTIVE'],
     memberIdField: weighted<'userId' | 'id'>(random, { userId: 5, id: 1 }),

@@ -19,12 +19,9 @@ import type { DirectoryOptions } from './directory-vendors.ts';
 import { linesOf, PROBE_PLAN, tryPlatform } from './doctor.ts';
 import { settleMemberIdField } from './member-id.ts';
 
-const ADOPT = { none: 'never', spokeId: 'bySpokeId', name: 'byName' } as const;
-
 interface ConnectOptions extends DirectoryOptions {
   readonly baseUrl?: string;
   readonly tokenStdin?: boolean;
-  readonly adopt?: string;
   readonly observe?: boolean;
   readonly probe?: boolean;
 }
@@ -36,7 +33,6 @@ export function addConnect(program: Command, act: Act): void {
     .argument('[name]', 'default: --connection')
     .option('--base-url <url>', 'address of the platform')
     .option('--token-stdin', 'read the token from standard input (it is never an argument)')
-    .option('--adopt <way>', 'adopt existing platform groups: none, spokeId or name')
     .option('--observe', 'plan only, write nothing until `groupsync resume`')
     .option('--probe', `afterwards, probe the platform: ${PROBE_PLAN}`)
     .addHelpText(
@@ -121,15 +117,11 @@ function printNext(
 
 async function settingsFor(
   context: Context,
-  { baseUrl, adopt }: ConnectOptions,
+  { baseUrl }: ConnectOptions,
   known: ConnectionSettings | undefined,
 ): Promise<ConnectionSettings> {
   const url = baseUrl ?? known?.baseUrl ?? context.localFile?.platform ?? (await promptUrl(context));
-  if (adopt !== undefined && !Object.hasOwn(ADOPT, adopt)) {
-    throw new UsageError(`--adopt: expected ${Object.keys(ADOPT).join(', ')}, got "${adopt}"`);
-  }
-  const adoptExisting = adopt === undefined ? {} : { adoptExisting: ADOPT[adopt as keyof typeof ADOPT] };
-  const settings = parseSettings({ ...known, baseUrl: url, ...adoptExisting });
+  const settings = parseSettings({ ...known, baseUrl: url });
   refuseLoopback(settings, (await context.ports()).deployment);
   return settings;
 }
@@ -166,8 +158,6 @@ function printInspection({ checks, preview, adoption }: Inspection, { out }: Con
   if (adoption === null) return;
   for (const line of adoptionLines(adoption)) out.note(line);
   for (const line of clashLines(adoption.clashes)) out.note(paint.bold(line));
-  if (adoption.clashes.length > 0)
-    out.note('  to adopt every group whose name is exactly the same and unique: --adopt name');
 }
 
 function matchLines(preview: MatchPreview): readonly string[] {
@@ -184,20 +174,14 @@ function matchLines(preview: MatchPreview): readonly string[] {
 
 const SHOWN_PAIRS = 10;
 
-function adoptionLines({ existing, directory, bySpokeId, byName }: AdoptionPlan): string[] {
+function adoptionLines({ existing, directory, bySpokeId }: AdoptionPlan): string[] {
   const lines = [`groups: ${existing} on the platform, ${directory} from the directory so far`];
-  const ways = [
-    ['--adopt spokeId', bySpokeId],
-    ['--adopt name', byName],
-  ] as const;
-  for (const [flag, pairs] of ways) {
-    if (pairs.length === 0) continue;
-    lines.push(`     ${flag} would adopt ${pairs.length}:`);
-    for (const { group, name, platformId } of pairs.slice(0, SHOWN_PAIRS)) {
-      lines.push(`       ${platformId} "${name}" for ${group}`);
-    }
-    if (pairs.length > SHOWN_PAIRS) lines.push(`       … and ${pairs.length - SHOWN_PAIRS} more`);
+  if (bySpokeId.length === 0) return lines;
+  lines.push(`     ${bySpokeId.length} would be linked by their external id:`);
+  for (const { group, name, platformId } of bySpokeId.slice(0, SHOWN_PAIRS)) {
+    lines.push(`       ${platformId} "${name}" for ${group}`);
   }
+  if (bySpokeId.length > SHOWN_PAIRS) lines.push(`       … and ${bySpokeId.length - SHOWN_PAIRS} more`);
   return lines;
 }
 

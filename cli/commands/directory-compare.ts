@@ -48,6 +48,7 @@ const ACTIONS = {
   create: 'created',
   change: 'changed',
   same: 'left as it is',
+  name_clash: 'name in use',
   other_source: 'left to its source',
   unreadable: 'not read',
 } as const;

@@ -2,10 +2,15 @@ import type { Command } from 'commander';
 import { type GroupRef, memberId, platformGroupId, roleId } from '../../shared/domain/ids.ts';
 import { undefinedIfNoMatch } from '../../shared/operate/find-group.ts';
 import { forgetMember, otherConnectionsKnowing } from '../../shared/operate/forget.ts';
-import { type AdoptOutcome, adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
+import {
+  type AdoptOutcome,
+  adoptGroup,
+  createNamesake,
+  releaseGroup,
+} from '../../shared/operate/ownership.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
 import type { Act, Context } from '../context.ts';
-import { EXIT } from '../io.ts';
+import { EXIT, UsageError } from '../io.ts';
 import { erasedLines, plural, shellWords } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { follow, NO_WAIT, type Wait } from './follow.ts';
@@ -15,9 +20,10 @@ export function addOwnership(program: Command, act: Act): void {
     .command('adopt')
     .description('link a platform group to a directory group, and manage it')
     .argument('<group>', 'id or name of the directory group')
-    .argument('<platform-id>', 'id of the platform group')
+    .argument('[platform-id]', 'id of the platform group')
+    .option('--create', 'instead create a platform group beside the unmanaged one with the same name')
     .option(...NO_WAIT)
-    .addHelpText(...examples('adopt Engineering 64f0c1', 'adopt 00g1 64f0c1 --yes'))
+    .addHelpText(...examples('adopt Engineering 64f0c1', 'adopt Engineering --create'))
     .action(act(adopt));
   program
     .command('release')
@@ -41,9 +47,19 @@ export function addOwnership(program: Command, act: Act): void {
     .action(act(forget));
 }
 
-async function adopt(context: Context, group: string, platformId: string, { wait }: Wait): Promise<number> {
+type AdoptOptions = Wait & { readonly create?: boolean };
+
+async function adopt(
+  context: Context,
+  group: string,
+  platformId: string | undefined,
+  { wait, create }: AdoptOptions,
+): Promise<number> {
   const { out } = context;
+  if ((platformId === undefined) !== (create === true))
+    throw new UsageError('expected the id of a platform group, or --create');
   const ref = await context.group(group);
+  if (platformId === undefined) return createAnother(context, ref, wait);
   out.note(
     `platform group ${platformId} becomes ${await context.groupLabel(ref)}: groupsync will set its name, spokeId and members to the values of the directory`,
   );
@@ -56,6 +72,22 @@ async function adopt(context: Context, group: string, platformId: string, { wait
     out.line(formatAdoption(outcome, ref)),
   );
   if (outcome.kind !== 'adopted') return EXIT.failed;
+  return wait ? follow(context, [ref]) : EXIT.done;
+}
+
+async function createAnother(context: Context, ref: GroupRef, wait: boolean): Promise<number> {
+  const { out } = context;
+  const label = await context.groupLabel(ref);
+  out.note(`groupsync will create a platform group for ${label}; the unmanaged group with this name stays`);
+  if (!(await context.confirm(`Create a second group with the name of ${label}?`))) return EXIT.failed;
+  const created = await createNamesake(ref, await context.ports());
+  const outcome = created ? 'create' : 'no_clash';
+  out.answer({ group: ref.group, platformId: null, outcome }, () =>
+    out.line(
+      created ? `${label} will be created` : `nothing was changed: ${label} does not wait (name_clash)`,
+    ),
+  );
+  if (!created) return EXIT.failed;
   return wait ? follow(context, [ref]) : EXIT.done;
 }
 

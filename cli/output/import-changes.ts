@@ -65,7 +65,7 @@ async function groupLines(context: Context, comparison: ImportComparison): Promi
   if (clashes === null) lines.push('the platform could not be checked for groups with the same names');
   else {
     const unmanaged = clashes.filter(({ managedBy }) => managedBy === undefined);
-    lines.push(...clashLines(unmanaged), ...(unmanaged.length > 0 ? adoptionLines(context) : []));
+    lines.push(...clashLines(unmanaged), ...(unmanaged.length > 0 ? ADOPTION_LINES : []));
     lines.push(...managedLines(clashes));
   }
   return lines;
@@ -122,12 +122,9 @@ function outdatedLines(groups: readonly string[], superseded: number): readonly 
   ];
 }
 
-/** The pause lets the operator adopt a platform group before apply creates a second group. */
-const adoptionLines = ({ connection }: Context): readonly string[] => [
-  `  before the import, to adopt each platform group whose unique name equals the name of a group: groupsync connections set ${connection} adoptExisting=byName`,
-  '  before the import, to adopt single groups: groupsync pause',
-  '  after the import: run the adopt commands of the warning, or adopt all groups: groupsync platform-groups adopt --all',
-  '  afterwards: groupsync resume',
+const ADOPTION_LINES = [
+  '  the directory group waits until you decide (name_clash); after the import, run the adopt commands of the warning,',
+  '  or adopt all groups after a preview: groupsync platform-groups adopt --all',
 ];
 
 /** Returns the known name of a member or group. If the directory has sent no name, returns the name in the file. */

@@ -135,6 +135,9 @@ export function Clashes({ group, clashes }: Pick<GroupPlan, 'group' | 'clashes'>
             <Button label={T.adoption.previewOf(name)} onClick={() => setChosen(platformId)}>
               {T.adoption.preview(1)}
             </Button>
+            <Button onClick={() => performNow('create-namesake', { group }, T.adoption.creating)}>
+              {T.adoption.createAnother}
+            </Button>
             <a href={pathTo('platform-groups')}>{T.adoption.compare}</a>
           </div>
         </div>

@@ -151,6 +151,7 @@ const TILES = [
   'failed',
   'paused',
   'unnamed',
+  'name_clash',
   'unknown',
   'deleted',
   'excluded',

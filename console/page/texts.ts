@@ -103,6 +103,7 @@ export const T = {
     paused: 'Paused',
     deleted: 'Deleted',
     unnamed: 'No name yet',
+    name_clash: 'Name in use',
     unknown: 'Membership events only',
     excluded: 'Excluded',
     managed: 'Managed',

@@ -55,6 +55,7 @@ export const ACTION_ACCESS: Readonly<Record<string, Access>> = {
   sync: OPERATE,
   'preview-adoptions': OPERATE,
   adopt: OPERATE,
+  'create-namesake': OPERATE,
   release: OPERATE,
   rebind: OPERATE,
   block: OPERATE,

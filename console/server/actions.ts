@@ -21,7 +21,7 @@ import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { allGroups, NotFound } from '../../shared/operate/find-group.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
 import { forgetMember } from '../../shared/operate/forget.ts';
-import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
+import { adoptGroup, createNamesake, releaseGroup } from '../../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
 import { type Planning, planningWith } from '../../shared/operate/people-now.ts';
 import { previewAdoptions } from '../../shared/operate/platform-groups.ts';
@@ -148,6 +148,10 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     }
     if (failed.length > 0)
       throw new Changed(`${failed.length} of ${pairs.length} not adopted:\n${failed.join('\n')}`);
+  }),
+  'create-namesake': action(z.object({ group: text }), async ({ group }, context) => {
+    if (!(await createNamesake(refOf(group, context), context.ports)))
+      throw new Changed('the group does not wait because of its name any more');
   }),
   release: action(z.object({ group: text }), ({ group }, context) =>
     releaseGroup(refOf(group, context), context.ports),

@@ -66,6 +66,7 @@ const ORDER: readonly GroupStateName[] = [
   'dirty',
   'paused',
   'unnamed',
+  'name_clash',
   'unknown',
   'in_sync',
 ];

@@ -62,7 +62,6 @@ const APPLY = [
   'includeStates',
   'membership',
   'onGroupDeleted',
-  'adoptExisting',
   'nameTemplate',
   'guard',
   'fourEyes',

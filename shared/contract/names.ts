@@ -128,5 +128,6 @@ export const GROUP_STATES = [
   'deleted',
   'unknown',
   'unnamed',
+  'name_clash',
   'excluded',
 ] as const;

@@ -220,7 +220,6 @@ export const ConnectionSettings = object('an object of connection settings', {
   membership: oneOf(['authoritative', 'additive']).default('authoritative'),
   onGroupDeleted: oneOf(['delete', 'empty', 'release']).default('delete'),
   drift: DriftPolicy.default('restore'),
-  adoptExisting: oneOf(['never', 'bySpokeId', 'byName']).default('bySpokeId'),
   /** Whether the operator who caused a hold may not approve it, so that a second operator must. */
   fourEyes: trueOrFalse.default(false),
   /** Whether the audit records which operator reads data of people, in the console and with commands. */

@@ -215,7 +215,7 @@ export const GroupItem = z.lazy(() =>
     /** Whether a worker sends the message of the wake-up. Otherwise the requeue job sends it. */
     wakeIsSent: z.boolean().exactOptional(),
     /** The result of the last run of apply. While the group is dirty, this result is outdated. */
-    settled: z.enum(['in_sync', 'held', 'deleted', 'unnamed', 'excluded']).exactOptional(),
+    settled: z.enum(['in_sync', 'held', 'deleted', 'unnamed', 'excluded', 'name_clash']).exactOptional(),
     failedAt: number.exactOptional(),
     attempts: number.default(0),
     /** The times of apply's calls in the last hour. An event or an operator's action empties the list. */
@@ -259,6 +259,8 @@ export const GroupItem = z.lazy(() =>
         isListed: z.boolean().exactOptional(),
       })
       .exactOptional(),
+    /** Whether an operator decided to create a platform group beside an unmanaged one with the same name. */
+    createsNamesake: z.boolean().exactOptional(),
     /** A released platform group whose claim must still be removed. */
     releasedPlatformId: platformGroupText.exactOptional(),
     /** Whether an operator or a takeover released this group. The command `adopt` or a takeover ends this. */

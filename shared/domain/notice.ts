@@ -2,6 +2,7 @@ export const SUBJECTS = [
   'hold',
   'gate',
   'failed',
+  'name_clash',
   'dead_letters',
   'drift',
   'credential',

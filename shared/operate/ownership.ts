@@ -81,6 +81,29 @@ export async function adoptGroup(
 }
 
 /**
+ * Lets a group that waits with `name_clash` get a platform group of its own. The unmanaged platform group with the same
+ * name stays as it is.
+ * @returns false if the group does not wait with `name_clash`
+ */
+export async function createNamesake(ref: GroupRef, ports: OwnershipPorts): Promise<boolean> {
+  const seen = await ports.groups.read(ref);
+  if (seen?.settled !== 'name_clash' || seen.link !== undefined || seen.released) return false;
+  const name = seen.registers.name?.value ?? null;
+  const change = {
+    kind: 'create_group',
+    before: null,
+    after: name,
+    reason: 'next to a group with this name',
+  };
+  const action = { action: 'adopt', changes: [change] } as const;
+  const noted = await doRecorded(ref, action, ports, () =>
+    ports.groups.createNamesake(seen, dirtyNow(ports)),
+  );
+  if (noted) await ports.applyQueue.wake([ref]);
+  return noted;
+}
+
+/**
  * Releases a group permanently. The platform group is not changed and then has no owner. Only `adoptGroup` or a
  * takeover links it again. Apply then settles an open write, and ends the link and the claim with an audit entry.
  * @returns false if the group does not exist

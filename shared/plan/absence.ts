@@ -129,7 +129,7 @@ export function decideDeletion(
 
 /**
  * Returns the decision about the first candidate that counts: to adopt it, or to wait or read more first. A candidate
- * does not count if it is gone, or if another group owns it and neither `isForSame` nor `mayBeReleased` is true.
+ * does not count if it is gone, or if another group owns it and `isForSame` is false.
  * @returns undefined if no candidate counts
  */
 export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[]): Decision | undefined {
@@ -142,52 +142,30 @@ export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[])
       if (absence !== 'gone') return absence;
     } else if (isForSame(candidate, why, state.ref)) {
       return ownedElsewhere(candidate);
-    } else if (mayBeReleased(facts, why)) {
-      return releasedSoon(candidate, why);
     }
   }
   return undefined;
 }
 
-const RELEASED_SOON_MS = 10_000;
-const RELEASED_WITHIN_MS = 60_000;
-
 /**
- * Whether the owner may release the platform group soon. A directory that deletes a group and creates it again gives it
- * a new id, and the event of the creation can arrive before the event of the deletion.
+ * Whether another directory group owns the candidate, and the candidate has the external id of this directory group. If
+ * the two ids differ only in form, the candidate may have the id of its owner.
  */
-const mayBeReleased = ({ state, settings, nowMs }: Facts, owner: GroupRef): boolean =>
-  settings.onGroupDeleted === 'release' &&
-  owner.connection === state.ref.connection &&
-  state.dirtySinceMs !== undefined &&
-  nowMs - state.dirtySinceMs < RELEASED_WITHIN_MS;
-
-/** Returns a wait: another directory group still owns the platform group, and a POST would create a duplicate. */
-const releasedSoon = ({ id }: ListedGroup, { group }: GroupRef): Wait => ({
-  kind: 'wait',
-  waitMs: RELEASED_SOON_MS,
-  why: {
-    code: 'owned',
-    message: `the platform group ${id} belongs to group ${group}: this group waits at most a minute, in case the directory deleted group ${group}`,
-  },
-});
-
-/** Whether another connection owns the candidate, and the candidate has the external id of this directory group. */
 const isForSame = ({ spokeId }: ListedGroup, owner: GroupRef, { connection, group }: GroupRef): boolean =>
-  owner.connection !== connection &&
-  (spokeId === group || (mayBeSpokeId(spokeId, group) && owner.group === group));
+  spokeId === group ||
+  (owner.connection !== connection && mayBeSpokeId(spokeId, group) && owner.group === group);
 
 /**
- * Returns a wait, because another connection owns the platform group. This connection must not write that group, and
- * must not create a second platform group with the same external id. The message does not name the other connection,
- * because its reader may have no access to that connection.
+ * Returns a wait, because another directory group owns the platform group. This directory group must not write that
+ * group, and must not create a second platform group with the same external id. The message does not name another
+ * connection, because its reader may have no access to that connection.
  */
 const ownedElsewhere = ({ id }: ListedGroup): Wait => ({
   kind: 'wait',
   waitMs: undefined,
   why: {
     code: 'owned',
-    message: `the platform group ${id} has the external id of this group, and belongs to another connection (see 'groupsync platform-groups'): remove that connection, or release the group there`,
+    message: `the platform group ${id} has the external id of this group, and belongs to another directory group (see 'groupsync platform-groups'): release it there, or remove that connection`,
   },
 });
 

@@ -91,6 +91,13 @@ export interface UnlistedGroups {
   readonly hidesAllManaged: boolean;
 }
 
+interface Namesakes {
+  /** The directory groups of this connection that own one of the platform groups, without released groups. */
+  readonly owners: readonly Pick<GroupState, 'ref' | 'registers'>[];
+  /** Whether one of the platform groups has no owner. */
+  readonly areUnmanaged: boolean;
+}
+
 export interface Listing {
   readonly groups: readonly ListedGroup[];
   /** The list is at most this old. */
@@ -100,11 +107,8 @@ export interface Listing {
    * were not read yet.
    */
   readonly showsManaged?: boolean | undefined;
-  /**
-   * The directory groups of this connection that own a platform group with the name or the external id of the group to
-   * create. Released groups are not included; undefined if not read yet.
-   */
-  readonly namesakes?: readonly Pick<GroupState, 'ref' | 'registers'>[] | undefined;
+  /** The platform groups with the name or the external id of the group to create; undefined if not read yet. */
+  readonly namesakes?: Namesakes | undefined;
   /** Existing groups that are missing in the list; undefined if not compared yet. */
   readonly unlisted?: UnlistedGroups | undefined;
 }

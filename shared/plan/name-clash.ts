@@ -1,7 +1,6 @@
-import type { ConnectionSettings } from '../contract/settings.ts';
 import { foldSpokeId } from '../domain/spoke-id.ts';
 import type { View } from '../domain/view.ts';
-import { adoptable, foldName, grouped } from './names.ts';
+import { foldName, grouped } from './names.ts';
 
 /** A group of the platform's list. A malformed group has no name or an empty name. */
 interface Listed {
@@ -17,31 +16,14 @@ type NewGroup = Pick<View, 'name' | 'spokeId'>;
 const isNamed = (group: Listed): group is NamedGroup => group.name !== undefined && group.name !== '';
 
 /**
- * Returns a function that finds the platform groups that a new group would duplicate. Such a platform group has the
- * name or the spokeId of the new group, and groupsync does not adopt it. `foldName` compares the names and ignores
- * case, extra white space and Unicode form. So the function may also find a group that is no duplicate. An unneeded
- * warning is better than a second group. The caller must remove the groups that groupsync manages from `listed`.
- *
- *     a listed group has              | adoptExisting       | clash
- *     --------------------------------|---------------------|-------
- *     the spokeId                     | bySpokeId, byName   | none; the group is adopted
- *     only the name, as the only one  | byName              | none; the group is adopted
- *     only the name, like a second one| byName              | all groups with the name
- *     only the name                   | bySpokeId           | all groups with the name
- *     the name or the spokeId         | never               | all groups with the name or the spokeId
+ * Returns a function that finds the platform groups with the name of a new group. The new group is not created while
+ * such a group is unmanaged. `foldName` compares the names and ignores case, extra white space and Unicode form. If a
+ * listed group has the spokeId of the new group, the new group is linked to it, and no name clashes. The caller must
+ * remove the groups that groupsync manages from the result.
  */
-export function clashFinder(
-  listed: readonly Listed[],
-  adoptExisting: ConnectionSettings['adoptExisting'],
-): (group: NewGroup) => readonly NamedGroup[] {
-  const named = listed.filter(isNamed);
-  const byName = grouped(named, ({ name }) => foldName(name));
-  const bySpokeId = grouped(named, ({ spokeId }) => foldSpokeId(spokeId ?? ''));
-  return (group) => {
-    const same = new Set([
-      ...(group.spokeId === null ? [] : (bySpokeId.get(foldSpokeId(group.spokeId)) ?? [])),
-      ...(byName.get(foldName(group.name)) ?? []),
-    ]);
-    return adoptable([...same], group, adoptExisting).length > 0 ? [] : [...same];
-  };
+export function clashFinder(listed: readonly Listed[]): (group: NewGroup) => readonly NamedGroup[] {
+  const byName = grouped(listed.filter(isNamed), ({ name }) => foldName(name));
+  const spokeIds = new Set(listed.flatMap(({ spokeId }) => (spokeId === null ? [] : foldSpokeId(spokeId))));
+  return ({ name, spokeId }) =>
+    spokeId !== null && spokeIds.has(foldSpokeId(spokeId)) ? [] : (byName.get(foldName(name)) ?? []);
 }

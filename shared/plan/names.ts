@@ -1,4 +1,3 @@
-import type { ConnectionSettings } from '../contract/settings.ts';
 import { type GroupField, isSameValue, type WrittenFields } from '../domain/group-fields.ts';
 import type { PlatformGroupId } from '../domain/ids.ts';
 import { foldSpokeId } from '../domain/spoke-id.ts';
@@ -10,18 +9,6 @@ const tidyName = (name: string): string => name.normalize('NFC').trim().replace(
 
 /** Returns the tidied name in lower case. Two names with the same result may be different spellings of one name. */
 export const foldName = (name: string): string => tidyName(name).toLowerCase();
-
-/**
- * Returns the groups with exactly this name. If there are none, returns the groups whose name differs from it only in
- * white space and Unicode form.
- */
-export function namedLike<Group extends { readonly name: string }>(
-  groups: readonly Group[],
-  name: string,
-): readonly Group[] {
-  const exact = groups.filter((group) => group.name === name);
-  return exact.length > 0 ? exact : groups.filter((group) => tidyName(group.name) === tidyName(name));
-}
 
 const foldNull = (spokeId: string | null): string | null => (spokeId === null ? null : foldSpokeId(spokeId));
 
@@ -64,14 +51,10 @@ interface AlreadyThere {
 }
 
 /**
- * Finds the existing groups with the spokeId or name of a group to create (`namesakes`). The settings allow the
- * adoption of `candidates`. The intent stores `known`, the groups that cannot be the result of the POST.
+ * Finds the existing groups with the spokeId or name of a group to create (`namesakes`). The group may be linked to one
+ * of `candidates`, which have its spokeId. The intent stores `known`, the groups that cannot be the result of the POST.
  */
-export function findExisting(
-  after: View,
-  groups: readonly ListedGroup[],
-  setting: ConnectionSettings['adoptExisting'],
-): AlreadyThere {
+export function findExisting(after: View, groups: readonly ListedGroup[]): AlreadyThere {
   const { bySpokeId, byFold, odd } = indexed(groups);
   const found = [
     ...(bySpokeId.get(foldNull(after.spokeId)) ?? []),
@@ -81,7 +64,7 @@ export function findExisting(
   const idOf = ({ id }: ListedGroup) => id as PlatformGroupId;
   const known = [...same, ...odd].map(idOf);
   return {
-    candidates: adoptable(same, after, setting),
+    candidates: withSpokeId(same, after.spokeId),
     namesakes: same.map(idOf),
     known: known.slice(0, MOST_KNOWN),
     ...(known.length > MOST_KNOWN && { oddBefore: odd.length }),
@@ -118,21 +101,3 @@ export function grouped<Listed, Key>(groups: readonly Listed[], keyOf: (group: L
 
 /** Whether the group is malformed and has no spokeId. Such a group could be the result of any POST. */
 export const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null;
-
-/**
- * Returns the groups that may be adopted: the groups with the same spokeId. If the spokeId of some groups has exactly
- * the same form, the result contains only those groups. With the setting `byName`, if no group has the spokeId, the
- * only group with the name may be adopted. With `never`, the result is empty.
- */
-export function adoptable<Group extends Pick<ListedGroup, 'spokeId'> & { readonly name?: string }>(
-  same: readonly Group[],
-  after: Pick<View, 'name' | 'spokeId'>,
-  setting: ConnectionSettings['adoptExisting'],
-): readonly Group[] {
-  if (setting === 'never') return [];
-  const bySpokeId = withSpokeId(same, after.spokeId);
-  if (bySpokeId.length > 0 || setting === 'bySpokeId') return bySpokeId;
-  const named = same.filter((group): group is Group & { readonly name: string } => group.name !== undefined);
-  const byName = namedLike(named, after.name);
-  return byName.length === 1 ? byName : [];
-}

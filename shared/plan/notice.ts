@@ -80,6 +80,11 @@ const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: s
   hold: ['groups held until an operator decides: {n}', 'holds', 'holds'],
   gate: ['writes to the platform are blocked', 'doctor', 'connection'],
   failed: ['failed groups that wait for an operator: {n}', 'groups --state failed', 'groups?state=failed'],
+  name_clash: [
+    'groups that wait because the platform has an unmanaged group with their name: {n}',
+    'platform-groups adopt --all',
+    'groups?state=name_clash',
+  ],
   dead_letters: ['dead-lettered messages that wait for an operator: {n}', 'dlq list', 'dead-letters'],
   drift: [
     'differences on the platform, within the hour, that were only reported: {n}',
@@ -110,7 +115,11 @@ interface NoticeStage {
   readonly pagesOf?: ConnectionName | undefined;
 }
 
-const GROUP_PAGES: Partial<Readonly<Record<Subject, string>>> = { hold: 'holds', failed: 'groups' };
+const GROUP_PAGES: Partial<Readonly<Record<Subject, string>>> = {
+  hold: 'holds',
+  failed: 'groups',
+  name_clash: 'groups',
+};
 
 /**
  * Returns the text of a notice: the state, the count, the start time, the command, and links to the console. Each named

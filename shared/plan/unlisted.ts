@@ -37,11 +37,11 @@ export function decideUnlisted(facts: Facts, noting: Intent): Decision | undefin
 /**
  * Decides whether the list proves that the group to create does not exist yet. After an hour with an incomplete list,
  * groupsync creates the group, because a platform may never list all of its groups.
- * @returns undefined if groupsync accepts the list as a proof, or may not adopt groups
+ * @returns undefined if groupsync accepts the list as a proof
  */
 export function decideListedWhole(facts: Facts): Decision | undefined {
-  const { state, settings, nowMs, createSettleMs } = facts;
-  if (settings.adoptExisting === 'never' || facts.listed === undefined) return undefined;
+  const { state, nowMs, createSettleMs } = facts;
+  if (facts.listed === undefined) return undefined;
   const { dirtySinceMs = nowMs } = state;
   if (nowMs - dirtySinceMs >= absenceLimits(createSettleMs).uncertainMs) return undefined;
   const { unlisted, ageMs } = facts.listed;

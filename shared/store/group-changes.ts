@@ -18,6 +18,7 @@ const removedBy = (
 ): readonly string[] => [
   'intent',
   'acceptedDeletion',
+  'createsNamesake',
   MISSED,
   ...(settled === undefined ? ['settled'] : []),
   ...(driftClosed === true ? ['openDrift'] : []),

@@ -182,10 +182,18 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
             'suspectedChange',
             'previousLink',
             'refusedFields',
+            'createsNamesake',
             MISSED,
           ],
         }),
         all(exists('rev'), unwrittenSince(seen)),
+      ),
+
+    createNamesake: (seen, dirty) =>
+      update(
+        seen.ref,
+        dirtying(seen.ref, dirty, { set: { createsNamesake: true } }),
+        all(exists('rev'), missing('link')),
       ),
 
     release: (ref, dirty, movedTo) =>

@@ -17,6 +17,7 @@ export interface Reading {
   readonly ports: Pick<ApplyPorts, 'clock'> & {
     readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner' | 'claimedBy'>;
     readonly index: Pick<ApplyPorts['index'], 'all'>;
+    readonly connections: Pick<ApplyPorts['connections'], 'current'>;
     /** If `registers` is missing, all members are read. */
     readonly groups: Pick<
       ApplyPorts['groups'],

@@ -1,6 +1,6 @@
-import type { ReadGroup } from '../reading.ts';
 import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
 import { keptName } from '../platform/rules.ts';
+import type { ReadGroup } from '../reading.ts';
 import { HOUR_MS, type SimulationRun } from '../simulation-run.ts';
 import type { Observation, ObservedConnection } from './observation.ts';
 import { hasReturned } from './returns.ts';
@@ -137,18 +137,23 @@ function isDeletionIgnored({ observation, connection, group }: Context, platform
 }
 
 function compared(context: Context, name: string): readonly Difference[] {
-  const { connection, group, actual } = context;
+  const { observation, connection, group, actual } = context;
   const { traits, groups } = connection.platform;
   const wanted = nameOnPlatform(connection, group, name);
   const isTaken =
     traits.uniqueNames && [...groups.values()].some((one) => one.name === wanted && one.id !== actual?.id);
   // Some platforms show no external ids, and add a fixed user (the installer of the credential) to each new group. On
   // such a platform, groupsync cannot recognise a group that it created if the group contains only the installer.
-  const { link, lastError } = connection.item(group) ?? {};
+  const { link, lastError, settled } = connection.item(group) ?? {};
   const isUnidentified = link === undefined && !traits.echoSpokeId && traits.installer !== null;
   if (isUnidentified && lastError?.code === 'name_in_use') return [];
   const isGone = ['deleted', 'recreated'].some((kind) => namedByDrift(context, kind).size > 0);
   if (actual === undefined) {
+    // The name belongs to a platform group that no directory group has adopted, so an operator must decide.
+    const isClash = ({ name: shown, id }: HeldGroup) =>
+      keptName(shown, 'folded') === keptName(wanted, 'folded') &&
+      observation.ownerOf(connection.company, id, null) === undefined;
+    if (settled === 'name_clash' && [...groups.values()].some(isClash)) return [];
     const isRefusedWhole = [sentName(connection, group, name), group].some((value) =>
       isValueRefused(context, value),
     );

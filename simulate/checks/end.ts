@@ -84,7 +84,7 @@ function checkSeconds(
   const letsGo =
     settings.onGroupDeleted === 'release' ||
     actions.some(({ kind }) => kind === 'remove_connection' || kind === 'set');
-  if (isShared || letsGo || mayNotFindEarlierGroups({ name, settings, platform })) return;
+  if (isShared || letsGo || mayNotFindEarlierGroups({ name, platform })) return;
   for (const group of groups) {
     // If the platform shows no external ids, groupsync cannot recognise an empty group to which the platform added the
     // installer. Such a group does not count if the POST got no answer, or if the list directly after the POST got no

@@ -23,20 +23,11 @@ const IN_FLIGHT_MS = 15 * MINUTE_MS;
  * accepts, and never uses people or tokens of one company for another.
  */
 export function createOwnership(): Checker {
-  const adoption = new Map<string, string[]>();
   const read = new Map<string, number>();
-  const found = new Map<string, string>();
   return (observation) => {
-    for (const connection of observation.connections) {
-      const { name, settings } = connection;
-      adoption.set(name, [...(adoption.get(name) ?? []), settings.adoptExisting].slice(-2));
-      noteLinks(connection, found);
-    }
     for (const write of observation.writes) {
       const { change, connection } = write;
-      const lately = adoption.get(connection.name) ?? [];
-      const then = found.get(`${connection.name} ${change.id}`) ?? 'never';
-      checkWrite(observation, write, [...lately, then]);
+      checkWrite(observation, write);
       checkUndone(observation, write);
       checkPaused(observation, write);
       checkUsers(observation, connection, change);
@@ -49,17 +40,6 @@ export function createOwnership(): Checker {
     for (const connection of observation.isEnd ? observation.connections : [])
       checkPeople(observation, connection);
   };
-}
-
-/**
- * Stores the value of `adoptExisting` at the time of each new link. The setting may change before the first write of
- * the linked group.
- */
-function noteLinks({ name, settings, groups, item }: ObservedConnection, found: Map<string, string>): void {
-  for (const group of groups) {
-    const link = `${name} ${item(group)?.link?.id}`;
-    if (!found.has(link)) found.set(link, settings.adoptExisting);
-  }
 }
 
 /**
@@ -112,7 +92,6 @@ const clearsExternalId = (
 function checkWrite(
   observation: Observation,
   { change, owner, connection }: Observation['writes'][number],
-  adoption: readonly string[],
 ): void {
   const actions = observation.seen.operators.actions.filter(
     ({ done, group, atMs, ...action }) =>
@@ -145,9 +124,8 @@ function checkWrite(
   // The check tests the ownership at the first write of groupsync, because another client may remove the external id
   // later.
   const first = changes.find((one) => one.initiator === undefined);
-  const isGiven = adoption.includes('byName') || actions.some(({ kind }) => kind === 'adopt');
-  const isFound = isCarried && adoption.some((how) => how !== 'never');
-  const isManaged = change.action === 'create' || change.madeBy === 'us' || isGiven || isFound || isTwin;
+  const isGiven = actions.some(({ kind }) => kind === 'adopt');
+  const isManaged = change.action === 'create' || change.madeBy === 'us' || isGiven || isCarried || isTwin;
   if (isManaged || first !== change) return;
   const sentence = `The platform group ${change.id} was created by another client and never adopted. Expected no write to this group, but there was a ${change.action}.`;
   observation.accuse('ownership', 'write_to_a_stranger', owner, sentence);

@@ -7,18 +7,16 @@ export const hasReturned = (name: string): boolean => originalName(name) !== nam
 
 interface MayAdopt {
   readonly name: string;
-  readonly settings: { readonly adoptExisting: string };
   readonly platform: { readonly traits: Pick<Traits, 'echoSpokeId'> };
 }
 
 /**
- * Returns whether this connection replaced a removed connection of the same company, and may not find the earlier
- * groups. The settings may forbid adoption. If the platform shows no external ids, only the name identifies a group,
- * and the name may have changed. This function does not test whether it changed, so it excuses more second groups than
- * docs/cli.md describes.
+ * Returns whether this connection replaced a removed connection of the same company, and cannot find the earlier groups,
+ * because the platform shows no external ids. A group with an unchanged name then waits (`name_clash`). A group with
+ * another name is created a second time.
  */
-export const mayNotFindEarlierGroups = ({ name, settings, platform }: MayAdopt): boolean =>
-  hasReturned(name) && (settings.adoptExisting === 'never' || !platform.traits.echoSpokeId);
+export const mayNotFindEarlierGroups = ({ name, platform }: MayAdopt): boolean =>
+  hasReturned(name) && !platform.traits.echoSpokeId;
 
 /** Returns the time of the first completed `connect` of this name; 0 if there was none. */
 export const connectedAtMs = ({ operators }: Seen, name: string): number =>

@@ -62,8 +62,8 @@ describe('connect --directory', () => {
   });
 
   it('if platform groups would be adopted, connect --directory lets the connection only observe', async () => {
-    const { connect, world, connection } = await worldOf(() => savedWorld({ adoptExisting: 'byName' }));
-    world.platform.addForeign({ name: 'Sales', spokeId: '', users: ['u-x'] });
+    const { connect, world, connection } = await worldOf(() => savedWorld());
+    world.platform.addForeign({ name: 'Sales', spokeId: 'g-sales', users: ['u-x'] });
     const { json, stderr } = await connect();
     expect(OUTPUT_SCHEMAS.connect.parse(json)).toMatchObject({ stored: true, adoptable: 1, observing: true });
     expect(stderr).toContain('next: groupsync directory groups --compare');
@@ -116,10 +116,8 @@ describe('connect --directory without a key', () => {
   });
 
   it('connect --directory without a key compares the platform with the groups that the function has listed', async () => {
-    const { connect, world, stored, connection } = await keylessWorld(() =>
-      savedWorld({ adoptExisting: 'byName' }),
-    );
-    world.platform.addForeign({ name: 'Sales', spokeId: '', users: ['u-x'] });
+    const { connect, world, stored, connection } = await keylessWorld(() => savedWorld());
+    world.platform.addForeign({ name: 'Sales', spokeId: 'g-sales', users: ['u-x'] });
     const { code, json, stderr } = await connect();
     expect([code, json]).toMatchObject([0, { stored: true, adoptable: 1, observing: true }]);
     expect(OUTPUT_SCHEMAS.connect.parse(json)).toEqual(json);

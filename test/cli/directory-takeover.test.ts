@@ -144,8 +144,8 @@ describe('directory disconnect', () => {
 
 describe('directory groups --compare', () => {
   it('directory groups --compare prints the changes of a first run in the form of its schema', async () => {
-    const { named, world } = await worldOf(() => savedWorld({ adoptExisting: 'byName' }));
-    world.platform.addForeign({ name: 'Sales', spokeId: '', users: ['u-x'] });
+    const { named, world } = await worldOf(() => savedWorld());
+    world.platform.addForeign({ name: 'Sales', spokeId: 'g-sales', users: ['u-x'] });
     const { code, json } = await named('directory', 'groups', '--compare');
     const { groups, totals } = OUTPUT_SCHEMAS['directory groups'].parse(json) as DirectoryComparison;
     expect(code).toBe(0);
@@ -161,9 +161,9 @@ const WITHOUT_KEY = [
 
 describe('directory that is read without a key', () => {
   it('directory groups --compare shows the same groups with and without a key', async () => {
-    const saved = () => savedWorld({ adoptExisting: 'byName', nested: 'flatten' });
+    const saved = () => savedWorld({ nested: 'flatten' });
     const { named, run, google, asked, world } = await worldOf(saved);
-    world.platform.addForeign({ name: 'Sales', spokeId: '', users: ['u-x'] });
+    world.platform.addForeign({ name: 'Sales', spokeId: 'g-sales', users: ['u-x'] });
     const url = ['--directory-url', google.url, '--json'];
     const withKey = await named('directory', 'groups', '--compare');
     const without = await run('directory', 'groups', '--compare', ...WITHOUT_KEY, ...url);

@@ -30,7 +30,6 @@ describe('default settings', () => {
       membership: 'authoritative',
       onGroupDeleted: 'delete',
       drift: 'restore',
-      adoptExisting: 'bySpokeId',
       fourEyes: false,
       auditReads: false,
       guard: {

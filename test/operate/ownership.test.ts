@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { platformGroupId } from '../../shared/domain/ids.ts';
-import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
+import { adoptGroup, createNamesake, releaseGroup } from '../../shared/operate/ownership.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
@@ -23,41 +23,61 @@ async function company(settings: object = {}) {
 }
 
 describe('platform group that existed before its directory group', () => {
-  it.each([
-    ['never', 'g', 'Group g', 2],
-    ['bySpokeId', 'g', 'Another name', 1],
-    ['bySpokeId', 'x', 'Group g', 2],
-    ['byName', 'x', 'Group g', 1],
-    ['byName', 'x', 'group g', 2],
-  ])(
-    'adoptExisting %s and an existing group with spokeId %s and name %s result in %i platform groups',
-    async (adoptExisting, spokeId, name, count) => {
-      const { deliver, world } = await company({ adoptExisting });
-      const id = world.platform.addForeign({ name, spokeId, users: ['stranger'] });
-      if (count === 1) world.platform.adopted.add(id);
+  it('a group is linked to the platform group with its external id, whatever its name', async () => {
+    const { deliver, world, theirs } = await company();
+    const id = theirs(['stranger'], 'Another name', 'g');
+    await deliver({ snapshot: 'g', of: ['a'] });
+    expect([...world.platform.groups.values()]).toMatchObject([
+      { id, name: 'Group g', spokeId: 'g', users: users('a') },
+    ]);
+  });
+
+  it.each(['Group g', 'group  G'])(
+    'a group whose name belongs to the unmanaged group %j waits until an operator adopts that group',
+    async (name) => {
+      const { deliver, world, ref, state, theirs } = await company();
+      const id = theirs(['stranger'], name);
       await deliver({ snapshot: 'g', of: ['a'] });
-      expect(world.platform.groups.size).toBe(count);
-      const group = world.platform.groups.get(id);
-      expect(group?.users).toEqual(count === 1 ? users('a') : ['stranger']);
-      if (count === 1) expect(group).toMatchObject({ name: 'Group g', spokeId: 'g' });
+      expect(await state('g')).toMatchObject({ settled: 'name_clash' });
+      expect(world.platform.writes).toEqual([]);
+      expect(await adoptGroup(ref('g'), id, world.toolPorts)).toMatchObject({ kind: 'adopted' });
+      await deliver();
+      expect(await state('g')).toMatchObject({ link: { id } });
+      expect(world.platform.groups.size).toBe(1);
     },
   );
 
+  it('an operator can let a waiting group get a platform group of its own', async () => {
+    const { deliver, world, ref, state, theirs } = await company();
+    theirs(['stranger'], 'Group g');
+    theirs(['stranger'], 'Group g', 'y');
+    expect(await createNamesake(ref('g'), world.toolPorts)).toBe(false);
+    await deliver({ snapshot: 'g', of: ['a'] });
+    expect(await createNamesake(ref('g'), world.toolPorts)).toBe(true);
+    await deliver();
+    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+    expect(world.platform.groups.size).toBe(3);
+  });
+
+  it('a waiting group is created by the sweep after the other client renamed its group', async () => {
+    const { deliver, world, state, theirs } = await company();
+    const id = theirs([], 'Group g');
+    await deliver({ snapshot: 'g', of: ['a'] });
+    world.platform.changeAsOther(id, { name: 'Another' });
+    world.advance(HOUR_MS);
+    await sweep(await world.connection(), world.toolPorts);
+    await deliver();
+    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+  });
+
   it('the guard also limits the removals from an adopted group of another application', async () => {
     const guard = { minSize: 1, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 };
-    const { deliver, world, state, theirs } = await company({ adoptExisting: 'bySpokeId', guard });
+    const { deliver, world, state, theirs } = await company({ guard });
     const strangers = ['s1', 's2', 's3', 's4'];
     const id = theirs(strangers, 'Theirs', 'sales');
     await deliver({ snapshot: 'sales', of: ['a'] });
     expect(world.platform.groups.get(id)?.users).toEqual(expect.arrayContaining(strangers));
     expect(await state('sales')).toMatchObject({ settled: 'held', hold: { removes: 4 } });
-  });
-
-  it('a group is not adopted by name if two platform groups have the same name', async () => {
-    const { deliver, world } = await company({ adoptExisting: 'byName' });
-    for (const spokeId of ['x', 'y']) world.platform.addForeign({ name: 'Group g', spokeId, users: [] });
-    await deliver({ upsert: 'g' });
-    expect(world.platform.groups.size).toBe(3);
   });
 });
 
@@ -247,7 +267,7 @@ describe('released group', () => {
 
   it.each([
     ['by an operator', {}],
-    ['after the directory creates it again', { onGroupDeleted: 'release', adoptExisting: 'bySpokeId' }],
+    ['after the directory creates it again', { onGroupDeleted: 'release' }],
   ])('a released group that is adopted again %s keeps the origin of its members', async (how, settings) => {
     const { deliver, world, ref, state } = await company({ membership: 'additive', ...settings });
     await deliver({ snapshot: 'g', of: ['a', 'b'] });
@@ -287,59 +307,31 @@ describe('released group', () => {
     });
   });
 
-  it.each([
-    ['under its id', 'g', 'bySpokeId'],
-    ['under its name, with another id', 'h', 'byName'],
-  ])(
-    'a released group is linked again if the directory creates it again %s, up to 61 seconds later',
-    async (_, again, adoptExisting) => {
-      for (const seconds of [0, 10, 30, 59, 61]) {
-        const { emit, world, ref, state } = await company({ onGroupDeleted: 'release', adoptExisting });
-        // These ports belong to one process of the function, which caches the list of groups for a minute.
-        const ports = world.portsFor();
-        const take = async (group: string, ...directoryEvents: readonly DirectoryEvent[]) => {
-          emit(...directoryEvents);
-          await ingest(takeEvents(world), ports);
-          for (let run = 0; run < 3; run += 1) await applyGroup(ref(group), ports);
-        };
-        await take('other', { snapshot: 'other', of: [] });
-        await take('g', { snapshot: 'g', of: ['a', 'b'], name: 'Sales' });
-        const id = (await state('g'))?.link?.id ?? platformGroupId('');
-        await take('g', { remove: 'g' });
-        expect((await state('g'))?.link?.id).toBeUndefined();
-        world.platform.adopted.add(id);
-        world.advance(seconds * 1_000);
-        await take(again, { snapshot: again, of: ['a'], name: 'Sales' });
-        const names = [...world.platform.groups.values()].map(({ name }) => name);
-        expect(names, `${seconds} s`).toEqual(['Group other', 'Sales']);
-        expect(await state(again), `${seconds} s`).toMatchObject({ link: { id }, settled: 'in_sync' });
-        expect(world.platform.groups.get(id)).toMatchObject({ spokeId: again, users: users('a') });
-      }
-    },
-  );
-
-  it.each([
-    ['first', ['h', 'g']],
-    ['second', ['g', 'h']],
-  ])(
-    'a group with the name of a deleted group adopts its platform group if apply runs for the new group %s',
-    async (_, order) => {
-      const settings = { onGroupDeleted: 'release', adoptExisting: 'byName' } as const;
-      const { deliver, emit, world, ref, state } = await company(settings);
-      await deliver({ snapshot: 'other', of: [] }, { snapshot: 'g', of: ['a', 'b'], name: 'Sales' });
-      const id = (await state('g'))?.link?.id ?? platformGroupId('');
-      world.platform.adopted.add(id);
-      world.advance(HOUR_MS);
+  it('a released group is linked again if the directory creates it again, up to 61 seconds later', async () => {
+    const again = 'g';
+    for (const seconds of [0, 10, 30, 59, 61]) {
+      const { emit, world, ref, state } = await company({ onGroupDeleted: 'release' });
+      // These ports belong to one process of the function, which caches the list of groups for a minute.
       const ports = world.portsFor();
-      emit({ remove: 'g' }, { snapshot: 'h', of: ['a'], name: 'Sales' });
-      await ingest(takeEvents(world), ports);
-      for (const group of order) await applyGroup(ref(group), ports);
-      world.advance(HOUR_MS);
-      await deliver();
-      expect([...world.platform.groups.values()].map(({ name }) => name)).toEqual(['Group other', 'Sales']);
-      expect(await state('h')).toMatchObject({ link: { id }, settled: 'in_sync' });
-    },
-  );
+      const take = async (group: string, ...directoryEvents: readonly DirectoryEvent[]) => {
+        emit(...directoryEvents);
+        await ingest(takeEvents(world), ports);
+        for (let run = 0; run < 3; run += 1) await applyGroup(ref(group), ports);
+      };
+      await take('other', { snapshot: 'other', of: [] });
+      await take('g', { snapshot: 'g', of: ['a', 'b'], name: 'Sales' });
+      const id = (await state('g'))?.link?.id ?? platformGroupId('');
+      await take('g', { remove: 'g' });
+      expect((await state('g'))?.link?.id).toBeUndefined();
+      world.platform.adopted.add(id);
+      world.advance(seconds * 1_000);
+      await take(again, { snapshot: again, of: ['a'], name: 'Sales' });
+      const names = [...world.platform.groups.values()].map(({ name }) => name);
+      expect(names, `${seconds} s`).toEqual(['Group other', 'Sales']);
+      expect(await state(again), `${seconds} s`).toMatchObject({ link: { id }, settled: 'in_sync' });
+      expect(world.platform.groups.get(id)).toMatchObject({ spokeId: again, users: users('a') });
+    }
+  });
 
   it('a released group can be adopted again after a crash of apply at any point, and keeps its claim', async () => {
     await crashBeforeEachEffect(async (worker, where) => {

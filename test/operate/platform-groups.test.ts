@@ -9,7 +9,7 @@ import { added, group, savedWorld } from '../support/operate/world.ts';
 
 const DEFAULT = connectionName('default');
 
-async function world(settings: Parameters<typeof savedWorld>[0] = { adoptExisting: 'never' }) {
+async function world(settings: Parameters<typeof savedWorld>[0] = {}) {
   const made = await savedWorld(settings);
   const list = async () => listPlatformGroups(await requireConnection(DEFAULT, made.ports), made.ports);
   /** Adds a group of another client, and returns its id. */
@@ -57,7 +57,6 @@ describe('groups of the platform', () => {
 
   it('a released or excluded directory group matches no platform group', async () => {
     const { publish, ports, other, rowsById } = await world({
-      adoptExisting: 'never',
       groups: { include: ['*'], exclude: ['x'], policies: [] },
     });
     await publish(group('r', 'Released'), group('x', 'Excluded'));
@@ -69,7 +68,7 @@ describe('groups of the platform', () => {
 
   it('the preview of an adoption equals what the adoption writes', async () => {
     const guard = guardLimits({ minSize: 3, maxRemovedShare: 0.5 });
-    const { publish, hire, ports, apply, other, platform } = await world({ adoptExisting: 'never', guard });
+    const { publish, hire, ports, apply, other, platform } = await world({ guard });
     await hire('ann');
     await publish(group('n', 'Night Shift'), added('n', 'ann'), group('d', 'Day Shift'));
     const night = other('night shift', 'x', ['u-other']);

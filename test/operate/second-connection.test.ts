@@ -199,15 +199,6 @@ describe('two live connections of one company', () => {
     });
   });
 
-  it('each of two connections creates its own group if adoptExisting is never', async () => {
-    const { connect, says, apply, world, platformGroups } = await company({ adoptExisting: 'never' });
-    await connect(OTHER);
-    await says(OTHER, 'a');
-    await apply(OTHER);
-    world.platform.violations.splice(0);
-    expect(platformGroups()).toHaveLength(2);
-  });
-
   it('the second connection takes over the group within an hour after the first connection is removed', async () => {
     const { remove, connect, says, apply, platformGroups, world } = await company();
     await connect(OTHER);

@@ -256,7 +256,7 @@ describe('concurrent changes of one connection', () => {
     await change(await plan({ key: 'drift', value: 'report' }), 'Ann');
     const request = { ...known, known, token: 'new', by: 'Bob' };
     await storeConnection(
-      { ...request, settings: { ...known.settings, baseUrl: 'https://new.test', adoptExisting: 'byName' } },
+      { ...request, settings: { ...known.settings, baseUrl: 'https://new.test' } },
       ports,
     );
     expect(await settings()).toMatchObject({ drift: 'report', baseUrl: 'https://new.test' });

@@ -145,7 +145,6 @@ const CREATE = { kind: 'write', plan: { action: 'create' } };
 const ADOPT_P = { kind: 'adopt', candidate: { id: 'p' } };
 const EXCLUDED = { kind: 'settle', as: 'excluded', counts: { wanted: 0, applied: 0, pending: 0 } };
 const ADOPT_Q = { kind: 'adopt', candidate: { id: 'q' } };
-const NEVER_ADOPTS = settingsWith({ adoptExisting: 'never' });
 const WATCHED = settingsWith({ groups: { policies: [{ match: '*', mode: 'report' }] } });
 const SUSPECTED = { state: state({ suspectedChange }) };
 const NONE = { listed: listing() };
@@ -157,6 +156,12 @@ const OF_SCIM = {
   },
 };
 const Q = { listed: listing(shown('a', { id: 'q' })) };
+const NAMED = { ...UNLINKED, listed: listing(shown('a', { id: 'q', spokeId: 'x' })) };
+const NAME_CLASH = { kind: 'settle', as: 'name_clash' };
+const namesakes = (owners: readonly GroupState[], areUnmanaged: boolean) => ({
+  ...NAMED,
+  listed: { ...NAMED.listed, namesakes: { owners, areUnmanaged } },
+});
 const uncertainly = (over: Partial<Intent>, untilMs = NOW_MS + 1) => {
   const write = { ...intent, ...over };
   const which = write.action === 'delete' ? { deletion: write } : { write };
@@ -259,28 +264,7 @@ describe('decide', () => {
     [
       'has a candidate that another connection of the company owns: wait',
       { ...UNLINKED, ...Q, ...OWNED_Q },
-      { kind: 'wait', why: { code: 'owned', message: expect.stringContaining('another connection') } },
-    ],
-    [
-      'has the name of a group of another connection: create',
-      {
-        ...UNLINKED,
-        ...OWNED_Q,
-        listed: { ...listing(shown('a', { id: 'q', spokeId: 'x' })), namesakes: [] },
-        settings: settingsWith({ adoptExisting: 'byName' }),
-      },
-      CREATE,
-    ],
-    [
-      'has the name of a group that its owner may soon release: wait',
-      {
-        ...NO_BASE,
-        passedOver: new Map([['q', { ...OTHER_CONNECTION, connection: state().ref.connection }]]),
-        listed: listing(shown('a', { id: 'q', spokeId: 'x' })),
-        settings: settingsWith({ adoptExisting: 'byName', onGroupDeleted: 'release' }),
-        state: unlinked(state({ dirtySinceMs: NOW_MS - 59_000 })),
-      },
-      { kind: 'wait', waitMs: 10_000, why: { code: 'owned' } },
+      { kind: 'wait', why: { code: 'owned', message: expect.stringContaining('another directory group') } },
     ],
     ['was unlinked: create', { ...NO_BASE, ...NONE, state: LET_GO }, { ...CREATE, known: ['p'] }],
     [
@@ -407,29 +391,26 @@ describe('decide', () => {
     ['is wanted and has no link: read the list', UNLINKED, READ_LIST],
     ['exists already on the platform: adopt', { ...UNLINKED, ...Q }, ADOPT_Q],
     [
-      'exists already on the platform, may not be adopted, and has no owner: create',
-      { ...UNLINKED, listed: { ...Q.listed, namesakes: [] }, settings: NEVER_ADOPTS },
-      { ...CREATE, known: ['q'] },
-    ],
-    [
-      'exists already on the platform, and may not be adopted: read the group that owns it',
-      { ...UNLINKED, ...Q, settings: NEVER_ADOPTS },
+      'has the name of platform groups: read the groups that own them',
+      NAMED,
       { kind: 'read', what: ['namesakes'], ids: ['q'] },
     ],
+    ['has the name of an unmanaged platform group: wait for an operator', namesakes([], true), NAME_CLASH],
     [
-      'exists already on the platform as a group of the same source: create',
-      { ...UNLINKED, listed: { ...Q.listed, namesakes: [state()] }, settings: NEVER_ADOPTS },
-      CREATE,
+      'has the name of an unmanaged platform group, and an operator asked for another group: create',
+      { ...namesakes([], true), state: unlinked(state({ createsNamesake: true })) },
+      { ...CREATE, known: ['q'] },
     ],
+    ['has the name of a platform group of the same source: create', namesakes([state()], false), CREATE],
     [
-      'exists already on the platform as a group of another source: wait',
-      { ...UNLINKED, listed: { ...Q.listed, namesakes: [OF_SCIM] }, settings: NEVER_ADOPTS },
+      'has the name of a platform group of another source: wait',
+      namesakes([OF_SCIM], true),
       { kind: 'wait', why: { code: 'name_of_other_source' } },
     ],
     [
       'was made by an earlier uncertain creation: adopt',
       {
-        ...{ state: unlinked(state(uncertainly({ action: 'create' }))), settings: NEVER_ADOPTS },
+        ...{ state: unlinked(state(uncertainly({ action: 'create' }))) },
         listed: listing(shown('a', { id: 'r', spokeId: 'x' }), ...Q.listed.groups),
         views: views(undefined, { created: view('a') }),
       },

@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ListedGroup } from '../../shared/domain/view.ts';
-import {
-  findExisting,
-  fieldMatches,
-  foldName,
-  isListed,
-  namedLike,
-  renamedTo,
-} from '../../shared/plan/names.ts';
+import { findExisting, fieldMatches, foldName, isListed, renamedTo } from '../../shared/plan/names.ts';
 
 describe('names that platforms normalise', () => {
   it.each([
@@ -16,15 +9,6 @@ describe('names that platforms normalise', () => {
     ['Ve\u0301rtrieb', 'v\u00e9rtrieb'],
   ])('the name %j folds to %j', (name, fold) => {
     expect(foldName(name)).toBe(fold);
-  });
-
-  it.each([
-    ['Sales', ['Sales']],
-    [' Sales', ['Sales', 'Sales ']],
-    ['SALES', []],
-  ])('the name %j finds the names %j: exact names, else names in other white space', (name, found) => {
-    const groups = ['Sales', 'Sales ', 'Other'].map((one) => ({ name: one }));
-    expect(namedLike(groups, name).map((group) => group.name)).toEqual(found);
   });
 
   it('a view stores the sent name and the shown name', () => {
@@ -51,7 +35,7 @@ describe('names that platforms normalise', () => {
     };
     const watched = new Proxy(listing, { get });
     const known = (group: string) =>
-      findExisting({ name: 'SALES', spokeId: group, users: new Map() }, watched, 'bySpokeId').known;
+      findExisting({ name: 'SALES', spokeId: group, users: new Map() }, watched).known;
     expect(known('g1')).toEqual(['p0', 'p1', 'p2']);
     const once = looks;
     expect(known('g2')).toEqual(['p0', 'p2']);

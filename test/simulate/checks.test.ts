@@ -703,9 +703,6 @@ describe('check of ownership', () => {
   it('the check of ownership accepts a write to an unmanaged group only if groupsync may adopt the group', () => {
     expect(adopts({ spokeId: 'g1' })).toEqual([]);
     expect(adopts({ spokeId: null })).toContain('ownership write_to_a_stranger');
-    expect(
-      adopts({ spokeId: 'g1' }, ({ settings }) => Object.assign(settings, { adoptExisting: 'never' })),
-    ).toEqual(['ownership write_to_a_stranger']);
     expect(adopts({ spokeId: null }, ({ action }) => action({ kind: 'adopt' }))).not.toContain(
       'ownership write_to_a_stranger',
     );

@@ -80,7 +80,7 @@ describe('fetch that shows only some users of a group that another client change
 
   it('an adoption keeps a user of another client if the group changed between the list and the fetch', async () => {
     const { world, hire, deliver, shown } = await createTestEngine({
-      settings: { membership: 'additive', adoptExisting: 'bySpokeId' },
+      settings: { membership: 'additive' },
     });
     const { platform } = world;
     await hire('a', 'b', 'd');

@@ -25,16 +25,14 @@ describe('engine', () => {
       fc.nat(),
       fc.constantFrom(409, 412, 400, 422),
       fc.nat({ max: 8 }),
-      fc.constantFrom('bySpokeId', 'byName', 'never'),
       fc.boolean(),
-      async (events, seed, staleStatus, budget, adoptExisting, enforceVersionOnPatch) => {
+      async (events, seed, staleStatus, budget, enforceVersionOnPatch) => {
         const { world } = await runEvents({
           events,
           seed,
           twins: 0.4,
           coalesceMs: seed % 2 === 0 ? 0 : 5_000,
           chaos: { budget, platform: ALL_CALL_FAULTS, table: ALL_TABLE_FAULTS, foreign: true },
-          settings: { adoptExisting },
           platform: {
             staleStatus: staleStatus as 409,
             enforceVersionOnPatch,

@@ -2,11 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { holdsOf } from '../../shared/domain/hold.ts';
 import { approveHold, rejectHold } from '../../shared/operate/holds.ts';
 import { compareWithNow } from '../../shared/operate/import/compare.ts';
-import { applyGroup } from '../../shared/sync/apply/apply.ts';
-import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
-import { type DirectoryEvent, createTestEngine } from '../support/engine/test-engine.ts';
-import { HOUR_MS, takeEvents } from '../support/engine/world.ts';
+import { createTestEngine } from '../support/engine/test-engine.ts';
+import { HOUR_MS } from '../support/engine/world.ts';
 
 const WORD = { reason: 'a reorganisation' };
 
@@ -267,44 +265,5 @@ describe('hold on the deletion of a group', () => {
     await deliver({ snapshot: 'g2', of: ['b'] });
     expect(await holdOf('g2')).toBeUndefined();
     expect(shown('g2')).toEqual([['u-b']]);
-  });
-});
-
-describe('group that is released and created again under its name', () => {
-  const settings = { onGroupDeleted: 'release', adoptExisting: 'byName' };
-
-  it('a new directory group with the name of a released group takes the platform group, in any order of the two events', async () => {
-    const { world, hire, deliver, state } = await createTestEngine({ settings });
-    await hire('a', 'b');
-    const names = ['1', '2', '3', '4', '5', '6', '7', '8'];
-    await deliver(
-      { snapshot: 'other', of: [] },
-      ...names.map((n) => ({ snapshot: `g${n}`, of: ['a', 'b'], name: `Sales ${n}` })),
-    );
-    for (const n of names) world.platform.adopted.add((await state(`g${n}`))?.link?.id ?? '');
-    world.advance(HOUR_MS);
-    await deliver(
-      ...names.flatMap((n) => [{ remove: `g${n}` }, { snapshot: `h${n}`, of: ['a'], name: `Sales ${n}` }]),
-    );
-    const sold = [...world.platform.groups.values()].filter(({ name }) => name.startsWith('Sales'));
-    expect(sold.map(({ name }) => name).sort()).toEqual(names.map((n) => `Sales ${n}`));
-  });
-
-  it('another worker creates no second group of the same name ten seconds after the release', async () => {
-    const { world, hire, emit, ref, state } = await createTestEngine({ settings });
-    await hire('a', 'b');
-    const [one, two] = [world.portsFor(), world.portsFor()];
-    const take = async (ports: typeof one, group: string, event: DirectoryEvent) => {
-      emit(event);
-      await ingest(takeEvents(world), ports);
-      for (let run = 0; run < 3; run += 1) await applyGroup(ref(group), ports);
-    };
-    await take(one, 'other', { snapshot: 'other', of: [] });
-    await take(two, 'g', { snapshot: 'g', of: ['a', 'b'], name: 'Sales' });
-    world.platform.adopted.add((await state('g'))?.link?.id ?? '');
-    await take(two, 'g', { remove: 'g' });
-    world.advance(10_000);
-    await take(one, 'h', { snapshot: 'h', of: ['a'], name: 'Sales' });
-    expect([...world.platform.groups.values()].filter(({ name }) => name === 'Sales')).toHaveLength(1);
   });
 });

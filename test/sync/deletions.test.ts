@@ -212,11 +212,10 @@ describe('adoption candidate that answers 404', () => {
   });
 
   it.each([
-    ['the wanted external id', 'bySpokeId', { name: 'Theirs', spokeId: 'n' }],
-    ['the wanted external id in another form', 'bySpokeId', { name: 'Theirs', spokeId: 'N' }],
-    ['the wanted name', 'byName', { name: 'Group n', spokeId: 'x' }],
-  ])('an adoption candidate is adopted despite one 404 if it has %s', async (_, adoptExisting, fields) => {
-    const { world, troubles, deliver, shown, state } = await company({ settings: { adoptExisting } });
+    ['the wanted external id', { name: 'Theirs', spokeId: 'n' }],
+    ['the wanted external id in another form', { name: 'Theirs', spokeId: 'N' }],
+  ])('an adoption candidate is adopted despite one 404 if it has %s', async (_, fields) => {
+    const { world, troubles, deliver, shown, state } = await company();
     const id = world.platform.addForeign({ ...fields, users: [] });
     world.platform.adopted.add(id);
     world.platform.hidesFromList = false;

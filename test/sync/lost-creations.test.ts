@@ -234,7 +234,7 @@ describe('creation whose answer is lost', () => {
 
 describe('creation while the list is incomplete', () => {
   const incomplete = async (hours: number) => {
-    const engine = await createTestEngine({ settings: { adoptExisting: 'bySpokeId' } });
+    const engine = await createTestEngine();
     const { world, hire, deliver, emit, pass } = engine;
     await hire('a', 'b');
     await deliver(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));

@@ -150,18 +150,6 @@ describe('platform that changes names', () => {
       expect(await drift()).toEqual([]);
     },
   );
-
-  it('apply finds and adopts a group by its normalised name, and creates no second group', async () => {
-    const { world, deliver, state } = await company({ nameAs: trims }, { adoptExisting: 'byName' });
-    const id = world.platform.addForeign({ name: 'Sales', spokeId: 'x', users: [] });
-    world.platform.adopted.add(id);
-    await deliver({ snapshot: 'g', name: ' Sales', of: ['a'] });
-    expect([...world.platform.groups.keys()]).toEqual([id]);
-    expect(await state('g')).toMatchObject({ link: { id }, settled: 'in_sync' });
-    const writes = world.platform.writes.length;
-    await deliver({ upsert: 'g', name: ' Sales' });
-    expect(world.platform.writes).toHaveLength(writes);
-  });
 });
 
 describe('platform that accepts a new name and does not apply it', () => {

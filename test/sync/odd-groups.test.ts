@@ -38,7 +38,7 @@ describe('malformed group of another client', () => {
   );
 
   it('a malformed external group is not adopted by its name', async () => {
-    const { deliver, addOdd, shown } = await company({ settings: { adoptExisting: 'byName' } });
+    const { deliver, addOdd, shown } = await company({});
     addOdd('theirs');
     await deliver({ snapshot: 'g', of: ['b'] });
     expect(shown('g')).toEqual([['u-b']]);

@@ -198,7 +198,6 @@ describe('fetch that shows only some users', () => {
 describe('adoption of a group if the fetch shows only some of its users', () => {
   it('the guard holds the removal of users that the list shows and the fetch of the same version does not show', async () => {
     const { deliver, shown, world, showOnlyFirst, state } = await company({
-      adoptExisting: 'bySpokeId',
       guard: { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 },
     });
     const users = ['u-a', ...Array.from({ length: 60 }, (_, n) => `u-old${n}`)];

@@ -45,7 +45,6 @@ const scenario = fc.record({
     membership: fc.constantFrom('authoritative' as const, 'additive' as const),
     onGroupDeleted: fc.constantFrom('delete' as const, 'empty' as const, 'release' as const),
     drift: fc.constantFrom('restore' as const, 'report' as const, 'adopt' as const),
-    adoptExisting: fc.constantFrom('never' as const, 'bySpokeId' as const, 'byName' as const),
     groups: fc
       .constantFrom(
         [],

@@ -253,20 +253,6 @@ describe('external id that the platform never changes', () => {
     expect(await state('g')).toMatchObject({ lastError: { code: 'spoke_id_refused' } });
   });
 
-  it('a refused external id does not block member changes of a group that groupsync adopted by its name', async () => {
-    const { world, deliver, pass, state } = await company(({ spokeId }) => spokeId === 'h' && isAdopted, {
-      settings: { adoptExisting: 'byName' },
-    });
-    const id = world.platform.addForeign({ name: 'Sales', spokeId: 'theirs', users: ['u-a', 'u-b'] });
-    world.platform.adopted.add(id);
-    isAdopted = true;
-    await deliver({ snapshot: 'h', name: 'Sales', of: ['a', 'c'] });
-    await pass(2 * HOUR_MS);
-    expect([...(world.platform.groups.get(id)?.users ?? [])].sort()).toEqual(['u-a', 'u-c']);
-    expect(await state('h')).toMatchObject({ link: { id }, lastError: { code: 'spoke_id_refused' } });
-  });
-  let isAdopted = false;
-
   it('groupsync writes members without name and external id if the platform refuses both', async () => {
     const { world, emit, pass, state } = await company(
       (body) => isTooLong(body) || (body.spokeId === 'g' && body.name !== 'Group g'),

@@ -41,6 +41,8 @@ export const adoption = {
   more: (count: number) => `${many(count, 'more group', 'more groups')}. Search to find them.`,
   users: (count: number) => many(count, 'user'),
   clash: (name: string, id: string) =>
-    `The platform has a group “${name}” (${id}) that groupsync does not manage. Creating a new group would make a duplicate.`,
+    `The platform has a group “${name}” (${id}) that groupsync does not manage. Adopt it, or create another group with this name.`,
   compare: 'Compare all platform groups',
+  createAnother: 'Create another group',
+  creating: 'groupsync creates another group.',
 } as const;

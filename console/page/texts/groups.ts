@@ -59,7 +59,6 @@ export const group = {
     includeStates: 'Employee states',
     membership: 'Membership',
     onGroupDeleted: 'If the directory deletes the group',
-    adoptExisting: 'Adopt existing groups',
     nameTemplate: 'Name on the platform',
     guard: 'Limits of removals',
     fourEyes: 'Four eyes',

@@ -49,16 +49,6 @@ export const texts: Readonly<Record<string, SettingText>> = {
       release: ['Release', 'the platform group stays as it is, without an owner'],
     },
   },
-  adoptExisting: {
-    section: 'groups',
-    title: 'Adopt existing groups',
-    text: 'Which existing platform groups groupsync adopts instead of creating new groups.',
-    choices: {
-      never: ['Never', 'only an operator adopts groups'],
-      bySpokeId: ['By external id', 'groups with the id of the directory group'],
-      byName: ['By name', 'also groups whose name is exactly the same and unique'],
-    },
-  },
   nameTemplate: {
     section: 'groups',
     title: 'Name on the platform',

@@ -32,15 +32,13 @@ export type MatchPreview = Answer<typeof MatchPreview>;
 export const AdoptedPair = z.object({ group: text, name: text, platformId: text });
 export type AdoptedPair = Answer<typeof AdoptedPair>;
 
-/** The existing platform groups that each value of `adoptExisting` would adopt. */
+/** The existing platform groups that would be linked, or that clash. */
 const AdoptionPlan = z.object({
   existing: count,
   /** The number of groups that the directory has named. */
   directory: count,
   bySpokeId: z.array(AdoptedPair),
-  /** The groups that would be adopted by name: their name is unique, and no group has the spokeId. */
-  byName: z.array(AdoptedPair),
-  /** Unmanaged groups that these settings do not adopt, with the name of a group that groupsync would create. */
+  /** Unmanaged groups with the name of a directory group, which therefore waits (`name_clash`). */
   clashes: z.array(AdoptedPair),
 });
 export type AdoptionPlan = Answer<typeof AdoptionPlan>;

@@ -144,7 +144,15 @@ export const DirectoryDisconnection = z.object({
 });
 export type DirectoryDisconnection = Answer<typeof DirectoryDisconnection>;
 
-const COMPARED_ACTIONS = ['adopt', 'create', 'change', 'same', 'other_source', 'unreadable'] as const;
+const COMPARED_ACTIONS = [
+  'adopt',
+  'name_clash',
+  'create',
+  'change',
+  'same',
+  'other_source',
+  'unreadable',
+] as const;
 
 /** The changes on the platform that a first run of the reader would cause. */
 export const DirectoryComparison = z.object({
@@ -156,7 +164,7 @@ export const DirectoryComparison = z.object({
       action: z
         .enum(COMPARED_ACTIONS)
         .describe(
-          'adopt: the run links an existing platform group. create: the platform has no such group. other_source: SCIM or events own the group, so the reader sends nothing. unreadable: see problem.',
+          'adopt: the run links an existing platform group. name_clash: the group waits, because the platform has an unmanaged group with its name. create: the platform has no such group. other_source: SCIM or events own the group, so the reader sends nothing. unreadable: see problem.',
         ),
       platformId: nullable(text),
       added: count,
@@ -171,6 +179,7 @@ export const DirectoryComparison = z.object({
     create: count,
     change: count,
     same: count,
+    nameClash: count,
     otherSource: count,
     unreadable: count,
     added: count,

@@ -9,7 +9,7 @@ import type { GroupState } from '../../domain/group-state.ts';
 import { type ConnectionName, type MemberId, type PlatformGroupId, roleId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { clashFinder, type NamedGroup } from '../../plan/name-clash.ts';
-import { withSpokeId, namedLike } from '../../plan/names.ts';
+import { withSpokeId } from '../../plan/names.ts';
 import { choosePerson, mayBeMember, type Role } from '../../plan/person.ts';
 import { collectPages } from '../../sync/async-collections.ts';
 import { leftBehind } from '../../sync/claim-group.ts';
@@ -176,9 +176,9 @@ export async function planAdoption(
     const owner = owners.get(id as PlatformGroupId);
     return owner === undefined || owner.connection === connection || isLeft(owner);
   });
-  const clashesOf = clashFinder(listed, settings.adoptExisting);
+  const clashesOf = clashFinder(listed);
   const clashing: (NamedGroup & { readonly group: string })[] = [];
-  const pairs: Record<'bySpokeId' | 'byName', AdoptedPair[]> = { bySpokeId: [], byName: [] };
+  const bySpokeId: AdoptedPair[] = [];
   let directory = 0;
   for (const { ref } of await collectPages(index.all(connection))) {
     const state = await groups.read(ref);
@@ -187,27 +187,18 @@ export async function planAdoption(
     directory += 1;
     if (state.link !== undefined) continue;
     const name = renderName(settings.nameTemplate, { name: named, id: ref.group, connection });
-    const found = candidateFor(ref.group, name, free);
-    if (found !== undefined) pairs[found.by].push(found.pair);
+    const [carrier] = withSpokeId(free, ref.group);
+    if (carrier !== undefined)
+      bySpokeId.push({ group: ref.group, name: carrier.name, platformId: carrier.id });
     if (!isWritten(state, settings)) continue;
     const same = clashesOf({ name, spokeId: ref.group });
     clashing.push(...same.map((one) => ({ ...one, group: ref.group })));
   }
   const unmanaged = await unmanagedOf(clashing, company, ports);
   const clashes = unmanaged.map(({ group, id, name }) => ({ group, name, platformId: id }));
-  return { existing: listed.length, directory, ...pairs, clashes };
+  return { existing: listed.length, directory, bySpokeId, clashes };
 }
 
 /** Returns undefined for a group that the directory has deleted or has not named. */
 const nameInDirectory = ({ registers }: GroupState): string | undefined =>
   groupExists(registers) ? groupName(registers) : undefined;
-
-function candidateFor(group: string, name: string, listed: readonly Listed[]) {
-  const pairWith = ({ id, name: shown }: Listed): AdoptedPair => ({ group, name: shown, platformId: id });
-  const [carrier] = withSpokeId(listed, group);
-  if (carrier !== undefined) return { by: 'bySpokeId' as const, pair: pairWith(carrier) };
-  const [only, ...others] = namedLike(listed, name);
-  return only === undefined || others.length > 0
-    ? undefined
-    : { by: 'byName' as const, pair: pairWith(only) };
-}

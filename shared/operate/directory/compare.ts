@@ -72,6 +72,7 @@ function totalsOf(groups: readonly Row[]): DirectoryComparison['totals'] {
     create: countOf('create'),
     change: countOf('change'),
     same: countOf('same'),
+    nameClash: countOf('name_clash'),
     otherSource: countOf('other_source'),
     unreadable: countOf('unreadable'),
     added: sum('added'),
@@ -106,6 +107,7 @@ async function compareGroup({ group }: DirectoryListed, comparing: Comparing): P
       isSame,
       linked,
       adopted,
+      hasClash: platform.hasClash(group),
       mayCreate: platform.mayCreate(group),
     }),
     other: other ?? null,
@@ -118,13 +120,17 @@ interface Found {
   readonly isSame: boolean;
   readonly linked: ListedGroup | undefined;
   readonly adopted: ListedGroup | undefined;
+  readonly hasClash: boolean;
   readonly mayCreate: boolean;
 }
 
-function actionOf({ isOther, isSame, linked, adopted, mayCreate }: Found): Row['action'] {
+function actionOf({ isOther, isSame, linked, adopted, hasClash, mayCreate }: Found): Row['action'] {
   if (isOther) return 'other_source';
   if (adopted !== undefined) return 'adopt';
-  if (linked === undefined) return mayCreate ? 'create' : 'same';
+  if (linked === undefined) {
+    if (!mayCreate) return 'same';
+    return hasClash ? 'name_clash' : 'create';
+  }
   return isSame ? 'same' : 'change';
 }
 

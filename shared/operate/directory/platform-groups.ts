@@ -1,6 +1,7 @@
 import { mayCreate } from '../../contract/group-policy.ts';
 import { renderName } from '../../contract/name-template.ts';
 import { isWhole, type ListedGroup, type View } from '../../domain/view.ts';
+import { clashFinder } from '../../plan/name-clash.ts';
 import { findExisting } from '../../plan/names.ts';
 import { openPlatform } from '../../sync/open-platform.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
@@ -14,6 +15,8 @@ export interface PlatformGroups {
   readonly unmanaged: readonly ListedGroup[];
   /** Returns the unmanaged platform group that this directory group would adopt. */
   readonly adoptedBy: (group: Pick<DirectoryGroup, 'id' | 'name'>) => ListedGroup | undefined;
+  /** Returns true if an unmanaged platform group has the name of this directory group. */
+  readonly hasClash: (group: Pick<DirectoryGroup, 'id' | 'name'>) => boolean;
   /** Returns true if the first run may create a platform group for this directory group. */
   readonly mayCreate: (group: DirectoryGroup) => boolean;
 }
@@ -26,14 +29,16 @@ export async function readPlatformGroups(
   const { settings, company, name: connectionName } = connection;
   const listed = await (await openPlatform(connection, ports)).groups.list(0);
   const unmanaged = await unmanagedOf(listed, company, ports);
+  const clashesWith = clashFinder(unmanaged);
+  const wantedFor = ({ id, name: named }: Pick<DirectoryGroup, 'id' | 'name'>): View => {
+    const name = renderName(settings.nameTemplate, { name: named, id, connection: connectionName });
+    return { name, spokeId: id, users: new Map() };
+  };
   return {
     byId: new Map(listed.map((group) => [group.id, group])),
     unmanaged,
-    adoptedBy({ id, name: named }) {
-      const name = renderName(settings.nameTemplate, { name: named, id, connection: connectionName });
-      const after: View = { name, spokeId: id, users: new Map() };
-      return findExisting(after, unmanaged, settings.adoptExisting).candidates.filter(isWhole)[0];
-    },
+    adoptedBy: (group) => findExisting(wantedFor(group), unmanaged).candidates.filter(isWhole)[0],
+    hasClash: (group) => clashesWith(wantedFor(group)).length > 0,
     mayCreate: ({ id, name }) => mayCreate(settings, id, name),
   };
 }

@@ -1,7 +1,6 @@
 import type { ImportComparison, OtherSource } from '../../contract/answers/files.ts';
 import { mayCreate } from '../../contract/group-policy.ts';
 import { renderName } from '../../contract/name-template.ts';
-import type { ConnectionSettings } from '../../contract/settings.ts';
 import { groupFloor, memberCounts } from '../../domain/group.ts';
 import type { PendingCause } from '../../domain/group-state.ts';
 import { type GroupRef, groupId, type MemberId, memberId, platformGroupId } from '../../domain/ids.ts';
@@ -200,8 +199,7 @@ async function countJoining(
 }
 
 /**
- * Finds platform groups that have the names of new groups. A group that groupsync manages cannot be adopted,
- * with any value of `adoptExisting`.
+ * Finds platform groups that have the names of new groups. A group that groupsync manages cannot be adopted.
  * @returns null if the platform cannot be read
  */
 async function clashesOf(
@@ -216,15 +214,15 @@ async function clashesOf(
     listed = await (await ports.platforms.open(connection)).groups.list(0);
   });
   if (failure !== undefined) return null;
-  const find = (adoptExisting: ConnectionSettings['adoptExisting']) => {
-    const clashesWith = clashFinder(listed, adoptExisting);
-    return created.flatMap(({ group, name }) => {
+  const clashesWith = clashFinder(listed);
+  const find = (isLinkedById: boolean) =>
+    created.flatMap(({ group, name }) => {
       const sent = renderName(settings.nameTemplate, { name, id: group, connection: connectionName });
-      return clashesWith({ name: sent, spokeId: group }).map((one) => ({ ...one, group }));
+      const spokeId = isLinkedById ? group : null;
+      return clashesWith({ name: sent, spokeId }).map((one) => ({ ...one, group }));
     });
-  };
-  const unmanaged = await unmanagedOf(find(settings.adoptExisting), company, ports);
-  const same = find('never');
+  const unmanaged = await unmanagedOf(find(true), company, ports);
+  const same = find(false);
   const owners = (
     await ports.claims.owners(
       company,

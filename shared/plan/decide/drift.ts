@@ -32,7 +32,7 @@ import { decideMissing, OBSERVED_GONE } from './missing.ts';
  * The maximum ages of the list, tried in this order. A list that is up to 5 s old can serve many groups. If that list
  * lacks the needed information, apply reads a new list, because the first list may be older than the change.
  */
-export const LIST_AGES_MS = [5_000, 0] as const;
+const LIST_AGES_MS = [5_000, 0] as const;
 
 const UNPROVEN_READ = {
   code: 'waiting',

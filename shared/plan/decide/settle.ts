@@ -21,6 +21,7 @@ const DRIFT_OUTCOME: Readonly<Record<SettledState, DriftOutcome>> = {
   excluded: 'report',
   held: 'open',
   unnamed: 'restore',
+  name_clash: 'open',
 };
 
 export const settle = (

@@ -19,7 +19,7 @@ import { endedMembers, removalText } from '../removal-cause.ts';
 import { uncertainDeletion } from '../uncertain.ts';
 import { decideListedWhole } from '../unlisted.ts';
 import { draftWithUnshown } from '../unshown.ts';
-import { clear, decideFetched, LIST_AGES_MS, stillAccepted } from './drift.ts';
+import { clear, decideFetched, stillAccepted } from './drift.ts';
 import { type Guarded, guard, settleUnheld } from './holds.ts';
 import { NAME_IN_USE, ofOtherSource, TRIED } from './refusal.ts';
 import { SETTLED, settle } from './settle.ts';
@@ -36,7 +36,7 @@ import { SETTLED, settle } from './settle.ts';
  *     needs a change or deletion, and was not read yet   | read the group, once in an attempt
  *     would lose more users than the guard allows        | hold; then write the other changes; see `guard`
  *     must be created, but exists already                | adopt; see `decideNew`
- *     must be created, but another source has the group  | wait; see `decideDuplicate`
+ *     must be created, but the platform has the name     | wait, or settle as name_clash; see `decideNamesakes`
  *     must be changed, created or deleted                | write
  *     equals the desired state                           | settle
  */
@@ -202,21 +202,19 @@ const isNameTaken = ({ rejected, views }: Facts): boolean =>
 
 /** Decides about a creation: adopts an existing platform group, waits, or writes. */
 function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Decision {
-  const { listed, settings, state } = facts;
+  const { listed, state } = facts;
   const { previousLink } = state;
   // The list must be newer than the last write of this group, because an older list may lack a platform group that this
-  // group created and released. With adoption by name, the list must be at most 5 s old, because other groups may also
-  // create and release platform groups.
-  const mostMs = settings.adoptExisting === 'byName' ? LIST_AGES_MS[0] : LISTING_AGE_MS;
-  const ageMs = Math.min(mostMs, Math.max(0, facts.nowMs - (state.lastWriteAtMs ?? 0)));
+  // group created and released.
+  const ageMs = Math.min(LISTING_AGE_MS, Math.max(0, facts.nowMs - (state.lastWriteAtMs ?? 0)));
   if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
-  const { candidates, known, namesakes, ...odd } = findExisting(after, listed.groups, settings.adoptExisting);
+  const { candidates, known, namesakes, ...odd } = findExisting(after, listed.groups);
   const late = lateCreation(facts, listed.groups);
   const found = [...previousGroup(state), ...(late === undefined ? candidates : [late])];
   const adopted = decideAdoption(facts, found);
   if (adopted !== undefined) return adopted;
-  const duplicate = decideDuplicate(facts, namesakes);
-  if (duplicate !== undefined) return duplicate;
+  const namesake = decideNamesakes(facts, namesakes);
+  if (namesake !== undefined) return namesake;
   // The platform earlier answered 404 for a candidate, and the list does not show the candidate. A wrong base URL would
   // have the same result.
   const isUnproven = state.missedAtMs !== undefined && found.length === 0;
@@ -236,15 +234,23 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
 }
 
 /**
- * Decides about a creation if platform groups with the name or the external id exist. If a directory group of another
- * source of this connection owns one of these platform groups, a new platform group would be a duplicate.
+ * Decides about a creation if platform groups with the name or the external id exist. The first matching line counts:
+ *
+ *     one of these platform groups                           | decision
+ *     -------------------------------------------------------|------------------------------------------
+ *     belongs to a group of another source of the connection | wait, because a new group would be a duplicate
+ *     has no owner, and no operator asked for a new group    | settle as `name_clash`, until an operator decides
+ *     otherwise                                              | undefined: the group may be created
  */
-function decideDuplicate({ state, listed }: Facts, ids: readonly PlatformGroupId[]): Decision | undefined {
+function decideNamesakes(facts: Facts, ids: readonly PlatformGroupId[]): Decision | undefined {
+  const { state, listed } = facts;
   if (ids.length === 0) return undefined;
   if (listed?.namesakes === undefined) return { kind: 'read', what: ['namesakes'], ids };
+  const { owners, areUnmanaged } = listed.namesakes;
   const source = sourceOf(state.registers.upserted);
-  const other = listed.namesakes.find(({ registers }) => sourceOf(registers.upserted) !== source);
-  return other && ofOtherSource(other.ref.group, source);
+  const other = owners.find(({ registers }) => sourceOf(registers.upserted) !== source);
+  if (other !== undefined) return ofOtherSource(other.ref.group, source);
+  return areUnmanaged && !state.createsNamesake ? settleUnheld(facts, 'name_clash') : undefined;
 }
 
 /** Returns a listed group that an earlier uncertain creation made. */

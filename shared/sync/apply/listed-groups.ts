@@ -1,7 +1,8 @@
-import type { PlatformGroupId } from '../../domain/ids.ts';
+import type { GroupRef, PlatformGroupId } from '../../domain/ids.ts';
 import type { StoredFact } from '../../plan/decision.ts';
 import type { Facts, Listing, UnlistedGroups } from '../../plan/facts.ts';
 import { isListed } from '../../plan/names.ts';
+import { leftBehind } from '../claim-group.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Claim } from '../ports/claims.ts';
 import type { Connection } from '../ports/connections.ts';
@@ -32,21 +33,29 @@ export async function readOfList(
 }
 
 interface NamesakeReading extends Reading {
-  readonly ports: Reading['ports'] & { readonly groups: Pick<ApplyPorts['groups'], 'readMany'> };
+  readonly ports: Reading['ports'] & {
+    readonly groups: Pick<ApplyPorts['groups'], 'readMany'>;
+    readonly connections: Pick<ApplyPorts['connections'], 'current'>;
+  };
 }
 
 /**
- * Returns the list with the other groups of this connection that own these platform groups, without released groups.
+ * Returns the list with the other groups of this connection that own these platform groups, and whether one of the
+ * platform groups has no owner.
  */
 export async function readNamesakes(
   ids: readonly PlatformGroupId[],
   { listed, state: { ref } }: Facts,
   { connection, ports }: NamesakeReading,
 ): Promise<Listing | undefined> {
-  const owners = [...(await ports.claims.owners(connection.company, ids)).now.values()];
-  const own = owners.filter((owner) => owner.connection === ref.connection && owner.group !== ref.group);
-  const namesakes = (await ports.groups.readMany(own)).filter(({ released }) => !released);
-  return listed && { ...listed, namesakes };
+  const { now } = await ports.claims.owners(connection.company, ids);
+  const isLeft = await leftBehind(now, ports);
+  const own = [...now.values()].filter((owner) => owner.connection === ref.connection);
+  const others = own.filter((owner) => owner.group !== ref.group);
+  const owners = (await ports.groups.readMany(others)).filter(({ released }) => !released);
+  const isUnmanaged = (owner: GroupRef | undefined) => owner === undefined || isLeft(owner);
+  const areUnmanaged = ids.some((id) => isUnmanaged(now.get(id)));
+  return listed && { ...listed, namesakes: { owners, areUnmanaged } };
 }
 
 /** The number of claims that one request reads, to find out whether a list shows a managed group. */

@@ -81,16 +81,15 @@ async function noteOf(
   return [STOP_NOTES[stop], ...(note === null ? [] : [note])].join('; ');
 }
 
-/** Finds the name clashes of a creation in the list that the decision used. */
+/** Finds the platform groups for which the group waits with `name_clash`, in the list that the decision used. */
 async function clashesOf(
   { decision, facts }: Preview,
-  { company, settings }: Connection,
+  { company }: Connection,
   ports: Pick<PreviewPorts, 'claims' | 'connections'>,
 ): Promise<readonly NameClash[]> {
-  if (decision.kind !== 'write' || decision.plan.action !== 'create') return [];
-  const { after } = decision.plan;
-  if (after === undefined || facts.listed === undefined) return [];
-  const found = clashFinder(facts.listed.groups, settings.adoptExisting)(after);
+  const { listed, wanted } = facts;
+  if (decision.kind !== 'settle' || decision.as !== 'name_clash' || !listed || !wanted?.group) return [];
+  const found = clashFinder(listed.groups)(wanted.group);
   const unmanaged = await unmanagedOf(found, company, ports);
   return unmanaged.map(({ id, name }) => ({ platformId: id, name }));
 }
@@ -131,6 +130,7 @@ function planSettled(
 ): GroupPlan {
   const { released } = facts.state;
   if (released) return planOf(ref, 'none', { note: releasedNote(facts) });
+  if (as === 'name_clash') return planOf(ref, 'none', { note: NAME_CLASH });
   if (as !== 'held') return planOf(ref, 'none', { note: failing?.message ?? null });
   const hold = stoppingHold(facts);
   if (hold === null) return planOf(ref, 'none', {});
@@ -138,6 +138,9 @@ function planSettled(
   const users = [...(waiting?.users ?? []), ...(rejection?.users ?? [])].sort();
   return planOf(ref, 'hold', { changes: users.map((user) => stopped(user, hold, facts)), hold, held: users });
 }
+
+const NAME_CLASH =
+  'the platform has an unmanaged group with this name; adopt it (groupsync adopt GROUP PLATFORM-ID), or create another group (groupsync adopt GROUP --create)';
 
 /** The set of held removals that stops a write. */
 const stoppingHold = ({ state: { hold, rejection } }: Facts): Hold | null => hold ?? rejection ?? null;

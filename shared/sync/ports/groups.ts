@@ -144,6 +144,12 @@ export interface GroupStore {
    */
   adopt(seen: GroupState, link: LinkedGroup, at: Dirty): Promise<boolean>;
   /**
+   * Notes that this group may get a new platform group although an unmanaged one has its name, raises rev and marks the
+   * group dirty.
+   * @returns false if there is no such group, or the group has a platform group
+   */
+  createNamesake(seen: GroupState, at: Dirty): Promise<boolean>;
+  /**
    * Marks the group as released and dirty, and raises rev. Apply then ends the link.
    * @param movedTo the id of the group in its new source, if a takeover moves the group
    * @returns false if there is no such group

@@ -131,21 +131,23 @@ const lateSeconds = (late: readonly Freshness[]): number => Math.ceil(longestMs(
 async function countGroups(connection: ConnectionName, index: GroupIndex, nowMs: number) {
   let dirtyGroups = 0;
   let oldestDirtySeconds = 0;
-  const held: GroupSummary[] = [];
-  const failed: GroupSummary[] = [];
+  const unsettled: GroupSummary[] = [];
   for await (const page of index.all(connection, 'unsettled')) {
     for (const summary of page) {
-      const { dirtySinceMs, holdWaits, failedAtMs } = summary;
-      if (holdWaits) held.push(summary);
-      if (failedAtMs !== undefined) failed.push(summary);
+      const { dirtySinceMs } = summary;
+      unsettled.push(summary);
       if (dirtySinceMs === undefined) continue;
       dirtyGroups += 1;
       oldestDirtySeconds = Math.max(oldestDirtySeconds, seconds(nowMs - dirtySinceMs));
     }
   }
+  const held = unsettled.filter(({ holdWaits }) => holdWaits);
+  const failed = unsettled.filter(({ failedAtMs }) => failedAtMs !== undefined);
+  const clashing = unsettled.filter(({ settled }) => settled === 'name_clash');
   const found: readonly Finding[] = [
     { subject: 'hold', count: held.length, ...namesOf(held) },
     { subject: 'failed', count: failed.length, ...namesOf(failed) },
+    { subject: 'name_clash', count: clashing.length, ...namesOf(clashing) },
   ];
   return { dirtyGroups, oldestDirtySeconds, holdsWaiting: held.length, found };
 }

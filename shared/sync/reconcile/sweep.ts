@@ -216,14 +216,14 @@ async function markMissing(missing: Watched, { platform, ports }: Sweeping): Pro
 }
 
 /**
- * Wakes stuck groups, groups that the platform refused a day ago, and groups with expired holds. It also deletes the
- * unused items of the groups whose turn it is in this sweep.
+ * Wakes stuck groups, groups that the platform refused a day ago, groups whose name was in use, and groups with expired
+ * holds. It also deletes the unused items of the groups whose turn it is in this sweep.
  */
 async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promise<void> {
   const { ports, totals } = sweeping;
   const nowMs = ports.clock();
   const stuck = page
-    .filter((group) => isStuck(group, nowMs) || isForgotten(group, nowMs))
+    .filter((group) => isStuck(group, nowMs) || isForgotten(group, nowMs) || hasNameClash(group))
     .map(({ ref }) => ref);
   // The sweep wakes at most as many stuck groups as one run of the requeue job, so that a large backlog is processed at
   // a limited rate.
@@ -250,6 +250,10 @@ const isStuck = ({ dirtySinceMs, dueMs, pausedAtMs }: GroupSummary, nowMs: numbe
  */
 const isForgotten = ({ failedAtMs, pausedAtMs }: GroupSummary, nowMs: number): boolean =>
   pausedAtMs === undefined && failedAtMs !== undefined && nowMs - failedAtMs >= REFUSED_AGAIN_MS;
+
+/** Whether the group waits for an operator because of its name. The name on the platform may be free now. */
+const hasNameClash = ({ settled, dirtySinceMs, pausedAtMs }: GroupSummary): boolean =>
+  settled === 'name_clash' && dirtySinceMs === undefined && pausedAtMs === undefined;
 
 const turnOf = ({ group }: GroupRef): number =>
   createHash('sha256').update(group).digest().readUInt8(1) % GARBAGE_TURNS;
