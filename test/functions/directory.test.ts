@@ -69,7 +69,7 @@ it('the directory function can test each step of the sign-in of one connection w
     reports: [
       {
         connection: 'first',
-        steps: [{ step: 'credential', problem: 'no key', reason: null, retries: false }],
+        steps: [{ step: 'credential', problem: 'no key', detail: null, reason: null, retries: false }],
       },
     ],
   });
