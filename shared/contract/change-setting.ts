@@ -62,12 +62,24 @@ function keysOf(settings: object, prefix = ''): string[] {
  */
 export function applySetting(settings: ConnectionSettings, key: string, value: unknown): ConnectionSettings {
   if (!settingKeys().includes(key)) {
+    const instead = REPLACED.get(key);
+    if (instead !== undefined)
+      throw new InvalidSettingError([`the setting "${key}" was removed: ${instead}`]);
     const known = nearest(key, settingKeys());
     const hint = known === undefined ? `expected one of ${settingKeys().join(', ')}` : `is it ${known}?`;
     throw new InvalidSettingError([`unknown setting "${key}"; ${hint}`]);
   }
   return parseSettings(withValueAt(settings, key.split('.'), value));
 }
+
+/** Removed settings, and what an administrator does instead. */
+const REPLACED: ReadonlyMap<string, string> = new Map([
+  [
+    'adoptExisting',
+    'groups are linked by their external ids; adopt other groups with groupsync platform-groups adopt',
+  ],
+  ['scim.announcePagination', 'cursors are accepted without an announcement'],
+]);
 
 function withValueAt(level: unknown, [key, ...inner]: readonly string[], value: unknown): unknown {
   if (key === undefined) return value;

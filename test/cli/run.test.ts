@@ -129,6 +129,11 @@ describe('command line', () => {
     ['a replay without a selection', ['dlq', 'replay'], /--all/],
     ['a sync without a group', ['sync'], /--all/],
     ['an unknown setting', set('colour=1'), /unknown setting "colour"/],
+    [
+      'a removed setting',
+      set('adoptExisting=byName'),
+      /"adoptExisting" was removed: .*platform-groups adopt/,
+    ],
     ['an invalid value of a setting', set('drift=maybe'), /drift: expected/],
     [
       'a password in an address, without printing it',
