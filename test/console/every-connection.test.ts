@@ -106,7 +106,7 @@ it('a person without a role for the connection that owns a platform group sees n
   ]);
   expect((await one('adopt', { pairs })).message).toContain(`${platformId}: owned`);
   const plan = JSON.stringify(await one('plan?group=owned-by-default'));
-  expect(plan).toContain('belongs to another connection');
+  expect(plan).toContain('belongs to another directory group');
   expect(plan).not.toContain('default:');
 });
 

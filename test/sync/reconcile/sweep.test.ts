@@ -193,7 +193,7 @@ describe('unfinished work that a sweep finds', () => {
     async (kind, expiresAtMs, isWoken) => {
       const decision = kind === 'waiting' ? { kind } : { kind, by: 'ann', reason: 'r', atMs: 1 };
       const hold = {
-        ...{ digest: 'd', rule: 'count', removes: 1, keeps: 1, share: 0.5, createdAtMs: 1 },
+        ...{ digest: 'd', rule: 'count', removes: 1, keeps: 1, share: 0.5, createdAtMs: 1, dirtySinceMs: 1 },
         ...{ expiresAtMs, decision, chunks: 1, hash: 'h' },
       };
       const world = await createWorld();
