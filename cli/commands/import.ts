@@ -12,7 +12,7 @@ import {
   NO_DIRECTORY,
 } from '../../shared/operate/import/directory.ts';
 import type { FileKind } from '../../shared/operate/import/identify.ts';
-import { importCsv } from '../../shared/operate/import/import.ts';
+import { type ImportPlan, importCsv } from '../../shared/operate/import/import.ts';
 import { countedStates } from '../../shared/operate/import/read-file.ts';
 import type { Row } from '../../shared/operate/import/rows.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
@@ -144,18 +144,7 @@ function exitCodeOf(
   return isPartial || isOld ? EXIT.attention : EXIT.done;
 }
 
-type Plan = Pick<
-  ImportReport,
-  | 'ignoredColumns'
-  | 'noPeople'
-  | 'switchedOff'
-  | 'refused'
-  | 'refusedCount'
-  | 'otherGroups'
-  | 'kind'
-  | 'groups'
-  | 'messages'
->;
+type Plan = Omit<ImportPlan, 'rows' | 'comparison'>;
 
 function fileLines({
   ignoredColumns,

@@ -20,13 +20,16 @@ export async function changeLines(context: Context, comparison: ImportComparison
   const { added, removed, unmatched, pending = [] } = comparison;
   const lines = [
     ...(await personLines(context, comparison)),
-    `${added} added (+), ${removed} removed (−); ${unmatched} of the added members match no employee on the platform (?)`,
+    `${added} added (+), ${removed} removed (−)${unmatchedText(unmatched)}`,
   ];
   if (pending.length > 0) lines.push(pendingLine(pending));
   lines.push(...otherSourceLines(comparison));
   lines.push(...(await groupLines(context, comparison)));
   return lines;
 }
+
+const unmatchedText = (unmatched: number): string =>
+  unmatched === 0 ? '' : `; added without an employee on the platform (?): ${unmatched}`;
 
 function pendingLine(pending: NonNullable<ImportComparison['pending']>): string {
   const total = pending.reduce((sum, { count }) => sum + count, 0);

@@ -43,7 +43,7 @@ interface ImportOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-type ImportPlan = Pick<
+export type ImportPlan = Pick<
   ImportReport,
   | 'rows'
   | 'groups'
