@@ -45,7 +45,7 @@ export function describeError(error: unknown): { readonly exitCode: ExitCode; re
 
 /** Errors whose messages are written for operators. */
 const PLAIN_MESSAGE =
-  /^(?:Error|FunctionFailed|PlatformFailure|SecretError|ConfigError|StoreError|Stopped|Refused|HintedError)$/;
+  /^(?:Error|FunctionFailed|PlatformFailure|SecretError|ConfigError|StoreError|InvalidSettingsError|Stopped|Refused|HintedError)$/;
 const MAX_CAUSES = 6;
 
 function knownText(error: Error): string | undefined {

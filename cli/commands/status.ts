@@ -6,6 +6,7 @@ import { NotFound } from '../../shared/operate/find-group.ts';
 import { type Names, withId } from '../../shared/operate/names.ts';
 import { type GroupPause, readPause } from '../../shared/operate/pausing.ts';
 import { reportGroups } from '../../shared/operate/report.ts';
+import { readableConnection } from '../../shared/operate/settings.ts';
 import {
   fixForGate,
   formatFailingCalls,
@@ -51,8 +52,8 @@ export function addStatus(program: Command, act: Act): void {
 }
 
 async function showStatus(context: Context): Promise<number> {
-  const { ports, found } = await context.connected();
-  const status = await readStatus(found, ports);
+  const ports = await context.ports();
+  const status = await readStatus(await readableConnection(context.connection, ports), ports);
   context.out.answer(status, (shown) => printStatus(shown, context));
   const steps = nextSteps(status);
   for (const step of steps) context.out.note(`next: ${step}`);

@@ -119,6 +119,7 @@ export function Sentence({ status, observing, since }: Attention & { readonly si
     backoff: T.home.backoff,
     unauthorized: T.home.unauthorized,
     paused: T.home.paused,
+    invalid_settings: T.home.invalidSettings,
   }[gate.state];
   if (stopped !== undefined) {
     return (

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Cause } from '../../shared/contract/answers/dead-letters.ts';
 import type { PendingRow } from '../../shared/contract/answers/groups.ts';
+import { READ } from '../../shared/contract/operator-actions.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { listAcknowledgements } from '../../shared/operate/acknowledgements.ts';
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { listHolds } from '../../shared/operate/holds.ts';
 import { holdRow, listDrift, listPending } from '../../shared/operate/lists.ts';
-import { READ } from '../../shared/contract/operator-actions.ts';
 import { mayBeRehire, rehiresAmong } from '../../shared/operate/rehires.ts';
 import { stateName, summaries } from '../../shared/operate/report.ts';
-import { listConnections, requireConnection } from '../../shared/operate/settings.ts';
+import { listConnections, readableConnection } from '../../shared/operate/settings.ts';
 import { readStatus } from '../../shared/operate/status.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { GroupSummary } from '../../shared/sync/ports/group-index.ts';
@@ -50,7 +50,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
 
   async function read() {
     const [status, pending, groups] = await Promise.all([
-      requireConnection(connection, ports).then((one) => readStatus(one, ports)),
+      readableConnection(connection, ports).then((one) => readStatus(one, ports)),
       listPending(connection, ports),
       everyGroup(),
     ]);
@@ -71,7 +71,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
   );
   const rehires = shared(
     async () =>
-      rehiresAmong((await current.get()).pending, await requireConnection(connection, ports), ports),
+      rehiresAmong((await current.get()).pending, await readableConnection(connection, ports), ports),
     STATES_MS,
     ports,
   );
@@ -98,7 +98,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
   async function attention(): Promise<Attention> {
     const { status, pending, groups } = await current.get();
     const [{ company, observing }, held, drift, failed, acknowledged] = await Promise.all([
-      requireConnection(connection, ports),
+      readableConnection(connection, ports),
       listHolds(connection, ports),
       listDrift(connection, ports),
       linesOf(groups.filter((group) => stateName(group) === 'failed').slice(0, SHOWN), pending, ports.groups),

@@ -17,7 +17,7 @@ import { listPlatformGroups } from '../../shared/operate/platform-groups.ts';
 import { rehireOf } from '../../shared/operate/rehires.ts';
 import { tokenRow } from '../../shared/operate/scim-tokens.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
-import { listConnections, requireConnection } from '../../shared/operate/settings.ts';
+import { listConnections, readableConnection, requireConnection } from '../../shared/operate/settings.ts';
 import { formatKeptMembers, readStatus } from '../../shared/operate/status.ts';
 import { blockRow } from '../../shared/operate/who.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
@@ -187,7 +187,7 @@ async function personGroup(
 }
 
 async function connectionPage({ connection, ports }: RequestContext): Promise<ConnectionPage> {
-  const known = await requireConnection(connection, ports);
+  const known = await readableConnection(connection, ports);
   const isRead = known.settings.directory !== null;
   const [rows, status, tokens, reader, scim] = await Promise.all([
     listConnections(ports),

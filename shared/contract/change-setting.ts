@@ -23,20 +23,51 @@ export function parseSettings(input: unknown): ConnectionSettings {
   throw new InvalidSettingError(parsed.error.issues.map(describeIssue), { cause: parsed.error });
 }
 
-/** Splits stored settings into the `known` part and the `unknown` keys, which a newer release has written. */
-export function withoutUnknown(stored: unknown) {
-  const known = structuredClone(stored);
-  const unknown: string[] = [];
-  for (const { path, ...issue } of ConnectionSettings.safeParse(stored).error?.issues ?? []) {
-    if (issue.code !== 'unrecognized_keys') continue;
-    const parent = path.reduce((level, key) => level[key as string] as Level, known as Level);
-    for (const key of issue.keys) {
-      delete parent[key];
-      unknown.push([...path, key].join('.'));
-    }
-  }
-  return { known, unknown };
+/** A stored setting that was removed, or has an invalid value. `text` has the form `key: expected …, got …`. */
+export interface SettingProblem {
+  readonly key: string;
+  readonly value: unknown;
+  readonly text: string;
 }
+
+/**
+ * Splits stored settings into the `known` part, the `unknown` keys, which a newer release has written, and the
+ * `problems`. An invalid part of a setting makes the whole setting invalid.
+ */
+export function readStored(stored: unknown) {
+  const known = isGroup(stored) ? structuredClone<Level>(stored) : {};
+  const issues = ConnectionSettings.safeParse(known).error?.issues ?? [];
+  const problems = new Map<string, SettingProblem>();
+  for (const issue of issues.filter(({ code }) => code !== 'unrecognized_keys')) {
+    const key = String(issue.path[0]);
+    problems.set(key, { key, value: known[key], text: describeIssue(issue) });
+  }
+  const unrecognized = issues.flatMap(({ path, ...issue }) =>
+    issue.code === 'unrecognized_keys' ? issue.keys.map((name) => ({ path, name })) : [],
+  );
+  const unknown: string[] = [];
+  for (const { path, name } of unrecognized) {
+    const parent = path.reduce((level, key) => level[key as string] as Level, known);
+    const key = [...path, name].join('.');
+    const text = `${key}: expected null, because it was removed: ${REPLACED.get(key)}`;
+    if (REPLACED.has(key)) problems.set(key, { key, value: parent[name], text });
+    else unknown.push(key);
+    delete parent[name];
+  }
+  return {
+    known: withoutProblems(known, new Set(problems.keys())),
+    unknown,
+    problems: [...problems.values()],
+  };
+}
+
+/** Until the repair, weaker settings need a second person. No host has the address (RFC 2606). */
+const SAFE: Readonly<Record<string, unknown>> = { fourEyes: true, baseUrl: 'https://platform.invalid' };
+
+const withoutProblems = (known: Level, problems: ReadonlySet<string>): object => ({
+  ...Object.fromEntries(Object.entries(known).filter(([key]) => !problems.has(key))),
+  ...Object.fromEntries(Object.entries(SAFE).filter(([key]) => problems.has(key))),
+});
 
 type Level = { [key: string]: unknown };
 
@@ -56,6 +87,7 @@ function keysOf(settings: object, prefix = ''): string[] {
 /**
  * Returns the settings with one changed setting (`--setting KEY=VALUE`, `connections set`). If the guard is off (null),
  * a new value for one limit, such as `guard.minSize`, switches the guard on, with the defaults of the other limits.
+ * The value null ends a removed setting.
  * @param key one of `settingKeys`, with dots between its parts
  * @param value the value after JSON parsing
  * @throws InvalidSettingError if the key is unknown or the value is not valid for the setting
@@ -63,6 +95,7 @@ function keysOf(settings: object, prefix = ''): string[] {
 export function applySetting(settings: ConnectionSettings, key: string, value: unknown): ConnectionSettings {
   if (!settingKeys().includes(key)) {
     const instead = REPLACED.get(key);
+    if (instead !== undefined && value === null) return settings;
     if (instead !== undefined)
       throw new InvalidSettingError([`the setting "${key}" was removed: ${instead}`]);
     const known = nearest(key, settingKeys());

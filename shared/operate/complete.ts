@@ -5,6 +5,7 @@ import { listClients } from '../sync/scim/clients.ts';
 import { listTokens } from '../sync/scim/tokens.ts';
 import { readMailbox } from './dead-letters/read-mailbox.ts';
 import { listHolds } from './holds.ts';
+import { readableConnections } from './settings.ts';
 
 type Ids = (ports: ToolPorts, connection: ConnectionName) => Promise<readonly (string | undefined)[]>;
 
@@ -13,7 +14,7 @@ const named = (groups: readonly { readonly id: string; readonly name?: string | 
 
 /** Returns the completions that a shell offers, by the name of the argument. */
 export const COMPLETIONS = {
-  connection: async ({ connections }) => (await connections.list()).map(({ name }) => name),
+  connection: async ({ connections }) => (await readableConnections(connections)).map(({ name }) => name),
   async group({ index }, connection) {
     const all = await collectPages(index.all(connection));
     return named(all.map(({ ref, name }) => ({ id: ref.group, name })));

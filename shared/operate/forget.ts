@@ -1,12 +1,13 @@
 import type { ConnectionName, MemberId } from '../domain/ids.ts';
+import { soughtBy } from '../sync/match/resolve.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { Connection } from '../sync/ports/connections.ts';
 import type { Erased } from '../sync/ports/eraser.ts';
 import { ERASING } from '../sync/ports/logs.ts';
 import { forgetScimUser } from '../sync/scim/forget-user.ts';
-import { soughtBy } from '../sync/match/resolve.ts';
-import type { Connection } from '../sync/ports/connections.ts';
 import { WORKERS_KNOW_AFTER_MS } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordAction } from './journal.ts';
+import { readableConnections } from './settings.ts';
 
 type ForgetPorts = JournalPorts & Pick<ToolPorts, 'scim' | 'users' | 'people' | 'eraser'>;
 
@@ -65,7 +66,7 @@ export async function otherConnectionsKnowing(
     );
   };
   const known: ConnectionName[] = [];
-  for (const other of await connections.list()) {
+  for (const other of await readableConnections(connections)) {
     if (other.name !== connection && (await knows(other))) known.push(other.name);
   }
   return known.sort();

@@ -12,7 +12,12 @@ import type { OperatorAction } from '../contract/operator-actions.ts';
 import { isInternalUrl } from '../contract/url.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
-import type { Connection, ConnectionStore } from '../sync/ports/connections.ts';
+import {
+  type Connection,
+  type ConnectionStore,
+  InvalidSettingsError,
+  problemsOf,
+} from '../sync/ports/connections.ts';
 import type { AuditedChange } from '../sync/ports/logs.ts';
 import { revokeAllTokens } from '../sync/scim/tokens.ts';
 import { replanAll } from '../sync/wake.ts';
@@ -41,7 +46,7 @@ export interface SettingsPlan {
   readonly changes: readonly SettingDifference[];
   /** The changed settings that another person must confirm, because four eyes is on. */
   readonly requested: readonly string[];
-  /** True if every group must be planned again. */
+  /** True if every group must be planned again. False before a repair, because no group can be planned then. */
   readonly replans: boolean;
   /** True if people must be refreshed, because the match rules or the included states change. */
   readonly needsPeople: boolean;
@@ -60,6 +65,24 @@ export async function requireConnection(
     );
   }
   return connection;
+}
+
+/** Returns the connection, also if its settings are invalid, to show or repair it. @throws NotFound */
+export const readableConnection = (...of: Parameters<typeof requireConnection>): Promise<Connection> =>
+  requireConnection(...of).catch(readableOf);
+
+function readableOf(error: unknown): Connection {
+  if (error instanceof InvalidSettingsError) return error.connection;
+  throw error;
+}
+
+/** Returns all connections, also those with invalid settings, to show them. */
+export async function readableConnections(
+  connections: Pick<ConnectionStore, 'list'>,
+): Promise<readonly Connection[]> {
+  const invalid: Connection[] = [];
+  const valid = await connections.list((_, error) => invalid.push(readableOf(error)));
+  return [...valid, ...invalid];
 }
 
 /**
@@ -90,10 +113,13 @@ export async function planSettings(
   changes: readonly SettingChange[],
   ports: Pick<ToolPorts, 'connections'> & Partial<Pick<ToolPorts, 'deployment'>>,
 ): Promise<SettingsPlan> {
-  const connection = await requireConnection(name, ports);
+  const connection = await readableConnection(name, ports);
+  const { invalid = [] } = connection;
+  const left = invalid.filter((one) => !changes.some(({ key }) => `${key}.`.startsWith(`${one.key}.`)));
+  if (left.length > 0) throw new InvalidSettingError(left.map(({ text }) => text));
   let next = connection.settings;
   for (const { key, value } of changes) next = applySetting(next, key, value);
-  const differences = differingSettings(connection.settings, next);
+  const differences = changedSettings(connection, next);
   const differing = differences.map(({ key }) => key);
   const requested: readonly string[] = requestedKeys(connection.settings, next);
   const isAddress = differing.includes('baseUrl') || differing.includes('directory');
@@ -104,7 +130,7 @@ export async function planSettings(
     effective: untilConfirmed(connection.settings, next),
     changes: differences,
     requested,
-    replans: altersPlans(differences.filter(({ key }) => !requested.includes(key))),
+    replans: invalid.length === 0 && altersPlans(differences.filter(({ key }) => !requested.includes(key))),
     needsPeople: differing.includes('match') || differing.includes('includeStates'),
   };
 }
@@ -128,7 +154,7 @@ export async function changeSettings(
   const change = { read, wanted: { ...read, settings }, action: 'connections_set' as const };
   const { before, after } = await changeConnection(change, ports);
   onDiffering(differingSettings(read.settings, before.settings));
-  const isReplanned = altersPlans(differingSettings(before.settings, after.settings));
+  const isReplanned = altersPlans(changedSettings(before, after.settings));
   return {
     replanned: isReplanned ? await replanAll(read.name, ports) : 0,
     requested: requestsBetween(before, after).map(({ reason }) => reason),
@@ -155,10 +181,13 @@ async function refuseOtherIds(
 
 export async function listConnections(ports: SettingsPorts): Promise<readonly ConnectionRow[]> {
   const rows: ConnectionRow[] = [];
-  for (const { name, company, settings, observing } of await ports.connections.list()) {
+  for (const { name, company, settings, observing, invalid } of await readableConnections(
+    ports.connections,
+  )) {
     const { state: gate, sinceMs, reason = null } = await ports.gates.read(name);
     const since = sinceMs === undefined ? null : new Date(sinceMs).toISOString();
-    rows.push({ name, company, baseUrl: settings.baseUrl, gate, since, reason, observing });
+    const row = { name, company, baseUrl: settings.baseUrl, gate, since, reason, observing };
+    rows.push(invalid ? { ...row, gate: 'invalid_settings', reason: problemsOf(invalid) } : row);
   }
   return rows.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
@@ -214,11 +243,11 @@ interface ConnectionChange {
 export async function changeConnection(change: ConnectionChange, ports: ChangeConnectionPorts) {
   const { action, read, first } = change;
   for (let race = 0; race < MAX_RACES; race += 1) {
-    const before = await ports.connections.current(read.name);
+    const before = await ports.connections.current(read.name).catch(readableOf);
     if (before === undefined) throw new NotFound(`the connection ${read.name} was removed meanwhile`);
     const { id: by } = await ports.caller();
     const merged = withRequests(before, mergedConnection(change, before), { by, atMs: ports.clock() });
-    const isReplanned = altersPlans(differingSettings(before.settings, merged.settings));
+    const isReplanned = altersPlans(changedSettings(before, merged.settings));
     const after = isReplanned ? { ...merged, replanSinceMs: ports.clock() } : merged;
     const recorded = { action, changes: changesBetween(before, after) };
     const isDone = await doRecorded(journalOf(read.name), recorded, ports, async () => {
@@ -245,8 +274,23 @@ function mergedConnection({ read, wanted }: Pick<ConnectionChange, 'read' | 'wan
   return { ...now, settings: parseSettings(merged.settings), observing };
 }
 
+/** Returns the changed settings, with the stored values of the invalid settings. */
+function changedSettings(
+  { settings, invalid = [] }: Connection,
+  after: ConnectionSettings,
+): readonly SettingDifference[] {
+  const values: Readonly<Record<string, unknown>> = after;
+  const repaired = invalid.map(({ key, value }) => ({
+    key,
+    before: JSON.stringify(value ?? null),
+    after: JSON.stringify(values[key] ?? null),
+  }));
+  const others = differingSettings(settings, after);
+  return [...repaired, ...others.filter(({ key }) => !repaired.some((one) => one.key === key))];
+}
+
 function changesBetween(before: Connection, after: Connection): readonly AuditedChange[] {
-  const settings = differingSettings(before.settings, after.settings).map(({ key, ...values }) => ({
+  const settings = changedSettings(before, after.settings).map(({ key, ...values }) => ({
     kind: 'set_setting',
     ...values,
     reason: key,

@@ -12,7 +12,7 @@ import { holdsOf } from '../domain/hold.ts';
 import { type GroupRef, groupId } from '../domain/ids.ts';
 import { contactText } from '../plan/holder.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
-import type { Connection, Health } from '../sync/ports/connections.ts';
+import { type Connection, type Health, problemsOf, repairOf } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
 import { ANSWER_PREFIX, isJson, withoutCutJson } from '../sync/ports/platform.ts';
@@ -75,7 +75,7 @@ export function formatFailingCalls({
 }
 
 export async function readStatus(found: Connection, ports: ToolPorts): Promise<StatusReport> {
-  const { name: connection, observing, settings, blocks = [] } = found;
+  const { name: connection, observing, settings, blocks = [], invalid } = found;
   const nowMs = ports.clock();
   const [groups, pendingMembers, gate, feed, queues, health, sources, keptMembers] = await Promise.all([
     countGroups(connection, ports, nowMs),
@@ -89,7 +89,10 @@ export async function readStatus(found: Connection, ports: ToolPorts): Promise<S
   ]);
   return {
     connection,
-    gate: reportGate(gate, health),
+    gate:
+      invalid === undefined
+        ? reportGate(gate, health)
+        : { state: 'invalid_settings', until: null, reason: problemsOf(invalid), contact: null },
     failingCalls: failingEndpoints(gate, nowMs),
     observing,
     drift: settings.drift,
@@ -260,6 +263,7 @@ export const fixForGate = (
     paused: 'groupsync resume',
     unauthorized: `groupsync connect ${connection}`,
     backoff: 'groupsync doctor --faults',
+    invalid_settings: repairOf(connection),
   })[gate.state];
 
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
@@ -274,6 +278,8 @@ export function formatGate({ state, reason, until, contact }: StatusReport['gate
   switch (state) {
     case 'open':
       return 'open';
+    case 'invalid_settings':
+      return `invalid settings: nothing works for this connection (${why})`;
     case 'paused':
       return `paused: nothing is written until an operator resumes (${why})`;
     case 'unauthorized':

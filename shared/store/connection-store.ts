@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { overStored, withoutUnknown } from '../contract/change-setting.ts';
+import { overStored, readStored } from '../contract/change-setting.ts';
 import { CONNECTIONS_PARTITION } from '../contract/topology.ts';
 import { number, text } from '../domain/forms.ts';
 import { type ConnectionName, connectionName } from '../domain/ids.ts';
-import { Connection, type ConnectionStore } from '../sync/ports/connections.ts';
+import { Connection, type ConnectionStore, InvalidSettingsError } from '../sync/ports/connections.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { OF_THIS_SCHEMA, plain, storedAt, understood } from './item-form.ts';
 import { connectionKey, tombstoneKey } from './keys.ts';
@@ -34,9 +34,11 @@ export function createConnectionStore(
     try {
       connection = understood(Connection, item, what);
     } catch {
-      const { known, unknown: unknownSettings } = withoutUnknown(item['settings']);
+      const { known, unknown: unknownSettings, problems } = readStored(item['settings']);
       const readable = { ...item, settings: known as Value };
       connection = { ...understood(Connection, readable, what), unknownSettings };
+      if (problems.length > 0)
+        throw new InvalidSettingsError({ ...understood(Connection, readable, what), invalid: problems });
       if (!remembered.get(name)?.connection.unknownSettings) onUnknown(name, unknownSettings);
     }
     remembered.set(name, { connection, untilMs: clock() + rememberMs });

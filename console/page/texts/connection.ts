@@ -20,6 +20,7 @@ export const conn = {
   gates: {
     open: 'Open',
     backoff: 'Delayed: calls to the platform fail',
+    invalid_settings: 'Stopped: the settings of this connection are invalid',
     unauthorized: 'Blocked: the platform refuses the credential',
     paused: 'Paused',
   } as Readonly<Record<string, string>>,

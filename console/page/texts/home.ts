@@ -7,6 +7,7 @@ export const home = {
   empty: 'No event received from the directory yet.',
   some: (good: number, all: number) => `${good.toLocaleString('en')} of ${many(all, 'group')} are in sync.`,
   syncing: (count: number) => `${many(count, 'group')} syncing.`,
+  invalidSettings: 'Nothing works for this connection: its settings are invalid.',
   unauthorized: 'Writes are blocked: the platform refuses the credential.',
   backoff: 'Writes are delayed: calls to the platform fail.',
   paused: 'Writes are paused.',

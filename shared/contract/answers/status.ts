@@ -68,7 +68,9 @@ export type SourceReport = Answer<typeof SourceReport>;
 export const StatusReport = z.object({
   connection: text,
   gate: z.object({
-    state: z.enum(['open', 'backoff', 'unauthorized', 'paused']),
+    state: z
+      .enum(['open', 'backoff', 'unauthorized', 'paused', 'invalid_settings'])
+      .describe('invalid_settings: no function works for this connection.'),
     until: nullable(instant),
     reason: nullable(text),
     contact: nullable(text).describe(

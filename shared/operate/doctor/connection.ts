@@ -2,7 +2,7 @@ import type { Check } from '../../contract/answers/connect.ts';
 import type { SourceReport } from '../../contract/answers/status.ts';
 import { holdsOf } from '../../domain/hold.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
-import type { Connection } from '../../sync/ports/connections.ts';
+import { type Connection, problemsOf, repairOf } from '../../sync/ports/connections.ts';
 import { failureIn, withoutCutJson } from '../../sync/ports/platform.ts';
 import { plural } from '../names.ts';
 import { rowsOf } from '../setting-requests.ts';
@@ -44,6 +44,8 @@ const MAX_SKEW_MS = 60_000;
 export async function checkConnection(connection: Connection, ports: ToolPorts): Promise<readonly Check[]> {
   const named = (checks: readonly Check[]) =>
     checks.map((one) => ({ ...one, name: `${connection.name}: ${one.name}` }));
+  if (connection.invalid !== undefined)
+    return named([fault('settings', problemsOf(connection.invalid), repairOf(connection.name))]);
   const rounds = await Promise.all([
     guarded('credential', () => checkStoredCredential(connection, ports)),
     guarded('gate', () => checkGate(connection, ports)),

@@ -4,6 +4,7 @@ import type { ConnectionName } from '../../domain/ids.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { ScimFacts } from '../../sync/ports/deployment.ts';
 import { EXPIRES_SOON_MS, listTokens, type TokenSummary } from '../../sync/scim/tokens.ts';
+import { readableConnections } from '../settings.ts';
 import { type Checked, check, elsewhere, fault, guarded, messageOf, passed } from './check.ts';
 import { checkConnection } from './connection.ts';
 import { checkAccess, checkDeployment, stopped } from './deployment.ts';
@@ -33,7 +34,7 @@ async function checkConnections(
   { prefix, named }: { readonly prefix: string; readonly named: ConnectionName | undefined },
   ports: ToolPorts,
 ): Promise<Checked> {
-  const listed = await ports.connections.list();
+  const listed = await readableConnections(ports.connections);
   const { isConsole } = ports.deployment;
   const all = isConsole ? listed.filter(({ name }) => name === named) : listed;
   const chosen = named === undefined ? all : all.filter(({ name }) => name === named);

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { SettingProblem } from '../../contract/change-setting.ts';
 import { ContractReport } from '../../contract/contract-report.ts';
 import { ConnectionSettings } from '../../contract/settings.ts';
 import { PROTECTED_SETTINGS } from '../../contract/weakening.ts';
@@ -6,6 +7,7 @@ import { Block } from '../../domain/block.ts';
 import { connectionText, type Frozen, number, text } from '../../domain/forms.ts';
 import type { Gate } from '../../domain/gate.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
+import { CorruptItemError } from './store-errors.ts';
 
 /** A requested change of a protected setting. The old value applies until a second person confirms the request. */
 const SettingRequest = z.lazy(() =>
@@ -57,7 +59,27 @@ export type Connection = Readonly<z.infer<typeof Connection>> & {
   readonly contract?: ContractReport | undefined;
   /** Dotted keys of stored settings that only a newer release knows. This release ignores and keeps them. */
   readonly unknownSettings?: readonly string[];
+  /** The problems of invalid settings. `settings` then has the defaults of these settings. */
+  readonly invalid?: readonly SettingProblem[];
 };
+
+/** Nothing works for a connection with invalid settings, except the commands that show and repair them. */
+export class InvalidSettingsError extends CorruptItemError {
+  override readonly name = 'InvalidSettingsError';
+  readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    const { name, invalid } = connection;
+    super(`the connection ${name} has invalid settings: ${problemsOf(invalid)}; next: ${repairOf(name)}`);
+    this.connection = connection;
+  }
+}
+
+export const problemsOf = (invalid: Connection['invalid'] = []): string =>
+  invalid.map(({ text }) => text).join('; ');
+
+/** Returns the command that repairs invalid settings. */
+export const repairOf = (name: string): string => `groupsync connections set ${name} KEY=VALUE`;
 
 export interface Replanned {
   /** Notes that all groups are marked dirty for the change at `sinceMs`. Has no effect after a later change. */

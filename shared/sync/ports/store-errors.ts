@@ -13,5 +13,5 @@ export class UnstorableError extends Error {
 
 /** An item does not have the form that this release writes. A retry cannot succeed; an operator must fix the item. */
 export class CorruptItemError extends Error {
-  override readonly name = 'CorruptItemError';
+  override readonly name: string = 'CorruptItemError';
 }
