@@ -26,7 +26,7 @@ export const CRASH_POINTS: Readonly<Record<LambdaName, string>> = {
   directory: `update LEASE#, update READER, query READERPUSHED#, put READER, put READER#, delete READER#, query READER#, get GROUP, query M#,
     getMany USER, SendMessageBatch events, directory.token, directory.changes, directory.groups,
     directory.group, directory.members, directory.user`,
-  operator: `get GROUP, update GROUP, get CONNECTION, update CONNECTION, put GATE, put A#, SendMessageBatch apply,
+  operator: `get GROUP, update GROUP, get CONNECTION, update CONNECTION, put GATE, put A#, put ACT#, SendMessageBatch apply,
     ReceiveMessage eventsDlq, SendMessageBatch events, DeleteMessageBatch eventsDlq`,
 };
 

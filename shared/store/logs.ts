@@ -131,12 +131,12 @@ function parseEntry(item: Item): KeptEntry {
   return { ...entry, link: linkTo(item) };
 }
 
-/** Attributes that are not part of the content of an entry: keys, schema and expiry. */
-const NOT_HASHED = new Set(['pk', 'sk', 'gpk', 'gsk', 'schema', 'expiresAt']);
+/** Attributes that are not part of an entry. The keys are: an entry under another prefix would hide an action. */
+const NOT_HASHED = new Set(['schema', 'expiresAt']);
 
 /**
- * Returns the time of an entry and a hash, in the form `<milliseconds since 1970>#<hash>`. The hash covers all
- * attributes of the content in a canonical order, also attributes of later releases. It is shortened to 132 bits.
+ * Returns the time of an entry and a hash, in the form `<milliseconds since 1970>#<hash>`. The hash covers the keys and
+ * the content in a canonical order, also attributes of later releases. It is shortened to 132 bits.
  */
 function linkTo(item: Item): string {
   const hashed = Object.entries(item).filter(([name]) => !NOT_HASHED.has(name));
