@@ -149,6 +149,8 @@ export interface Live {
   readonly holds: number;
   /** The role of the person for the connection. null without sign-in, and in the answer for all connections. */
   readonly role: Role | null;
+  /** The actions and queries that this role may not use, with the role that may. Empty without sign-in. */
+  readonly refused: Readonly<Record<string, Role>>;
   readonly connections: readonly ConnectionRow[];
 }
 

@@ -22,9 +22,9 @@ export const ask = (question: Question): void => {
   asking.value = question;
 };
 
-export function Ask({ kind, not, label, ...question }: Question & Omit<ButtonProps, 'onClick'>) {
+export function Ask({ kind, not, use, label, ...question }: Question & Omit<ButtonProps, 'onClick'>) {
   return (
-    <Button {...(kind && { kind })} {...(label && { label })} not={not} onClick={() => ask(question)}>
+    <Button {...{ kind, not, use }} {...(label && { label })} onClick={() => ask(question)}>
       {question.children ?? question.verb}
     </Button>
   );

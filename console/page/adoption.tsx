@@ -55,7 +55,12 @@ export function Adoption({ pairs, done, cancel }: AdoptionProps) {
         </ul>
       </div>
       <div class="actions plan-actions">
-        <Button kind="primary" not={possible.length === 0 ? T.adoption.notNow : undefined} onClick={adopt}>
+        <Button
+          use="adopt"
+          kind="primary"
+          not={possible.length === 0 ? T.adoption.notNow : undefined}
+          onClick={adopt}
+        >
           {T.adoption.adoptAll(possible.length)}
         </Button>
         <Button onClick={cancel}>{T.cancel}</Button>
@@ -100,6 +105,7 @@ export function ChoosePlatformGroup({ group, done }: { readonly group: string; r
                       </small>
                     </span>
                     <Button
+                      use="preview-adoptions"
                       label={T.adoption.previewOf(row.name ?? row.platformId)}
                       onClick={() => setChosen(row.platformId)}
                     >
@@ -132,10 +138,17 @@ export function Clashes({ group, clashes }: Pick<GroupPlan, 'group' | 'clashes'>
         <div key={platformId}>
           <p>{T.adoption.clash(name, platformId)}</p>
           <div class="actions">
-            <Button label={T.adoption.previewOf(name)} onClick={() => setChosen(platformId)}>
+            <Button
+              use="preview-adoptions"
+              label={T.adoption.previewOf(name)}
+              onClick={() => setChosen(platformId)}
+            >
               {T.adoption.preview(1)}
             </Button>
-            <Button onClick={() => performNow('create-namesake', { group }, T.adoption.creating)}>
+            <Button
+              use="create-namesake"
+              onClick={() => performNow('create-namesake', { group }, T.adoption.creating)}
+            >
               {T.adoption.createAnother}
             </Button>
             <a href={pathTo('platform-groups')}>{T.adoption.compare}</a>

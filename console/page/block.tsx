@@ -16,6 +16,7 @@ export function Block({ person, called, reload }: Acting) {
       kind="danger"
       title={T.block.title(called)}
       text={T.block.text}
+      use="block"
       verb={T.block.block}
       needsReason
       danger
@@ -36,6 +37,7 @@ export function Unblock({ person, called, reload }: Acting) {
     <Ask
       title={T.block.unblockTitle(called)}
       text={T.block.unblockText}
+      use="unblock"
       verb={T.block.unblock}
       run={async () => {
         const { outcome } = (await (await post('unblock', { person })).json()) as { outcome: string };

@@ -30,12 +30,15 @@ export function Connection() {
 }
 
 function Gate({ row, backlog }: ConnectionPage) {
+  // Only another credential, or a valid setting, opens these writes.
+  if (row.gate === 'unauthorized' || row.gate === 'invalid_settings') return null;
   const undo = () => performNow('resume-all', {}, T.conn.resumed);
   if (row.gate === 'open' && !row.observing) {
     return (
       <Ask
         title={T.conn.pauseTitle}
         text={T.conn.pauseText}
+        use="pause-all"
         verb={T.conn.pause}
         needsReason
         run={({ reason }) => perform('pause-all', { reason }, T.conn.paused, undo)}
@@ -47,6 +50,7 @@ function Gate({ row, backlog }: ConnectionPage) {
       kind="primary"
       title={T.conn.resumeTitle}
       text={T.conn.resumeText(backlog)}
+      use="resume-all"
       verb={T.conn.resume}
       run={() => perform('resume-all', { seen: row }, T.conn.resumed)}
     />
@@ -122,7 +126,7 @@ function Credential({ row, credential, feedAgeMs, sources, keptMembers, reader }
           [T.conn.gate, gate],
           [T.conn.company, row.company],
           [T.conn.platform, row.baseUrl],
-          [T.conn.goodAt, credential.goodAt === null ? T.conn.never : <Time at={credential.goodAt} />],
+          [T.conn.goodAt, <GoodAt key="good" row={row} credential={credential} />],
           [T.conn.feed, feedAgeMs === null ? T.conn.feedNever : T.conn.feedRead(duration(feedAgeMs))],
           ...sources.map((one) => [nameOfSource(one), formatFreshness(one)] as const),
           ...(keptMembers === null ? [] : [[T.conn.keptMembers, keptMembers] as const]),
@@ -134,6 +138,12 @@ function Credential({ row, credential, feedAgeMs, sources, keptMembers, reader }
       />
     </>
   );
+}
+
+function GoodAt({ row, credential }: Pick<ConnectionPage, 'row' | 'credential'>) {
+  if (credential.goodAt !== null) return <Time at={credential.goodAt} />;
+  const isRefused = row.gate === 'unauthorized' || credential.failure !== null;
+  return <>{isRefused ? T.conn.refused : T.conn.never}</>;
 }
 
 function Doctor() {
@@ -150,7 +160,7 @@ function Doctor() {
     <Section
       title={T.conn.doctor}
       aside={
-        <Button onClick={run} not={state === 'busy' ? T.loading : undefined}>
+        <Button onClick={run} use="doctor" not={state === 'busy' ? T.loading : undefined}>
           {checks.length === 0 ? T.conn.doctorRun : T.conn.doctorAgain}
         </Button>
       }
@@ -226,12 +236,14 @@ function Requests({ of, reload }: Reloading & { readonly of: ConnectionPage['req
           <Ask
             title={T.conn.confirmTitle}
             text={T.conn.confirmText}
+            use="decide-requests"
             verb={T.conn.confirm}
             run={decide(true, T.conn.confirmed)}
           />
           <Ask
             title={T.conn.rejectTitle}
             text={T.conn.rejectText}
+            use="decide-requests"
             verb={T.conn.reject}
             run={decide(false, T.conn.rejected)}
           />
@@ -263,7 +275,14 @@ function Tokens({ of, scimUrl, reload }: TokensProps) {
       },
     });
   return (
-    <Section title={T.conn.tokens} aside={<Button onClick={make}>{T.conn.createToken}</Button>}>
+    <Section
+      title={T.conn.tokens}
+      aside={
+        <Button use="make-token" onClick={make}>
+          {T.conn.createToken}
+        </Button>
+      }
+    >
       {scimUrl !== null && (
         <p class="copied">
           <span class="muted">{T.conn.scimUrl}</span> <code>{scimUrl}</code> <Copy text={scimUrl} />
@@ -294,6 +313,7 @@ function Tokens({ of, scimUrl, reload }: TokensProps) {
                 not={state === 'active' ? undefined : state}
                 title={T.conn.revokeTitle(prefix)}
                 text={T.conn.revokeText}
+                use="revoke-token"
                 verb={T.conn.revoke}
                 danger
                 run={() => perform('revoke-token', { prefix }, T.conn.revoked).then(reload)}

@@ -104,6 +104,7 @@ function Shown(deadLetter: ShownDeadLetter) {
             kind="danger"
             title={T.deadLetters.discardTitle}
             text={T.deadLetters.discardText}
+            use="discard"
             verb={T.deadLetters.discard}
             danger
             needsReason
@@ -113,6 +114,7 @@ function Shown(deadLetter: ShownDeadLetter) {
             }}
           />
           <Button
+            use="replay"
             not={problems[0] === undefined ? undefined : T.deadLetters.wouldFail(problems[0])}
             onClick={() => askReplay({ ids: [id] }, 1)}
           >
@@ -121,6 +123,7 @@ function Shown(deadLetter: ShownDeadLetter) {
           {queue === 'events' && (
             <Ask
               kind="primary"
+              use="amend"
               not={notSent()}
               title={T.deadLetters.sendTitle}
               text={T.deadLetters.sendText}

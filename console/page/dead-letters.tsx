@@ -115,6 +115,7 @@ function OfCause({ cause, messages, names, reload }: OfCauseProps) {
           <Ask
             title={T.deadLetters.discardAllTitle(count)}
             text={T.deadLetters.discardAllText(causeText(code))}
+            use="discard"
             verb={T.deadLetters.discardAll}
             label={`${T.deadLetters.discardAll}: ${code}`}
             danger
@@ -126,6 +127,7 @@ function OfCause({ cause, messages, names, reload }: OfCauseProps) {
           />
           {!failsAgain && (
             <Button
+              use="replay"
               onClick={() => askReplay({ code }, count)}
               label={`${T.deadLetters.replayCause}: ${code}`}
             >
@@ -168,6 +170,7 @@ function Message({ of, names }: { readonly of: Summary; readonly names: DeadLett
         </a>
       )}
       <Button
+        use="replay"
         not={refusal === null ? undefined : T.deadLetters.wouldFail(refusal)}
         label={T.deadLetters.retryOf(called)}
         onClick={() => askReplay({ ids: [id] }, 1)}

@@ -28,20 +28,23 @@ export function GroupActions({ detail, open, setOpen }: Props) {
       </Toggle>
       {!isPaused && <Pause groups={groups} />}
       {platformId === null ? (
-        <Toggle isOpen={open === 'adopt'} set={(shows) => setOpen(shows ? 'adopt' : null)}>
+        <Toggle use="adopt" isOpen={open === 'adopt'} set={(shows) => setOpen(shows ? 'adopt' : null)}>
           {T.adoption.adopt}
         </Toggle>
       ) : (
         <Ask
           title={T.group.releaseTitle(called)}
           text={T.group.releaseText}
+          use="release"
           verb={T.group.release}
           danger
           run={() => perform('release', { group: id }, T.group.released)}
         />
       )}
       {needs !== 'retry' && (
-        <Button onClick={() => performNow('sync', { groups }, T.group.synced)}>{T.group.sync}</Button>
+        <Button use="sync" onClick={() => performNow('sync', { groups }, T.group.synced)}>
+          {T.group.sync}
+        </Button>
       )}
       {needs === 'decision' && (
         <a class="button primary" href={pathTo('holds', id)}>
@@ -49,12 +52,13 @@ export function GroupActions({ detail, open, setOpen }: Props) {
         </a>
       )}
       {needs === 'retry' && (
-        <Button kind="primary" onClick={() => performNow('sync', { groups }, T.group.synced)}>
+        <Button use="sync" kind="primary" onClick={() => performNow('sync', { groups }, T.group.synced)}>
           {T.group.retry}
         </Button>
       )}
       {isPaused && (
         <Button
+          use="resume"
           kind={needs === 'resume' ? 'primary' : undefined}
           onClick={() => performNow('resume', { groups }, T.groups.resumed(1))}
         >

@@ -81,6 +81,7 @@ export const Pause = ({ groups, done }: { groups: readonly string[]; done?: () =
   <Ask
     title={T.groups.pauseTitle(groups.length)}
     text={T.groups.pauseText}
+    use="pause"
     verb={T.groups.pause}
     needsReason
     run={async ({ reason }) => {
@@ -99,7 +100,9 @@ function Chosen({ ids, clear }: { readonly ids: readonly string[]; readonly clea
     <div class="actions">
       <strong role="status">{T.groups.selected(ids.length)}</strong>
       <Pause groups={ids} done={clear} />
-      <Button onClick={resume}>{T.groups.resume}</Button>
+      <Button use="resume" onClick={resume}>
+        {T.groups.resume}
+      </Button>
       <Button kind="quiet" onClick={clear}>
         {T.groups.clear}
       </Button>

@@ -164,6 +164,7 @@ function Decide({ group, name, hold, users, clear }: DecideProps) {
           title={T.hold.rejectTitle(count)}
           text={T.hold.rejectText(count) + others}
           verb={reject}
+          use="reject"
           needsReason
           run={({ reason }) => perform('reject', { group, digest, reason, users: some }, T.hold.rejected)}
         />
@@ -172,6 +173,7 @@ function Decide({ group, name, hold, users, clear }: DecideProps) {
           title={T.hold.approveTitle(count)}
           text={T.hold.approveText(count, name) + others}
           verb={approve}
+          use="approve"
           danger
           needsReason
           run={({ reason }) => perform('approve', { group, digest, reason, users: some }, T.hold.approved)}

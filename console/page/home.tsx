@@ -34,6 +34,7 @@ function Shown(home: HomeAnswer & { readonly reload: () => Promise<void> }) {
               of={hidden}
               action={({ key, title }) => (
                 <Button
+                  use="acknowledge"
                   label={`${T.home.showAgain}: ${title}`}
                   onClick={() =>
                     performNow('acknowledge', { item: key, version: null, days: 0 }, T.home.shownAgain).then(
@@ -92,6 +93,7 @@ export const Needs = ({ of, action }: NeedsProps) => (
 const Hide = ({ need: { key, title, version } }: { readonly need: Need }) => (
   <Ask
     kind="quiet"
+    use="acknowledge"
     label={`${T.home.hide}: ${title}`}
     title={T.home.hideTitle}
     text={T.home.hideText(title)}

@@ -1,5 +1,6 @@
 import { effect } from '@preact/signals';
 import { options, render } from 'preact';
+import type { Live } from '../answers.ts';
 import { AskDialog, Toast } from './actions.tsx';
 import { Activity } from './activity.tsx';
 import { admit } from './admission.ts';
@@ -68,6 +69,7 @@ function App() {
           <strong>{T.live.gone}.</strong> {T.live.retry} {T.goneNote} {clock(goneSince.value)}.
         </p>
       )}
+      <Stopped />
       <main id="content" tabIndex={-1}>
         {isEvery ? <EveryConnection /> : <OfConnection key={`${connection.value} ${name}`} />}
       </main>
@@ -85,8 +87,44 @@ function Waiting({ of }: { readonly of: (typeof NAV)[number] }) {
   return count > 0 ? <b class="count">{number(count)}</b> : null;
 }
 
+/** The connection as the last live line describes it; undefined on the page of all connections. */
+const rowNow = () => live.value?.connections?.find(({ name }) => name === connection.value);
+
+/** On pages that do not show it themselves: why nothing is written, and the step that helps. */
+function Stopped() {
+  const row = rowNow();
+  if (row === undefined || (row.gate === 'open' && !row.observing)) return null;
+  if (page.value === 'home' || page.value === 'connection') return null;
+  return (
+    <p role="status" class={`notice stopped ${isBlocked(row) ? 'bad' : 'warn'}`}>
+      <strong>
+        {row.name}: {stateOf(row)}.
+      </strong>{' '}
+      {row.gate === 'unauthorized' ? T.conn.replace(row.name) : null}{' '}
+      <a href={pathTo('connection')}>{T.home.gateNext}</a>
+    </p>
+  );
+}
+
+type ConnectionRow = Live['connections'][number];
+
+/** Whether only another credential, or a valid setting, opens the writes of this connection. */
+const isBlocked = ({ gate }: Pick<ConnectionRow, 'gate'>): boolean =>
+  gate === 'unauthorized' || gate === 'invalid_settings';
+
+const stateOf = ({ gate, observing }: ConnectionRow): string =>
+  observing && gate === 'open' ? T.conn.observing : (T.conn.gates[gate] ?? gate);
+
+/** The colour and the text of the dot: whether groupsync writes to the platform of this connection. */
+function dotOf(row: ConnectionRow | undefined): readonly [tone: string, text: string] {
+  if (goneSince.value !== null) return ['gone', T.live.gone];
+  if (row === undefined) return ['', T.live.on];
+  if (isBlocked(row)) return ['off', stateOf(row)];
+  return [row.gate === 'open' && !row.observing ? '' : 'slow', `${T.conn.gate}: ${stateOf(row)}`];
+}
+
 function Connections() {
-  const state = goneSince.value === null ? T.live.on : T.live.gone;
+  const [tone, state] = dotOf(rowNow());
   const names = live.value?.connections?.map(({ name }) => name) ?? [connection.value];
   return (
     <div class="where">
@@ -108,7 +146,7 @@ function Connections() {
           </select>
         </label>
       )}
-      <span class={state === T.live.on ? 'pulse' : 'pulse off'} role="img" aria-label={state} title={state} />
+      <span class={`pulse ${tone}`} role="img" aria-label={state} title={state} />
     </div>
   );
 }

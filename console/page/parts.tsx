@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
 import type { PersonName } from '../answers.ts';
 import { clock, exact, fromNow } from './format.ts';
-import { type Loadable, nowMs, Refused } from './net.ts';
+import { type Loadable, live, nowMs, Refused } from './net.ts';
 import { id, page, pathTo } from './route.ts';
 import { T } from './texts.ts';
 
@@ -95,11 +95,20 @@ export interface ButtonProps extends Children {
   readonly kind?: 'primary' | 'danger' | 'quiet' | undefined;
   /** Why the button is disabled; undefined if it is enabled. */
   readonly not?: string | undefined;
+  /** The action or query that the button leads to. The button is disabled if the person's role may not use it. */
+  readonly use?: string | undefined;
   readonly label?: string;
 }
 
+/** Why the role of the person may not use an action or a query; undefined if it may. */
+function refusalOf(use: string | undefined): string | undefined {
+  const { role = null, refused = {} } = live.value ?? {};
+  const required = use === undefined ? undefined : refused[use];
+  return required === undefined || role === null ? undefined : T.needsRole(required, role);
+}
+
 /** A disabled button stays focusable, and shows the reason. */
-export function Button({ onClick, kind, not, label, children }: ButtonProps) {
+export function Button({ onClick, kind, use, not = refusalOf(use), label, children }: ButtonProps) {
   return (
     <button
       type="button"
@@ -110,29 +119,39 @@ export function Button({ onClick, kind, not, label, children }: ButtonProps) {
       onClick={() => not === undefined && onClick()}
     >
       {children}
-      {not !== undefined && <span class="unseen"> ({not})</span>}
+      <Why not={not} />
     </button>
   );
 }
+
+const Why = ({ not }: Pick<ButtonProps, 'not'>) =>
+  not === undefined ? null : <span class="unseen"> ({not})</span>;
 
 interface ToggleProps extends Children {
   readonly isOpen: boolean;
   readonly set: (isOpen: boolean) => void;
   readonly label?: string;
   readonly isQuiet?: boolean;
+  readonly use?: string;
 }
 
-export const Toggle = ({ isOpen, set, label, isQuiet, children }: ToggleProps) => (
-  <button
-    type="button"
-    class={isQuiet === true ? 'button quiet' : 'button'}
-    aria-expanded={isOpen}
-    aria-label={label}
-    onClick={() => set(!isOpen)}
-  >
-    {children}
-  </button>
-);
+export function Toggle({ isOpen, set, label, isQuiet, use, children }: ToggleProps) {
+  const not = refusalOf(use);
+  return (
+    <button
+      type="button"
+      class={isQuiet === true ? 'button quiet' : 'button'}
+      aria-expanded={isOpen}
+      aria-disabled={not === undefined ? undefined : 'true'}
+      aria-label={label}
+      title={not}
+      onClick={() => not === undefined && set(!isOpen)}
+    >
+      {children}
+      <Why not={not} />
+    </button>
+  );
+}
 
 interface TabsProps {
   readonly label: string;

@@ -244,6 +244,7 @@ function Rehire({ of, to }: { readonly of: PersonName; readonly to: string | nul
     <Ask
       title={T.person.rebindTitle(personName(of))}
       text={T.person.rehireText(to)}
+      use="rebind"
       verb={T.person.rehire(to)}
       run={run}
     />
@@ -265,6 +266,7 @@ function Actions({ id, called, isBlocked, reload }: Acting) {
       <Ask
         title={T.person.rebindTitle(called)}
         text={T.person.rebindText}
+        use="rebind"
         verb={T.person.rebind}
         field={{ label: T.person.rebindRole }}
         run={({ value }) => perform('rebind', { member: id, role: value.trim() }, T.person.rebound)}
@@ -273,6 +275,7 @@ function Actions({ id, called, isBlocked, reload }: Acting) {
         kind="danger"
         title={T.person.forgetTitle(called)}
         text={T.person.forgetText}
+        use="forget"
         verb={T.person.forget}
         danger
         run={() => perform('forget', { member: id }, T.person.forgotten)}

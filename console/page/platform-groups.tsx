@@ -81,7 +81,7 @@ function Shown({ groups, totals, reload }: PlatformGroupsReport & { readonly rel
           <div class="actions">
             <strong role="status">{T.groups.selected(chosen.size)}</strong>
             {!isPreviewed && (
-              <Button kind="primary" onClick={() => setPreviewed(true)}>
+              <Button use="preview-adoptions" kind="primary" onClick={() => setPreviewed(true)}>
                 {T.adoption.preview(chosen.size)}
               </Button>
             )}

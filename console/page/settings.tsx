@@ -87,7 +87,7 @@ function Setting({ field, value, isOpen, set, done }: SettingProps) {
             </small>
           )}
         </span>
-        <Toggle isOpen={isOpen} set={set} label={T.conn.editOf(title)}>
+        <Toggle use="preview-settings" isOpen={isOpen} set={set} label={T.conn.editOf(title)}>
           {T.conn.edit}
         </Toggle>
       </div>
@@ -136,6 +136,8 @@ function Edit({ field, before, done }: EditProps) {
   };
   const isSeen = shown !== null && shown !== 'busy' && shown.draft === draft;
   const seen = isSeen ? shown.preview : undefined;
+  // Only an administrator may weaken safety.
+  const weakens = seen !== undefined && !(seen instanceof Error) && seen.weakens;
   const mayBeSaved = seen !== undefined && !(seen instanceof Error) && seen.changes.length > 0;
   return (
     <form class="edit" onSubmit={preview}>
@@ -152,7 +154,12 @@ function Edit({ field, before, done }: EditProps) {
         <button type="submit" class="button" aria-disabled={problem === undefined ? undefined : 'true'}>
           {T.conn.preview}
         </button>
-        <Button kind="primary" not={mayBeSaved ? undefined : T.conn.previewFirst} onClick={save}>
+        <Button
+          kind="primary"
+          use={weakens ? 'decide-requests' : 'settings'}
+          not={mayBeSaved ? undefined : T.conn.previewFirst}
+          onClick={save}
+        >
           {T.conn.save}
         </Button>
       </div>

@@ -1,15 +1,16 @@
-import { hasSessionEnded, signOut } from './net.ts';
+import { hasSessionEnded, live, signOut } from './net.ts';
 import { Button } from './parts.tsx';
 import { connection, signedIn } from './route.ts';
 import { T } from './texts.ts';
 
-/** Shows the person who signed in, and a button to sign out. A console without sign-in shows nothing. */
+/** Shows the person who signed in with the role, and a button to sign out. A console without sign-in shows nothing. */
 export function SignedIn() {
   if (signedIn === undefined) return null;
   return (
     <div class="where">
       <span class="muted" title={signedIn}>
         {signedIn}
+        {live.value?.role && <small class="block">{live.value.role}</small>}
       </span>
       <Button onClick={signOut}>{T.session.signOut}</Button>
     </div>

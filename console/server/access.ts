@@ -127,10 +127,24 @@ export const withoutMessages = <Shown extends Pick<Attention, 'status'>>(shown: 
   status: { ...shown.status, queues: { events: null, eventsDlq: null, apply: null, applyDlq: null } },
 });
 
+/** Returns the actions and queries that the role may not use, with the role that may use them. */
+function refusedTo(role: Role): Live['refused'] {
+  const all = Object.entries({ ...QUERY_ACCESS, ...ACTION_ACCESS });
+  return Object.fromEntries(
+    all.flatMap(([name, access]) =>
+      access === undefined || isAtLeast(role, access.role) ? [] : [[name, access.role]],
+    ),
+  );
+}
+
 /** Adds the role, and removes what the person may not see: other connections, and messages of all connections. */
-export const withoutHidden = (live: Live, person: Person, connection: ConnectionName): Live => ({
-  ...live,
-  role: roleFor(person, connection) ?? null,
-  deadLetters: seesEveryConnection(person) ? live.deadLetters : null,
-  connections: visibleTo(person, live.connections),
-});
+export function withoutHidden(live: Live, person: Person, connection: ConnectionName): Live {
+  const role = roleFor(person, connection);
+  return {
+    ...live,
+    role: role ?? null,
+    refused: role === undefined ? {} : refusedTo(role),
+    deadLetters: seesEveryConnection(person) ? live.deadLetters : null,
+    connections: visibleTo(person, live.connections),
+  };
+}

@@ -61,6 +61,7 @@ export async function everyLive(visible: Visible): Promise<Live> {
       : null,
     holds: found.reduce((sum, { value }) => sum + (value?.holds ?? 0), 0),
     role: null,
+    refused: {},
     connections: found.map(({ row }) => row),
   };
 }

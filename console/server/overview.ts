@@ -182,6 +182,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
         deadLetters: eventsDlq === null || applyDlq === null ? null : eventsDlq + applyDlq,
         holds: groups.filter(({ holdWaits }) => holdWaits).length,
         role: null,
+        refused: {},
         connections: await listConnections(ports),
       };
     },

@@ -87,6 +87,7 @@ describe('console with sign-in', () => {
     const { page } = await signIn('approver', '/c/default/holds/g1');
     expect(new URL(page.url()).pathname).toBe('/c/default/holds/g1');
     await page.getByText('approver@acme.example').waitFor();
+    await page.getByText('approver', { exact: true }).waitFor();
     await page.getByRole('checkbox', { name: 'Select Person 9' }).check();
     await page.getByRole('button', { name: 'Approve 1 removal' }).click();
     await expectAccessible(page);
@@ -94,6 +95,13 @@ describe('console with sign-in', () => {
     await page.keyboard.press('Enter');
     await page.getByText('6 of 9 people would be removed from Engineering on the platform.').waitFor();
     expect(await statusOf(page, '/api/pause?connection=default', 'POST')).toBe(403);
+    await page.goto(new URL('/c/default/groups/g1', page.url()).href);
+    const pause = page.getByRole('button', {
+      name: /^Pause .*needs the role operator; your role is approver/,
+    });
+    await pause.focus();
+    await page.keyboard.press('Enter');
+    expect(await page.getByRole('dialog').count()).toBe(0);
     const entries = [];
     for await (const found of tool.ports.audit.read({ connection: DEFAULT_CONNECTION, group: 'g1' as never }))
       entries.push(...found);

@@ -16,6 +16,7 @@ export const conn = {
   previewFirst: 'preview the change first',
   goodAt: 'Credential valid at',
   never: 'Not checked yet. The check runs once a day.',
+  refused: 'Refused',
   gate: 'Writes',
   gates: {
     open: 'Open',
