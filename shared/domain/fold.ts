@@ -34,6 +34,8 @@ export interface UserFold {
   /** The attributes of all later events about the user, each with its own stamp. */
   more: Map<string, Register<string>> | undefined;
   deleted: Stamp;
+  /** The actor of the latest deletion that has an actor. */
+  author?: Author;
 }
 
 /** Returns the latest value of each attribute of a user in the batch. */
@@ -108,6 +110,7 @@ function foldEvent(fold: ConnectionFold, event: DirectoryEvent): void {
     case 'user.deleted': {
       const user = userOf(fold, change.user);
       user.deleted = laterStamp(user.deleted, stamp);
+      noteActor(user, event);
     }
   }
 }
@@ -119,8 +122,8 @@ function foldFields(group: GroupFold, given: GivenFields, stamp: Stamp): void {
   }
 }
 
-function noteActor(group: GroupFold, { stamp, actor }: DirectoryEvent): void {
-  if (actor !== undefined && stamp > (group.author?.stamp ?? STAMP_ZERO)) group.author = { stamp, actor };
+function noteActor(of: GroupFold | UserFold, { stamp, actor }: DirectoryEvent): void {
+  if (actor !== undefined && stamp > (of.author?.stamp ?? STAMP_ZERO)) of.author = { stamp, actor };
 }
 
 function foldMembers(

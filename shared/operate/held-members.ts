@@ -7,6 +7,7 @@ import { sourceOf } from '../domain/source.ts';
 import { readStamp, type Stamp, stampTimeMs } from '../domain/stamp.ts';
 import type { HeldCause } from '../plan/approval.ts';
 import { removalText } from '../plan/removal-cause.ts';
+import type { UserState } from '../sync/ports/desired.ts';
 import { type NamesPorts, usersOf } from './names.ts';
 
 /**
@@ -63,7 +64,7 @@ async function readHeld(state: GroupState, hold: Hold, ports: NamesPorts) {
   const { boundTo, known } = await usersOf(state.ref, ports);
   const held = users.map((user) => {
     const register = boundTo.get(user);
-    return { user, register, ...whyGone(state, register, register && known.get(register.member)?.floor) };
+    return { user, register, ...whyGone(state, register, register && known.get(register.member)) };
   });
   return { known, held };
 }
@@ -72,7 +73,7 @@ interface Why extends Pick<HeldRemoval, 'reason' | 'event'> {
   readonly cause: HeldCause;
 }
 
-function whyGone({ registers }: GroupState, register: StoredMember | undefined, floor?: Stamp): Why {
+function whyGone({ registers }: GroupState, register: StoredMember | undefined, person?: UserState): Why {
   const by = (reason: RemovalReason, stamp: Stamp, cause: HeldCause): Why => {
     const { id = null, source = null, time = null } = readStamp(stamp) ?? {};
     return { reason, event: { id, source, time }, cause };
@@ -81,8 +82,11 @@ function whyGone({ registers }: GroupState, register: StoredMember | undefined, 
   if (!groupExists(registers))
     return by('group_deleted', registers.deleted, signed(registers, registers.deleted));
   if (register === undefined) return withoutEvent('no_member');
-  if (floor !== undefined && floor >= register.stamp)
-    return by('user_deleted', floor, causedBy(floor, 'unsigned_event'));
+  if (person !== undefined && person.floor >= register.stamp) {
+    const { floor, author } = person;
+    const actor = author?.stamp === floor ? author.actor : undefined;
+    return by('user_deleted', floor, causedBy(floor, 'event', actor));
+  }
   const own = causedBy(register.stamp, 'event', register.actor);
   if (register.value === 'absent') return by('removed', register.stamp, own);
   const restated = groupFloor(registers);

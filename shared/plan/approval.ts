@@ -5,7 +5,7 @@ import type { Source } from '../domain/source.ts';
 export type HeldCause =
   /** No event explains the removal. */
   | { readonly kind: 'no_event' }
-  /** An event caused the removal. `unsigned_event`: its sender is not recorded, such as the deletion of a user. */
+  /** An event caused the removal. `unsigned_event`: its sender is not recorded, because a later event has another. */
   | {
       readonly kind: 'event' | 'unsigned_event';
       readonly atMs: number;

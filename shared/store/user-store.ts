@@ -2,6 +2,7 @@ import pMap from 'p-map';
 import { MAX_ATTRIBUTE_BYTES, MAX_ATTRIBUTES_PER_MEMBER } from '../contract/events/bounds.ts';
 import { type MatchRule, soughtValues } from '../contract/match-rule.ts';
 import { ACTIVE_ATTRIBUTE } from '../domain/active.ts';
+import type { EventActor } from '../domain/event.ts';
 import { type ConnectionName, groupId, type MemberId, memberId } from '../domain/ids.ts';
 import { compareUtf8, join, type Register } from '../domain/register.ts';
 import { laterStamp, stampTimeMs } from '../domain/stamp.ts';
@@ -169,7 +170,7 @@ export function createUserStore(
 /** Returns the user after the change (undefined if the change adds nothing), and the number of dropped attributes. */
 function joined(
   current: UserState | undefined,
-  { user, attributes: newAttributes, deleted, boundTo }: UserChange,
+  { user, attributes: newAttributes, deleted, author, boundTo }: UserChange,
   rules: readonly MatchRule[],
 ): { readonly next: UserState | undefined; readonly dropped: number } {
   const before = current ?? undescribed(user);
@@ -202,9 +203,12 @@ function joined(
     // without an item.
     ...(needsFanOut && current !== undefined ? { fanOut: revision } : {}),
     ...(current === undefined ? boundTo : {}),
+    ...(author?.stamp === floor ? { author: { ...author, actor: withoutName(author.actor) } } : {}),
   };
   return { next, dropped };
 }
+
+const withoutName = ({ name: _, ...actor }: EventActor): EventActor => actor;
 
 /** Whether a rule looks for the same values, in the same order, before and after a change of the user. */
 function findsSame(rule: MatchRule, before: UserState, after: UserState): boolean {

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import type { MatchRule } from '../../contract/match-rule.ts';
+import { EventActor } from '../../domain/event.ts';
 import type { PartMarker } from '../../domain/fold.ts';
 import { type Frozen, memberText, number, roleText, stampText, text } from '../../domain/forms.ts';
-import type { GroupRegisters, UserCopy } from '../../domain/group.ts';
+import type { Author, GroupRegisters, UserCopy } from '../../domain/group.ts';
 import type { ChangedMember } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId, RoleId } from '../../domain/ids.ts';
 import type { Presence, Register } from '../../domain/register.ts';
@@ -109,6 +110,8 @@ export const UserState = z.lazy(() =>
           new Map(Object.entries(attributes).map(([key, register]) => [attributeName(key), register])),
       ),
     floor: stampText.default(STAMP_ZERO),
+    /** The actor of a deletion, without name. It sent the latest deletion if the stamp equals `floor`. */
+    author: z.object({ stamp: stampText, actor: EventActor }).exactOptional(),
     /** The person to which the member is bound (`BoundTo`). */
     role: roleText.exactOptional(),
     userId: text.exactOptional(),
@@ -140,6 +143,7 @@ export interface UserChange {
   readonly user: MemberId;
   readonly attributes: ReadonlyMap<string, Register<string>>;
   readonly deleted: Stamp;
+  readonly author?: Author | undefined;
   /** The person that a new user is bound to from the start. */
   readonly boundTo?: BoundTo | undefined;
 }
