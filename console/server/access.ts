@@ -82,6 +82,9 @@ export function requireRole(person: Person, connection: ConnectionName, required
   throw new Refused(`this needs the role ${required}; you have ${has} for ${connection}`);
 }
 
+export const isAdministrator = (person: Person | undefined, connection: ConnectionName): boolean =>
+  person !== undefined && roleFor(person, connection) === 'administrator';
+
 /** @throws Refused if the person may not do this */
 export function requireAccess(person: Person, connection: ConnectionName, access: Access | undefined): void {
   if (access === undefined) throw new Refused('this needs AWS credentials: use the command line');

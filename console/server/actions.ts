@@ -83,7 +83,8 @@ const decision = z.object({ group: text, digest: text, reason, users: groups.opt
 const decide = (isApproved: boolean) =>
   action(decision, async ({ group, digest, reason, users }, context) => {
     const ref = refOf(group, context);
-    const decision = { reason, digest };
+    const { isAdministrator } = context;
+    const decision = { reason, digest, isAdministrator };
     const some = users?.map(platformUserId);
     const chosen = some === undefined ? {} : { users: some };
     const outcome = await context.ports.decisions.hold({ ...ref, isApproved, ...chosen, request: decision });

@@ -13,6 +13,8 @@ export interface RequestContext {
   readonly formatCommands: (text: string, connection: ConnectionName) => string;
   /** @throws Refused if the person does not have the role for the connection */
   readonly requireRole: (role: Role) => void;
+  /** False for a person with AWS credentials. */
+  readonly isAdministrator: boolean;
   /** Whether the person has a role for a connection. */
   readonly sees: (connection: string) => boolean;
   /** Whether the person may see the messages of all connections. */

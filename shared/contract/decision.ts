@@ -33,6 +33,7 @@ export const Decision = z.lazy(() =>
         reason: z.string(),
         digest: z.string().optional(),
         decision: HoldDecision.optional(),
+        isAdministrator: z.boolean().optional(),
       }),
     }),
     z.object({

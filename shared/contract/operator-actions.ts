@@ -19,29 +19,24 @@ type MayRemove = 'event' | 'source' | 'plan' | 'setting' | 'no';
  *
  *     kind                                   | why
  *     ---------------------------------------|----------------------------------------------------------------------
- *     acknowledge, console_sessions_end      | changes only what people see, or who is signed in
+ *     acknowledge, console_sessions_end,     | removes no membership
+ *     connections_reject, probe, release,    |
+ *     scim_…_revoke, unblock                 |
  *     adopt                                  | removes the users of the platform group that the directory does not want
  *     block                                  | removes the person from every group
- *     unblock                                | only adds: the person is wanted again
  *     connect, reconnect                     | another credential or company may show other employees and groups
  *     connections_set, connections_confirm   | each setting decides
- *     connections_reject                     | settings and blocks stay
  *     connections_remove, connections_erase  | a later connection of this name begins with other settings and facts
- *     directory_accept(ed)_deletions         | the reader then reports the deletion of the missing groups
- *     directory_takeover                     | another source with other members owns the group
+ *     directory_…                            | the reader reports deletions, or another source owns the group
  *     dlq_discard                            | an addition that never arrives leaves its user unwanted
  *     dlq_edit, dlq_replay, events_send,     | the events may remove members
  *     import                                 |
  *     forget                                 | the person's memberships are no longer known
- *     holds_approve, holds_reject            | decides about removals that others caused
- *     pause, resume                          | only delays writes; the causes of the removals are older
- *     probe                                  | uses groups of its own
+ *     holds_approve(_first), holds_reject    | decides about removals that others caused
+ *     pause, resume, sync                    | only delays or hastens writes; the causes of the removals are older
  *     rebind                                 | the earlier person of the member is no longer wanted
- *     release                                | the platform group stays as it is
  *     scim_client_create, scim_client_rotate,| the client of the credential may remove members
  *     scim_token_create                      |
- *     scim_client_revoke, scim_token_revoke  | requests are refused, so nothing changes
- *     sync                                   | writes only what apply would write later
  */
 const MAY_REMOVE = {
   acknowledge: 'no',
@@ -57,12 +52,13 @@ const MAY_REMOVE = {
   directory_accept_deletions: 'source',
   directory_accepted_deletions: 'source',
   directory_takeover: 'source',
-  dlq_discard: 'event',
+  dlq_discard: 'plan',
   dlq_edit: 'event',
   dlq_replay: 'event',
   events_send: 'event',
   forget: 'plan',
   holds_approve: 'no',
+  holds_approve_first: 'no',
   holds_reject: 'no',
   import: 'event',
   pause: 'no',

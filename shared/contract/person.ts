@@ -54,10 +54,10 @@ export function uncertainPerson(author: string, caller: string, persons: Persons
  *     ------------|-------------|------------------------------------------
  *     known       | known       | if they are equal
  *     known       | unknown     | if one of the actors signed in to the console
- *     unknown     | unknown     | if the ids are equal
+ *     unknown     | unknown     | if the ids are equal, but for upper and lower case
  */
 export function mayBeSamePerson(a: string, b: string, persons: Persons): boolean {
-  if (a === b) return true;
+  if (a.toLowerCase() === b.toLowerCase()) return true;
   const [first, second] = [personOf(a, persons), personOf(b, persons)];
   if (first !== undefined && second !== undefined) return first === second;
   if (first === undefined && second === undefined) return false;

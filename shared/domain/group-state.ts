@@ -211,6 +211,8 @@ export const GroupItem = z.lazy(() =>
      */
     rev: number.default(0),
     dirtySince: number.exactOptional(),
+    /** The time since which the group settles without its changes, because it is excluded or only shown (`report`). */
+    unwrittenSince: number.exactOptional(),
     wakeAt: number.exactOptional(),
     /** Whether a worker sends the message of the wake-up. Otherwise the requeue job sends it. */
     wakeIsSent: z.boolean().exactOptional(),
@@ -295,13 +297,14 @@ export type SettledState = NonNullable<GroupItem['settled']>;
 /** Attributes of the item that `GroupState` renames or combines. */
 type Renamed =
   | ('upserted' | 'deleted' | 'snapshot' | keyof typeof FIELD_REGISTERS | 'actor')
-  | ('dirtySince' | 'wakeAt' | 'failedAt' | 'missedAt' | 'pausedAt' | 'lastWriteAt');
+  | ('dirtySince' | 'unwrittenSince' | 'wakeAt' | 'failedAt' | 'missedAt' | 'pausedAt' | 'lastWriteAt');
 
 /** One group as apply reads it. */
 export interface GroupState extends Omit<GroupItem, Renamed> {
   readonly ref: GroupRef;
   readonly registers: GroupRegisters;
   readonly dirtySinceMs?: number;
+  readonly unwrittenSinceMs?: number;
   /** The time of the scheduled wake-up of a dirty group. */
   readonly wakeAtMs?: number;
   readonly failedAtMs?: number;

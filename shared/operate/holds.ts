@@ -1,4 +1,4 @@
-import { mayBeSamePerson, type Persons, uncertainPerson } from '../contract/person.ts';
+import { isOfConsole, mayBeSamePerson, type Persons, uncertainPerson } from '../contract/person.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import {
   HOLD_LIFETIME_MS,
@@ -18,9 +18,10 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connections } from '../sync/ports/connections.ts';
 import type { DecidedHold, HoldOutcome } from '../sync/ports/decisions.ts';
 import type { HeldSet } from '../sync/ports/guard.ts';
+import { AUDIT_LIFETIME_MS } from '../sync/ports/logs.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { causesOf } from './held-members.ts';
-import { doRecorded, type JournalPorts, journalOf } from './journal.ts';
+import { doRecorded, type JournalPorts, journalOf, recordAction } from './journal.ts';
 import { type NamesPorts, plural } from './names.ts';
 import { Refused } from './refused.ts';
 
@@ -43,6 +44,8 @@ export interface HoldRequest {
    * The earlier decision that the operator was shown and now changes. Without it, only a waiting hold can be decided.
    */
   readonly decision?: HoldDecision | undefined;
+  /** Whether the caller is an administrator of the console, which the console checks. */
+  readonly isAdministrator?: boolean | undefined;
   /** The removals to decide. If they are absent, all removals that the operator was shown are decided. */
   readonly users?: readonly PlatformUserId[] | undefined;
 }
@@ -97,7 +100,7 @@ async function decide(
     const withDigest = holdsOf(seen).find(({ digest }) => digest === request.digest);
     return { kind: 'changed', hold: withDigest ?? current ?? holdsOf(seen)[0] };
   }
-  if (kind === 'approved') await refuseAuthors(seen, chosen.current, ports);
+  if (kind === 'approved') await refuseAuthors(seen, chosen, request, ports);
   if (chosen.about === 'delete' && chosen.users.size < chosen.all.size) return { kind: 'all_or_none' };
   return carryOut(seen, { kind, reason: request.reason, chosen, before }, ports);
 }
@@ -226,52 +229,99 @@ function setsAfter(state: GroupState, { kind, chosen, before }: Given) {
 /** Actions of at least this time before a hold may have caused it. */
 const LOOKED_BACK_MS = 8 * 86_400_000;
 
-/** @throws Refused if the caller may have caused the hold, and four eyes is on now or was on when the hold was made */
-async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): Promise<void> {
-  const { connection } = state.ref;
-  const isAskedNow = (await ports.connections.find(connection))?.settings.fourEyes;
+interface Window {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+/**
+ * Returns the time within which actions may have caused a hold. A hold may contain removals of several holds.
+ * `dirtySinceMs` is from the first of them, and the window ends when the last of them started.
+ */
+const windowOf = ({ createdAtMs, dirtySinceMs, expiresAtMs, decision }: Hold): Window => ({
+  sinceMs: Math.min(createdAtMs, dirtySinceMs) - LOOKED_BACK_MS,
+  untilMs: decision.kind === 'waiting' ? expiresAtMs - HOLD_LIFETIME_MS : decision.atMs,
+});
+
+/**
+ * With four eyes now, or when the hold was made, refuses an approval by a person who may have caused the hold. If the
+ * audit no longer covers the window, an administrator of the console may approve, or two persons together.
+ * @throws Refused also after the first of these two approvals, which this function records
+ */
+async function refuseAuthors(
+  state: GroupState,
+  { current: hold, users }: Chosen,
+  { reason, isAdministrator = false }: HoldRequest,
+  ports: HoldPorts,
+): Promise<void> {
+  const { ref } = state;
+  const isAskedNow = (await ports.connections.find(ref.connection))?.settings.fourEyes;
   if (!isAskedNow && !hold.fourEyes) return;
-  const [actions, causes] = await Promise.all([
-    actionsBefore(state.ref, hold, ports),
-    causesOf(state, hold, ports),
-  ]);
-  const authors = new Set([...authorsOf(causes, actions), ...(await creatorsOf(causes, connection, ports))]);
+  const window = windowOf(hold);
+  const causes = await causesOf(state, hold, ports);
+  const actions = await actionsBefore(ref, window, ports);
+  const creators = await creatorsOf(causes, ref.connection, window, ports);
+  const authors = [...new Set([...authorsOf(causes, actions), ...creators])];
   const { id: caller } = await ports.caller();
   const { persons = {} } = ports;
-  const own = [...authors].find((author) => mayBeSamePerson(author, caller, persons));
-  if (own === undefined) return;
-  const uncertain = uncertainPerson(own, caller, persons);
-  if (uncertain !== undefined) throw new Refused(`nothing was changed: ${own} caused the hold. ${uncertain}`);
+  const own = authors.find((author) => mayBeSamePerson(author, caller, persons));
+  if (own !== undefined) {
+    const uncertain = uncertainPerson(own, caller, persons);
+    const others = [...new Set([caller, ...authors])].join(' or ');
+    throw new Refused(
+      uncertain === undefined
+        ? `nothing was changed: your action caused the hold, and ${ref.connection} requires a second approver (setting fourEyes). An operator other than ${others} must approve it`
+        : `nothing was changed: ${own} caused the hold. ${uncertain}`,
+    );
+  }
+  const isCovered = window.sinceMs > ports.clock() - AUDIT_LIFETIME_MS;
+  if (isCovered || (isAdministrator && isOfConsole(caller))) return;
+  const digest = holdDigest(platformIdOf(state), 'remove', [...users]);
+  const first = await firstApprovals(ref, digest, ports);
+  if (first.some((by) => [caller, ...authors].every((one) => !mayBeSamePerson(one, by, persons)))) return;
+  const change = { kind: 'decide_hold', before: 'waiting', after: 'approved by one person', reason: digest };
+  await recordAction(ref, { action: FIRST, changes: [change], reason }, ports);
   throw new Refused(
-    `nothing was changed: your action caused the hold, and ${connection} requires a second approver (setting fourEyes). An operator other than ${[...new Set([caller, ...authors])].join(' or ')} must approve it`,
+    `nothing was removed yet, and your approval is recorded: the audit does not cover all time since ${new Date(window.sinceMs).toISOString()}, so it may lack the author of the hold. A second person must also approve these removals within a week, or an administrator approves them in the console`,
   );
+}
+
+const FIRST = 'holds_approve_first';
+
+/** Returns the persons who approved exactly these removals within the last week, as the first of two. */
+async function firstApprovals(ref: GroupRef, digest: string, { audit, clock }: HoldPorts) {
+  const found: string[] = [];
+  for await (const page of audit.read(ref)) {
+    for (const { atMs, action, actor, changes } of page) {
+      if (atMs < clock() - HOLD_LIFETIME_MS) return found;
+      if (action === FIRST && changes.some(({ reason }) => reason === digest)) found.push(actor.id);
+    }
+  }
+  return found;
 }
 
 /**
  * Returns the actions that may have caused a hold: those of the connection, of the group, and of the groups from which
- * takeovers moved it. A hold may contain removals of several holds. `dirtySinceMs` is from the first of them, and
- * `untilMs` is the time when the last of them started.
+ * takeovers moved it.
  */
 async function actionsBefore(
   ref: GroupRef,
-  { createdAtMs, dirtySinceMs, expiresAtMs, decision }: Hold,
+  window: Window,
   { audit, reader }: HoldPorts,
 ): Promise<readonly EarlierAction[]> {
-  const untilMs = decision.kind === 'waiting' ? expiresAtMs - HOLD_LIFETIME_MS : decision.atMs;
-  const sinceMs = Math.min(createdAtMs, dirtySinceMs) - LOOKED_BACK_MS;
   const { connection } = ref;
   const moves = await reader.moves(connection);
   const groups = new Set([ref.group]);
   // The set grows during the loop, so the loop also follows earlier moves.
   for (const group of groups) for (const { from, to } of moves) if (to === group) groups.add(from);
   const refs = [journalOf(connection), ...[...groups].map((group) => ({ connection, group }))];
-  const found = await Promise.all(refs.map((one) => actionsWithin(one, { sinceMs, untilMs }, audit)));
+  const found = await Promise.all(refs.map((one) => actionsWithin(one, window, audit)));
   return found.flat();
 }
 
 async function actionsWithin(
   ref: GroupRef,
-  { sinceMs, untilMs }: { readonly sinceMs: number; readonly untilMs: number },
+  { sinceMs, untilMs }: Window,
   audit: HoldPorts['audit'],
 ): Promise<readonly EarlierAction[]> {
   const actions: EarlierAction[] = [];
@@ -285,22 +335,26 @@ async function actionsWithin(
   return actions;
 }
 
+/** The last use of a token is recorded at most this much too early. */
+const USE_RECORDED_MS = 3_600_000;
+
 /**
  * Returns the persons who created, or confirmed, the SCIM tokens by which the removals arrived. If the token of a
- * request is not recorded, each token of the connection may have sent it.
+ * request is not recorded, each token that was in use may have sent it.
  */
 async function creatorsOf(
   causes: readonly HeldCause[],
   connection: ConnectionName,
+  { sinceMs }: Window,
   { tokens }: HoldPorts,
 ): Promise<readonly string[]> {
-  const events = causes.flatMap((cause) => (cause.kind === 'no_event' ? [] : cause));
-  const isAnyToken = events.some(({ kind, source }) => kind === 'unsigned_event' && source === 'scim');
-  const prefixes = new Set(events.flatMap(({ token }) => token ?? []));
-  const found = isAnyToken
-    ? await tokens.list(connection)
-    : await Promise.all([...prefixes].map((prefix) => tokens.find(prefix)));
-  return found.flatMap((token) => token?.creators ?? []);
+  const isAny = (cause: HeldCause) =>
+    cause.kind === 'no_event' || (cause.kind === 'unsigned_event' && cause.source === 'scim');
+  const prefixes = new Set(causes.flatMap((cause) => (cause.kind === 'no_event' ? [] : (cause.token ?? []))));
+  const used = causes.some(isAny) ? await tokens.list(connection) : [];
+  const mayHaveSent = used.filter(({ lastUsedMs = 0 }) => lastUsedMs >= sinceMs - USE_RECORDED_MS);
+  const named = await Promise.all([...prefixes].map((prefix) => tokens.find(prefix)));
+  return [...mayHaveSent, ...named].flatMap((token) => token?.creators ?? []);
 }
 
 function isSameDecision(a: HoldDecision, b: HoldDecision): boolean {

@@ -11,12 +11,9 @@ import {
 import type { createToken } from '../sync/scim/tokens.ts';
 import { NotFound } from './find-group.ts';
 import { doRecorded, type JournalPorts, journalOf, recordAction } from './journal.ts';
-import { creatorOf } from './scim-tokens.ts';
+import { creatorOf, untilText } from './scim-tokens.ts';
 
 type ClientPorts = JournalPorts & Pick<ToolPorts, 'tokens' | 'randomHex' | 'connections'>;
-
-const untilText = (expiresMs: number | undefined): string =>
-  expiresMs === undefined ? 'until it is revoked' : `until ${new Date(expiresMs).toISOString()}`;
 
 /**
  * Creates an OAuth client. The journal records it before its secret is shown.

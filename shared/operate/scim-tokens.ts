@@ -24,6 +24,9 @@ export async function creatorOf(connection: ConnectionName, ports: CreatorPorts)
 const onlyInConsole = (name: string): string =>
   `nothing was created: four eyes is on for ${name}, and a SCIM client can remove members. An administrator creates a token in the console (page Connection). Without a console, first switch four eyes off, which another person must confirm: groupsync connections set ${name} fourEyes=false`;
 
+export const untilText = (expiresMs: number | undefined): string =>
+  expiresMs === undefined ? 'until it is revoked' : `until ${new Date(expiresMs).toISOString()}`;
+
 /**
  * Creates a token for an operator. The journal records it before it is shown.
  * @throws Refused with four eyes, unless an administrator creates it in the console
@@ -35,9 +38,8 @@ export async function issueToken(
 ): ReturnType<typeof createToken> {
   const by = await creatorOf(connection, ports);
   const made = await createToken(connection, ports, { by, expiresMs });
-  const until =
-    expiresMs === undefined ? 'until it is revoked' : `until ${new Date(expiresMs).toISOString()}`;
-  const change = { kind: 'create_token', before: null, after: made.kept.prefix, reason: until };
+  const reason = untilText(expiresMs);
+  const change = { kind: 'create_token', before: null, after: made.kept.prefix, reason };
   await recordAction(journalOf(connection), { action: 'scim_token_create', changes: [change] }, ports);
   return made;
 }

@@ -1,9 +1,6 @@
 import type { AuditCheck } from '../contract/answers/explain.ts';
 import type { GroupRef } from '../domain/ids.ts';
-import { type AuditLog, ERASING, linksOf } from '../sync/ports/logs.ts';
-
-/** Entries older than this time are deleted. */
-const LIFETIME_MS = 400 * 86_400_000;
+import { AUDIT_LIFETIME_MS, type AuditLog, ERASING, linksOf } from '../sync/ports/logs.ts';
 
 /**
  * Compares each entry of a group's audit with the hashes in later entries and in the group's item:
@@ -21,7 +18,7 @@ export async function verifyAudit(
   // If an entry of the same time exists that nothing names, it is the missing entry with changed content.
   const others = new Set([...found].filter((link) => !named.has(link)).map(atMsOf));
   const [first] = [...named]
-    .filter((link) => !found.has(link) && atMsOf(link) > clock() - LIFETIME_MS)
+    .filter((link) => !found.has(link) && atMsOf(link) > clock() - AUDIT_LIFETIME_MS)
     .map(atMsOf)
     .sort((a, b) => a - b);
   const counts = { group: ref.group || null, entries: found.size, named: named.size };

@@ -42,24 +42,12 @@ export function authorsOf(
   causes: readonly HeldCause[],
   actions: readonly EarlierAction[],
 ): ReadonlySet<string> {
-  const senders = causes.flatMap((cause) => (cause.kind === 'no_event' ? [] : (cause.by ?? [])));
-  const earliest = earliestOfEach(causes);
-  const authors = actions.filter((action) => earliest.some((cause) => mayHaveCaused(action, cause)));
+  // Most removals of a hold have the same cause.
+  const distinct = [...new Map(causes.map((cause) => [JSON.stringify(cause), cause])).values()];
+  const senders = distinct.flatMap((cause) => (cause.kind === 'no_event' ? [] : (cause.by ?? [])));
+  const authors = actions.filter((action) => distinct.some((cause) => mayHaveCaused(action, cause)));
   return new Set([...senders, ...authors.map(({ by }) => by)]);
 }
-
-/** Returns the earliest cause of each kind and source. For an earlier event, no fewer actions are possible causes. */
-function earliestOfEach(causes: readonly HeldCause[]): readonly HeldCause[] {
-  const earliest = new Map<string, HeldCause>();
-  for (const cause of causes) {
-    const key = cause.kind === 'no_event' ? cause.kind : `${cause.kind} ${cause.source}`;
-    const known = earliest.get(key);
-    if (known === undefined || timeOf(cause) < timeOf(known)) earliest.set(key, cause);
-  }
-  return [...earliest.values()];
-}
-
-const timeOf = (cause: HeldCause): number => (cause.kind === 'no_event' ? 0 : cause.atMs);
 
 function mayHaveCaused({ action, atMs, keys }: EarlierAction, cause: HeldCause): boolean {
   const kind = mayRemoveBy(action);

@@ -45,6 +45,7 @@ const FIELDS: ReadonlySet<string> = new Set(EVENT_FIELDS);
 /** The attributes of a group whose names in `GroupState` have the additional ending `Ms`. */
 const TIMES = new Set([
   'dirtySince',
+  'unwrittenSince',
   'wakeAt',
   'failedAt',
   'createdAt',

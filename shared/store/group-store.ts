@@ -25,6 +25,7 @@ import {
   setIs,
   settledChange,
   suspectedChangeIsAs,
+  UNWRITTEN,
   unsettledSince,
   unwrittenSince,
   WAKE_UP,
@@ -134,13 +135,14 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       return accepted.written;
     },
 
-    async settle(seen, settled, { counts, driftClosed, calledMs, againAtMs, failing }) {
+    async settle(seen, settled, { counts, driftClosed, isUnwritten, calledMs, againAtMs, failing }) {
       const { isListed, ...previousLink } = seen.previousLink ?? {};
       const { set, remove } =
         againAtMs === undefined
           ? settledChange(seen, seen.link?.view, { settled, counts, failing })
           : { set: wakeUpFields(seen.ref, againAtMs, { isSent: false }), remove: ['attempts', 'lastError'] };
       const certain = againAtMs === undefined ? ['uncertain'] : [];
+      const sinceMs = isUnwritten ? (seen.unwrittenSinceMs ?? seen.dirtySinceMs) : undefined;
       return update(
         seen.ref,
         {
@@ -150,8 +152,12 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
             counts: { ...counts },
             ...set,
             ...(isListed && { previousLink: plain(previousLink) }),
+            ...(sinceMs !== undefined && { [UNWRITTEN]: sinceMs }),
           },
-          remove: [...remove, ...certain, MISSED, ...(driftClosed ? ['openDrift'] : [])],
+          remove: [
+            ...remove.filter((name) => name !== UNWRITTEN || sinceMs === undefined),
+            ...[...certain, MISSED, ...(driftClosed ? ['openDrift'] : [])],
+          ],
         },
         all(unwrittenSince(seen), revIsAs(seen), holdIsAs(seen), missing('pausedAt')),
       );

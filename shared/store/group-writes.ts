@@ -110,9 +110,10 @@ export function settledChange(
   return { set, remove: [...CLEAN, 'changedMembers'] };
 }
 
+export const UNWRITTEN = 'unwrittenSince';
 export const PARTIAL_READ_HINTS = ['changedMembers', 'inSync'];
 export const WAKE_UP = ['wakeAt', 'wakeIsSent'];
-const DONE_WITH = ['dirtySince', ...WAKE_UP, 'attempts', 'releasedPlatformId'];
+const DONE_WITH = ['dirtySince', UNWRITTEN, ...WAKE_UP, 'attempts', 'releasedPlatformId'];
 const CLEAN = [...DONE_WITH, 'lastError', 'failedAt', 'refusedFields', 'failureReport'];
 
 /**

@@ -4,7 +4,14 @@ import { mayRemoveBy } from '../contract/operator-actions.ts';
 import { UNKNOWN_INITIATOR } from '../domain/drift.ts';
 import { text } from '../domain/forms.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
-import { AuditEntry, type AuditLog, type DriftLog, DriftRecord, type KeptEntry } from '../sync/ports/logs.ts';
+import {
+  AUDIT_LIFETIME_MS,
+  AuditEntry,
+  type AuditLog,
+  type DriftLog,
+  DriftRecord,
+  type KeptEntry,
+} from '../sync/ports/logs.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import {
   ACTION_PREFIX,
@@ -23,7 +30,6 @@ import {
 import type { Item, QueryRequest, Table } from './table.ts';
 import { all, any, eachOf, equal, exists, missing } from './table.ts';
 
-const AUDIT_LIFETIME_SECONDS = 400 * 86_400;
 /** The maximum number of entries of a stored list, and its maximum size in bytes. One id may have 2,000 bytes. */
 const MAX_LISTED = 1_000;
 const MAX_LIST_BYTES = 250_000;
@@ -59,7 +65,7 @@ export function createAuditLog(table: Table): AuditLog {
         changes: fitting(entry.changes).map((change) => ({ ...change })),
         gpk: logPartition(ref.connection),
         gsk: `${dueText(entry.atMs)}#${entry.intent}`,
-        expiresAt: Math.ceil(entry.atMs / 1_000) + AUDIT_LIFETIME_SECONDS,
+        expiresAt: Math.ceil((entry.atMs + AUDIT_LIFETIME_MS) / 1_000),
       };
       await table.put(item);
       return linkTo(item);
@@ -154,8 +160,6 @@ const canonical = (value: unknown): string =>
       : part,
   );
 
-const DRIFT_LIFETIME_SECONDS = 400 * 86_400;
-
 export function createDriftLog(table: Table): DriftLog {
   const recordsUnder = (connection: ConnectionName, prefix: string, how: Partial<QueryRequest> = {}) =>
     eachOf(table.query({ partition: connectionKey(connection).pk, prefix, ...how }), parseDrift);
@@ -171,7 +175,7 @@ export function createDriftLog(table: Table): DriftLog {
           after: bounded(drift.after),
           eventIds: fitting(drift.eventIds),
           ...happened(connection, drift.detectedAtMs, drift.id),
-          expiresAt: Math.ceil(drift.detectedAtMs / 1_000) + DRIFT_LIFETIME_SECONDS,
+          expiresAt: Math.ceil((drift.detectedAtMs + AUDIT_LIFETIME_MS) / 1_000),
         },
         missing('pk'),
       ),

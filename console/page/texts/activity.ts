@@ -49,6 +49,7 @@ export const activity = {
     gate_close: 'writes blocked',
     gate_open: 'writes resumed',
     holds_approve: 'approved a hold',
+    holds_approve_first: 'approved a hold as the first of two persons',
     holds_reject: 'rejected a hold',
     acknowledge: 'acknowledged an item on Home',
     pause: 'paused',

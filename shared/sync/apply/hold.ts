@@ -84,7 +84,10 @@ export function heldBy(
     keeps: size - users.length - approved,
     share: share ?? (size === 0 ? 0 : users.length / size),
     createdAtMs: Math.min(nowMs, ...replaced.map(({ createdAtMs }) => createdAtMs)),
-    dirtySinceMs: Math.min(state.dirtySinceMs ?? nowMs, ...replaced.map(({ dirtySinceMs }) => dirtySinceMs)),
+    dirtySinceMs: Math.min(
+      ...[state.unwrittenSinceMs, state.dirtySinceMs].map((sinceMs) => sinceMs ?? nowMs),
+      ...replaced.map(({ dirtySinceMs }) => dirtySinceMs),
+    ),
     expiresAtMs: nowMs + HOLD_LIFETIME_MS,
     decision: { kind: 'waiting' },
     ...(isUnderFourEyes && { fourEyes: true as const }),

@@ -221,6 +221,7 @@ async function settle(
   const settled = await context.ports.groups.settle(state, as, {
     counts,
     driftClosed,
+    isUnwritten: driftOutcome === 'report',
     againAtMs,
     failing: failed,
     calledMs: context.calledMs(),

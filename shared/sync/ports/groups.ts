@@ -225,6 +225,8 @@ export interface GroupStore {
     seen: GroupState,
     settled: SettledState,
     how: Required<Pick<Commit, 'counts' | 'driftClosed' | 'calledMs'>> & {
+      /** Whether the group is excluded, or its changes are only shown. */
+      readonly isUnwritten: boolean;
       readonly againAtMs?: number | undefined;
       readonly failing?: ReportedError | undefined;
     },

@@ -53,9 +53,11 @@ export type Caller = () => Promise<AuditActor>;
 /** Identifies an entry and its content: `<milliseconds since 1970>#<hash>`. */
 export type AuditLink = string;
 
+/** Entries older than this time are deleted. */
+export const AUDIT_LIFETIME_MS = 400 * 86_400_000;
+
 /**
- * An entry about a write to the platform, another action of groupsync such as a hold, or an operator's action. An entry
- * is kept for 400 days.
+ * An entry about a write to the platform, another action of groupsync such as a hold, or an operator's action.
  */
 export const AuditEntry = z.lazy(() =>
   z.object({
