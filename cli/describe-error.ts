@@ -13,7 +13,7 @@ const BY_NAME: readonly (readonly [name: RegExp, text: string])[] = [
     /^(ExpiredToken\w*|InvalidClientTokenId|UnrecognizedClientException|InvalidSignatureException)$/,
     'AWS does not accept the credentials: …\nSign in again, or give another --profile.',
   ],
-  [/AccessDenied\w*$/, 'AWS refused the request: …\nAsk for the permissions in docs/deploy.md.'],
+  [/AccessDenied\w*$/, 'AWS refused the request: …\nAsk for the permissions in docs/access.md.'],
   [/^ResourceNotFoundException$/, 'not found: …; check --region and --prefix\nnext: groupsync doctor'],
   [/^MissingPart$/, '…; check --region, --prefix and --profile\nnext: groupsync doctor'],
   [/^(TimeoutError|NetworkingError)$/, 'no response: …\nCheck the network, then retry.'],

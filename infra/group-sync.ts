@@ -9,7 +9,7 @@ import { ConnectorStack } from './connector-stack.ts';
 import { DEPLOYABLE_KEYS, type FunctionCode } from './function-code.ts';
 import { readSettings } from './settings.ts';
 
-/** The settings of one stage, as typed props. docs/deploy.md, "Settings", explains each one. */
+/** The settings of one stage, as typed props. docs/settings.md, explains each one. */
 export interface GroupSyncProps {
   /** Account and region of the stack. Default: the account and region of the credentials of the CDK app. */
   readonly env?: Environment;

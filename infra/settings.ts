@@ -27,7 +27,7 @@ const LOG_RETENTION_DAYS = [
 
 const EXPECTED_KEY = 'expected stage, or the ARN of a KMS key in this account and region';
 
-/** Settings of one stage. `docs/deploy.md`, "Settings", explains each one. */
+/** Settings of one stage. `docs/settings.md`, explains each one. */
 export const StageSettings = z
   .strictObject({
     prefix: z

@@ -8,6 +8,8 @@ import * as z from 'zod';
 const Budget = z.strictObject({
   /** Lines of code, per group of folders. */
   lines: z.record(z.string(), z.int()),
+  /** Words of README.md, CONTRIBUTING.md and all pages below `docs/`, without the transcript of the commands. */
+  documentWords: z.int(),
   runtimeDependencies: z.int(),
   /** The size of all packages that `npm ci` installs, in millions of bytes. */
   installedMegabytes: z.int(),
@@ -16,7 +18,9 @@ const Package = z.looseObject({ dependencies: z.record(z.string(), z.string()).d
 
 function measure(root: string) {
   const json = (path: string): unknown => JSON.parse(readFileSync(join(root, path), 'utf8'));
-  const { lines, runtimeDependencies, installedMegabytes } = Budget.parse(json('scripts/budget.json'));
+  const { lines, documentWords, runtimeDependencies, installedMegabytes } = Budget.parse(
+    json('scripts/budget.json'),
+  );
   const dependencies = Object.keys(Package.parse(json('package.json')).dependencies).length;
   const bytes = filesIn(join(root, 'node_modules'), isInstalled).map((path) => lstatSync(path).size);
   const megabytes = Math.round(bytes.reduce((sum, size) => sum + size, 0) / 1e6);
@@ -26,6 +30,7 @@ function measure(root: string) {
       now: countLines(root, name.split(' ')),
       limit,
     })),
+    { name: 'words of the documents', now: countWords(root), limit: documentWords },
     { name: 'runtime dependencies', now: dependencies, limit: runtimeDependencies },
     { name: 'installed megabytes', now: megabytes, limit: installedMegabytes },
   ];
@@ -34,6 +39,13 @@ function measure(root: string) {
 function countLines(root: string, folders: readonly string[]): number {
   const code = codeOf(root, folders).filter((path) => /\.(?:ts|tsx|mjs)$/.test(path) && existsSync(path));
   return code.reduce((sum, path) => sum + readFileSync(path, 'utf8').split('\n').length - 1, 0);
+}
+
+function countWords(root: string): number {
+  const pages = codeOf(root, ['README.md', 'CONTRIBUTING.md', 'docs'])
+    .filter((path) => path.endsWith('.md') && !path.endsWith('docs/cli/transcript.md') && existsSync(path))
+    .flatMap((path) => readFileSync(path, 'utf8').split(/\s+/));
+  return pages.filter((word) => word !== '').length;
 }
 
 /** Returns the files in these folders that git tracks. Without git, returns all files. */
@@ -52,6 +64,7 @@ const isInstalled = (path: string) => !/^\.(?!bin|package-lock)/.test(path);
 
 function filesIn(folder: string, isWanted: (path: string) => boolean): string[] {
   if (!existsSync(folder)) return [];
+  if (lstatSync(folder).isFile()) return [folder];
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   const paths = entries
     .filter((entry) => !entry.isDirectory())

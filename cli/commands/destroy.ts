@@ -42,7 +42,7 @@ async function destroy(context: Context, options: DestroyOptions, command: Comma
       await stage.cdk.protectTable(false);
     } else if (deployed.isProtected) await stacks.unprotect(stage.built.stack);
     await stage.cdk.destroy();
-    context.out.note('the secrets of its connections stay in Secrets Manager: docs/deploy.md, Remove');
+    context.out.note('the secrets of its connections stay in Secrets Manager: docs/deploy.md, "Remove"');
     return report(context, stage, 'destroyed', { deleted, kept });
   });
 }

@@ -111,7 +111,7 @@ export function addNotify(program: Command, act: Act): void {
     .description('notifications about holds, blocked writes, dead-lettered messages and other alarms')
     .addHelpText(...examples('notify list', '--connection acme notify test'));
   for (const [name, description] of [
-    ['list', 'list notification targets: the setting notify of the stage (docs/deploy.md)'],
+    ['list', 'list notification targets: the setting notify of the stage (docs/settings.md)'],
     ['test', 'send a test message to each target, from the function that sends all notifications'],
   ] as const)
     notify
@@ -133,7 +133,7 @@ async function notifyTargets({ out, connection, connected }: Context, silent: bo
     for (const { target, failure } of notified)
       out.line(silent ? target : `${target}: ${failure ?? 'notified'}`);
     if (notified.length === 0)
-      out.line('no notification target is set: set notify (docs/deploy.md) and deploy');
+      out.line('no notification target is set: set notify (docs/settings.md) and deploy');
   });
   return silent || (notified.length > 0 && notified.every(({ failure }) => failure === null))
     ? EXIT.done

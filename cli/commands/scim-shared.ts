@@ -25,7 +25,7 @@ export const urlOf = async ({ deployment }: ToolPorts): Promise<string | null | 
 
 export function noteUrl(out: Context['out'], url: string | null | undefined): void {
   if (url === null) {
-    out.note('this stage has no SCIM server: set `scim` in the settings and deploy (docs/deploy.md)');
+    out.note('this stage has no SCIM server: set `scim` in the settings and deploy (docs/scim.md)');
     return;
   }
   out.note(`base URL to paste: ${url ?? 'the output ScimUrl of the stack'}`);

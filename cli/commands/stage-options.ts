@@ -11,7 +11,7 @@ interface StageOptions {
 export const STAGE = ['--stage <name>', 'stage of the settings (default: production)'] as const;
 export const SET = '--set <key=value>';
 export const SETTINGS_HELP =
-  '\nSettings are in groupsync.json in the current folder; docs/deploy.md lists them.';
+  '\nSettings are in groupsync.json in the current folder; docs/settings.md lists them.';
 
 /** The stack of one stage, built from its settings and not yet deployed. */
 export interface OpenStage {

@@ -29,7 +29,7 @@ const ROLES = ['viewer', 'approver'] as const;
 const ACCOUNTS = new Map([...ROLES, 'stranger'].map((name) => [name, { groups: [`groupsync-${name}`] }]));
 const CLIENT_SECRET = 'the-secret-of-the-client-'.repeat(2);
 
-/** The settings of a stage with the console, as docs/deploy.md describes them. */
+/** The settings of a stage with the console, as docs/access.md describes them. */
 const settingsOf = (issuer: string, clientId: string) => ({
   notify: ['alarms'],
   retainData: false,

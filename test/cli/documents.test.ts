@@ -498,7 +498,7 @@ describe('documents of --json', () => {
     const world = await worldOf();
     const { document, ports } = world;
     const none = await document('scim token create', ['scim', 'token', 'create', '--expires', '90d']);
-    expect(none).toMatchObject({ json: { url: null }, stderr: expect.stringContaining('docs/deploy.md') });
+    expect(none).toMatchObject({ json: { url: null }, stderr: expect.stringContaining('docs/scim.md') });
     const url = 'https://scim.test/scim/v2';
     Object.assign(ports.deployment, { scim: async () => ({ state: 'Active', url }) });
     const { json, stderr } = await document('scim token create', ['scim', 'token', 'create']);

@@ -6,13 +6,20 @@ import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../support/folder.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const LIMITS = { lines: { 'shared cli': 5, test: 2 }, runtimeDependencies: 1, installedMegabytes: 1 };
+const LIMITS = {
+  lines: { 'shared cli': 5, test: 2 },
+  documentWords: 3,
+  runtimeDependencies: 1,
+  installedMegabytes: 1,
+};
 const FILES = {
   'package.json': '{"dependencies": {"zod": "4.0.0"}}',
   'shared/a.ts': '1\n2\n3\n',
   'shared/deep/b.mjs': '4\n',
   'shared/notes.md': 'not code\n'.repeat(9),
   'cli/c.ts': '5\n',
+  'README.md': '# Two words\n',
+  'docs/cli/transcript.md': 'not counted\n',
   'node_modules/zod/big.js': 'x'.repeat(900_000),
   'node_modules/.cache/big.js': 'x'.repeat(900_000),
 };
@@ -42,20 +49,25 @@ describe('npm run budget', () => {
     expect(stderr).toBe('');
     expect(status).toBe(0);
     expect(stdout.replaceAll(/ +/g, ' ')).toBe(
-      'budget now limit\nshared cli 5 5\ntest 0 2\nruntime dependencies 1 1\ninstalled megabytes 1 1\n',
+      'budget now limit\nshared cli 5 5\ntest 0 2\nwords of the documents 3 3\nruntime dependencies 1 1\ninstalled megabytes 1 1\n',
     );
   });
 
   it('the budget check prints one sentence for each exceeded limit: lines, tests, dependencies and installed size', () => {
     const more = {
       'cli/d.ts': '6\n',
+      'docs/more.md': 'word\n',
       'test/d.tsx': '1\n2\n3\n',
       'package.json': '{"dependencies": {"a": "1", "b": "1"}}',
       'node_modules/b/c.js': 'x'.repeat(700_000),
     };
     const { status, stderr } = checkBudget(project(more));
     const says = ['shared cli: 6, allowed 5', 'test: 3, allowed 2'];
-    says.push('runtime dependencies: 2, allowed 1', 'installed megabytes: 2, allowed 1');
+    says.push(
+      'words of the documents: 4, allowed 3',
+      'runtime dependencies: 2, allowed 1',
+      'installed megabytes: 2, allowed 1',
+    );
     const lines = stderr.trim().split('\n');
     expect(lines).toEqual(says.map((one) => expect.stringMatching(`^over the budget: ${one};`)));
     expect(status).toBe(1);

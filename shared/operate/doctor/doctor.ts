@@ -88,7 +88,7 @@ async function checkScim(
     return fault(
       'scim',
       `connection ${first} has a SCIM token, but this stage has no SCIM server`,
-      `set scim in the stage’s settings and deploy (docs/deploy.md), or revoke the token:\ngroupsync --connection ${first} scim token revoke ${prefix}`,
+      `set scim in the stage’s settings and deploy (docs/scim.md), or revoke the token:\ngroupsync --connection ${first} scim token revoke ${prefix}`,
     );
   }
   return [

@@ -20,5 +20,5 @@ export function fixOfWebIdentity(step: string, reason: string | null): string {
   if (reason?.startsWith('OutboundWebIdentityFederationDisabled') === true) {
     return `${step}: the AWS account issues no tokens for other clouds yet:\naws iam enable-outbound-web-identity-federation`;
   }
-  return `${step}: deploy with the audience of the provider in the setting directoryAudiences (docs/deploy.md)`;
+  return `${step}: deploy with the audience of the provider in the setting directoryAudiences (docs/settings.md)`;
 }
