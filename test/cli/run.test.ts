@@ -44,6 +44,16 @@ function parses(words: readonly string[]): boolean {
 }
 
 describe('command line', () => {
+  it('the help lists the commands by task', async () => {
+    const { stdout } = await runCli(['--help']);
+    const groups = [...stdout.matchAll(/^(\w+):$|^ {2}(status|holds|sync|import|connect|help) .*/gm)];
+    expect(groups.map(([, group, command]) => group ?? command)).toEqual(
+      'Options Watch status Decide holds Change sync Publish import Administer connect help Examples'.split(
+        ' ',
+      ),
+    );
+  });
+
   it.each(ALL.map((path) => [path.join(' '), path] as const))(
     '%s has help with two examples that can be run',
     async (_, path) => {
