@@ -80,7 +80,7 @@ const Erased = z.record(text, count).describe('Number of erased items, by kind.'
 const Token = z.object({
   prefix: text,
   client: nullable(text).describe('Id of the OAuth client of the secret; null for a bearer token.'),
-  state: z.enum(['active', 'expired', 'revoked']),
+  state: z.enum(['active', 'requested', 'expired', 'revoked']),
   createdAt: instant,
   expiresAt: nullable(instant),
   revokedAt: nullable(instant),

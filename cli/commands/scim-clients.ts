@@ -103,7 +103,7 @@ async function showSecret(
     tokenUrl,
     url: url ?? null,
   };
-  noteUrl(out, url);
+  noteUrl({ out, connection }, url, kept);
   if (url !== null) out.note(`token URL to paste: ${tokenUrl ?? `the base URL, then ${TOKEN_PATH}`}`);
   out.note(`client id: ${clientId}`);
   out.note('copy the secret now: it is not shown again');

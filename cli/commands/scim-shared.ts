@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
+import type { ScimToken } from '../../shared/sync/ports/scim.ts';
 import type { Context } from '../context.ts';
 import { duration } from '../output/words.ts';
 import { age } from './arguments.ts';
@@ -23,7 +24,15 @@ export const urlOf = async ({ deployment }: ToolPorts): Promise<string | null | 
     () => undefined,
   );
 
-export function noteUrl(out: Context['out'], url: string | null | undefined): void {
+export function noteUrl(
+  { out, connection }: Pick<Context, 'out' | 'connection'>,
+  url: string | null | undefined,
+  { isRequested }: ScimToken,
+): void {
+  if (isRequested)
+    out.note(
+      `four eyes is on: it works after another person has run groupsync connections confirm ${connection}`,
+    );
   if (url === null) {
     out.note('this stage has no SCIM server: set `scim` in the settings and deploy (docs/scim.md)');
     return;

@@ -47,7 +47,7 @@ async function create(
   const url = await urlOf(tool);
   const { prefix } = kept;
   const document = { token, prefix, connection, expiresAt: instant(expiresMs), url: url ?? null };
-  noteUrl(out, url);
+  noteUrl({ out, connection }, url, kept);
   out.note('copy the token now: it is not shown again');
   out.answer(document, () => out.line(token));
   return EXIT.done;

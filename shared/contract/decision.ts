@@ -1,23 +1,12 @@
 import * as z from 'zod';
 import { HoldDecision } from '../domain/hold.ts';
 import { connectionName, groupId, platformUserId } from '../domain/ids.ts';
-import { PROTECTED_SETTINGS } from './weakening.ts';
+import type { SettingRequestRow } from './answers/status.ts';
 
 const connection = z
   .string()
   .regex(/^[a-z0-9-]{1,32}$/)
   .transform(connectionName);
-
-/** The fields of `SettingRequestRow`, defined again to avoid the import of all answers. */
-const RequestRow = z.lazy(() =>
-  z.object({
-    key: z.enum([...PROTECTED_SETTINGS, 'unblock']),
-    before: z.string(),
-    after: z.string(),
-    by: z.string(),
-    at: z.string(),
-  }),
-);
 
 /** An operator's decision: about a hold, about a change of settings, or to probe the platform. */
 export const Decision = z.lazy(() =>
@@ -40,7 +29,8 @@ export const Decision = z.lazy(() =>
       about: z.literal('settings'),
       connection,
       isConfirmed: z.boolean(),
-      shown: z.array(RequestRow),
+      /** The open requests, unchecked: they only are compared with the stored requests. */
+      shown: z.array(z.custom<SettingRequestRow>()),
     }),
     z.object({ about: z.literal('probe'), connection }),
   ]),

@@ -89,7 +89,8 @@ export function mayRemoveBy(action: string): MayRemove {
 
 /**
  * The settings that cannot cause a removal: `guard` and `fourEyes` only permit or stop removals, and the others affect
- * calls, records and checks. `unblock` is the confirmed end of a block, and `observing` only delays writes.
+ * calls, records and checks. `unblock` is the confirmed end of a block, and `observing` only delays writes. The creators
+ * of a token (`scim_token`) count by its requests.
  */
 const HARMLESS: ReadonlySet<string> = new Set([
   ...([
@@ -103,6 +104,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
     'timeoutMs',
   ] satisfies readonly (keyof ConnectionSettings)[]),
   'observing',
+  'scim_token',
   'unblock',
 ]);
 

@@ -13,7 +13,7 @@ import { rowsOf } from './setting-requests.ts';
 import { altersPlans, requireConnection, type SettingsPorts } from './settings.ts';
 
 export type ConfirmPorts = JournalPorts &
-  Pick<SettingsPorts, 'connections' | 'index'> & {
+  Pick<SettingsPorts, 'connections' | 'index' | 'tokens'> & {
     readonly desired: WakePorts['desired'];
     readonly persons?: Persons;
   };
@@ -39,7 +39,9 @@ export async function decideRequests(
   const own = authors.find(({ by }) => mayBeSamePerson(by, caller, persons));
   if (isConfirmed && own !== undefined)
     throw new Refused(ownRequest(own.by, uncertainPerson(own.by, caller, persons)));
-  const values = isConfirmed ? Object.fromEntries(requests.map(({ key, value }) => [key, value])) : {};
+  const ofTokens = requests.filter(({ key }) => key === 'scim_token');
+  const ofSettings = requests.filter(({ key }) => key !== 'scim_token');
+  const values = isConfirmed ? Object.fromEntries(ofSettings.map(({ key, value }) => [key, value])) : {};
   const settings = parseSettings({ ...before.settings, ...values });
   const changed = differingSettings(before.settings, settings);
   const decided = blocksAfter(blocks, isConfirmed);
@@ -47,14 +49,22 @@ export async function decideRequests(
   const replans = isReplanned ? { replanSinceMs: ports.clock() } : {};
   const after: Connection = { ...before, settings, requests: [], blocks: decided, ...replans };
   const changes = shown.map(({ key, before, after }) => {
-    const kind = KINDS[key === 'unblock' ? 'unblock' : 'setting'][isConfirmed ? 'confirmed' : 'rejected'];
+    const kinds = key === 'unblock' || key === 'scim_token' ? KINDS[key] : KINDS.setting;
+    const kind = kinds[isConfirmed ? 'confirmed' : 'rejected'];
     return { kind, before, after, reason: key };
   });
   const action: Action = {
     action: isConfirmed ? 'connections_confirm' : 'connections_reject',
     changes,
   };
-  const replace = () => ports.connections.replace(after, before);
+  const replace = async () => {
+    // After a crash, the request is still open, and its decision can be repeated.
+    for (const prefix of ofTokens.map(({ value }) => String(value))) {
+      if (isConfirmed) await ports.tokens.confirm(name, prefix, caller);
+      else await ports.tokens.revoke(name, prefix, ports.clock());
+    }
+    return ports.connections.replace(after, before);
+  };
   if (!(await doRecorded(journalOf(name), action, ports, replace))) throw new Error(requestsChanged(name));
   return { changed, replanned: isReplanned ? await replanAll(name, ports) : 0 };
 }
@@ -62,6 +72,7 @@ export async function decideRequests(
 const KINDS = {
   setting: { confirmed: 'set_setting', rejected: 'reject_setting' },
   unblock: { confirmed: 'unblock_person', rejected: 'reject_unblock' },
+  scim_token: { confirmed: 'create_token', rejected: 'revoke_token' },
 };
 
 /** Ends the blocks whose end was requested and confirmed. After a rejection, the blocks stay and the requests end. */

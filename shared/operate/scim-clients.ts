@@ -1,45 +1,30 @@
 import type { ConnectionName } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import {
-  createClient,
   isActiveClient,
   listClients,
   type Rotation,
   revokeClient,
   rotateSecret,
 } from '../sync/scim/clients.ts';
-import type { createToken } from '../sync/scim/tokens.ts';
+import { createToken, NEW_CLIENT } from '../sync/scim/tokens.ts';
 import { NotFound } from './find-group.ts';
-import { doRecorded, type JournalPorts, journalOf, recordAction } from './journal.ts';
-import { creatorOf, untilText } from './scim-tokens.ts';
+import { doRecorded, type JournalPorts, journalOf } from './journal.ts';
+import { type issueToken, makeAsCaller, untilText } from './scim-tokens.ts';
 
-type ClientPorts = JournalPorts & Pick<ToolPorts, 'tokens' | 'randomHex' | 'connections'>;
+type ClientPorts = Parameters<typeof issueToken>[2];
 
-/**
- * Creates an OAuth client. The journal records it before its secret is shown.
- * @param expiresMs expiry of the secret
- * @throws Refused with four eyes (`creatorOf`)
- */
-export async function issueClient(
-  connection: ConnectionName,
-  expiresMs: number | undefined,
-  ports: ClientPorts,
-): ReturnType<typeof createToken> {
-  const by = await creatorOf(connection, ports);
-  const made = await createClient(connection, { by, expiresMs }, ports);
-  const change = {
-    kind: 'create_client',
-    before: null,
-    after: made.kept.prefix,
-    reason: untilText(expiresMs),
-  };
-  await recordAction(journalOf(connection), { action: 'scim_client_create', changes: [change] }, ports);
-  return made;
-}
+/** Creates an OAuth client. `expiresMs` is the expiry of its secret. */
+export const issueClient = (connection: ConnectionName, expiresMs: number | undefined, ports: ClientPorts) =>
+  makeAsCaller(
+    connection,
+    { action: 'scim_client_create', kind: 'create_client', before: null, reason: untilText(expiresMs) },
+    (creation) => createToken(connection, ports, { ...creation, expiresMs, client: NEW_CLIENT }),
+    ports,
+  );
 
 /**
  * Creates another secret of an OAuth client.
- * @throws Refused with four eyes (`creatorOf`)
  * @throws NotFound if the connection has no such client, or if the client has no valid secret, because a revoked client
  * must stay revoked
  */
@@ -56,12 +41,13 @@ export async function renewClient(
       `connection ${connection} has ${what} ${id}; create one: groupsync scim client create`,
     );
   }
-  const by = await creatorOf(connection, ports);
-  const made = await rotateSecret(connection, id, { ...rotation, by }, ports);
   const reason = `${untilText(rotation.expiresMs)}; earlier secrets expire by ${new Date(rotation.previousEndMs).toISOString()}`;
-  const change = { kind: 'rotate_client', before: id, after: made.kept.prefix, reason };
-  await recordAction(journalOf(connection), { action: 'scim_client_rotate', changes: [change] }, ports);
-  return made;
+  return makeAsCaller(
+    connection,
+    { action: 'scim_client_rotate', kind: 'rotate_client', before: id, reason },
+    (creation) => rotateSecret(connection, id, { ...rotation, ...creation }, ports),
+    ports,
+  );
 }
 
 /** Revokes an OAuth client immediately. @returns false if the connection has no such client */

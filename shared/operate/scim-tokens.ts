@@ -1,48 +1,56 @@
 import { isOfConsole } from '../contract/person.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
-import type { Connections } from '../sync/ports/connections.ts';
-import { createToken, revokeToken, type TokenSummary } from '../sync/scim/tokens.ts';
-import { doRecorded, type JournalPorts, journalOf, recordAction } from './journal.ts';
-import { Refused } from './refused.ts';
+import { type Creation, createToken, revokeToken, type TokenSummary } from '../sync/scim/tokens.ts';
+import { type Action, doRecorded, type JournalPorts, journalOf, recordAction } from './journal.ts';
+import { requireConnection } from './settings.ts';
 import { instant } from './status.ts';
 
-type CreatorPorts = Pick<JournalPorts, 'caller'> & { readonly connections: Pick<Connections, 'find'> };
+type CreatorPorts = JournalPorts & Pick<ToolPorts, 'tokens' | 'randomHex' | 'connections'>;
 
 /**
- * Returns the person who creates a token or the secret of a client. With four eyes, only an administrator of the console
- * may create one, because its client can remove members. The console checks the role.
- * @throws Refused
+ * Creates a token or a secret, and records it before it is shown. With four eyes, an administrator of the console
+ * creates it, because its client can remove members. The console checks the role. The token of another person is not
+ * valid until a second person confirms it.
  */
-export async function creatorOf(connection: ConnectionName, ports: CreatorPorts): Promise<string> {
-  const { id } = await ports.caller();
-  const { settings } = (await ports.connections.find(connection)) ?? {};
-  if (settings?.fourEyes && !isOfConsole(id)) throw new Refused(onlyInConsole(connection));
-  return id;
+export async function makeAsCaller(
+  connection: ConnectionName,
+  action: Pick<Action, 'action'> & {
+    readonly kind: string;
+    readonly before: string | null;
+    readonly reason: string;
+  },
+  make: (creation: Pick<Creation, 'by' | 'isRequested'>) => ReturnType<typeof createToken>,
+  ports: CreatorPorts,
+): ReturnType<typeof createToken> {
+  const { id: by } = await ports.caller();
+  const before = await requireConnection(connection, ports);
+  const isRequested = before.settings.fourEyes && !isOfConsole(by);
+  const made = await make({ by, isRequested });
+  const { action: name, ...change } = action;
+  const { prefix } = made.kept;
+  const changes = [{ ...change, after: prefix }];
+  await recordAction(journalOf(connection), { action: name, changes }, ports);
+  if (isRequested) {
+    const asked = { key: 'scim_token' as const, value: prefix, by, atMs: ports.clock() };
+    const requests = [...(before.requests ?? []), asked];
+    if (!(await ports.connections.replace({ ...before, requests }, before)))
+      throw new Error(`the connection ${connection} changed meanwhile: try again`);
+  }
+  return made;
 }
-
-const onlyInConsole = (name: string): string =>
-  `nothing was created: four eyes is on for ${name}, and a SCIM client can remove members. An administrator creates a token in the console (page Connection). Without a console, first switch four eyes off, which another person must confirm: groupsync connections set ${name} fourEyes=false`;
 
 export const untilText = (expiresMs: number | undefined): string =>
   expiresMs === undefined ? 'until it is revoked' : `until ${new Date(expiresMs).toISOString()}`;
 
-/**
- * Creates a token for an operator. The journal records it before it is shown.
- * @throws Refused with four eyes, unless an administrator creates it in the console
- */
-export async function issueToken(
-  connection: ConnectionName,
-  expiresMs: number | undefined,
-  ports: JournalPorts & CreatorPorts & Pick<ToolPorts, 'tokens' | 'randomHex'>,
-): ReturnType<typeof createToken> {
-  const by = await creatorOf(connection, ports);
-  const made = await createToken(connection, ports, { by, expiresMs });
-  const reason = untilText(expiresMs);
-  const change = { kind: 'create_token', before: null, after: made.kept.prefix, reason };
-  await recordAction(journalOf(connection), { action: 'scim_token_create', changes: [change] }, ports);
-  return made;
-}
+/** Creates a token for an operator. */
+export const issueToken = (connection: ConnectionName, expiresMs: number | undefined, ports: CreatorPorts) =>
+  makeAsCaller(
+    connection,
+    { action: 'scim_token_create', kind: 'create_token', before: null, reason: untilText(expiresMs) },
+    (creation) => createToken(connection, ports, { ...creation, expiresMs }),
+    ports,
+  );
 
 /** Revokes a token immediately. @returns false if the connection has no token with that prefix */
 export async function withdrawToken(
@@ -57,20 +65,12 @@ export async function withdrawToken(
   return doRecorded(journalOf(connection), action, ports, () => revokeToken(connection, prefix, ports));
 }
 
-export const tokenRow = ({
-  prefix,
-  client,
-  state,
-  createdMs,
-  expiresMs,
-  revokedMs,
-  lastUsedMs,
-}: TokenSummary) => ({
+export const tokenRow = ({ prefix, client, state, ...token }: TokenSummary) => ({
   prefix,
   client: client ?? null,
   state,
-  createdAt: instant(createdMs),
-  expiresAt: instant(expiresMs),
-  revokedAt: instant(revokedMs),
-  lastUsedAt: instant(lastUsedMs),
+  createdAt: instant(token.createdMs),
+  expiresAt: instant(token.expiresMs),
+  revokedAt: instant(token.revokedMs),
+  lastUsedAt: instant(token.lastUsedMs),
 });

@@ -31,7 +31,9 @@ export function withRequests(
   const weakened = requestedKeys(before.settings, wanted.settings);
   const settings = untilConfirmed(before.settings, wanted.settings);
   const changed = new Set<string>(differingSettings(before.settings, settings).map(({ key }) => key));
-  const open = (before.requests ?? []).filter(({ key }) => !weakened.includes(key) && !changed.has(key));
+  const open = (before.requests ?? []).filter(
+    ({ key }) => !weakened.some((one) => one === key) && !changed.has(key),
+  );
   const asked = weakened.map((key) => ({ key, value: wanted.settings[key], ...author }));
   return { ...wanted, settings, requests: [...open, ...asked] };
 }
@@ -56,7 +58,7 @@ export const rowsOf = ({
 }: Connection): readonly SettingRequestRow[] => [
   ...requests.map(({ key, value, by, atMs }) => ({
     key,
-    before: JSON.stringify(settings[key] ?? null),
+    before: JSON.stringify((key === 'scim_token' ? undefined : settings[key]) ?? null),
     after: JSON.stringify(value),
     by,
     at: new Date(atMs).toISOString(),

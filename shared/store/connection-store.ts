@@ -29,18 +29,13 @@ export function createConnectionStore(
       remembered.delete(name);
       return undefined;
     }
-    const what = `a connection at ${item.pk}`;
-    let connection: Connection;
-    try {
-      connection = understood(Connection, item, what);
-    } catch {
-      const { known, unknown: unknownSettings, problems } = readStored(item['settings']);
-      const readable = { ...item, settings: known as Value };
-      connection = { ...understood(Connection, readable, what), unknownSettings };
-      if (problems.length > 0)
-        throw new InvalidSettingsError({ ...understood(Connection, readable, what), invalid: problems });
-      if (!remembered.get(name)?.connection.unknownSettings) onUnknown(name, unknownSettings);
-    }
+    const { known, unknown: unknownSettings, problems } = readStored(item['settings']);
+    const readable = { ...item, settings: known as Value };
+    const read = understood(Connection, readable, `a connection at ${item.pk}`);
+    if (problems.length > 0) throw new InvalidSettingsError({ ...read, invalid: problems });
+    const isNewer = unknownSettings.length > 0;
+    const connection = isNewer ? { ...read, unknownSettings } : read;
+    if (isNewer && !remembered.get(name)?.connection.unknownSettings) onUnknown(name, unknownSettings);
     remembered.set(name, { connection, untilMs: clock() + rememberMs });
     return connection;
   };

@@ -2,7 +2,7 @@ import { ScimAccess, ScimToken, type ScimTokenStore } from '../sync/ports/scim.t
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { keyPart } from './keys.ts';
 import { accessKey, tokenKey, tokensPartition } from './scim-keys.ts';
-import { all, any, equal, greater, type Item, itemsOf, less, missing, type Table } from './table.ts';
+import { all, any, equal, exists, greater, type Item, itemsOf, less, missing, type Table } from './table.ts';
 
 /**
  * Stores SCIM tokens. The key of a token is the token's prefix, because a request does not name its connection. For
@@ -40,6 +40,13 @@ export function createScimTokenStore(table: Table): ScimTokenStore {
       const listed = { pk: tokensPartition(token.connection), sk: keyPart(token.prefix) };
       await table.put({ ...listed, prefix: token.prefix });
       return table.put({ ...tokenKey(token.prefix), ...OF_THIS_SCHEMA, ...token }, missing('pk'));
+    },
+
+    async confirm(connection, prefix, by) {
+      const { creators = [] } = (await find(prefix)) ?? {};
+      const change = { set: { creators: [...creators, by] }, remove: ['isRequested'] };
+      const isOpen = all(equal('connection', connection), exists('isRequested'), missing('revokedMs'));
+      await table.update(tokenKey(prefix), change, isOpen);
     },
 
     async revoke(connection, prefix, atMs) {

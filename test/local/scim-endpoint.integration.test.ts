@@ -4,8 +4,7 @@ import { connectionName } from '../../shared/domain/ids.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
 import { NAMED_USER } from '../../shared/scim/schemas/user.ts';
-import { createClient } from '../../shared/sync/scim/clients.ts';
-import { listTokens } from '../../shared/sync/scim/tokens.ts';
+import { createToken, listTokens, NEW_CLIENT } from '../../shared/sync/scim/tokens.ts';
 import { createWorld } from '../sync/scim/support/server.ts';
 
 const connection = connectionName('default');
@@ -51,7 +50,7 @@ it('the local SCIM endpoint answers with locations that begin with its own addre
 });
 
 it('the local SCIM endpoint gives an OAuth client an access token, and logs neither the token nor the secret', async () => {
-  const { token: secret, kept } = await createClient(connection, {}, world.ports);
+  const { token: secret, kept } = await createToken(connection, world.ports, { client: NEW_CLIENT });
   const authorization = `Basic ${Buffer.from(`${kept.client}:${secret}`).toString('base64')}`;
   const body = new URLSearchParams({ grant_type: 'client_credentials' });
   const given = await fetch(`${endpoint.url}/oauth/token`, {

@@ -19,6 +19,7 @@ import { createHealthStore } from '../../shared/store/connection-states.ts';
 import { createScimStore } from '../../shared/store/scim-store.ts';
 import { createScimTokenStore } from '../../shared/store/scim-token-store.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
+import { listTokens } from '../../shared/sync/scim/tokens.ts';
 import { createRateLimiter } from '../../shared/sync/scim/limiter.ts';
 import { calledBy, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, DAY_MS } from '../support/engine/world.ts';
@@ -272,21 +273,40 @@ describe('earlier action as the cause of a hold', () => {
     expect(await approve('ann')).toMatchObject({ kind: 'decided' });
   });
 
-  it.each(['removes', 'switches off'])(
-    'under four eyes, only a person of the console creates a SCIM token, and cannot approve that its client %s members',
-    async (does) => {
-      const { as, deliver, ref, world } = await members();
-      const randomHex = (bytes: number) => 'a'.repeat(2 * bytes);
+  it.each([
+    ['of an administrator of the console', 'removes', ['console:ann']],
+    ['that an operator asked for and another person confirmed', 'switches off', ['ann', 'bob']],
+  ])(
+    'under four eyes, the creators of a SCIM token %s cannot approve that its client %s members',
+    async (_, does, creators) => {
+      const { as, decide, deliver, ref, stored, world } = await members();
+      let made = 0;
+      const randomHex = (bytes: number) => {
+        made += 1;
+        return String(made).padStart(2 * bytes, '0');
+      };
       const ports = (by: string) => ({ ...(as(by) as typeof world.toolPorts), randomHex });
-      await expect(issueToken(CONNECTION, undefined, ports('ann'))).rejects.toThrow('four eyes is on');
-      await expect(issueClient(CONNECTION, undefined, ports('ann'))).rejects.toThrow('four eyes is on');
-      const { token } = await issueToken(CONNECTION, undefined, ports('console:ann'));
+      const [creator = '', confirmer] = creators;
+      const { token, kept } = await issueToken(CONNECTION, undefined, ports(creator));
       const scim = {
         scim: createScimStore(world.table),
         limiter: createRateLimiter(world.nowMs),
         oauth: createOAuthServer(),
       };
       const client = clientOf({ ...ports('x'), ...scim }, { authorization: `Bearer ${token}` });
+      if (confirmer !== undefined) {
+        await issueClient(CONNECTION, undefined, ports('cid'));
+        expect(rowsOf(await stored()).map(({ key, by }) => [key, by])).toEqual([
+          ['scim_token', 'ann'],
+          ['scim_token', 'cid'],
+        ]);
+        expect((await client.get('/Users')).status).toBe(401);
+        await expect(decide('ann', true)).rejects.toThrow('ann made a request and cannot confirm it');
+        await decide(confirmer, true);
+        // Until then, the function remembers that the token was invalid.
+        world.advance(DAY_MS);
+        expect(await ports('x').tokens.find(kept.prefix)).toMatchObject({ creators });
+      }
       const ids: string[] = [];
       for (const id of EVERYBODY) {
         const emails = [{ value: `${id}@acme.test`, type: 'work' }];
@@ -302,8 +322,10 @@ describe('earlier action as the cause of a hold', () => {
       else for (const id of ids) await client.patch(`/Users/${id}`, off);
       await deliver();
       const approveAs = (by: string) => approveHold(ref(group), WORD, as(by));
-      await expect(approveAs('console:ann')).rejects.toThrow('your action caused the hold');
-      expect(await approveAs('console:bob')).toMatchObject({ kind: 'decided' });
+      for (const by of creators) await expect(approveAs(by)).rejects.toThrow('your action caused the hold');
+      expect(await approveAs(confirmer === undefined ? 'console:dee' : 'dee')).toMatchObject({
+        kind: 'decided',
+      });
     },
   );
 
@@ -357,6 +379,19 @@ describe('request to weaken four eyes or the guard', () => {
       'ann made a request and cannot confirm it',
     );
     expect(await confirm('console:bob@acme.test')).toMatchObject({ changed: [{ key: 'guard' }] });
+  });
+
+  it('a rejected request for a SCIM token revokes it', async () => {
+    const { as, decide, stored, world } = await company();
+    const ports = {
+      ...(as('ann') as typeof world.toolPorts),
+      randomHex: (bytes: number) => 'a'.repeat(2 * bytes),
+    };
+    const { kept } = await issueToken(CONNECTION, undefined, ports);
+    await decide('ann', false);
+    expect(rowsOf(await stored())).toEqual([]);
+    await ports.tokens.confirm(CONNECTION, kept.prefix, 'bob');
+    expect(await listTokens(CONNECTION, ports)).toMatchObject([{ state: 'revoked', creators: ['ann'] }]);
   });
 
   it('the author of a request can reject it, and the setting keeps its value', async () => {

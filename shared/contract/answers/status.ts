@@ -24,7 +24,9 @@ const Queue = nullable(count).describe(
 
 /** A change of a protected setting, or the end of a block, that waits for a second person. The values are JSON texts. */
 export const SettingRequestRow = z.object({
-  key: z.enum([...PROTECTED_SETTINGS, 'unblock']).describe('A setting, or unblock for the end of a block.'),
+  key: z
+    .enum([...PROTECTED_SETTINGS, 'unblock', 'scim_token'])
+    .describe('A setting, unblock for the end of a block, or scim_token for a new SCIM token or secret.'),
   before: text,
   after: text,
   by: text.describe('The person who requested the change. Another person must confirm it.'),

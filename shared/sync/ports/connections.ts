@@ -12,8 +12,8 @@ import { CorruptItemError } from './store-errors.ts';
 /** A requested change of a protected setting. The old value applies until a second person confirms the request. */
 const SettingRequest = z.lazy(() =>
   z.object({
-    key: z.enum(PROTECTED_SETTINGS),
-    /** The new value. It is parsed as a setting when the request is confirmed. */
+    key: z.enum([...PROTECTED_SETTINGS, 'scim_token']),
+    /** The new value, which is parsed as a setting when the request is confirmed; or the prefix of the token. */
     value: z.unknown(),
     by: text,
     atMs: number,

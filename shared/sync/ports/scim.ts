@@ -215,6 +215,8 @@ export const ScimToken = z.lazy(() =>
     createdMs: number,
     /** The persons who created and confirmed the token. Four eyes counts them as senders of its requests. */
     creators: texts.exactOptional(),
+    /** The token is not valid until a second person confirms its creation (four eyes). */
+    isRequested: z.literal(true).exactOptional(),
     expiresMs: number.exactOptional(),
     revokedMs: number.exactOptional(),
     /** The time of the last use, exact to the hour. */
@@ -249,6 +251,8 @@ export interface ScimTokenStore {
   list(connection: ConnectionName): Promise<readonly ScimToken[]>;
   /** Returns false if another token already has the prefix. */
   add(token: ScimToken): Promise<boolean>;
+  /** Makes a requested token valid, and adds the person to its creators. Has no effect on a revoked token. */
+  confirm(connection: ConnectionName, prefix: string, by: string): Promise<void>;
   /** Returns false if the connection has no token with this prefix. */
   revoke(connection: ConnectionName, prefix: string, atMs: number): Promise<boolean>;
   /** Sets the expiry of a token of the connection to this time. An earlier expiry stays. */

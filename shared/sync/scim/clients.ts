@@ -7,7 +7,6 @@ import {
   hashOf,
   listTokens,
   matchesHash,
-  NEW_CLIENT,
   recordUse,
   revokeToken,
   type TokenSummary,
@@ -29,16 +28,6 @@ type MakingPorts = TokenPorts & Pick<Ports, 'randomHex'>;
 const ACCESS_SECONDS = 3_600;
 
 const SECRET_FORM = /^gsync_client_([0-9a-f]{8})_[0-9a-f]{64}$/;
-
-/**
- * Creates a client with its first secret.
- * @param creation `expiresMs` is the expiry of the secret; undefined if the secret never expires
- */
-export const createClient = (
-  connection: ConnectionName,
-  { by, expiresMs }: Pick<Creation, 'by' | 'expiresMs'>,
-  ports: MakingPorts,
-): ReturnType<typeof createToken> => createToken(connection, ports, { by, expiresMs, client: NEW_CLIENT });
 
 interface ClientSummary {
   readonly id: string;
@@ -65,9 +54,7 @@ export const isActiveClient = ({ secrets }: ClientSummary): boolean =>
   secrets.some(({ state }) => state === 'active');
 
 /** The times for `rotateSecret`, in milliseconds since 1970. */
-export interface Rotation {
-  /** The person who creates the secret. */
-  readonly by?: string | undefined;
+export interface Rotation extends Pick<Creation, 'by' | 'isRequested'> {
   /** The expiry of the new secret; undefined if the secret never expires. */
   readonly expiresMs: number | undefined;
   /** The time at which the earlier secrets expire, unless they expire before. */
@@ -78,11 +65,11 @@ export interface Rotation {
 export async function rotateSecret(
   connection: ConnectionName,
   id: string,
-  { by, expiresMs, previousEndMs }: Rotation,
+  { previousEndMs, ...creation }: Rotation,
   ports: MakingPorts,
 ): ReturnType<typeof createToken> {
   const previous = await secretsOf(connection, id, ports);
-  const made = await createToken(connection, ports, { by, expiresMs, client: id });
+  const made = await createToken(connection, ports, { ...creation, client: id });
   for (const { prefix, state } of previous) {
     if (state === 'active') await ports.tokens.endBy(connection, prefix, previousEndMs);
   }

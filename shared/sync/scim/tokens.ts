@@ -21,6 +21,8 @@ export const hashOf = (token: string): string => createHash('sha256').update(tok
 export interface Creation {
   /** The person who creates the token; undefined for a token of a local stack or test. */
   readonly by?: string | undefined;
+  /** Whether the token is not valid until a second person confirms its creation. */
+  readonly isRequested?: boolean;
   /** The expiry in milliseconds since 1970; undefined if the token never expires. */
   readonly expiresMs?: number | undefined;
   /**
@@ -33,7 +35,7 @@ export interface Creation {
 export async function createToken(
   connection: ConnectionName,
   { tokens, clock, randomHex }: TokenPorts & Pick<Ports, 'randomHex'>,
-  { by, expiresMs, client }: Creation = {},
+  { by, isRequested, expiresMs, client }: Creation = {},
 ): Promise<{ readonly token: string; readonly kept: ScimToken }> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const prefix = randomHex(4);
@@ -44,7 +46,7 @@ export async function createToken(
       hash: hashOf(token),
       createdMs: clock(),
       ...(expiresMs === undefined ? {} : { expiresMs }),
-      ...createdBy(by),
+      ...createdBy(by, isRequested),
       ...(client === undefined ? {} : { client: client === NEW_CLIENT ? prefix : client }),
     };
     if (await tokens.add(kept)) return { token, kept };
@@ -52,15 +54,17 @@ export async function createToken(
   throw new Error(`no unused token prefix found in ${MAX_TRIES} tries`);
 }
 
-const createdBy = (by: string | undefined): Pick<ScimToken, 'creators'> =>
-  by === undefined ? {} : { creators: [by] };
+const createdBy = (by: string | undefined, isRequested = false) => ({
+  ...(by === undefined ? {} : { creators: [by] }),
+  ...(isRequested ? { isRequested } : {}),
+});
 
 /** The value of `client` for a new client. No client has this id, because ids are eight hexadecimal digits. */
 export const NEW_CLIENT = 'new';
 
 /** A token without its secret and hash, for display. */
 export interface TokenSummary extends Omit<ScimToken, 'hash' | 'connection'> {
-  readonly state: 'active' | 'expired' | 'revoked';
+  readonly state: 'active' | 'requested' | 'expired' | 'revoked';
 }
 
 /** Returns bearer tokens and secrets of OAuth clients, oldest first. */
@@ -76,11 +80,12 @@ export async function listTokens(
 }
 
 const stateOf = (
-  { revokedMs, expiresMs }: Omit<ScimToken, 'hash' | 'connection'>,
+  { revokedMs, expiresMs, isRequested }: Omit<ScimToken, 'hash' | 'connection'>,
   nowMs: number,
 ): TokenSummary['state'] => {
   if (revokedMs !== undefined) return 'revoked';
-  return expiresMs !== undefined && expiresMs <= nowMs ? 'expired' : 'active';
+  if (expiresMs !== undefined && expiresMs <= nowMs) return 'expired';
+  return isRequested ? 'requested' : 'active';
 };
 
 /**

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { connectionName } from '../../../shared/domain/ids.ts';
-import { createClient, listClients, revokeClient, rotateSecret } from '../../../shared/sync/scim/clients.ts';
+import { listClients, revokeClient, rotateSecret } from '../../../shared/sync/scim/clients.ts';
 import { handleScim } from '../../../shared/sync/scim/handle.ts';
 import type { HttpRequest } from '../../../shared/sync/scim/http.ts';
-import { revokeAllTokens } from '../../../shared/sync/scim/tokens.ts';
+import { createToken, NEW_CLIENT, revokeAllTokens } from '../../../shared/sync/scim/tokens.ts';
 import { createWorld, ORIGIN } from './support/server.ts';
 
 const DEFAULT = connectionName('default');
@@ -37,7 +37,10 @@ const basic = (id: string, secret: string) => ({
 const inForm = (id: string, secret: string) => `${GRANT}&client_id=${id}&client_secret=${secret}`;
 
 async function newClient(world: World, connection = DEFAULT, expiresMs?: number) {
-  const { token: secret, kept } = await createClient(connection, { expiresMs }, world.ports);
+  const { token: secret, kept } = await createToken(connection, world.ports, {
+    expiresMs,
+    client: NEW_CLIENT,
+  });
   return { id: kept.client ?? '', secret };
 }
 
