@@ -18,6 +18,13 @@ export function stopOf(
   return pausedAtMs === undefined ? undefined : 'paused';
 }
 
+/**
+ * Whether apply may still settle the open intent of a group that it must not write. It then only reads. A gate that
+ * closed because of failures also stops reads, and opens again without an operator.
+ */
+export const maySettle = ({ intent }: Pick<GroupState, 'intent'>, { state }: Pick<Gate, 'state'>): boolean =>
+  intent !== undefined && (state === 'open' || state === 'paused');
+
 /** The note that `plan` shows for each reason. */
 export const STOP_NOTES: Readonly<Record<Stop, string>> = {
   observing: 'not written: the connection only observes',

@@ -63,7 +63,8 @@ export async function requeueDue(
       await ports.connections.replanned(connection, replanSinceMs);
     });
   const gate = await tryGate(connection, ports);
-  if (gate.state !== 'open' && !everything) {
+  // A paused connection's groups are woken too, because apply settles their open intents.
+  if (gate.state !== 'open' && gate.state !== 'paused' && !everything) {
     return { connection, gate: gate.state, walksResumed, reenqueued: 0, ...stuckReport(stuck) };
   }
   if (gate.backlog === true) await endBackOffs(connection, gate, ports, alone);
@@ -119,9 +120,7 @@ async function wakeDue(due: readonly GroupSummary[], ports: RequeuePorts, alone:
   // never twice.
   const reschedule = async (group: GroupSummary) => {
     const isOurs = await ports.index.reschedule(group, { wakeAtMs: nowMs, dueMs: nextDueMs(group, ports) });
-    // A paused group is rescheduled without a message, so that it does not take the place of another due group.
-    // `resume` wakes the paused group.
-    if (isOurs && group.pausedAtMs === undefined) rescheduled.push(group.ref);
+    if (isOurs) rescheduled.push(group.ref);
   };
   await mapConcurrently(WRITES_IN_FLIGHT, due, (group) =>
     alone(`group ${group.ref.group}`, () => reschedule(group)),

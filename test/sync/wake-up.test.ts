@@ -165,8 +165,6 @@ describe('change of a group', () => {
     const pausedAtMs = world.nowMs();
     await toolPorts.groups.pause(ref('g'), pausedAtMs);
     await change({ add: ['b'], to: 'g' });
-    world.advance(10 * MINUTE_MS);
-    await requeueDue(CONNECTION, toolPorts);
     expect(messages()).toEqual([]);
     const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
     await toolPorts.groups.resume(ref('g'), { ...at, pausedAtMs });

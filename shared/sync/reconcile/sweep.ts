@@ -237,9 +237,11 @@ async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promis
   for (const state of states) if (turnOf(state.ref) === turn) await ports.groups.collect(state, nowMs);
 }
 
-/** Whether the requeue job has missed the group: it has long been dirty, and its due time is absent or long past. */
-const isStuck = ({ dirtySinceMs, dueMs, pausedAtMs }: GroupSummary, nowMs: number): boolean =>
-  pausedAtMs === undefined &&
+/**
+ * Whether the requeue job has missed the group: it has long been dirty, and its due time is absent or long past. A paused
+ * group is woken too, because its write may still be open.
+ */
+const isStuck = ({ dirtySinceMs, dueMs }: GroupSummary, nowMs: number): boolean =>
   dirtySinceMs !== undefined &&
   nowMs - dirtySinceMs > STUCK_MS &&
   (dueMs === undefined || nowMs - dueMs > STUCK_MS);
