@@ -19,11 +19,17 @@ export function stopOf(
 }
 
 /**
- * Whether apply may still settle the open intent of a group that it must not write. It then only reads. A gate that
- * closed because of failures also stops reads, and opens again without an operator.
+ * Returns why apply does nothing; undefined if it may process the group, or if it settles the open intent of a group that
+ * it must not write. It then only reads. A gate that closed because of failures also stops reads.
  */
-export const maySettle = ({ intent }: Pick<GroupState, 'intent'>, { state }: Pick<Gate, 'state'>): boolean =>
-  intent !== undefined && (state === 'open' || state === 'paused');
+export function stopNow(
+  state: Pick<GroupState, 'ref' | 'pausedAtMs' | 'intent'>,
+  connection: { readonly observing: boolean },
+  gate: Pick<Gate, 'state' | 'canary'>,
+): Stop | undefined {
+  const maySettle = state.intent !== undefined && (gate.state === 'open' || gate.state === 'paused');
+  return maySettle ? undefined : stopOf(state, connection, gate);
+}
 
 /** The note that `plan` shows for each reason. */
 export const STOP_NOTES: Readonly<Record<Stop, string>> = {

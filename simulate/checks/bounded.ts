@@ -147,15 +147,17 @@ const isSoon = (afterMs: number, atMs: number) => atMs >= afterMs && atMs - afte
 
 /**
  * Returns whether the connection should make only scheduled calls. Such a connection had no change or fault for two
- * hours, and has no message, dirty group, failure, intent, hold or refused member. If it is paused or observes, two
- * hours without an operator action suffice.
+ * hours, and has no message, dirty group, failure, intent, hold or refused member. If it is paused or observes, it needs
+ * no open intent, and two hours without an operator action or a fault.
  */
 function isIdle({ nowMs, seen }: Observation, connection: ObservedConnection): boolean {
   const { reading, platform, companyMs, actionMs, groups, item, gate, isObserving } = connection;
   const others = [companyMs, actionMs, platform.clientWrites.at(-1)?.atMs ?? 0, connection.lastFaultMs()];
   const newsMs = latest([...reading.changedAtMs.values(), ...others]);
-  if (nowMs - (isObserving || gate === 'paused' ? actionMs : newsMs) <= 2 * HOUR_MS) return false;
-  if (isObserving || gate === 'paused') return true;
+  const isStopped = isObserving || gate === 'paused';
+  if (nowMs - (isStopped ? latest([actionMs, connection.lastFaultMs()]) : newsMs) <= 2 * HOUR_MS)
+    return false;
+  if (isStopped) return groups.every((group) => item(group)?.intent === undefined);
   if (gate !== 'open' || seen.queues.events.length + seen.queues.apply.length > 0) return false;
   return groups.every((group) => {
     const { dirtySince, failedAt, intent, hold } = item(group) ?? {};

@@ -3,7 +3,7 @@ import type { Gate } from '../../domain/gate.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
 import { isAtWork, isEarly } from '../../domain/wake-up.ts';
-import { maySettle, stopOf } from '../../plan/stop.ts';
+import { stopNow } from '../../plan/stop.ts';
 import { countSuccess } from '../gate.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
@@ -78,8 +78,8 @@ async function runPasses(ref: GroupRef, ports: ApplyPorts, attempt: Attempt): Pr
     ]);
     if (!mayRunPass(state, pass, ports, attempt) || connection === undefined)
       return endWithoutPass(state, ports, attempt);
-    const outcome = stopOf(state, connection, gate);
-    if (outcome !== undefined && !maySettle(state, gate)) return { outcome };
+    const outcome = stopNow(state, connection, gate);
+    if (outcome !== undefined) return { outcome };
     attempt.callsMs ??= state.calledMs;
     const report = await applyOnce(state, { gate, connection }, ports, attempt);
     if (report === 'conflicts') break;
