@@ -16,63 +16,42 @@ type MayRemove = 'event' | 'source' | 'plan' | 'setting' | 'no';
 /**
  * Every kind of action of a person. Four eyes searches only the actions that may cause removals. A stored kind that is
  * missing here counts as `plan`, because it may be of another release.
- *
- *     kind                                   | why
- *     ---------------------------------------|----------------------------------------------------------------------
- *     acknowledge, console_sessions_end,     | removes no membership
- *     connections_reject, probe, release,    |
- *     scim_…_revoke, unblock                 |
- *     adopt                                  | removes the users of the platform group that the directory does not want
- *     block                                  | removes the person from every group
- *     connect, reconnect                     | another credential or company may show other employees and groups
- *     connections_set, connections_confirm   | each setting decides
- *     connections_remove, connections_erase  | a later connection of this name begins with other settings and facts
- *     directory_…                            | the reader reports deletions, or another source owns the group
- *     dlq_discard                            | an addition that never arrives leaves its user unwanted
- *     dlq_edit, dlq_replay, events_send,     | the events may remove members
- *     import                                 |
- *     forget                                 | the person's memberships are no longer known
- *     holds_approve(_first), holds_reject    | decides about removals that others caused
- *     pause, resume, sync                    | only delays or hastens writes; the causes of the removals are older
- *     rebind                                 | the earlier person of the member is no longer wanted
- *     scim_client_create, scim_client_rotate,| the client of the credential may remove members
- *     scim_token_create                      |
  */
 const MAY_REMOVE = {
   acknowledge: 'no',
-  adopt: 'plan',
+  adopt: 'plan', // removes the users of the platform group that the directory does not want
   block: 'plan',
-  connect: 'plan',
+  connect: 'plan', // another credential or company may show other employees and groups
   connections_confirm: 'setting',
-  connections_erase: 'plan',
+  connections_erase: 'plan', // a later connection of this name begins with other settings and facts
   connections_reject: 'no',
   connections_remove: 'plan',
   connections_set: 'setting',
   console_sessions_end: 'no',
-  directory_accept_deletions: 'source',
+  directory_accept_deletions: 'source', // the reader then reports the deletion of the missing groups
   directory_accepted_deletions: 'source',
   directory_takeover: 'source',
-  dlq_discard: 'plan',
+  dlq_discard: 'plan', // an addition that never arrives leaves its user unwanted
   dlq_edit: 'event',
   dlq_replay: 'event',
   events_send: 'event',
-  forget: 'plan',
-  holds_approve: 'no',
+  forget: 'plan', // the memberships of the person are no longer known
+  holds_approve: 'no', // decides about removals that others caused
   holds_approve_first: 'no',
   holds_reject: 'no',
   import: 'event',
-  pause: 'no',
-  probe: 'no',
-  rebind: 'plan',
+  pause: 'no', // only delays writes; the causes of the removals are older
+  probe: 'no', // uses groups of its own
+  rebind: 'plan', // the earlier person of the member is no longer wanted
   reconnect: 'plan',
-  release: 'no',
+  release: 'no', // the platform group stays as it is
   resume: 'no',
-  scim_client_create: 'event',
+  scim_client_create: 'event', // the client of the credential may remove members
   scim_client_revoke: 'no',
   scim_client_rotate: 'event',
   scim_token_create: 'event',
   scim_token_revoke: 'no',
-  sync: 'no',
+  sync: 'no', // writes only what apply would write later
   unblock: 'no',
 } as const satisfies Readonly<Record<string, MayRemove>>;
 

@@ -1,6 +1,5 @@
 import type { HeldMember } from '../contract/answers/holds.ts';
-import type { EventActor } from '../domain/event.ts';
-import { type GroupRegisters, groupExists, groupFloor } from '../domain/group.ts';
+import { type Author, type GroupRegisters, groupExists, groupFloor } from '../domain/group.ts';
 import type { GroupState, StoredMember } from '../domain/group-state.ts';
 import type { Hold, RemovalReason } from '../domain/hold.ts';
 import { sourceOf } from '../domain/source.ts';
@@ -84,26 +83,27 @@ function whyGone({ registers }: GroupState, register: StoredMember | undefined, 
   if (register === undefined) return withoutEvent('no_member');
   if (person !== undefined && person.floor >= register.stamp) {
     const { floor, author } = person;
-    const actor = author?.stamp === floor ? author.actor : undefined;
-    return by('user_deleted', floor, causedBy(floor, 'event', actor));
+    return by('user_deleted', floor, causedBy(floor, author));
   }
-  const own = causedBy(register.stamp, 'event', register.actor);
-  if (register.value === 'absent') return by('removed', register.stamp, own);
+  const { stamp, actor } = register;
+  if (register.value === 'absent') return by('removed', stamp, causedBy(stamp, actor && { stamp, actor }));
   const restated = groupFloor(registers);
   if (restated > register.stamp) return by('not_in_snapshot', restated, signed(registers, restated));
   return withoutEvent('no_event');
 }
 
-/** Returns the event with its author, if known. A group stores an author only for its latest event that has one. */
-function signed({ author }: GroupRegisters, stamp: Stamp): HeldCause {
-  if (author !== undefined && author.stamp > stamp) return causedBy(stamp, 'unsigned_event');
-  return causedBy(stamp, 'event', author?.stamp === stamp ? author.actor : undefined);
-}
+/** Returns the event with its sender. A group stores only its latest actor, so an earlier sender may be unknown. */
+const signed = ({ author }: GroupRegisters, stamp: Stamp): HeldCause =>
+  author !== undefined && author.stamp > stamp ? { kind: 'no_event' } : causedBy(stamp, author);
 
-const causedBy = (stamp: Stamp, kind: 'event' | 'unsigned_event', actor?: EventActor): HeldCause => ({
-  kind,
-  atMs: stampTimeMs(stamp),
-  source: sourceOf(stamp),
-  by: actor?.by,
-  token: actor?.kind === 'scim' ? actor.id : undefined,
-});
+/** @param author the actor of an event of the same subject; it did not send this event if the stamps differ */
+function causedBy(stamp: Stamp, author: Author | undefined): HeldCause {
+  const actor = author?.stamp === stamp ? author.actor : undefined;
+  return {
+    kind: 'event',
+    atMs: stampTimeMs(stamp),
+    source: sourceOf(stamp),
+    by: actor?.by,
+    token: actor?.kind === 'scim' ? actor.id : undefined,
+  };
+}

@@ -348,10 +348,8 @@ async function creatorsOf(
   { sinceMs }: Window,
   { tokens }: HoldPorts,
 ): Promise<readonly string[]> {
-  const isAny = (cause: HeldCause) =>
-    cause.kind === 'no_event' || (cause.kind === 'unsigned_event' && cause.source === 'scim');
   const prefixes = new Set(causes.flatMap((cause) => (cause.kind === 'no_event' ? [] : (cause.token ?? []))));
-  const used = causes.some(isAny) ? await tokens.list(connection) : [];
+  const used = causes.some(({ kind }) => kind === 'no_event') ? await tokens.list(connection) : [];
   const mayHaveSent = used.filter(({ lastUsedMs = 0 }) => lastUsedMs >= sinceMs - USE_RECORDED_MS);
   const named = await Promise.all([...prefixes].map((prefix) => tokens.find(prefix)));
   return [...mayHaveSent, ...named].flatMap((token) => token?.creators ?? []);

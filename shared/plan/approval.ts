@@ -1,13 +1,11 @@
 import { mayRemoveBy, mayRemoveBySetting } from '../contract/operator-actions.ts';
 import type { Source } from '../domain/source.ts';
 
-/** The cause of a held removal. */
+/** The cause of a held removal: an event, or `no_event` if no event explains the removal or its sender is unknown. */
 export type HeldCause =
-  /** No event explains the removal. */
   | { readonly kind: 'no_event' }
-  /** An event caused the removal. `unsigned_event`: its sender is not recorded, because a later event has another. */
   | {
-      readonly kind: 'event' | 'unsigned_event';
+      readonly kind: 'event';
       readonly atMs: number;
       readonly source: Source;
       /** The operator who sent the event; undefined for an event of the directory. */
@@ -29,11 +27,10 @@ export interface EarlierAction {
  * Returns the persons who may have caused a hold, without the creators of SCIM tokens. With four eyes, none of them may
  * approve it. These actions count as possible causes (`contract/operator-actions.ts` has the kinds of actions):
  *
- *     cause of the removal   | event                      | source                          | plan
- *     -----------------------|----------------------------|---------------------------------|----------------------
- *     no event               | yes                        | yes                             | yes
- *     event, sender unknown  | yes, if not of the reader  | of the reader, or after event   | after the event
- *     event, sender recorded | no: only its sender counts | of the reader, or after event   | after the event
+ *     cause of the removal | event                      | source                          | plan
+ *     ---------------------|----------------------------|---------------------------------|----------------------
+ *     no event             | yes                        | yes                             | yes
+ *     event                | no: only its sender counts | of the reader, or after event   | after the event
  *
  * An action after the event counts, because the event did not remove the user before. Example: the directory removed a
  * user a year ago, and an operator now adopts a platform group that has the user.
@@ -55,8 +52,7 @@ function mayHaveCaused({ action, atMs, keys }: EarlierAction, cause: HeldCause):
   return kinds.some((how) => {
     if (how === 'no') return false;
     if (cause.kind === 'no_event') return true;
-    const isOfReader = cause.source === 'directory';
-    if (how === 'event') return cause.kind === 'unsigned_event' && !isOfReader;
-    return (how === 'source' && isOfReader) || atMs > cause.atMs;
+    if (how === 'event') return false;
+    return (how === 'source' && cause.source === 'directory') || atMs > cause.atMs;
   });
 }
