@@ -39,17 +39,6 @@ Examples:
   groupsync plan 00g1                         what would be written, and why
   groupsync dlq replay --code unknown_connection`;
 
-const STAGE = [addDeploy, addUpgrade, addDestroy, addCompletion];
-
-/** The commands by task, in the order of the help. */
-const COMMANDS = [
-  ['Watch:', [addStatus, addLists, addMembers, addExplain, addPerson, addLog, addDoctor, addConsole]],
-  ['Decide:', [addHolds, addPlatformGroups]],
-  ['Change:', [addPlan, addPause, addBlock, addOwnership, addReconcile]],
-  ['Publish:', [addEvents, addImport, addDlq]],
-  ['Administer:', [addConnect, addConnections, addProbe, addDirectory, addScim, addNotify, ...STAGE]],
-] as const;
-
 /** All commands. `shared/operate` does the work; the commands parse arguments and print results. */
 export function createProgram(act: Act): Command {
   const program = new Command('groupsync')
@@ -73,10 +62,37 @@ export function createProgram(act: Act): Command {
     .helpOption('-h, --help', 'show help')
     .addHelpText('after', AFTER)
     .showSuggestionAfterError();
-  for (const [group, commands] of COMMANDS) {
-    program.commandsGroup(group);
-    for (const add of commands) add(program, act);
+  for (const add of [
+    addStatus,
+    addPlan,
+    addExplain,
+    addPerson,
+    addMembers,
+    addLists,
+    addLog,
+    addHolds,
+    addOwnership,
+    addBlock,
+    addPlatformGroups,
+    addPause,
+    addReconcile,
+    addDeploy,
+    addDestroy,
+    addUpgrade,
+    addDirectory,
+    addConnect,
+    addConnections,
+    addDoctor,
+    addProbe,
+    addNotify,
+    addEvents,
+    addImport,
+    addDlq,
+    addScim,
+    addConsole,
+    addCompletion,
+  ]) {
+    add(program, act);
   }
-  program.helpCommand('help [command]', 'show the help of a command');
   return program;
 }

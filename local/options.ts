@@ -39,7 +39,7 @@ Examples:
   npm start -- --directory google                 read the example company from a directory through its API
   npm start -- --directory entra --once           read the example company once from Entra ID
   npm start -- --console-login                    serve the console with the sign-in of a deployed stage
-  npm start -- --setting guard=null --setting drift=report
+  npm start -- --setting guard=null --setting mode=report
   npm start --silent -- --once --json | jq .groups
 `;
 
@@ -144,7 +144,7 @@ const portOption = (flags: string, description: string) =>
 
 const collect = (file: string, before: readonly string[] = []) => [...before, file];
 
-/** A value that is not valid JSON is used as text. So users can write `drift=report` without quotation marks. */
+/** A value that is not valid JSON is used as text. So users can write `mode=report` without quotation marks. */
 function collectSetting(text: string, before: StartOptions['setting'] = []): StartOptions['setting'] {
   const split = text.indexOf('=');
   if (split < 1) throw new InvalidArgumentError('expected KEY=VALUE');

@@ -236,9 +236,8 @@ function drawClientActions(random: Random, town: Town, { endMs }: Scene): readon
 }
 
 const SETTINGS: readonly (readonly [key: string, values: readonly unknown[]])[] = [
-  ['drift', ['restore', 'report', 'adopt']],
-  ['membership', ['authoritative', 'additive']],
-  ['onGroupDeleted', ['delete', 'empty', 'release']],
+  ['mode', ['authoritative', 'additive', 'report']],
+  ['onGroupDeleted', ['delete', 'release']],
   ['guard.maxRemovedCount', [3, 20, 200]],
   ['guard.perHourCount', [10, 50, 500]],
   ['includeStates', [['ACTIVE'], ['ACTIVE', 'HIRED']]],

@@ -184,13 +184,11 @@ function drawSettings(random: Random, groups: readonly string[]): Town['settings
   };
   const policy = {
     match: random.pick(groups),
-    mode: weighted(random, { report: 1, upsertOnly: 1, sync: 1 }),
-    ...(random.chance(0.5) && { drift: random.pick(['restore', 'report', 'adopt']) }),
+    mode: weighted(random, { report: 1, additive: 1, authoritative: 1 }),
   };
   return {
-    membership: weighted(random, { authoritative: 3, additive: 1 }),
-    drift: weighted(random, { restore: 3, report: 1, adopt: 1 }),
-    onGroupDeleted: weighted(random, { delete: 3, empty: 1, release: 1 }),
+    mode: weighted(random, { authoritative: 4, additive: 2, report: 1 }),
+    onGroupDeleted: weighted(random, { delete: 3, release: 1 }),
     guard: guards[weighted(random, { usual: 3, small: 3, share: 1, hour: 1, off: 1 })],
     includeStates: random.chance(0.15) ? ['ACTIVE', 'HIRED'] : ['ACTIVE'],
     memberIdField: weighted<'userId' | 'id'>(random, { userId: 5, id: 1 }),

@@ -20,7 +20,7 @@ export const positiveNumber = numeric('a number above 0', (n) => n > 0 && Number
 export const wholeNumber = numeric('a whole number above 0', (n) => n > 0 && Number.isInteger(n));
 export const port = numeric('a port from 0 to 65535', (n) => Number.isInteger(n) && n >= 0 && n <= 65_535);
 
-/** Parses `KEY=VALUE`. A value that is not JSON is used as text, because users write `drift=report`. */
+/** Parses `KEY=VALUE`. A value that is not JSON is used as text, because users write `mode=report`. */
 export function settingChange(text: string): SettingChange {
   const split = text.indexOf('=');
   if (split < 1) throw new UsageError(`expected KEY=VALUE, got "${text}"`);

@@ -28,7 +28,7 @@ export function addConnections(program: Command, act: Act): void {
     .description('connections to companies, and their settings')
     .addHelpText(
       'after',
-      `\nExamples:\n  groupsync connections\n  groupsync connections show default\n  groupsync connections set default drift=report guard.maxRemovedShare=0.2\n\nSettings: ${settingKeys().join(', ')}`,
+      `\nExamples:\n  groupsync connections\n  groupsync connections show default\n  groupsync connections set default mode=report guard.maxRemovedShare=0.2\n\nSettings: ${settingKeys().join(', ')}`,
     );
   connections
     .command('list', { isDefault: true })

@@ -27,7 +27,7 @@ export function addPlan(program: Command, act: Act): void {
     .description('show the next writes to the platform, member by member; changes nothing')
     .argument('[groups...]', 'ids or names (default: all groups)')
     .option('--with <key=value>', 'plan with this setting; repeatable', collected, [])
-    .addHelpText(...examples('plan 00g1 --json', 'plan --with membership=additive --with guard=null'))
+    .addHelpText(...examples('plan 00g1 --json', 'plan --with mode=additive --with guard=null'))
     .action(
       act(async (context, groups: string[], { with: changes }: { with: string[] }) => {
         const ports = await context.ports();

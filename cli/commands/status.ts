@@ -61,7 +61,7 @@ async function showStatus(context: Context): Promise<number> {
 }
 
 function printStatus(status: StatusReport, { out }: Context): void {
-  const { gate, groups, queues, feed, observing, drift } = status;
+  const { gate, groups, queues, feed, observing, mode } = status;
   const { paint } = out;
   const counts = Object.entries(groups).map(([state, count]) => `${count} ${state}`);
   const number = (count: number | null) => (count === null ? 'missing' : String(count));
@@ -70,7 +70,7 @@ function printStatus(status: StatusReport, { out }: Context): void {
   for (const failing of status.failingCalls)
     out.line(`calls       ${paint.red(formatFailingCalls(failing))}`);
   if (observing) out.line(`observing   ${paint.red('yes: plans only, and writes nothing until resumed')}`);
-  if (drift !== 'restore') out.line(`drift       ${DRIFT[drift] ?? drift}`);
+  if (mode !== 'authoritative') out.line(`mode        ${mode}`);
   out.line(`credential  ${formatCredential(status.credential)}`);
   out.line(`groups      ${counts.join(', ') || 'none yet'}`);
   out.line(`pending     ${plural(status.pendingMembers, 'membership')}`);
@@ -99,11 +99,6 @@ const requestLines = ({ settingRequests, blocked, keptMembers }: StatusReport): 
   }),
   ...(keptMembers.total > 0 ? [`members     ${formatKeptMembers(keptMembers)}`] : []),
 ];
-
-const DRIFT: Readonly<Record<string, string>> = {
-  report: 'report: external changes stay until the directory changes the group',
-  adopt: 'adopt: external changes become the wanted state',
-};
 
 /** Suggests the next commands, with the most serious problem first. */
 function nextSteps(status: StatusReport) {

@@ -76,12 +76,12 @@ function Shown(detail: GroupDetail) {
   );
 }
 
-function Settings({ of: { excluded, mode, drift, settings } }: { readonly of: GroupDetail['applies'] }) {
+function Settings({ of: { excluded, mode, settings } }: { readonly of: GroupDetail['applies'] }) {
   const texts = Object.entries(settings).map(([key, value]) => [
     key,
     typeof value === 'string' ? value : JSON.stringify(value),
   ]);
-  const all = [['excluded', T.group.isExcluded(excluded)], ['mode', mode], ['drift', drift], ...texts];
+  const all = [['excluded', T.group.isExcluded(excluded)], ['mode', mode], ...texts];
   return (
     <section class="card">
       <div class="section-head">

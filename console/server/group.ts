@@ -60,7 +60,7 @@ const UNKNOWN = {
 const APPLY = [
   'match',
   'includeStates',
-  'membership',
+  'mode',
   'onGroupDeleted',
   'nameTemplate',
   'guard',

@@ -20,7 +20,6 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   ],
   'the only caller tests whether the value is truthy, and both values are falsy': [
     'shared/domain/stamp.ts: if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 60) return false; | return false; → return undefined;',
-    "shared/plan/decide/write.ts: if (acceptedDeletion === undefined || wanted.state !== 'present') return false; | return false; → return undefined;",
     'shared/plan/names.ts: if (!isWhole(group)) return false; | return false; → return undefined;',
     'shared/plan/notice.ts: if (over || isRecent(episode, nowMs)) return false; | return false; → return undefined;',
   ],
@@ -61,8 +60,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'apply always reads both values together': [
     "shared/plan/decide/write.ts: if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] }; | || → &&",
   ],
-  'a view with acceptedDrift undefined is stored and compared like a view without it': [
-    'shared/plan/draft.ts: ...(acceptedDrift === undefined ? {} : { acceptedDrift }), | acceptedDrift === undefined → false',
+  'a view with alias undefined is stored and compared like a view without it': [
     'shared/plan/draft.ts: return alias === undefined ? { name } : { name, alias }; | alias === undefined → false',
     'shared/plan/external-change.ts: ...(alias === undefined ? {} : { alias }), | alias === undefined → false',
   ],

@@ -71,8 +71,11 @@ const withoutProblems = (known: Level, problems: ReadonlySet<string>): object =>
 
 type Level = { [key: string]: unknown };
 
-const describeIssue = (issue: z.core.$ZodIssue): string =>
-  `${issue.path.length === 0 ? 'settings' : issue.path.join('.')}: ${issue.message}`;
+function describeIssue({ path, message }: z.core.$ZodIssue): string {
+  const instead = REPLACED_VALUES.get(/(?:got|unknown) "(\w+)"$/.exec(message)?.[1] ?? '');
+  const hint = instead === undefined || path.length === 0 ? '' : `; ${instead}`;
+  return `${path.length === 0 ? 'settings' : path.join('.')}: ${message}${hint}`;
+}
 
 /** Returns every key that can be set, including the keys of groups of settings: `guard`, `guard.minSize`, … */
 export const settingKeys = (): readonly string[] =>
@@ -111,7 +114,20 @@ const REPLACED: ReadonlyMap<string, string> = new Map([
     'adoptExisting',
     'groups are linked by their external ids; adopt other groups with groupsync platform-groups adopt',
   ],
+  [
+    'drift',
+    'set mode=authoritative (was restore) or mode=report; instead of adopt, change the directory or pause the group',
+  ],
+  ['membership', 'set mode=authoritative or mode=additive'],
   ['scim.announcePagination', 'cursors are accepted without an announcement'],
+]);
+
+/** Removed values of settings, and removed keys within lists. */
+const REPLACED_VALUES: ReadonlyMap<string, string> = new Map([
+  ['drift', 'the mode of the policy replaces it'],
+  ['empty', 'use release, which removes the members before the group is released'],
+  ['sync', 'use authoritative'],
+  ['upsertOnly', 'use additive, or guard.maxRemovedCount=0 and guard.deletedGroups=0 to remove nothing'],
 ]);
 
 function withValueAt(level: unknown, [key, ...inner]: readonly string[], value: unknown): unknown {

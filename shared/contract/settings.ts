@@ -117,14 +117,14 @@ const Glob = textThat(
 
 const QueryParameter = textThat('the name of a query parameter', (text) => /^[\w.~-]{1,64}$/.test(text));
 
-export const DriftPolicy = oneOf(['restore', 'report', 'adopt']);
-export type DriftPolicy = z.infer<typeof DriftPolicy>;
+const Mode = oneOf(['authoritative', 'additive', 'report']);
+/**
+ * How groupsync treats a group (docs/reconciliation.md). `authoritative`: the platform group equals the directory group.
+ * `additive`: users that the directory never wanted stay. `report`: groupsync writes nothing.
+ */
+export type Mode = z.infer<typeof Mode>;
 
-const GroupPolicy = object('an object {match, mode, drift?}', {
-  match: Glob,
-  mode: oneOf(['sync', 'upsertOnly', 'report']),
-  drift: DriftPolicy.optional(),
-});
+const GroupPolicy = object('an object {match, mode}', { match: Glob, mode: Mode });
 
 /** A name that the vendor defines. groupsync does not check its form. */
 const vendorName = (what: string) => textThat(what, (text) => text.length > 0 && text.length <= 1_000);
@@ -217,9 +217,9 @@ export const ConnectionSettings = object('an object of connection settings', {
     oneOf(['INIT', 'HIRED', 'ACCEPTED', 'ACTIVE', 'TERMINATED']),
     1,
   ).default(['ACTIVE']),
-  membership: oneOf(['authoritative', 'additive']).default('authoritative'),
-  onGroupDeleted: oneOf(['delete', 'empty', 'release']).default('delete'),
-  drift: DriftPolicy.default('restore'),
+  mode: Mode.default('authoritative'),
+  /** What happens to an authoritative platform group after the directory deleted the group. */
+  onGroupDeleted: oneOf(['delete', 'release']).default('delete'),
   /** Whether the operator who caused a hold may not approve it, so that a second operator must. */
   fourEyes: trueOrFalse.default(false),
   /** Whether the audit records which operator reads data of people, in the console and with commands. */
@@ -229,7 +229,7 @@ export const ConnectionSettings = object('an object of connection settings', {
   groups: object('an object {include, exclude, policies}', {
     include: list('a list of globs', Glob).default(['*']),
     exclude: list('a list of globs', Glob).default([]),
-    policies: list('a list of {match, mode, drift?}', GroupPolicy).default([]),
+    policies: list('a list of {match, mode}', GroupPolicy).default([]),
   }).prefault({}),
   nameTemplate: textThat(
     'a template with {name} or {id}, and no braces but {name}, {id} and {connection}',

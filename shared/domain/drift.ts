@@ -15,6 +15,9 @@ export const DRIFT_KINDS = [
 ];
 export type DriftKind = (typeof DRIFT_KINDS)[number];
 
+/** How a difference was settled: groupsync restored it, only reported it, or lets it stay (`adopt`). */
+export type Settlement = 'restore' | 'report' | 'adopt';
+
 /** The prefix of drift ids that begin with a time. All other drift ids are hex hashes, which sort before `g`. */
 export const DATED = 'g';
 

@@ -51,7 +51,7 @@ export const FIELD_NAMES = Object.keys(GROUP_FIELDS) as readonly GroupField[];
 export type EventField = {
   [Field in GroupField]: (typeof GROUP_FIELDS)[Field]['isInEvents'] extends true ? Field : never;
 }[GroupField];
-export const isInEvents = (field: GroupField): field is EventField => GROUP_FIELDS[field].isInEvents;
+const isInEvents = (field: GroupField): field is EventField => GROUP_FIELDS[field].isInEvents;
 export const EVENT_FIELDS = FIELD_NAMES.filter(isInEvents);
 
 /** The values that events have set, by field. */

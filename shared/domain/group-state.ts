@@ -175,9 +175,6 @@ const FlapDamping = z.lazy(() =>
 );
 export type FlapDamping = Frozen<z.infer<typeof FlapDamping>>;
 
-const AcceptedDeletion = z.lazy(() => z.object({ policy: z.enum(['report', 'adopt']), seen: stampText }));
-export type AcceptedDeletion = Frozen<z.infer<typeof AcceptedDeletion>>;
-
 /**
  * A member that the last batch changed. If the batch removed the member, `left` is the stamp of the ended membership.
  * `role` is the role to which the member is bound. Apply reads this role together with the group.
@@ -245,8 +242,6 @@ export const GroupItem = z.lazy(() =>
     openDrift: texts.default([]),
     /** The ids of drift records that have no initiator yet, because the feed has not reported the change. */
     unattributed: texts.default([]),
-    /** An external deletion, accepted until the next event (`report`) or the next upsert or snapshot (`adopt`). */
-    acceptedDeletion: AcceptedDeletion.exactOptional(),
     /**
      * The platform group of the previous link, with its last view. That group is gone or was released. If groupsync
      * links the same platform group again, the view shows which of its members groupsync added. `isGone` means that

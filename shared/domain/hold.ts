@@ -10,7 +10,10 @@ export const HoldDecision = z.lazy(() =>
 export type HoldDecision = Frozen<z.infer<typeof HoldDecision>>;
 
 /** The guard's rules (`shared/plan/guard.ts`). A hold shows the first rule of this list that is broken. */
-export const HOLD_RULES = ['per_hour', 'deleted_groups', 'count', 'share', 'emptied_groups'] as const;
+export const GUARD_RULES = ['per_hour', 'deleted_groups', 'count', 'share', 'emptied_groups'] as const;
+export type GuardRuleName = (typeof GUARD_RULES)[number];
+/** The rules of holds: those of the guard, and the causes for which a removal always waits (`WaitCause`). */
+export const HOLD_RULES = [...GUARD_RULES, 'adoption', 'mode'] as const;
 export type HoldRule = (typeof HOLD_RULES)[number];
 
 /** The rule `emptied_groups` counts a small group that loses more than this share of its users within 75 minutes. */

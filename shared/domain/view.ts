@@ -1,21 +1,33 @@
-import type { GroupField, WrittenFields } from './group-fields.ts';
+import type { WrittenFields } from './group-fields.ts';
 import type { PlatformUserId, VersionToken } from './ids.ts';
-import type { Stamp } from './stamp.ts';
 
 /** A platform group as groupsync last wrote or read it. The next plan compares the wanted state with the view. */
 export interface View extends WrittenFields {
   /** The name that groupsync sent, if the platform stored it in another form. `name` then has the platform's form. */
   readonly alias?: string;
-  /** All users in the group; `true` if groupsync added the user. */
+  /** All users in the group; `true` if the directory has wanted the user at any time since the link. */
   readonly users: ReadonlyMap<PlatformUserId, boolean>;
   /**
-   * Hidden users; `true` if groupsync added the user. The platform does not show such a user, but the user may be in
+   * Hidden users, with the same mark. The platform does not show such a user, but the user may be in
    * the group. So a write that omits the user counts as a removal.
    */
   readonly unshown?: ReadonlyMap<PlatformUserId, boolean>;
-  /** External changes that the drift policy accepts. */
-  readonly acceptedDrift?: AcceptedDrift;
+  /**
+   * Users whose removal waits for an operator, with the cause. `WHOLE_GROUP` stands for the deletion of the group. An
+   * entry ends when the directory wants the user.
+   */
+  readonly waits?: ReadonlyMap<PlatformUserId, WaitCause>;
+  /** The mode with which the marks of this view were computed; absent for `authoritative`. */
+  readonly mode?: WeakMode;
 }
+
+/**
+ * `adoption`: a person adopted the group, and the user was in it. `mode`: the removal became possible by a change of
+ * the mode.
+ */
+export type WaitCause = 'adoption' | 'mode';
+export type WeakMode = 'additive' | 'report';
+export const WHOLE_GROUP = '' as PlatformUserId;
 
 /**
  * Returns the view from which a plan starts. A hidden user (`unshown`) may or may not be in the group. An unwanted
@@ -43,19 +55,4 @@ export interface ObservedGroup extends WrittenFields {
   readonly id: string;
   readonly users: readonly PlatformUserId[];
   readonly version: VersionToken;
-}
-
-/**
- * External changes that stay because the drift policy accepts them. With the policy `report`, a change stays until the
- * next directory event about the group. With `adopt`, a change stays until the next directory event about the same
- * member or field.
- */
-export interface AcceptedDrift extends Readonly<Partial<Record<GroupField, boolean>>> {
-  readonly policy: 'report' | 'adopt';
-  /** The newest stamp of the group when groupsync found the difference. */
-  readonly seen: Stamp;
-  /** Users in the platform group that the directory does not want. */
-  readonly present: ReadonlySet<PlatformUserId>;
-  /** Users that the directory wants and that are not in the platform group. */
-  readonly absent: ReadonlySet<PlatformUserId>;
 }

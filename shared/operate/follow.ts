@@ -34,7 +34,7 @@ const LOOK_EVERY_MS = 400;
 /**
  * Wakes groups, and waits until each is written, held, failed or in sync. Apply first reads a linked group from the
  * platform, because the stored view may be out of date. So apply finds external changes and deletions immediately, and
- * handles them by the drift policy. Members and fields that the platform refused are tried again. If the group is in
+ * handles them by the mode. Members and fields that the platform refused are tried again. If the group is in
  * sync, and a fetch shows that it has not changed since groupsync's last write, it is not woken.
  */
 export async function syncGroups(refs: readonly GroupRef[], ports: SyncPorts, options: FollowOptions) {
@@ -96,7 +96,7 @@ async function isUntouched(state: SuspectedGroup['state'], connection: Connectio
       openPlatform(connection, ports),
     ]);
     const shown = await groups.get(link.id);
-    if (shown === undefined || written === undefined || written.acceptedDrift !== undefined) return false;
+    if (shown === undefined || written === undefined) return false;
     return shown.version === link.version && shows(shown, written);
   } catch {
     // False, because apply reads the group itself and reports the failure.

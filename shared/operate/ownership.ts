@@ -2,6 +2,7 @@ import { hasDeparted } from '../domain/group.ts';
 import { type GroupRef, intentId, type PlatformGroupId } from '../domain/ids.ts';
 import type { ObservedGroup } from '../domain/view.ts';
 import { viewOf } from '../plan/external-change.ts';
+import { withAdoption } from '../plan/marks.ts';
 import { readPreviousLink } from '../sync/apply/adopt.ts';
 import { claimGroup } from '../sync/claim-group.ts';
 import { openPlatform } from '../sync/open-platform.ts';
@@ -61,7 +62,7 @@ export async function adoptGroup(
       ? await readPreviousLink(seen, platformId, { connection, ports })
       : await ports.groups.readView(ref, seen.link.view);
   const viewId = intentId(ports.newId());
-  const view = await ports.groups.prepareView(seen, viewId, viewOf(observed, base));
+  const view = await ports.groups.prepareView(seen, viewId, withAdoption(viewOf(observed, base)));
   const link = { id: platformId, version: observed.version, view };
   const change = { kind: 'adopt_group', before: null, after: platformId, reason: observed.name };
   const action = { action: 'adopt' as const, changes: [change] };

@@ -107,6 +107,23 @@ export function refuseLoopback(
   }
 }
 
+/**
+ * Refuses a value of `onGroupDeleted` without effect: only an authoritative group is deleted with its directory group.
+ * The default is always permitted.
+ * @param given whether the operator names the setting. Then also a value that changes nothing is refused
+ * @throws InvalidSettingError
+ */
+function refuseWithoutEffect(
+  { mode, groups, onGroupDeleted }: Pick<ConnectionSettings, 'mode' | 'groups' | 'onGroupDeleted'>,
+  given: boolean,
+): void {
+  const modes = [mode, ...groups.policies.map((policy) => policy.mode)];
+  if (modes.includes('authoritative') || (onGroupDeleted === 'delete' && !given)) return;
+  throw new InvalidSettingError([
+    `onGroupDeleted: expected no value, because no group has the mode authoritative, got "${onGroupDeleted}"; the mode additive releases a deleted group, and report leaves it as it is`,
+  ]);
+}
+
 /** Returns the effects of a change of settings, and changes nothing. @throws InvalidSettingError, NotFound */
 export async function planSettings(
   name: ConnectionName,
@@ -122,6 +139,9 @@ export async function planSettings(
   const differences = changedSettings(connection, next);
   const differing = differences.map(({ key }) => key);
   const requested: readonly string[] = requestedKeys(connection.settings, next);
+  const isGiven =
+    changes.some(({ key }) => key === 'onGroupDeleted') && !differing.includes('onGroupDeleted');
+  refuseWithoutEffect(next, isGiven);
   const isAddress = differing.includes('baseUrl') || differing.includes('directory');
   if (ports.deployment && isAddress) refuseLoopback(next, ports.deployment);
   return {

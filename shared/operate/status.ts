@@ -95,7 +95,7 @@ export async function readStatus(found: Connection, ports: ToolPorts): Promise<S
         : { state: 'invalid_settings', until: null, reason: problemsOf(invalid), contact: null },
     failingCalls: failingEndpoints(gate, nowMs),
     observing,
-    drift: settings.drift,
+    mode: settings.mode,
     credential: reportCredential(health, nowMs),
     pendingMembers,
     ...groups,

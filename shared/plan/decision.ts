@@ -1,8 +1,6 @@
-import type { DriftPolicy } from '../contract/settings.ts';
-import type { Difference } from '../domain/drift.ts';
+import type { Difference, Settlement } from '../domain/drift.ts';
 import type { GroupField } from '../domain/group-fields.ts';
 import type {
-  AcceptedDeletion,
   FlapDamping,
   GroupError,
   GuardRecord,
@@ -62,7 +60,7 @@ export interface Reserve {
 }
 
 /** How external drift was settled. `open` means that the drift is not settled yet. */
-export type DriftOutcome = DriftPolicy | 'open';
+export type DriftOutcome = Settlement | 'open';
 
 export interface ErrorDetail {
   readonly code: string;
@@ -84,12 +82,13 @@ export type Decision =
       readonly failing?: ErrorDetail;
     }
   | Observe
+  /** Stores the view with other marks: which users the directory has wanted, and whose removal waits. */
+  | { readonly kind: 'mark'; readonly view: View }
   /** Ends the link to a platform group that is gone, if the hourly limit on ended links allows it. */
   | {
       readonly kind: 'unlink';
       readonly id: PlatformGroupId;
       readonly difference: Difference | undefined;
-      readonly acceptedDrift: AcceptedDeletion | undefined;
       /** A deletion by groupsync that took effect late. */
       readonly lateWrite?: Intent | undefined;
     }

@@ -1,9 +1,8 @@
-import type { GroupTreatment } from '../contract/group-policy.ts';
-import type { ConnectionSettings } from '../contract/settings.ts';
+import type { ConnectionSettings, Mode } from '../contract/settings.ts';
 import type { GroupField, WrittenFields } from '../domain/group-fields.ts';
 import { FIELD_NAMES, fieldsFrom, GROUP_FIELDS } from '../domain/group-fields.ts';
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
-import type { AcceptedDrift, View } from '../domain/view.ts';
+import { type View, WHOLE_GROUP } from '../domain/view.ts';
 import { fieldMatches } from './names.ts';
 import { compareText, NO_PLAN, type Plan, type PlanAction, type PlanChange, sortChanges } from './plan.ts';
 import { removalText, type WhyNot } from './removal-cause.ts';
@@ -14,9 +13,8 @@ export interface WantedGroup extends WrittenFields {
   readonly users: ReadonlyMap<PlatformUserId, MemberId>;
 }
 
-export interface DraftInput
-  extends Pick<ConnectionSettings, 'membership' | 'onGroupDeleted'>,
-    Pick<GroupTreatment, 'mode'> {
+export interface DraftInput extends Pick<ConnectionSettings, 'onGroupDeleted'> {
+  readonly mode: Mode;
   /** The wanted group; undefined if the directory does not have the group. */
   readonly wanted: WantedGroup | undefined;
   /** The last known view of the linked platform group; undefined if there is no linked group. */
@@ -36,8 +34,6 @@ export interface DraftInput
   readonly fixed?: ReadonlySet<GroupField> | undefined;
   /** Users of blocked people. No policy and no hold keeps them in the group. */
   readonly blocked?: ReadonlySet<PlatformUserId> | undefined;
-  /** The accepted drift that is still valid. Its differences stay. */
-  readonly acceptedDrift?: AcceptedDrift | undefined;
   /** The known causes of removals, by user. */
   readonly whyNot: ReadonlyMap<PlatformUserId, WhyNot>;
 }
@@ -50,7 +46,7 @@ export function draftPlan(input: DraftInput): Plan {
   const { current, mode } = input;
   const wanted = input.wanted && withoutExcluded(input.wanted, input);
   if (mode === 'report') return NO_PLAN(current);
-  if (current === undefined) return wanted === undefined ? NO_PLAN(undefined) : planCreation(wanted);
+  if (current === undefined) return wanted === undefined ? NO_PLAN(undefined) : planCreation(wanted, mode);
   const plan = wanted === undefined ? planDeparture(input, current) : planUpdate(input, wanted, current);
   return withoutBlocked(plan, input);
 }
@@ -76,9 +72,21 @@ const blockedAs = (user: PlatformUserId, whyNot: DraftInput['whyNot']): WhyNot |
   cause: 'blocked',
 });
 
-/** A block comes before other causes, because it is why the guard does not judge the removal. */
-const whyRemoved = (user: PlatformUserId, { blocked, whyNot }: DraftInput): WhyNot | Uncaused =>
-  blocked?.has(user) ? blockedAs(user, whyNot) : (whyNot.get(user) ?? NO_MEMBER);
+/**
+ * A block comes before other causes, because it is why the guard does not judge the removal. An adoption and a change of
+ * the mode come next, because they are why the removal waits.
+ */
+function whyRemoved(
+  user: PlatformUserId,
+  { blocked, whyNot, current, wanted }: DraftInput,
+): WhyNot | Uncaused {
+  if (blocked?.has(user)) return blockedAs(user, whyNot);
+  const known = wanted === undefined ? DELETED : (whyNot.get(user) ?? NO_MEMBER);
+  const waits = current?.waits?.get(user);
+  return waits === undefined
+    ? known
+    : { member: known.member, cause: waits, detail: removalText(known.cause, known.detail) };
+}
 
 function withoutExcluded(wanted: WantedGroup, { excluded, current }: DraftInput): WantedGroup {
   if (excluded === undefined || excluded.size === 0) return wanted;
@@ -86,53 +94,65 @@ function withoutExcluded(wanted: WantedGroup, { excluded, current }: DraftInput)
   return { ...wanted, users: new Map([...wanted.users].filter(([user]) => mayBeSent(user))) };
 }
 
-function planCreation(wanted: WantedGroup): Plan {
+function planCreation(wanted: WantedGroup, mode: Mode): Plan {
   const reason = 'the directory has this group, the platform does not';
   const additions = [...wanted.users].map(([user, member]) => added(user, member));
   return {
     action: 'create',
     changes: sortChanges([{ kind: 'create_group', before: null, after: wanted.name, reason }, ...additions]),
-    after: { ...wanted, users: new Map([...wanted.users.keys()].map((user) => [user, true])) },
+    after: {
+      ...wanted,
+      users: new Map([...wanted.users.keys()].map((user) => [user, true])),
+      ...asMode(mode),
+    },
     removals: [],
     departs: false,
   };
 }
 
-/** Plans what happens to the platform group of a deleted directory group (`onGroupDeleted`). */
+/** Returns the mode in the form of the view. */
+export const asMode = (mode: Mode): Pick<View, 'mode'> => (mode === 'authoritative' ? {} : { mode });
+
+/** Whether the platform group of a deleted directory group is released, and not deleted. */
+export const releasesDeleted = ({
+  mode,
+  onGroupDeleted,
+}: Pick<DraftInput, 'mode' | 'onGroupDeleted'>): boolean =>
+  mode === 'additive' || onGroupDeleted === 'release';
+
+/**
+ * Plans what happens to the platform group of a deleted directory group. A release first removes the users that the
+ * directory has wanted, so that no person keeps access by accident. While one of these removals is held, the link stays.
+ */
 function planDeparture(input: DraftInput, current: View): Plan {
-  const { mode, onGroupDeleted, held, acceptedDrift, blocked } = input;
-  if (mode === 'upsertOnly') return NO_PLAN(current);
-  const reason = removalText('group_deleted');
-  if (onGroupDeleted === 'release') {
-    // After the release, groupsync writes nothing. So blocked people are removed first (`withoutBlocked`).
-    if ([...current.users.keys()].some((user) => blocked?.has(user))) return NO_PLAN(current);
-    return {
-      action: 'release',
-      changes: [{ kind: 'release_group', before: current.name, after: null, reason }],
-      after: undefined,
-      removals: [],
-      departs: true,
-    };
-  }
+  const { held } = input;
+  if (releasesDeleted(input)) return planRelease(input, current);
   const everybody = [...current.users.keys()].sort(compareText);
-  if (onGroupDeleted === 'delete') {
-    if (input.isDeletionHeld || everybody.some((user) => held.has(user))) return NO_PLAN(current);
-    return {
-      action: 'delete',
-      changes: [{ kind: 'delete_group', before: current.name, after: null, reason }],
-      after: undefined,
-      removals: everybody,
-      departs: true,
-    };
-  }
-  const stay = new Map(
-    [...current.users].filter(([user]) => held.has(user) || acceptedDrift?.present.has(user)),
+  if (input.isDeletionHeld || everybody.some((user) => held.has(user))) return NO_PLAN(current);
+  return {
+    action: 'delete',
+    changes: [
+      { kind: 'delete_group', before: current.name, after: null, reason: removalText('group_deleted') },
+    ],
+    after: undefined,
+    removals: everybody,
+    departs: true,
+  };
+}
+
+function planRelease(input: DraftInput, current: View): Plan {
+  const { held, blocked } = input;
+  const leaving = [...current.users].flatMap(([user, isMarked]) =>
+    isMarked || blocked?.has(user) ? [user] : [],
   );
-  const removals = everybody.filter((user) => !stay.has(user));
+  const removals = leaving.filter((user) => !held.has(user) && !blocked?.has(user)).sort(compareText);
+  if (leaving.length === 0)
+    return { action: 'release', changes: [], after: undefined, removals: [], departs: true };
+  const users = new Map([...current.users].filter(([user]) => !removals.includes(user)));
   return {
     action: removals.length === 0 ? 'none' : 'patch',
-    changes: removals.map((user) => removed(user, { member: null, cause: 'group_deleted' })),
-    after: { ...current, users: stay },
+    changes: removals.map((user) => removed(user, whyRemoved(user, input))),
+    after: { ...current, users },
     removals,
     departs: true,
   };
@@ -144,14 +164,12 @@ function updateAction(changes: readonly PlanChange[], isWhole: boolean): PlanAct
 }
 
 function planUpdate(input: DraftInput, directory: WantedGroup, current: View): Plan {
-  const { acceptedDrift } = input;
-  const wanted = asAllowed(directory, current, input);
+  const wanted = { ...asAllowed(directory, current, input), users: directory.users };
   const users = mergeUsers({
     wanted: new Set(wanted.users.keys()),
     current: current.users,
-    membership: input.membership,
-    keep: (user) =>
-      input.mode === 'upsertOnly' || input.held.has(user) || acceptedDrift?.present.has(user) === true,
+    mode: input.mode,
+    keep: (user) => input.held.has(user),
   });
   const removals = [...current.users.keys()].filter((user) => !users.has(user)).sort(compareText);
   const changes = [
@@ -161,8 +179,6 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
       .map((user) => added(user, wanted.users.get(user) ?? null)),
     ...removals.map((user) => removed(user, whyRemoved(user, input))),
   ];
-  // A PUT must contain a spokeId. If the drift policy accepts that the spokeId is missing, a PATCH sends only the
-  // changes.
   const isWhole = input.whole && wanted.spokeId !== null && !input.fixed?.size;
   return {
     action: updateAction(changes, isWhole),
@@ -171,33 +187,40 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
       ...wanted,
       ...namesAfter(wanted, current),
       users,
-      ...(acceptedDrift === undefined ? {} : { acceptedDrift }),
+      ...marksAfter(current, users, wanted.users),
     },
     removals,
     departs: false,
   };
 }
 
-type Allowed = WrittenFields & Pick<WantedGroup, 'users'>;
+/** Returns the wanted fields. Fields without a wanted value, and fields that this write must not change, stay. */
+function asAllowed(wanted: WantedGroup, current: View, { fixed }: DraftInput): WrittenFields {
+  const isLeft = (field: GroupField) => wanted[field] == null || fixed?.has(field) === true;
+  return fieldsFrom((field) => (isLeft(field) ? current : wanted)[field]);
+}
 
 /**
- * Returns the wanted content. Accepted drift, fields without a wanted value, and fields that this write must not change
- * keep their current value.
+ * Returns the mode and the waiting removals of the view. A removal no longer waits if the directory wants the user, and
+ * a deletion no longer waits if the directory has the group.
+ * @param wanted the wanted users; undefined if the directory does not have the group, or if this is not known
  */
-function asAllowed(wanted: WantedGroup, current: View, { acceptedDrift, fixed }: DraftInput): Allowed {
-  const isLeft = (field: GroupField) =>
-    wanted[field] == null || acceptedDrift?.[field] === true || fixed?.has(field) === true;
+export function marksAfter(
+  { mode, waits = new Map() }: View,
+  there: ReadonlyMap<PlatformUserId, unknown>,
+  wanted: ReadonlyMap<PlatformUserId, unknown> | undefined,
+): Pick<View, 'mode' | 'waits'> {
+  const isLeft = (user: PlatformUserId) =>
+    user === WHOLE_GROUP ? wanted === undefined : there.has(user) && wanted?.has(user) !== true;
+  const left = [...waits].filter(([user]) => isLeft(user));
   return {
-    ...fieldsFrom((field) => (isLeft(field) ? current : wanted)[field]),
-    users:
-      acceptedDrift === undefined
-        ? wanted.users
-        : new Map([...wanted.users].filter(([user]) => !acceptedDrift.absent.has(user))),
+    ...(mode === undefined ? {} : { mode }),
+    ...(left.length === 0 ? {} : { waits: new Map(left) }),
   };
 }
 
 /** Returns the names after the write. If the platform shows a normalised form of the wanted name, the name stays. */
-function namesAfter(wanted: Allowed, current: View): Pick<View, 'name' | 'alias'> {
+function namesAfter(wanted: WrittenFields, current: View): Pick<View, 'name' | 'alias'> {
   const { name, alias } = current;
   if (!fieldMatches(current, 'name', wanted.name)) return { name: wanted.name };
   return alias === undefined ? { name } : { name, alias };
@@ -220,7 +243,8 @@ const added = (user: PlatformUserId, member: MemberId | null): PlanChange => ({
   reason: 'the directory has them in this group',
 });
 
-const NO_MEMBER = { member: null, cause: 'no_member' } as const;
+const NO_MEMBER: Uncaused = { member: null, cause: 'no_member' };
+const DELETED: Uncaused = { member: null, cause: 'group_deleted' };
 
 const removed = (user: PlatformUserId, { member, cause, detail }: WhyNot | Uncaused): PlanChange => ({
   kind: 'remove_member',
@@ -233,34 +257,34 @@ const removed = (user: PlatformUserId, { member, cause, detail }: WhyNot | Uncau
 /** The cause of a removal that no member explains. */
 type Uncaused = Omit<WhyNot, 'member'> & { readonly member: null };
 
-export interface MergeInput extends Pick<ConnectionSettings, 'membership'> {
+export interface MergeInput {
+  readonly mode: Mode;
   /** Users that the directory wants in the group. */
   readonly wanted: ReadonlySet<PlatformUserId>;
-  /** Users in the group on the platform; `true` if groupsync added them (the base of the three-way merge). */
+  /** Users in the group on the platform; `true` if the directory has wanted them at any time since the link. */
   readonly current: ReadonlyMap<PlatformUserId, boolean>;
-  /** Whether a user must stay, because the removal is held or a policy forbids the removal. */
+  /** Whether a user must stay, because the removal is held. */
   readonly keep: (user: PlatformUserId) => boolean;
 }
 
 /**
- * Returns the users of the group after the write; `true` for users that groupsync added ("mine"). In the table, "there"
- * means in the platform group, and the last two columns are the values of the setting `membership`:
+ * Returns the users of the group after the write; `true` for users that the directory has wanted since the link
+ * ("marked"). In the table, "there" means in the platform group:
  *
- *     wanted | there | mine | authoritative | additive
- *     -------|-------|------|---------------|---------------------------------
- *      yes   |  no   |  –   | add, mine     | add, mine
- *      yes   |  yes  | yes  | stays, mine   | stays, mine
- *      yes   |  yes  |  no  | stays, mine   | stays, external
- *      no    |  yes  | yes  | remove        | remove
- *      no    |  yes  |  no  | remove        | stays, external
+ *     wanted | there | marked | authoritative   | additive
+ *     -------|-------|--------|-----------------|---------------------------------
+ *      yes   |  no   |   –    | add, marked     | add, marked
+ *      yes   |  yes  | yes/no | stays, marked   | stays, marked
+ *      no    |  yes  |  yes   | remove          | remove
+ *      no    |  yes  |  no    | remove          | stays
  *
  * If `keep` returns true, the user stays instead of being removed.
  */
-export function mergeUsers({ wanted, current, membership, keep }: MergeInput): Map<PlatformUserId, boolean> {
+export function mergeUsers({ wanted, current, mode, keep }: MergeInput): Map<PlatformUserId, boolean> {
   const merged = new Map<PlatformUserId, boolean>();
-  for (const [user, mine] of current) {
-    if (wanted.has(user)) merged.set(user, mine || membership === 'authoritative');
-    else if ((membership === 'additive' && !mine) || keep(user)) merged.set(user, mine);
+  for (const [user, isMarked] of current) {
+    if (wanted.has(user)) merged.set(user, true);
+    else if ((mode === 'additive' && !isMarked) || keep(user)) merged.set(user, isMarked);
   }
   for (const user of wanted) if (!merged.has(user)) merged.set(user, true);
   return merged;

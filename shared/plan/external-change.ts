@@ -5,6 +5,7 @@ import { type Intent, READS_BEHIND_MS } from '../domain/group-state.ts';
 import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../domain/view.ts';
 import { type Read, readList } from './decision.ts';
+import { marksAfter } from './draft.ts';
 import type { Facts, Listing } from './facts.ts';
 import { fieldMatches, foldName, mayBeSpokeId } from './names.ts';
 import { compareText } from './plan.ts';
@@ -87,18 +88,18 @@ const mayHold = ({ users, unshown }: View, user: PlatformUserId): boolean =>
 const sorted = (users: readonly PlatformUserId[]): readonly PlatformUserId[] => [...users].sort(compareText);
 
 /**
- * Returns the observed group as a view. A user is marked with `true` if a known view says that groupsync added the
- * user. If the platform changed the form of the name, `alias` keeps the sent name. If the platform does not show a
- * field, the field keeps its value from the first known view. Hidden users and the accepted drift stay.
+ * Returns the observed group as a view. A user is marked if a known view marks the user. If the platform changed the
+ * form of the name, `alias` keeps the sent name. If the platform does not show a field, the field keeps its value from
+ * the first known view. Hidden users stay, and so do the mode and the waiting removals of the last known view.
  */
 export function viewOf(observed: ObservedGroup, ...knownViews: readonly (View | undefined)[]): View {
   const known = knownViews.find((view) => view !== undefined);
-  const acceptedDrift = knownViews.find((view) => view?.acceptedDrift !== undefined)?.acceptedDrift;
+  const last = knownViews.findLast((view) => view !== undefined);
   const named = knownViews.find(
     (view) => view?.alias !== undefined && fieldMatches(view, 'name', observed.name),
   );
   const alias = named?.name === observed.name ? named.alias : named?.name;
-  const there = new Set(observed.users);
+  const there = new Map(observed.users.map((user) => [user, true]));
   return {
     ...fieldsFrom((field) => observed[field] ?? known?.[field]),
     ...(alias === undefined ? {} : { alias }),
@@ -111,24 +112,21 @@ export function viewOf(observed: ObservedGroup, ...knownViews: readonly (View | 
     ...unshownAs(
       knownViews.flatMap((view) => [...(view?.unshown ?? [])]).filter(([user]) => !there.has(user)),
     ),
-    ...(acceptedDrift === undefined ? {} : { acceptedDrift }),
+    ...(last && marksAfter(last, there, undefined)),
   };
 }
 
 const unshownAs = (users: readonly (readonly [PlatformUserId, boolean])[]): Pick<View, 'unshown'> =>
   users.length === 0 ? {} : { unshown: new Map(users) };
 
-/**
- * Whether the view says that groupsync added the user. The result stays true while the drift policy accepts that the
- * user is missing in the group.
- */
-const isOwnUser = ({ users, unshown, acceptedDrift }: View, user: PlatformUserId): boolean =>
-  users.get(user) === true || unshown?.get(user) === true || acceptedDrift?.absent.has(user) === true;
+/** Whether the view says that the directory has wanted the user since the link. */
+const isOwnUser = ({ users, unshown }: View, user: PlatformUserId): boolean =>
+  users.get(user) === true || unshown?.get(user) === true;
 
 /**
  * Returns the view with more hidden users. An answer of the platform did not show these users, but they may be in the
  * group.
- * @param hidden the users, each with true if groupsync added the user
+ * @param hidden the users, each with its mark
  */
 export function withHidden(view: View, hidden: Iterable<readonly [PlatformUserId, boolean]>): View {
   const { unshown = [], ...known } = view;

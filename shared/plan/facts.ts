@@ -140,8 +140,8 @@ export interface Facts {
   readonly wanted?: Wanted | undefined;
   readonly views?: Views | undefined;
   readonly held?: HeldUsers | undefined;
-  /** Users that the directory removed after the drift policy accepted the drift in the view. */
-  readonly departed?: ReadonlyMap<PlatformUserId, Stamp> | undefined;
+  /** The users of all members that left the group, each with the cause. They are read only if users may stay. */
+  readonly departed?: ReadonlyMap<PlatformUserId, WhyNot> | undefined;
   /** The users of members that left the group, each with the cause. They are read only for a plan with removals. */
   readonly ended?: ReadonlyMap<PlatformUserId, WhyNot> | undefined;
   /** The platform group that this pass fetched. After an uncertain creation, the group that the POST created. */

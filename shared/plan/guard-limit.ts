@@ -1,12 +1,12 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
-import type { Hold, HoldRule } from '../domain/hold.ts';
+import type { GuardRuleName, Hold } from '../domain/hold.ts';
 
 type Guard = ConnectionSettings['guard'];
 type Limits = NonNullable<Guard>;
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
-const LIMITS: Readonly<Record<HoldRule, (limits: Limits) => string>> = {
+const LIMITS: Readonly<Record<GuardRuleName, (limits: Limits) => string>> = {
   per_hour: ({ perHourCount }) =>
     `${perHourCount} removals from all groups within 75 minutes (guard.perHourCount)`,
   deleted_groups: ({ deletedGroups, deletedGroupsShare }) =>
@@ -20,6 +20,8 @@ const LIMITS: Readonly<Record<HoldRule, (limits: Limits) => string>> = {
 
 /** Returns the limit that a hold exceeds, with the removed share if the limit is a share, as a text for operators. */
 export function limitOf({ rule, share }: Pick<Hold, 'rule' | 'share'>, guard: Guard): string {
+  if (rule === 'adoption') return 'users that were in the group when it was adopted always wait';
+  if (rule === 'mode') return 'removals that only a change of the mode makes possible always wait';
   const limit = guard === null ? 'the guard is off now' : `the limit is ${LIMITS[rule](guard)}`;
   return rule === 'share' ? `${percent(share)} of the members; ${limit}` : limit;
 }

@@ -1,5 +1,5 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
-import { EMPTIED_FROM, HOLD_RULES, type HoldRule } from '../domain/hold.ts';
+import { EMPTIED_FROM, GUARD_RULES, type GuardRuleName } from '../domain/hold.ts';
 
 /** The share of a connection's links that may end within an hour. `UNLINKED_ALWAYS` links may end in any case. */
 const UNLINKED_SHARE = 0.05;
@@ -70,7 +70,7 @@ export const NOTHING_REMOVED: RecentRemovals = {
 
 export type GuardVerdict =
   | { readonly allowed: true }
-  | { readonly allowed: false; readonly rule: HoldRule; readonly share: number };
+  | { readonly allowed: false; readonly rule: GuardRuleName; readonly share: number };
 
 /**
  * Returns the number of users before the removals of the rolling hour: the present size plus these removals. The sum is
@@ -127,7 +127,7 @@ interface GuardRule {
   readonly stops: (measured: Measured, limits: GuardLimits) => boolean;
 }
 
-const RULES: Readonly<Record<HoldRule, GuardRule>> = {
+const RULES: Readonly<Record<GuardRuleName, GuardRule>> = {
   per_hour: {
     judges: 'all',
     stops: ({ removals, inConnection }, { perHourCount }) => removals > 0 && inConnection > perHourCount,
@@ -169,7 +169,7 @@ export function judgeRemovals(input: GuardInput): GuardVerdict {
   const inConnection = removals + recent.connection;
   const measured = { removals, inConnection, inGroup, base, share, largestBase, recent };
   const skipped = deletesGroup ? 'others' : 'deletions';
-  const rule = HOLD_RULES.find(
+  const rule = GUARD_RULES.find(
     (name) => RULES[name].judges !== skipped && RULES[name].stops(measured, limits),
   );
   return rule === undefined ? { allowed: true } : { allowed: false, rule, share };

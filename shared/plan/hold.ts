@@ -14,6 +14,8 @@ interface StoredHolds {
   readonly holds: Holds;
   readonly read: HeldUsers;
   readonly limits: GuardLimits | null;
+  /** Whether removals of the plan must wait whatever the limits are (`waits` of the view). */
+  readonly mustWait: boolean;
   readonly nowMs: number;
 }
 
@@ -62,7 +64,7 @@ export function judgeByHolds(plan: Plan, stored: StoredHolds): HoldVerdict {
   const { approved, rejected, others, isApproved, isRejected } = splitDecided(plan, sets);
   const isEmptyDeletion = plan.removals.length === 0;
   const isOpen = others.length > 0 || (isEmptyDeletion && !isApproved && !isRejected);
-  const isGuarded = stored.limits !== null || sets.rejection.isUnreadable;
+  const isGuarded = stored.limits !== null || stored.mustWait || sets.rejection.isUnreadable;
   const { isWaiting, isRenewed } =
     isOpen && isGuarded
       ? judgeOpen(sets, (users) => isEmptyDeletion || others.some((user) => users.has(user)), others)

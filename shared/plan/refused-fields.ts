@@ -39,16 +39,14 @@ export const differing = (
   current: View,
 ): readonly GroupField[] => fields.filter((field) => !fieldMatches(current, field, wanted[field]));
 
-/** Returns the fields that still differ from the wanted value after the plan, except accepted drift. */
+/** Returns the fields that still differ from the wanted value after the plan. */
 export function leftDiffering({
   wanted,
   current,
   fixed = new Set(),
-  acceptedDrift,
-}: Pick<DraftInput, 'wanted' | 'current' | 'fixed' | 'acceptedDrift'>): readonly GroupField[] {
+}: Pick<DraftInput, 'wanted' | 'current' | 'fixed'>): readonly GroupField[] {
   if (wanted === undefined || current === undefined) return [];
-  const left = [...fixed].filter((field) => acceptedDrift?.[field] !== true);
-  return differing(left, wanted, current);
+  return differing([...fixed], wanted, current);
 }
 
 /** Returns the failure that reports the refused fields; undefined if the platform refused none of these fields. */

@@ -19,6 +19,8 @@ const TEXTS = {
   ambiguous: 'their attributes match several employees, or another employee than before',
   unknown_person: 'groupsync does not know the employee to which the member is bound',
   blocked: 'an operator blocked this person',
+  adoption: 'they were in the group when a person adopted it, and the directory has not wanted them since',
+  mode: 'a change of the mode made this removal possible',
   no_member: 'no member of the group in the directory is this user',
   no_event: 'the directory has the member, but the person may not be a member now',
 } as const;

@@ -83,7 +83,7 @@ function verdictOfBlocked(input: VerdictInput, why: string): Verdict {
 }
 
 function verdictOfWanted(input: VerdictInput): Verdict {
-  const { facts, member, decision, user, obstacle } = input;
+  const { facts, member, decision, obstacle } = input;
   const { state, wanted } = facts;
   const cause = wanted?.pending.get(member)?.cause ?? (isUnshown(input) ? 'refused' : undefined);
   if (cause !== undefined) return verdict(`pending:${cause}`, input.whyPending);
@@ -91,11 +91,8 @@ function verdictOfWanted(input: VerdictInput): Verdict {
     return verdict('in_sync', 'the directory and the platform both have them in the group');
   if (obstacle !== undefined) return obstacle;
   if (hasFailed(state) && state.dirtySinceMs === undefined) return refused(input, '');
-  if (!isAdded(decision, user))
-    return verdict(
-      'accepted',
-      'another client removed them on the platform, and the drift policy accepts that',
-    );
+  if (decision.kind === 'settle' && decision.as === 'name_clash')
+    return verdict('name_clash', `the platform has an unmanaged group with this name; ${SEE_PLAN}`);
   return state.dirtySinceMs === undefined
     ? verdict(
         'waiting',
@@ -104,12 +101,10 @@ function verdictOfWanted(input: VerdictInput): Verdict {
     : verdict('waiting', `they will be added by the next write${lastTry(input)}`);
 }
 
+const SEE_PLAN = 'to see it, and what to do: groupsync plan GROUP';
+
 const UNHEARD_OF =
   'no event about the group itself has arrived yet; until then, the stored events about its members have no effect';
-
-const isAdded = (decision: Decision, user: PlatformUserId | undefined): boolean =>
-  decision.kind !== 'settle' &&
-  (decision.kind !== 'write' || (user !== undefined && decision.plan.after?.users.has(user) === true));
 
 const whyUnnamed = ({ facts: { state } }: VerdictInput): string =>
   hasDeparted(state.registers)
@@ -127,7 +122,7 @@ function verdictOfUnwanted(input: VerdictInput): Verdict {
   if (user === undefined || !isPresent(input)) return verdict('not_wanted', why);
   if (isHeld(decision, facts, user)) return verdict('held', `${why}; ${whyHeld(facts, user)}`);
   if (isKept(decision, user) && !hasFailed(state))
-    return verdict('kept', `${why}; a policy (${policyThatKeeps(facts)}) lets them stay`);
+    return verdict('kept', `${why}; the mode ${treatmentOf(facts).mode} lets them stay`);
   if (obstacle !== undefined) return verdict(obstacle.outcome, `${why}; ${obstacle.detail}`);
   if (state.dirtySinceMs === undefined && hasFailed(state)) return refused(input, `${why}; `);
   return verdict('waiting', `${why}; the removal is not done yet${lastTry(input)}`);
@@ -136,17 +131,13 @@ function verdictOfUnwanted(input: VerdictInput): Verdict {
 const isKept = (decision: Decision, user: PlatformUserId): boolean =>
   decision.kind === 'settle' || (decision.kind === 'write' && !decision.plan.removals.includes(user));
 
-function policyThatKeeps(facts: Facts): string {
-  const { mode } = treatmentOf(facts);
-  if (mode !== 'sync') return `mode ${mode}`;
-  return facts.settings.membership === 'additive' ? 'membership additive' : 'drift';
-}
-
-function whyHeld({ state, held }: Facts, user: PlatformUserId): string {
+function whyHeld({ state, held, views }: Facts, user: PlatformUserId): string {
   const decision = state.rejection?.decision;
-  return decision?.kind === 'rejected' && held?.hold?.users?.has(user) !== true
-    ? `${decision.by} rejected the removal (${decision.reason}); to see it: groupsync holds`
-    : 'the guard holds the removal until an operator decides; to see it: groupsync holds';
+  if (decision?.kind === 'rejected' && held?.hold?.users?.has(user) !== true)
+    return `${decision.by} rejected the removal (${decision.reason}); to see it: groupsync holds`;
+  const cause = views?.base?.waits?.get(user);
+  const why = cause === undefined ? '' : `${removalText(cause)}; `;
+  return `${why}the guard holds the removal until an operator decides; to see it: groupsync holds`;
 }
 
 const isHeld = (decision: Decision, { held }: Facts, user: PlatformUserId): boolean =>

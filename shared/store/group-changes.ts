@@ -17,7 +17,6 @@ const removedBy = (
   { driftClosed, platform, consumedHold, settled, isCertain, hasRemoved, found }: Commit,
 ): readonly string[] => [
   'intent',
-  'acceptedDeletion',
   'createsNamesake',
   MISSED,
   ...(settled === undefined ? ['settled'] : []),
@@ -72,7 +71,7 @@ export const acceptedChange = (
       }),
       ...foundNow,
     },
-    remove: [MISSED, 'previousLink', 'acceptedDeletion', ...answered, ...refusalExplainedBy(found)],
+    remove: [MISSED, 'previousLink', ...answered, ...refusalExplainedBy(found)],
   };
 };
 

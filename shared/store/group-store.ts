@@ -184,7 +184,6 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
           set: { link: plain({ ...link, takeOver: true }) },
           remove: [
             ...RELEASED,
-            'acceptedDeletion',
             'suspectedChange',
             'previousLink',
             'refusedFields',
@@ -194,6 +193,16 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         }),
         all(exists('rev'), unwrittenSince(seen)),
       ),
+
+    async storeMarks(seen, view) {
+      const stored = await change(
+        seen.ref,
+        { set: { link: plain({ ...seen.link, view: plain(view) }) } },
+        unsettledSince(seen),
+      );
+      if (stored.written) await views.discard(seen.ref, seen.link?.view, stored.item);
+      return stored.written;
+    },
 
     createNamesake: (seen, dirty) =>
       update(

@@ -67,12 +67,12 @@ const MAX_UNATTRIBUTED = 100;
 /** Returns the attributes to store after a fetch found external changes. The drift lists keep only the latest ids. */
 export const findingsToStore = (
   seen: GroupState,
-  { openDrift = [], unattributed = [], acceptedDeletion, flapDamping, audited, uncertain }: Findings = {},
+  { openDrift = [], unattributed = [], flapDamping, audited, uncertain }: Findings = {},
 ) =>
   plain({
     openDrift: merged(seen.openDrift, openDrift, MAX_OPEN_DRIFT),
     unattributed: merged(seen.unattributed, unattributed, MAX_UNATTRIBUTED),
-    acceptedDeletion,
+
     flapDamping,
     lastAudit: audited,
     uncertain,

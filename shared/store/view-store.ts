@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import pMap from 'p-map';
 import { viewDigest } from '../domain/content-digest.ts';
-import { eachField, FIELD_NAMES, fieldsFrom } from '../domain/group-fields.ts';
+import { FIELD_NAMES, fieldsFrom } from '../domain/group-fields.ts';
 import type { GroupState, ViewPointer } from '../domain/group-state.ts';
 import { type GroupRef, type IntentId, type PlatformUserId, platformUserId } from '../domain/ids.ts';
-import type { Stamp } from '../domain/stamp.ts';
-import type { AcceptedDrift, UserChange, View } from '../domain/view.ts';
+import type { UserChange, View, WaitCause, WeakMode } from '../domain/view.ts';
 import { IN_FLIGHT, readChunks, writeChunks } from './chunks.ts';
 import { parseGroup } from './group-item.ts';
 import { groupKey, VIEW_PREFIX, viewBucketKey, viewChunkKey } from './keys.ts';
@@ -178,19 +177,23 @@ function madeAtMs(id: string): number {
 
 /*
  * A view is stored as lines. The first line is the name. Then come the other fields in the order of `GROUP_FIELDS`,
- * each with `=`. Then come the accepted drift, the sent name (`alias`) and the hidden users, each with `!`. The last
- * lines have one user each (`+` managed, `-` external). Values are URI-encoded, so they contain no line breaks.
+ * each with `=`. Then come the mode, the sent name (`alias`), the hidden users and the users whose removal waits, each
+ * with `!`. The last lines have one user each (`+` wanted since the link, `-` never wanted). Values are URI-encoded, so they contain no line breaks.
  */
 
 const ALIAS = '!alias ';
 const UNSHOWN = '!unshown ';
+const MODE = '!mode ';
+const WAIT = '!wait ';
 
-function* ownLines({ name, alias, acceptedDrift, unshown = new Map(), ...fields }: View): Iterable<string> {
+function* ownLines(view: View): Iterable<string> {
+  const { name, alias, mode, unshown = new Map(), waits = new Map(), ...fields } = view;
   yield encodeURIComponent(name);
   for (const field of OTHER_FIELDS) yield fieldLine(fields[field]);
-  if (acceptedDrift !== undefined) yield* acceptedDriftLines(acceptedDrift);
+  if (mode !== undefined) yield `${MODE}${mode}`;
   if (alias !== undefined) yield `${ALIAS}${encodeURIComponent(alias)}`;
   for (const line of userLines(unshown)) yield `${UNSHOWN}${line}`;
+  for (const [user, cause] of waits) yield `${WAIT}${cause} ${encodeURIComponent(user)}`;
 }
 
 function* userLines(users: View['users']): Iterable<string> {
@@ -218,16 +221,20 @@ function viewFrom([name = '', ...lines]: readonly string[]): View {
   const fields = lines.filter((line) => line.startsWith('='));
   const rest = lines.slice(fields.length);
   const ofField = (field: (typeof OTHER_FIELDS)[number]) => valueIn(fields[OTHER_FIELDS.indexOf(field)]);
-  const other = rest.find((line) => line.startsWith(ALIAS));
-  const unshown = rest.filter((line) => line.startsWith(UNSHOWN));
-  const accepted = rest.filter((line) => /^!(?!alias |unshown )/.test(line));
+  const after = (prefix: string) =>
+    rest.filter((line) => line.startsWith(prefix)).map((line) => line.slice(prefix.length));
+  const [alias] = after(ALIAS);
+  const [mode] = after(MODE);
+  const unshown = after(UNSHOWN);
+  const waits = after(WAIT).map((line) => line.split(' ') as [WaitCause, string]);
   const users = rest.filter((line) => !line.startsWith('!'));
   return {
     ...fieldsFrom((field) => (field === 'name' ? decodeURIComponent(name) : ofField(field))),
-    ...(other === undefined ? {} : { alias: decodeURIComponent(other.slice(ALIAS.length)) }),
+    ...(alias === undefined ? {} : { alias: decodeURIComponent(alias) }),
     users: usersIn(users),
-    ...(unshown.length > 0 && { unshown: usersIn(unshown.map((line) => line.slice(UNSHOWN.length))) }),
-    ...(accepted.length === 0 ? {} : { acceptedDrift: acceptedDriftFrom(accepted) }),
+    ...(unshown.length > 0 && { unshown: usersIn(unshown) }),
+    ...(waits.length > 0 && { waits: new Map(waits.map(([cause, user]) => [decodeUser(user), cause])) }),
+    ...(mode === undefined ? {} : { mode: mode as WeakMode }),
   };
 }
 
@@ -244,23 +251,3 @@ function changeFrom(lines: readonly string[]): UserChange {
 }
 
 export const decodeUser = (line: string): PlatformUserId => platformUserId(decodeURIComponent(line));
-
-function* acceptedDriftLines({ policy, seen, present, absent, ...fields }: AcceptedDrift): Iterable<string> {
-  yield `!policy ${policy}`;
-  yield `!seen ${seen}`;
-  for (const field of FIELD_NAMES) if (fields[field]) yield `!${field}`;
-  for (const user of present) yield `!+${encodeURIComponent(user)}`;
-  for (const user of absent) yield `!-${encodeURIComponent(user)}`;
-}
-
-function acceptedDriftFrom(lines: readonly string[]): AcceptedDrift {
-  const after = (prefix: string) =>
-    lines.filter((line) => line.startsWith(prefix)).map((line) => line.slice(prefix.length));
-  return {
-    policy: after('!policy ')[0] === 'adopt' ? 'adopt' : 'report',
-    seen: (after('!seen ')[0] ?? '') as Stamp,
-    ...eachField((field) => lines.includes(`!${field}`)),
-    present: new Set(after('!+').map(decodeUser)),
-    absent: new Set(after('!-').map(decodeUser)),
-  };
-}

@@ -7,8 +7,8 @@ import { hasReturned } from './returns.ts';
 import { partitionOf, type StoredMember, storedMember, storedUser, treatmentOf } from './stored.ts';
 
 /**
- * The causes of a difference in the users of a group. `additive_leaver`: the setting for membership is additive, and
- * the group still has a user that groupsync added and that left the directory group. `…_given_up`: the platform refused
+ * The causes of a difference in the users of a group. `additive_leaver`: the mode is additive, and the group
+ * still has a user that groupsync added and that left the directory group. `…_given_up`: the platform refused
  * a write, so groupsync does not write the group for now.
  */
 type UserCause =
@@ -109,16 +109,14 @@ function isNotReceived(
 
 /**
  * Returns the differences of a platform group whose directory group does not exist. The setting `onGroupDeleted`
- * decides whether groupsync deletes, empties or releases the platform group.
+ * decides whether groupsync deletes or releases the platform group.
  */
 function leftBehind(context: Context): readonly Difference[] {
   const { connection, group, treatment, actual } = context;
   const { onGroupDeleted } = connection.settings;
-  if (actual === undefined || treatment.mode === 'upsertOnly' || onGroupDeleted === 'release') return [];
+  if (actual === undefined || treatment.mode === 'additive' || onGroupDeleted === 'release') return [];
   const explained = new Set([...connection.held(group), ...namedByDrift(context, 'members_added')]);
   const staying = actual.users.filter((user) => !explained.has(user));
-  if (onGroupDeleted === 'empty')
-    return staying.map((user) => extra(context, user, 'the directory deleted the group'));
   if (actual.users.length > 0 && staying.length === 0) return [];
   if (connection.isDeletionHeld(group)) return [];
   if (isDeletionIgnored(context, actual.id)) return [];
@@ -249,7 +247,7 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   const { userOf, may } = connection.expected(group);
   const wanted = new Set(userOf.values());
   const extras = actual.users.filter((user) => !wanted.has(user) && !may.has(user));
-  if (extras.length === 0 || treatment.mode === 'upsertOnly') return [];
+  if (extras.length === 0) return [];
   const addedBy = connection.ledger.pasts.get(actual.id)?.addedBy;
   // After a release and a new link, groupsync treats the users that it added before the release as users of another
   // client.
@@ -257,8 +255,7 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   // After a removal and a new connection under another name, groupsync does not know which users it added.
   const isReturned = hasReturned(connection.name);
   const isExternal = (user: string) =>
-    connection.settings.membership === 'additive' &&
-    (isReleased || isReturned || addedBy?.get(user) !== 'us');
+    treatment.mode === 'additive' && (isReleased || isReturned || addedBy?.get(user) !== 'us');
   const explained = new Set([
     ...stickyUsers(context),
     ...connection.held(group),
@@ -280,7 +277,7 @@ const extra = (context: Context, user: string, why: string): Difference => ({
 });
 
 function causeOf(
-  { observation, connection, group }: Context,
+  { observation, connection, group, treatment }: Context,
   cause: 'missing_user' | 'extra_user',
 ): UserCause {
   const { failedAt } = connection.item(group) ?? {};
@@ -296,7 +293,7 @@ function causeOf(
   );
   const isGivenUp = failedAt !== undefined && (mayBeRefused || connection.platform.traits.uniqueNames);
   if (isGivenUp) return cause === 'missing_user' ? 'missing_in_given_up' : 'extra_in_given_up';
-  return cause === 'extra_user' && connection.settings.membership === 'additive' ? 'additive_leaver' : cause;
+  return cause === 'extra_user' && treatment.mode === 'additive' ? 'additive_leaver' : cause;
 }
 
 /**
@@ -343,12 +340,11 @@ function stickyUsers({ observation, connection, group }: Context): readonly stri
   });
 }
 
-/** Returns the values in the group's drift records of this kind. Empty if the drift policy restores differences. */
+/** Returns the values in the group's drift records of this kind that groupsync does not restore. */
 export function namedByDrift(
-  { connection, group, treatment }: Pick<Context, 'connection' | 'group' | 'treatment'>,
+  { connection, group }: Pick<Context, 'connection' | 'group'>,
   kind: string,
 ): ReadonlySet<string> {
-  if (treatment.drift === 'restore') return new Set();
   const records = connection.drift(group).filter((one) => one.kind === kind && one.settledBy !== 'restore');
   const first = kind === 'members_removed' ? 'before' : 'after';
   return new Set(records.flatMap((one) => one[first] ?? one.before ?? []));

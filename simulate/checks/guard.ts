@@ -4,7 +4,6 @@ import { blockedAmong, blocksOf } from './blocks.ts';
 import { namedByDrift } from './differences.ts';
 import { type Change, removedOnRequest } from './ledger.ts';
 import type { Checker, Observation, ObservedConnection, Owner } from './observation.ts';
-import { treatmentOf } from './stored.ts';
 
 type Limits = Pick<
   NonNullable<ConnectionSettings['guard']>,
@@ -169,8 +168,8 @@ export function createGuard(): Checker {
 
 /**
  * Returns the users whose removal the drift records attribute to another client, which made the last change. In this
- * case groupsync read an answer without these users, and recorded that the other client removed them. The drift policy
- * then accepted the removal.
+ * case groupsync read an answer without these users, and recorded that the other client removed them. groupsync then
+ * left them out.
  */
 function lackedAfterEdit(
   connection: ObservedConnection,
@@ -180,8 +179,7 @@ function lackedAfterEdit(
   const { changes = [] } = connection.ledger.pasts.get(id) ?? {};
   const last = changes.findLast((one) => one.atMs < atMs);
   if (last?.initiator === undefined) return new Set();
-  const treatment = treatmentOf(connection.settings, [group, connection.item(group)?.name?.value]);
-  return namedByDrift({ connection, group, treatment }, 'members_removed');
+  return namedByDrift({ connection, group }, 'members_removed');
 }
 
 const DECISIONS: readonly string[] = ['approve', 'reject'];

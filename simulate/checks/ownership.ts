@@ -1,16 +1,9 @@
 import { originalName } from '../draw-returns.ts';
 import type { PlatformCall, SimulatedPlatform } from '../platform/platform.ts';
 import { HOUR_MS, MINUTE_MS } from '../simulation-run.ts';
-import { blockedAmong, blocksOf } from './blocks.ts';
-import { type Change, addedOnRequest, removedOnRequest } from './ledger.ts';
-import {
-  type Checker,
-  latest,
-  type Observation,
-  type ObservedConnection,
-  removalsSince,
-} from './observation.ts';
-import { partitionOf, treatmentOf } from './stored.ts';
+import { type Change, addedOnRequest } from './ledger.ts';
+import { type Checker, type Observation, type ObservedConnection, removalsSince } from './observation.ts';
+import { partitionOf } from './stored.ts';
 
 /**
  * An operator may release or pause a group while a write is in flight. Such a write may still take effect within this
@@ -19,8 +12,7 @@ import { partitionOf, treatmentOf } from './stored.ts';
 const IN_FLIGHT_MS = 15 * MINUTE_MS;
 
 /**
- * Checks that groupsync writes only to groups that are managed and not paused, keeps users that the drift policy
- * accepts, and never uses people or tokens of one company for another.
+ * Checks that groupsync writes only to groups that are managed and not paused, and never uses people or tokens of one company for another.
  */
 export function createOwnership(): Checker {
   const read = new Map<string, number>();
@@ -28,7 +20,6 @@ export function createOwnership(): Checker {
     for (const write of observation.writes) {
       const { change, connection } = write;
       checkWrite(observation, write);
-      checkUndone(observation, write);
       checkPaused(observation, write);
       checkUsers(observation, connection, change);
     }
@@ -129,32 +120,6 @@ function checkWrite(
   if (isManaged || first !== change) return;
   const sentence = `The platform group ${change.id} was created by another client and never adopted. Expected no write to this group, but there was a ${change.action}.`;
   observation.accuse('ownership', 'write_to_a_stranger', owner, sentence);
-}
-
-/**
- * Checks that groupsync keeps users that another client added, if the drift policy is `report` or `adopt`. After a
- * later change by the directory, the HR system or an operator, groupsync may remove such a user.
- */
-function checkUndone(
-  observation: Observation,
-  { change, owner, connection }: Observation['writes'][number],
-): void {
-  const { reading, settings, companyMs, actionMs, ledger, platform } = connection;
-  const name = connection.item(owner.group)?.name?.value;
-  const { drift } = treatmentOf(settings, [owner.group, name]);
-  if (drift === 'restore' || !platform.traits.enforceVersionOnPatch) return;
-  const directoryChangedMs = latest([reading.changedAtMs.get(owner.group) ?? 0, companyMs, actionMs]);
-  const { changes = [] } = ledger.pasts.get(change.id) ?? {};
-  const removed = removedOnRequest(change);
-  const blocked = blockedAmong(removed, blocksOf(observation.seen, connection.name), change.atMs);
-  for (const user of removed.filter((one) => !blocked.has(one))) {
-    const added = changes.findLast((one) => one.atMs < change.atMs && one.added.includes(user));
-    const isExternal = added?.initiator !== undefined && directoryChangedMs < added.atMs - HOUR_MS;
-    if (!isExternal || connection.lastFaultMs() > added.atMs - HOUR_MS) continue;
-    const sentence = `Another client added ${user} to the group ${owner.group} and the drift policy (${drift}) accepts the addition. Expected the user to stay, but groupsync removed the user.`;
-    const cause = reading.groups.has(owner.group) ? 'undone_against_policy' : 'undone_in_emptied';
-    observation.accuse('ownership', cause, owner, sentence);
-  }
 }
 
 const STOPS_OR_STARTS = new Set(['pause_all', 'resume_all', 'observe', 'connect', 'remove_connection']);

@@ -102,18 +102,17 @@ export const isConfirmed = (seen: Seen, connection: string, role: string, member
   readItem<{ gsk: string }>(seen, `R#${connection}#${part(role)} M#${part(member)}`)?.gsk[0] !== '#';
 
 /**
- * Returns whether a group is excluded, its mode and its drift policy. `names` are the group's id and name. The first
- * group policy whose pattern matches one of these names decides. The default mode is `sync`, and the default drift
- * policy is the drift policy of the connection.
+ * Returns whether a group is excluded, and its mode. `names` are the group's id and name. The first group policy whose
+ * pattern matches one of these names decides. The default is the mode of the connection.
  */
 export function treatmentOf(
-  { groups, drift }: ConnectionSettings,
+  { groups, mode }: ConnectionSettings,
   names: readonly (string | undefined)[],
-): { readonly isExcluded: boolean; readonly mode: string; readonly drift: string } {
+): { readonly isExcluded: boolean; readonly mode: string } {
   const fits = (glob: string) => names.some((name) => name !== undefined && fitsGlob(glob, name));
   const policy = groups.policies.find(({ match }) => fits(match));
   const isExcluded = !groups.include.some(fits) || groups.exclude.some(fits);
-  return { isExcluded, mode: policy?.mode ?? 'sync', drift: policy?.drift ?? drift };
+  return { isExcluded, mode: policy?.mode ?? mode };
 }
 
 const PATTERNS = new Map<string, RegExp>();

@@ -69,7 +69,8 @@ export const FIXED_BUGS: Readonly<Record<string, Bug>> = {
             name: view.name,
             spokeId: view.spokeId,
             users: view.users,
-            ...(view.acceptedDrift && { acceptedDrift: view.acceptedDrift }),
+            ...(view.waits && { waits: view.waits }),
+            ...(view.mode && { mode: view.mode }),
           }
         );
       },

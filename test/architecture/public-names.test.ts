@@ -24,7 +24,7 @@ describe('public names', () => {
   it('public names are collected from every kind of source', () => {
     const counts = Object.entries(product).map(([what, names]) => [what, names.length > 0]);
     expect(counts.filter(([, hasSome]) => !hasSome)).toEqual([]);
-    expect(product['settings of a connection']).toContain('drift = "restore"');
+    expect(product['settings of a connection']).toContain('mode = "authoritative"');
     expect(product['/_simulator']).toContain('POST /_simulator/faults takes: retryAfter');
     expect(product['stack outputs']).toContain('EventsQueueUrl');
   });

@@ -24,7 +24,7 @@ async function heldWorld() {
 
 const change = (kind: string, before: string | null, after: string | null) =>
   expect.objectContaining({ kind, before, after });
-const DRIFT_IS_REPORTED = change('set_setting', '"restore"', '"report"');
+const MODE_IS_REPORT = change('set_setting', '"authoritative"', '"report"');
 
 describe('audit log of operator actions', () => {
   it.each([
@@ -33,7 +33,7 @@ describe('audit log of operator actions', () => {
     ['g', 'pause g --reason r', 'pause', change('set_pause', 'running', 'paused')],
     ['', 'pause --reason r', 'pause', change('set_gate', 'open', 'paused')],
     ['', 'rebind m-ann r-bob', 'rebind', change('rebind', 'r-ann', 'r-bob')],
-    ['', 'connections set default drift=report', 'connections_set', DRIFT_IS_REPORTED],
+    ['', 'connections set default mode=report', 'connections_set', MODE_IS_REPORT],
     ['', 'connections remove default', 'connections_remove', change('remove_connection', 'company', null)],
   ])(
     'the audit entry (group "%s") of %s has the operator, the reason and the previous value',
@@ -158,8 +158,8 @@ describe('audit log of operator actions', () => {
 
   it('groupsync audit shows the previous and the new value of a setting', async () => {
     const { cli } = await heldWorld();
-    await cli('connections', 'set', 'default', 'drift=report', '--yes');
-    expect((await cli('audit')).stdout).toContain('"restore" → "report": drift');
+    await cli('connections', 'set', 'default', 'mode=report', '--yes');
+    expect((await cli('audit')).stdout).toContain('"authoritative" → "report": mode');
   });
 });
 

@@ -159,7 +159,7 @@ describe('preview of a setting', () => {
     const { publish, ports } = await sixInSync();
     await publish(removed('g', 'bob'), group('h'), added('h', 'ann'));
     const set = (change: string) => runCli(['connections', 'set', 'default', change], { ports });
-    expect((await set('drift=report')).stderr).toContain(
+    expect((await set('mode=additive')).stderr).toContain(
       'after this change 0 of 2 groups would change: 0 added, 0 removed, 0 held',
     );
     expect((await set('groups.exclude=["g"]')).stderr).toContain(

@@ -73,9 +73,9 @@ describe('documents of --json', () => {
     const { document } = await worldOf();
     const shown = await document('connections show', ['connections', 'show']);
     expect(shown.json).toMatchObject({ name: 'default', credential: { goodAt: null, failure: null } });
-    const set = await document('connections set', ['connections', 'set', 'default', 'drift=report']);
+    const set = await document('connections set', ['connections', 'set', 'default', 'mode=report']);
     expect(set.json).toEqual({
-      changed: [{ key: 'drift', before: '"restore"', after: '"report"' }],
+      changed: [{ key: 'mode', before: '"authoritative"', after: '"report"' }],
       requested: [],
       replanned: 1,
     });
@@ -188,7 +188,7 @@ describe('documents of --json', () => {
 
   it('plan --with prints a document that matches its schema, and connections set shows its effect on the plans', async () => {
     const { document } = await worldOf();
-    const with_ = ['--with', 'nameTemplate=HR {name}', '--with', 'drift=report'];
+    const with_ = ['--with', 'nameTemplate=HR {name}', '--with', 'mode=additive'];
     const { json } = await document('plan', ['plan', 'g', ...with_]);
     expect(json.plans).toMatchObject([
       { group: 'g', action: 'patch', changes: [{ kind: 'rename', before: 'Group g', after: 'HR Group g' }] },
@@ -259,12 +259,12 @@ describe('documents of --json', () => {
 
   it('Ctrl-C during a plan prints no document', async () => {
     const { ports, connection } = await worldOf();
-    for (const words of [['plan'], ['connections', 'set', 'default', 'drift=report', '--yes']]) {
+    for (const words of [['plan'], ['connections', 'set', 'default', 'mode=report', '--yes']]) {
       const { code, stdout, stderr } = await runCli(words, { ports, signal: AbortSignal.abort() });
       expect([code, stdout]).toEqual([1, '']);
       expect(stderr).toMatch(/groupsync: stopped; nothing was changed\n$/);
     }
-    expect((await ports.connections.current(connection.name))?.settings.drift).toBe('restore');
+    expect((await ports.connections.current(connection.name))?.settings.mode).toBe('authoritative');
   });
 
   it('status prints a document for a credential that the platform refuses', async () => {

@@ -44,16 +44,6 @@ function parses(words: readonly string[]): boolean {
 }
 
 describe('command line', () => {
-  it('the help lists the commands by task', async () => {
-    const { stdout } = await runCli(['--help']);
-    const groups = [...stdout.matchAll(/^(\w+):$|^ {2}(status|holds|sync|import|connect|help) .*/gm)];
-    expect(groups.map(([, group, command]) => group ?? command)).toEqual(
-      'Options Watch status Decide holds Change sync Publish import Administer connect help Examples'.split(
-        ' ',
-      ),
-    );
-  });
-
   it.each(ALL.map((path) => [path.join(' '), path] as const))(
     '%s has help with two examples that can be run',
     async (_, path) => {
@@ -144,7 +134,7 @@ describe('command line', () => {
       set('adoptExisting=byName'),
       /"adoptExisting" was removed: .*platform-groups adopt/,
     ],
-    ['an invalid value of a setting', set('drift=maybe'), /drift: expected/],
+    ['an invalid value of a setting', set('mode=maybe'), /mode: expected/],
     [
       'a password in an address, without printing it',
       set('baseUrl=https://user:pw@x.test/?token=pw'),
@@ -223,7 +213,7 @@ describe('command line', () => {
       ['release', 'g'],
       ['rebind', 'm-ann', 'r-bob'],
       ['forget', 'm-ann'],
-      ['connections', 'set', 'default', 'drift=report'],
+      ['connections', 'set', 'default', 'mode=report'],
       ['connections', 'remove', 'default'],
     ];
     const refused = { code: 2, stderr: expect.stringContaining('--yes') };
@@ -313,15 +303,15 @@ describe('connections set', () => {
     const world = await sixInSync();
     const set = (...changes: string[]) =>
       world.cli('connections', 'set', 'default', ...changes, '--yes', '--json');
-    const { code, stderr, json } = await set('drift=report', 'guard.minSize=3', 'fourEyes=true');
+    const { code, stderr, json } = await set('mode=report', 'guard.minSize=3', 'fourEyes=true');
     expect(code).toBe(0);
-    expect(stderr).toContain('drift: "restore" → "report"');
+    expect(stderr).toContain('mode: "authoritative" → "report"');
     expect(stderr).toContain('fourEyes: false → true');
     expect(json).toMatchObject({ replanned: 1 });
     expect((await world.ports.groups.read(world.refOf('g')))?.dirtySinceMs).toBeDefined();
     const { json: audit } = await world.cli('audit', '--json');
     expect(audit.entries).toMatchObject([{ action: 'connections_set', cause: 'local:tester' }]);
-    expect((await set('drift=report')).json).toMatchObject({ changed: [], replanned: 0 });
+    expect((await set('mode=report')).json).toMatchObject({ changed: [], replanned: 0 });
   });
 
   it('a change that weakens four eyes waits until another operator confirms it', async () => {
@@ -332,8 +322,8 @@ describe('connections set', () => {
         ports: portsAs(by, ports),
       });
     await cli('connections', 'set', 'default', 'fourEyes=true', '--yes');
-    const set = await cli('connections', 'set', 'default', 'guard=null', 'drift=report', '--yes', '--json');
-    expect(set.json).toMatchObject({ changed: [{ key: 'drift' }], requested: ['guard'] });
+    const set = await cli('connections', 'set', 'default', 'guard=null', 'mode=report', '--yes', '--json');
+    expect(set.json).toMatchObject({ changed: [{ key: 'mode' }], requested: ['guard'] });
     expect(set.stderr).toContain('next, by another person: groupsync connections confirm default');
     const shown = await cli('connections', 'show', '--json');
     expect(OUTPUT_SCHEMAS['connections show'].safeParse(shown.json).error).toBeUndefined();

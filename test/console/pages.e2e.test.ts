@@ -230,7 +230,7 @@ describe('Connection page', () => {
     await page.getByRole('button', { name: 'Preview change' }).click();
     await page.getByText(/^match.0: expected a rule memberAttribute=employeeField/).waitFor();
     await page.getByRole('button', { name: 'Change If the directory deletes a group' }).click();
-    await page.getByRole('radio', { name: /^Empty/ }).check();
+    await page.getByRole('radio', { name: /^Release/ }).check();
     await page.getByRole('button', { name: 'Preview change' }).click();
     await page.getByText('No group would change.').waitFor();
     await expectAccessible(page);
@@ -238,7 +238,7 @@ describe('Connection page', () => {
     await page.getByText('Saved.').waitFor();
     const setting = async () =>
       (await on.ports.connections.find('default' as never))?.settings.onGroupDeleted;
-    expect(await setting()).toBe('empty');
+    expect(await setting()).toBe('release');
     await page.getByRole('button', { name: 'Undo' }).click();
     await eventually(async () => (await setting()) === 'delete');
     // The browser logs every refused request.

@@ -38,12 +38,8 @@ describe('matchesGlob', () => {
 });
 
 describe('policyFor', () => {
-  it('policyFor includes every group by default, in mode sync', () => {
-    expect(policyFor(withGroups({}), '00g1', 'Sales')).toEqual({
-      excluded: false,
-      mode: 'sync',
-      drift: 'restore',
-    });
+  it('policyFor includes every group by default, in the mode of the connection', () => {
+    expect(policyFor(withGroups({}), '00g1', 'Sales')).toEqual({ excluded: false, mode: 'authoritative' });
   });
 
   it('policyFor matches a glob with the name or the id of a group', () => {
@@ -59,15 +55,15 @@ describe('policyFor', () => {
     expect(policyFor(settings, '00g1', 'ops-test').excluded).toBe(true);
   });
 
-  it("policyFor returns the first matching policy, with the connection's drift policy as default", () => {
+  it('policyFor returns the mode of the first matching policy', () => {
     const settings = withGroups({
       policies: [
-        { match: 'Legal*', mode: 'report', drift: 'adopt' },
-        { match: '*', mode: 'upsertOnly' },
+        { match: 'Legal*', mode: 'report' },
+        { match: 'L*', mode: 'additive' },
       ],
     });
-    expect(policyFor(settings, '00g1', 'Legal EU')).toMatchObject({ mode: 'report', drift: 'adopt' });
-    expect(policyFor(settings, '00g1', 'Sales')).toMatchObject({ mode: 'upsertOnly', drift: 'restore' });
+    const modes = ['Legal EU', 'Law', 'Sales'].map((name) => policyFor(settings, '00g1', name).mode);
+    expect(modes).toEqual(['report', 'additive', 'authoritative']);
   });
 });
 

@@ -7,11 +7,11 @@ const fields = new Map(settingFields().map((field) => [field.key, field]));
 
 describe('fields of the settings', () => {
   it('the form, the limits and the default of a field come from the schema of the settings', () => {
-    expect(fields.get('drift')).toEqual({
-      key: 'drift',
-      form: { kind: 'choice', values: ['restore', 'report', 'adopt'] },
+    expect(fields.get('mode')).toEqual({
+      key: 'mode',
+      form: { kind: 'choice', values: ['authoritative', 'additive', 'report'] },
       isNullable: false,
-      default: 'restore',
+      default: 'authoritative',
     });
     expect(fields.get('guard.maxRemovedShare')?.form).toEqual({
       kind: 'number',

@@ -27,9 +27,8 @@ describe('default settings', () => {
       memberIdField: 'userId',
       match: ['email=workEmail'],
       includeStates: ['ACTIVE'],
-      membership: 'authoritative',
+      mode: 'authoritative',
       onGroupDeleted: 'delete',
-      drift: 'restore',
       fourEyes: false,
       auditReads: false,
       guard: {
@@ -123,7 +122,17 @@ describe('invalid settings', () => {
     [
       'groups',
       { policies: [{ match: 'x', mode: 'off' }] },
-      'groups.policies.0.mode: expected "sync" or "upsertOnly" or "report", got "off"',
+      'groups.policies.0.mode: expected "authoritative" or "additive" or "report", got "off"',
+    ],
+    [
+      'groups',
+      { policies: [{ match: 'x', mode: 'additive', drift: 'adopt' }] },
+      'groups.policies.0: unknown "drift"; the mode of the policy replaces it',
+    ],
+    [
+      'onGroupDeleted',
+      'empty',
+      'onGroupDeleted: expected "delete" or "release", got "empty"; use release, which removes the members before the group is released',
     ],
     [
       'nameTemplate',
@@ -143,9 +152,9 @@ describe('invalid settings', () => {
   });
 
   it('one error reports all invalid settings', () => {
-    expect(
-      problemsOf(() => parseSettings({ baseUrl, drift: 'x', concurrency: 'y', colour: 1 })),
-    ).toHaveLength(3);
+    expect(problemsOf(() => parseSettings({ baseUrl, mode: 'x', concurrency: 'y', colour: 1 }))).toHaveLength(
+      3,
+    );
   });
 
   it.each([null, undefined, [], 'x', 7])('%j is refused as settings', (input) => {

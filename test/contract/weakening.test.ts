@@ -38,7 +38,7 @@ it('weakenedSettings contains fourEyes if it is switched off, and guard if it pe
   const before = of({ fourEyes: true });
   expect(weakenedSettings(before, of({ fourEyes: false, guard: null }))).toEqual(['fourEyes', 'guard']);
   expect(weakenedSettings(before, of({}))).toEqual(['fourEyes']);
-  expect(weakenedSettings(before, of({ fourEyes: true, drift: 'report' }))).toEqual([]);
+  expect(weakenedSettings(before, of({ fourEyes: true, mode: 'report' }))).toEqual([]);
   expect(weakenedSettings(of({}), before)).toEqual([]);
 });
 
@@ -46,7 +46,7 @@ it.each([
   ['a weaker guard', { guard: null }, true],
   ['another address of the platform', { baseUrl: 'https://other.test' }, true],
   ['a directory', { directory: { kind: 'okta', orgUrl: 'https://acme.okta.test' } }, true],
-  ['another drift policy', { drift: 'report' }, false],
+  ['another mode', { mode: 'report' }, false],
   ['four eyes', { fourEyes: true }, false],
 ])('a change to %s weakens safety: $2', (_, change, expected) => {
   const of = (settings: object) =>

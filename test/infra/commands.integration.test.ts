@@ -44,7 +44,7 @@ const COMMANDS = (
     ['operator', 'doctor; plan; reconcile; sync g; release i; adopt i <group>; pause i --reason r; resume i'],
     [
       'operator',
-      'pause --reason r; resume --no-wait; rebind unknown r-bob; block ann --reason r; unblock ann; connections set default drift=report',
+      'pause --reason r; resume --no-wait; rebind unknown r-bob; block ann --reason r; unblock ann; connections set default mode=report',
     ],
     ['operator', 'platform-groups; platform-groups adopt --all --no-wait'],
     ['viewer', 'directory status; directory groups'],
@@ -62,7 +62,7 @@ const COMMANDS = (
 
 /** The commands that an operator of one connection may run. */
 const FOR_ONE_CONNECTION =
-  'status; status g; groups; holds; pending; drift; log; audit g; explain g ann; person ann; plan; reconcile; sync g; release i; pause i --reason r; resume i; pause --reason r; resume --no-wait; rebind unknown r-bob; block ann --reason r; unblock ann; connections set default drift=report; holds reject g --reason r; directory status; directory groups; directory read; people refresh; probe'.split(
+  'status; status g; groups; holds; pending; drift; log; audit g; explain g ann; person ann; plan; reconcile; sync g; release i; pause i --reason r; resume i; pause --reason r; resume --no-wait; rebind unknown r-bob; block ann --reason r; unblock ann; connections set default mode=report; holds reject g --reason r; directory status; directory groups; directory read; people refresh; probe'.split(
     '; ',
   );
 

@@ -54,11 +54,11 @@ describe('parseOptions', () => {
   });
 
   it('npm start reads the value of a setting as JSON, or as text if the value is not valid JSON', () => {
-    const args = ['--setting', 'guard=null', '--setting', 'drift=report', '--setting', 'match=["a=b"]'];
+    const args = ['--setting', 'guard=null', '--setting', 'mode=report', '--setting', 'match=["a=b"]'];
     expect(parseOptions([...args, '--setting', 'nameTemplate={name} = {id}'])).toMatchObject({
       setting: [
         ['guard', null],
-        ['drift', 'report'],
+        ['mode', 'report'],
         ['match', ['a=b']],
         ['nameTemplate', '{name} = {id}'],
       ],

@@ -30,8 +30,7 @@ const settings = fc.record({
   memberIdField: fc.constantFrom('userId', 'id'),
   includeStates: fc.constantFrom(['ACTIVE'], ['ACTIVE', 'HIRED'], ['HIRED']),
   match: fc.constantFrom(['email=workEmail'], ['id=workEmail', 'email=workEmail']),
-  drift: fc.constantFrom('restore', 'report', 'adopt'),
-  membership: fc.constantFrom('authoritative', 'additive'),
+  mode: fc.constantFrom('authoritative', 'additive'),
 });
 
 it(

@@ -425,10 +425,10 @@ describe('request to weaken four eyes or the guard', () => {
   it('connecting a company again with weaker settings also stores a request', async () => {
     const { as, stored } = await company();
     const known = await stored();
-    const settings = { ...known.settings, guard: null, fourEyes: false, drift: 'report' as const };
+    const settings = { ...known.settings, guard: null, fourEyes: false, mode: 'report' as const };
     const { name, company: of, observing } = known;
     await storeConnection({ name, company: of, observing, settings, token: 't', known }, as('ann'));
-    expect((await stored()).settings).toMatchObject({ ...known.settings, drift: 'report' });
+    expect((await stored()).settings).toMatchObject({ ...known.settings, mode: 'report' });
     expect(rowsOf(await stored()).map(({ key, by }) => [key, by])).toEqual([
       ['fourEyes', 'ann'],
       ['guard', 'ann'],
@@ -438,7 +438,7 @@ describe('request to weaken four eyes or the guard', () => {
   it('no request is needed for stricter limits, for other settings, or while four eyes is off', async () => {
     const strict = await company();
     await strict.set('ann', 'guard.maxRemovedShare', 0.1);
-    await strict.set('ann', 'drift', 'report');
+    await strict.set('ann', 'mode', 'report');
     expect(await strict.stored()).toMatchObject({ settings: { guard: { maxRemovedShare: 0.1 } } });
     expect(rowsOf(await strict.stored())).toEqual([]);
     const free = await company({ fourEyes: false });

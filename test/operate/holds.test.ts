@@ -609,8 +609,8 @@ describe('hold', () => {
     expect((await strict.state('g'))?.hold).toMatchObject({ rule: 'per_hour', removes: 6 });
   });
 
-  it('all members of a deleted group are removed under onGroupDeleted=empty, even above the allowed share', async () => {
-    const { deliver, shown } = await company({}, { onGroupDeleted: 'empty' });
+  it('all members of a deleted group are removed under onGroupDeleted=release, even above the allowed share', async () => {
+    const { deliver, shown } = await company({}, { onGroupDeleted: 'release' });
     await deliver({ remove: 'g' });
     expect(shown('g')).toEqual([[]]);
   });

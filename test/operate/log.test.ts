@@ -26,7 +26,7 @@ async function company() {
   await later(() => cli('resume', 'g', '--yes'));
   await world.publish(removed('g', 'ann'));
   await later(() => world.apply('g'));
-  await later(() => cli('connections', 'set', 'default', 'drift=report', '--yes'));
+  await later(() => cli('connections', 'set', 'default', 'mode=report', '--yes'));
   const lines = async (...args: string[]) =>
     (await cli('log', ...args, '--json')).json.entries.map(
       ({ action, actor }: { action: string; actor: { id: string } }) => `${action} ${actor.id}`,
@@ -74,7 +74,7 @@ describe('groupsync log', () => {
     const { ports, lines, cli, platform, apply, refOf, clock } = await company();
     const state = await ports.groups.read(refOf('g'));
     const id = String(state?.link?.id);
-    await cli('connections', 'set', 'default', 'drift=restore', '--yes');
+    await cli('connections', 'set', 'default', 'mode=authoritative', '--yes');
     platform.changeAsOther(id, { users: ['u-ann', 'u-bob'] });
     clock.ms += 60_000;
     await cli('sync', 'g', '--yes', '--timeout', '1');

@@ -44,7 +44,7 @@ describe('preview of new match rules', () => {
     expect(await preview('match', ['email=workEmail', 'employeeNumber=employeeNumber'])).toMatchObject({
       effects: [{ group: 'g', name: 'Group g', added: 1, removed: 0, held: 0, dropped: 0 }],
     });
-    expect(await preview('drift', 'report')).toMatchObject({ effects: [] });
+    expect(await preview('mode', 'report')).toMatchObject({ effects: [{ group: 'g', dropped: 1 }] });
   });
 });
 

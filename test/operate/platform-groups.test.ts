@@ -86,8 +86,8 @@ describe('groups of the platform', () => {
         name: 'night shift',
         renamedTo: 'Night Shift',
         added: 1,
-        removed: 1,
-        held: 0,
+        removed: 0,
+        held: 1,
         problem: null,
       },
       { group: 'd', renamedTo: null, added: 0, removed: 0, held: 3, problem: null },
@@ -95,9 +95,12 @@ describe('groups of the platform', () => {
     ]);
     expect(JSON.stringify([...platform.groups])).toBe(before);
     const ran = await runCli(['platform-groups', 'adopt', night, '--yes', '--no-wait'], { ports });
-    expect(ran.stderr).toContain('1 added, 1 removed, 0 held, renamed to "Night Shift"');
+    expect(ran.stderr).toContain('1 added, 0 removed, 1 held, renamed to "Night Shift"');
     await apply('n');
-    expect(platform.groups.get(night as never)).toMatchObject({ name: 'Night Shift', users: ['u-ann'] });
+    expect(platform.groups.get(night as never)).toMatchObject({
+      name: 'Night Shift',
+      users: ['u-other', 'u-ann'],
+    });
   });
 });
 

@@ -106,8 +106,8 @@ describe('company that is connected again under another name', () => {
     });
   });
 
-  it('under additive membership, the new connection removes a leaver and keeps members of other clients', async () => {
-    const { remove, connect, says, apply, world, platformGroups } = await company({ membership: 'additive' });
+  it('in the mode additive, the new connection removes a leaver and keeps members of other clients', async () => {
+    const { remove, connect, says, apply, world, platformGroups } = await company({ mode: 'additive' });
     const [id = ''] = world.platform.groups.keys();
     world.platform.changeAsOther(id, { users: ['u-a', 'u-b', 'stranger'] });
     await remove();

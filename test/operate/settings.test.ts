@@ -183,24 +183,24 @@ describe('concurrent changes of one connection', () => {
   it('if two operators change different settings, both changes are kept, and the later operator sees both', async () => {
     const { plan, change, settings, reported, journal } = await twoOperators();
     const [ann, bob] = [
-      await plan({ key: 'drift', value: 'report' }, { key: 'guard.minSize', value: 3 }),
-      await plan({ key: 'onGroupDeleted', value: 'release' }, { key: 'guard.perHourCount', value: 50 }),
+      await plan({ key: 'mode', value: 'report' }, { key: 'guard.minSize', value: 3 }),
+      await plan({ key: 'nameTemplate', value: '{id}' }, { key: 'guard.perHourCount', value: 50 }),
     ];
     await change(ann, 'Ann');
     await change(bob, 'Bob');
     expect(await settings()).toMatchObject({
-      drift: 'report',
-      onGroupDeleted: 'release',
+      mode: 'report',
+      nameTemplate: '{id}',
       guard: { minSize: 3, perHourCount: 50 },
     });
-    expect(reported).toContain('Bob: drift "restore" → "report"');
+    expect(reported).toContain('Bob: mode "authoritative" → "report"');
     const [later] = await journal();
     expect(later).toMatchObject({ action: 'connections_set', actor: { id: 'Bob' }, outcome: 'written' });
     expect(later?.changes).toContainEqual({
       kind: 'set_setting',
-      reason: 'onGroupDeleted',
-      before: '"delete"',
-      after: '"release"',
+      reason: 'nameTemplate',
+      before: '"{name}"',
+      after: '"{id}"',
     });
   });
 
@@ -222,12 +222,12 @@ describe('concurrent changes of one connection', () => {
 
   it('if one operator changes a setting while another operator ends the observation mode, both changes are kept', async () => {
     const { plan, change, toolPorts } = await twoOperators(true);
-    const ann = await plan({ key: 'drift', value: 'report' });
+    const ann = await plan({ key: 'mode', value: 'report' });
     await resumeConnection(CONNECTION, toolPorts);
     await change(ann, 'Ann');
     expect(await toolPorts.connections.current(CONNECTION)).toMatchObject({
       observing: false,
-      settings: { drift: 'report' },
+      settings: { mode: 'report' },
     });
   });
 
@@ -246,13 +246,13 @@ describe('concurrent changes of one connection', () => {
       tokens: createScimTokenStore(toolPorts.table),
       health: createHealthStore(toolPorts.table),
     };
-    await change(await plan({ key: 'drift', value: 'report' }), 'Ann');
+    await change(await plan({ key: 'mode', value: 'report' }), 'Ann');
     const request = { ...known, known, token: 'new', by: 'Bob' };
     await storeConnection(
       { ...request, settings: { ...known.settings, baseUrl: 'https://new.test' } },
       ports,
     );
-    expect(await settings()).toMatchObject({ drift: 'report', baseUrl: 'https://new.test' });
+    expect(await settings()).toMatchObject({ mode: 'report', baseUrl: 'https://new.test' });
     const other = { ...known.settings, baseUrl: 'https://other.test' };
     await expect(storeConnection({ ...request, token: 'lost', settings: other }, ports)).rejects.toThrow(
       'baseUrl: "https://platform.test" → "https://new.test"',
@@ -264,7 +264,7 @@ describe('concurrent changes of one connection', () => {
 
   it('a changed setting does not restore a connection that another operator removed', async () => {
     const { plan, change, toolPorts } = await twoOperators();
-    const ann = await plan({ key: 'drift', value: 'report' });
+    const ann = await plan({ key: 'mode', value: 'report' });
     await toolPorts.connections.remove(CONNECTION);
     await expect(change(ann, 'Ann')).rejects.toThrow('removed meanwhile');
     expect(await toolPorts.connections.current(CONNECTION)).toBeUndefined();
@@ -273,7 +273,7 @@ describe('concurrent changes of one connection', () => {
   it('settings of a later version of groupsync are reported once, stay stored and are not used', async () => {
     const { plan, change, toolPorts, settings } = await twoOperators();
     const stored = async () => (await toolPorts.table.get(connectionKey(CONNECTION)))?.['settings'];
-    const policies = [{ match: 'x', mode: 'sync', until: 2030 }];
+    const policies = [{ match: 'x', mode: 'additive', until: 2030 }];
     const ours = (await settings()) as unknown as Record<'guard' | 'groups', Record<string, Value>>;
     const theirs = {
       ...ours,
@@ -291,7 +291,7 @@ describe('concurrent changes of one connection', () => {
     await remembering.find(CONNECTION);
     expect((await remembering.find(CONNECTION))?.settings).toEqual({
       ...ours,
-      groups: { ...ours.groups, policies: [{ match: 'x', mode: 'sync' }] },
+      groups: { ...ours.groups, policies: [{ match: 'x', mode: 'additive' }] },
     });
     expect(reported).toEqual([[CONNECTION, ['groups.policies.0.until', 'guard.perDayCount', 'newest']]]);
     await change(

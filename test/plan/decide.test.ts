@@ -137,7 +137,6 @@ const NOT_FOUND_P = { passedOver: new Map([['p', 'not_found' as const]]) };
 const NOT_FOUND_Q = { passedOver: new Map([['q', 'not_found' as const]]) };
 const OTHER_CONNECTION = { connection: connectionName('other'), group: groupId('g') };
 const OWNED_Q = { passedOver: new Map([['q', OTHER_CONNECTION]]) };
-const REPORT = settingsWith({ drift: 'report' });
 const RELEASE = { kind: 'release' };
 const MISSED = { kind: 'wait', noting: 'missing' };
 const PATCH = { kind: 'write', plan: { action: 'patch' } };
@@ -189,21 +188,6 @@ const leaving = (removals: number, concurrent = 0) => ({
 const changed = (users: string, name = 'Eng') => shown(users, { version: versionToken('v2'), name });
 
 const unechoed = { ...changed('ab'), spokeId: null };
-const accepted = (policy: 'report' | 'adopt') => ({
-  settings: settingsWith({ drift: policy }),
-  views: views({
-    ...view('ax'),
-    acceptedDrift: {
-      policy,
-      seen: stampAt(1),
-      present: new Set([user('x')]),
-      absent: new Set(),
-      name: false,
-      spokeId: false,
-    },
-  }),
-});
-
 describe('decide', () => {
   it.each<[string, Partial<Facts>, object]>([
     ['is in sync: settle', {}, { kind: 'settle', as: 'in_sync', counts: { wanted: 1, applied: 1 } }],
@@ -351,8 +335,8 @@ describe('decide', () => {
     ],
     ['needs no write: settle without a fetch', UNREAD, IN_SYNC],
     [
-      'was deleted in the directory, and onGroupDeleted is release: release',
-      { ...DEPARTS, settings: settingsWith({ onGroupDeleted: 'release' }) },
+      'was deleted in the directory, and onGroupDeleted is release: remove its members, then release',
+      { ...DEPARTS, settings: settingsWith({ onGroupDeleted: 'release' }), views: views(view('')) },
       { kind: 'release' },
     ],
     [
@@ -369,12 +353,6 @@ describe('decide', () => {
       'has a suspected change, and shows no spokeId: read the list',
       { ...SUSPECTED, fetched: unechoed },
       readList(5_000),
-    ],
-    ['has drift that policy report accepts: settle', accepted('report'), IN_SYNC],
-    [
-      'has drift that the policy adopt accepts: read the departed users',
-      accepted('adopt'),
-      { kind: 'read', what: ['departed'] },
     ],
     ['would lose a member: reserve the removal', { views: views(view('ab')) }, RESERVE],
     ['would lose too many members: hold', leaving(7), { kind: 'hold', rule: 'share', size: 8 }],
@@ -605,13 +583,6 @@ describe('decide', () => {
   };
   const REJECTED = { decision: { kind: 'rejected', by: '', reason: '', atMs: 0 } } as const;
   const APPROVED = { decision: { kind: 'approved', by: '', reason: '', atMs: 0 } } as const;
-  const gone = (seen: number, policy: 'report' | 'adopt', spoken = 1) => ({
-    ...{ state: unlinked(state({ acceptedDeletion: { policy, seen: stampAt(seen) } })), ...NO_BASE },
-    settings: settingsWith({ drift: policy }),
-    wanted: wanted('a', {
-      registers: [{ member: memberId('a'), value: 'present', stamp: stampAt(spoken) }],
-    }),
-  });
   const late = (minutes: number, over: Partial<GroupState>, ...listed: readonly ObservedGroup[]) => ({
     ...{
       fetched: 'gone' as const,
@@ -688,10 +659,6 @@ describe('decide', () => {
       late(1, departed, other),
       { kind: 'unlink' },
     ],
-    ['an accepted deletion settles the group', gone(1, 'report'), IN_SYNC],
-    ['report accepts an external deletion until any newer event', gone(1, 'report', 2), READ_LIST],
-    ['adopt accepts an external deletion despite a member event', gone(1, 'adopt', 2), IN_SYNC],
-    ['adopt accepts an external deletion until a group event', gone(0, 'adopt'), READ_LIST],
     ['an uncertain write leads to a wake-up', { state: state(uncertainly({})) }, { againAtMs: NOW_MS + 1 }],
     [
       'a group is read after its uncertain write ended',
@@ -720,7 +687,7 @@ describe('decide', () => {
     ],
     [
       'a removal in mode report is not written, and the group is settled',
-      { views: views(view('ab')), settings: WATCHED },
+      { views: views(view('ab', { mode: 'report' })), settings: WATCHED },
       { driftOutcome: 'report' },
     ],
     ['a waiting hold settles the group as held', holding('ab'), HELD],
@@ -782,24 +749,19 @@ describe('decide', () => {
     ['an empty list leads to a wait', { state: missed(2), ...NONE }, { waitMs: 4 * MINUTE_MS }],
     ['a list that stays empty for an hour leads to unlink', { state: missed(60), ...NONE }, UNLINK],
     [
-      'the group waits under policy report, because the base URL may be wrong',
-      { state: missed(59), ...NONE, settings: REPORT },
+      'the group waits for an hour in the mode report, too, because the base URL may be wrong',
+      { state: missed(59), ...NONE, settings: WATCHED },
       { waitMs: MINUTE_MS },
     ],
     [
-      'the group is unlinked under policy report if the feed reports the deletion',
-      { state: { ...missed(2), suspectedChange: told }, ...NONE, settings: REPORT },
-      { ...UNLINK, acceptedDrift: { policy: 'report' } },
+      'the group is unlinked in the mode report if the feed reports the deletion',
+      { state: { ...missed(2), suspectedChange: told }, ...NONE, settings: WATCHED },
+      UNLINK,
     ],
     [
       'the group is unlinked if the directory deleted it and the feed reports the deletion',
       { state: { ...missed(2), registers: DEPARTED, suspectedChange: told }, ...NONE },
       UNLINK,
-    ],
-    [
-      'the group is unlinked under policy adopt if the list shows other managed groups',
-      { state: missed(2), listed: OTHERS, settings: settingsWith({ drift: 'adopt' }) },
-      { ...UNLINK, acceptedDrift: { policy: 'adopt' } },
     ],
     [
       'the difference is recreated if another group has the spokeId',
@@ -815,7 +777,7 @@ describe('decide', () => {
     const uncertain = { write: intent, sent, untilMs: NOW_MS + 1 };
     const late = {
       state: state({ suspectedChange, uncertain }),
-      settings: settingsWith({ drift: 'adopt' }),
+      settings: WATCHED,
       listed: listing(),
     };
     const change = (added: string, removed: string) => ({
@@ -843,15 +805,15 @@ describe('decide', () => {
     });
   });
 
-  it('if the view is unreadable and external users may stay, users with a register count as added by groupsync', () => {
+  it('if the view is unreadable, users with a register count as wanted, and the removal of any other user waits', () => {
     const lost = facts({
-      settings: settingsWith({ membership: 'additive' }),
       views: views(undefined, { isUnreadable: true }),
       fetched: shown('alx'),
-      departed: new Map([[user('l'), stampAt(2)]]),
+      departed: new Map([[user('l'), { member: memberId('l'), cause: 'removed' }]]),
     });
     const users = new Map([...view('al').users, [user('x'), false]]);
-    expect(decide(lost)).toMatchObject({ kind: 'observe', view: { users }, external: {} });
+    const waits = new Map([[user('x'), 'adoption']]);
+    expect(decide(lost)).toMatchObject({ kind: 'observe', view: { users, waits }, external: {} });
   });
 
   describe('flap damping', () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memberId, platformUserId } from '../../shared/domain/ids.ts';
-import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
-import type { AcceptedDrift, View } from '../../shared/domain/view.ts';
+import type { View } from '../../shared/domain/view.ts';
 import { type DraftInput, draftPlan } from '../../shared/plan/draft.ts';
 
 const member = (user: string) => memberId(`m-${user}`);
@@ -19,8 +18,7 @@ const view = (users: Readonly<Record<string, boolean>>, change: Partial<View> = 
 const base: DraftInput = {
   wanted: wanted('a', 'b'),
   current: view({ a: true, b: true }),
-  membership: 'authoritative',
-  mode: 'sync',
+  mode: 'authoritative',
   onGroupDeleted: 'delete',
   whole: false,
   held: new Set(),
@@ -110,18 +108,17 @@ describe('plan for a group that exists', () => {
     expect(usersOf(plan)).toEqual({ a: true, c: true });
   });
 
-  it('an additive group keeps external users and loses only users that groupsync added', () => {
+  it('an additive group keeps users that the directory never wanted, and loses all other users', () => {
     const plan = draft({
       wanted: wanted('n'),
-      membership: 'additive',
+      mode: 'additive',
       current: view({ mine: true, theirs: false }),
     });
     expect(plan.removals).toEqual(['mine']);
     expect(usersOf(plan)).toEqual({ theirs: false, n: true });
   });
 
-  it('the plan removes no user in mode upsertOnly, and changes nothing in mode report', () => {
-    expect(draft({ wanted: wanted('c'), mode: 'upsertOnly' }).removals).toEqual([]);
+  it('the plan changes nothing in mode report', () => {
     const current = view({ a: true });
     expect(draft({ wanted: wanted('c'), mode: 'report', current })).toEqual({
       action: 'none',
@@ -150,70 +147,29 @@ describe('plan for a group that the directory deleted', () => {
     ['the platform does not have the group', { current: undefined }, 'none'],
     ['a user of the group is held', { held: new Set([platformUserId('b')]) }, 'none'],
     ['a user of another group is held', { held: new Set([platformUserId('elsewhere')]) }, 'delete'],
-    ['the group is in mode upsertOnly', { mode: 'upsertOnly' }, 'none'],
+    ['the group is in mode report', { mode: 'report' }, 'none'],
   ])('the action for a group that the directory deleted is $2 if %s', (_, over, action) => {
     expect(draft({ ...gone, ...over }).action).toBe(action);
   });
 
-  it('with onGroupDeleted=empty, the plan removes all users except held users', () => {
-    const empty = { ...gone, onGroupDeleted: 'empty' } as const;
-    const plan = draft({ ...empty, held: new Set([platformUserId('b')]) });
-    expect(plan).toMatchObject({ action: 'patch', removals: ['a'], departs: true });
-    expect(plan.after).toEqual(view({ b: true }));
-    expect(plan.changes).toEqual([
-      change('remove_member', ['a', null], 'the directory deleted this group', null),
-    ]);
-    expect(draft({ ...empty, current: view({}) }).action).toBe('none');
-  });
+  it.each<Partial<DraftInput>>([{ onGroupDeleted: 'release' }, { mode: 'additive' }])(
+    'with %j, the plan first removes the users that the directory has wanted, then releases the group',
+    (over) => {
+      const current = view({ a: true, b: true, stranger: false });
+      const plan = draft({ ...gone, ...over, current });
+      expect(plan).toMatchObject({ action: 'patch', removals: ['a', 'b'], departs: true });
+      expect(plan.after).toEqual(view({ stranger: false }));
+      expect(draft({ ...gone, ...over, current: view({ stranger: false }) })).toMatchObject({
+        action: 'release',
+        removals: [],
+      });
+    },
+  );
 
-  it('with onGroupDeleted=release, the plan releases the group', () => {
-    expect(draft({ ...gone, onGroupDeleted: 'release' })).toEqual({
-      action: 'release',
-      changes: [change('release_group', ['Eng', null], 'the directory deleted this group')],
-      after: undefined,
-      removals: [],
-      departs: true,
-    });
-  });
-});
-
-describe('plan with an accepted drift', () => {
-  const acceptedDrift: AcceptedDrift = {
-    policy: 'report',
-    seen: STAMP_ZERO,
-    present: new Set([platformUserId('stranger')]),
-    absent: new Set([platformUserId('b')]),
-    name: true,
-    spokeId: true,
-  };
-
-  it('the plan keeps the accepted values', () => {
-    const current = view({ a: true, stranger: false, other: false }, { name: 'Theirs', spokeId: 'x' });
-    const plan = draft({ current, acceptedDrift });
-    expect(plan.removals).toEqual(['other']);
-    expect(plan.after).toEqual({
-      name: 'Theirs',
-      spokeId: 'x',
-      users: new Map([
-        ['a', true],
-        ['stranger', false],
-      ]),
-      acceptedDrift,
-    });
-  });
-
-  it('the plan accepts a removed spokeId, and is a PATCH instead of a PUT', () => {
-    const current = view({ a: true }, { name: 'Theirs', spokeId: null });
-    const plan = draft({ current, whole: true, acceptedDrift: { ...acceptedDrift, name: false } });
-    expect(shortOf(plan)).toEqual([['rename', 'Theirs', 'Eng']]);
-    expect(plan).toMatchObject({ action: 'patch', after: { spokeId: null } });
-  });
-
-  it('the plan sets a changed spokeId whose drift is not accepted', () => {
-    const spokeOnly = draft({
-      current: view({ a: true }, { spokeId: 'x' }),
-      acceptedDrift: { ...acceptedDrift, spokeId: false },
-    });
-    expect(shortOf(spokeOnly)).toEqual([['set_spoke_id', 'x', 'g1']]);
+  it('the link stays while the removal of a user is held', () => {
+    const held = new Set([platformUserId('b')]);
+    const release = { ...gone, held, onGroupDeleted: 'release' } as const;
+    expect(draft(release)).toMatchObject({ action: 'patch', removals: ['a'] });
+    expect(draft({ ...release, current: view({ b: true }) })).toMatchObject({ action: 'none' });
   });
 });

@@ -120,10 +120,9 @@ it.each<[string, Partial<ObservedGroup>, boolean]>([
   expect(shows(observed(users, over), view('ab'))).toBe(expected);
 });
 
-it('a view keeps fields that the platform does not show, and accepted drift', () => {
-  const acceptedDrift = { policy: 'report', absent: new Set(), present: new Set() };
-  const before = view('a', { acceptedDrift: acceptedDrift as never });
+it('a view keeps fields that the platform does not show, the mode, and the waiting removals of present users', () => {
+  const before = view('a', { mode: 'additive', waits: new Map([[platformUserId('a'), 'mode']]) });
   const expected = { ...before, users: new Map([...view('a').users, [platformUserId('x'), false]]) };
   expect(viewOf(observed('ax', { spokeId: null }), undefined, before)).toEqual(expected);
-  expect(viewOf(observed('a'), undefined)).not.toHaveProperty('acceptedDrift');
+  expect(viewOf(observed('x'), before)).not.toHaveProperty('waits');
 });

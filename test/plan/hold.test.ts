@@ -46,6 +46,7 @@ function judge({ removals, sets = {}, about, deletes = false, isGuardOn = true, 
     holds: Object.fromEntries(names.map((name) => [name, HOLDS[name]])),
     read: Object.fromEntries(read),
     limits: isGuardOn ? guardLimits() : null,
+    mustWait: false,
     nowMs,
   });
   const text = (some: readonly string[] | undefined) => some && [...some].sort().join('');

@@ -5,36 +5,36 @@ import { type MergeInput, mergeUsers } from '../../shared/plan/draft.ts';
 const U = platformUserId('u');
 
 /**
- * The columns are: wanted, present, managed, result with authoritative membership, result with additive membership. A
- * result is `true` for a managed user, `false` for an external user, and `null` if the user is not in the group.
+ * The columns are: wanted, present, marked (wanted since the link), result in the mode authoritative, result in the mode additive. A
+ * result is `true` for a marked user, `false` for another user, and `null` if the user is not in the group.
  */
 const TABLE: readonly (readonly [boolean, boolean, boolean, boolean | null, boolean | null])[] = [
   [true, false, false, true, true],
   [true, true, true, true, true],
-  [true, true, false, true, false],
+  [true, true, false, true, true],
   [false, true, true, null, null],
   [false, true, false, null, false],
   [false, false, false, null, null],
 ];
 
-function merge(row: (typeof TABLE)[number], membership: MergeInput['membership'], isKept = false) {
+function merge(row: (typeof TABLE)[number], mode: MergeInput['mode'], isKept = false) {
   const [wanted, there, mine] = row;
   const merged = mergeUsers({
     wanted: new Set(wanted ? [U] : []),
     current: new Map(there ? [[U, mine]] : []),
-    membership,
+    mode,
     keep: () => isKept,
   });
   return merged.has(U) ? merged.get(U) : null;
 }
 
 describe('mergeUsers', () => {
-  it.each(TABLE)('wanted %s, present %s, managed %s: authoritative %s, additive %s', (...row) => {
+  it.each(TABLE)('wanted %s, present %s, marked %s: authoritative %s, additive %s', (...row) => {
     const [wanted, there, mine, ...expected] = row;
-    for (const membership of ['authoritative', 'additive'] as const) {
-      const outcome = expected[membership === 'authoritative' ? 0 : 1];
-      expect(merge(row, membership)).toBe(outcome);
-      expect(merge(row, membership, true)).toBe(!wanted && there ? mine : outcome);
+    for (const mode of ['authoritative', 'additive'] as const) {
+      const outcome = expected[mode === 'authoritative' ? 0 : 1];
+      expect(merge(row, mode)).toBe(outcome);
+      expect(merge(row, mode, true)).toBe(!wanted && there ? mine : outcome);
     }
   });
 
@@ -47,7 +47,7 @@ describe('mergeUsers', () => {
         [platformUserId('c'), true],
         [platformUserId('d'), false],
       ]),
-      membership: 'additive',
+      mode: 'additive',
       keep: (user) => asked.push(user) > 0,
     });
     expect(asked).toEqual(['c']);
@@ -58,7 +58,7 @@ describe('mergeUsers', () => {
     const merged = mergeUsers({
       wanted: new Set(users.slice(1)),
       current: new Map(users.slice(0, -1).map((user) => [user, true])),
-      membership: 'authoritative',
+      mode: 'authoritative',
       keep: () => false,
     });
     expect(merged.size).toBe(99_999);

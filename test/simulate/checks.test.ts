@@ -421,16 +421,11 @@ describe('invariant check of the final state', () => {
     [
       'groupsync added an unwanted user to an additive group',
       (w) => [
-        w.set({ membership: 'additive' }),
+        w.set({ mode: 'additive' }),
         w.gains(),
         w.write({ added: ['u-z'], sent: { users: ['u-r1', 'u-r2', 'u-z'] } }),
       ],
       'additive_leaver',
-    ],
-    [
-      'the drift policy keeps an unwanted user, and no drift record exists',
-      (w) => [w.gains(), w.set({ drift: 'adopt' })],
-      'extra_user',
     ],
     ['the platform group is gone', (w) => w.groups.clear(), 'missing_group'],
     ['the name of the platform group differs in case', (w) => w.held({ name: 'sales' }), 'name'],
@@ -604,7 +599,7 @@ describe('check of the guard', () => {
   };
   checks('guard', NOT_YET, [
     [
-      'an answer lacked members after an edit of another client, and the drift policy is restore',
+      'an answer lacked members after an edit of another client, and groupsync restores the members',
       lacking('restore', true),
       'write_over_share',
     ],

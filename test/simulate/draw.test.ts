@@ -66,7 +66,7 @@ it('300 simulation runs contain every platform fault, action, way, trait, fault 
     staleStatus:409 staleStatus:412 staleStatus:400 staleStatus:422 enforceVersionOnPatch:false echoSpokeId:false names:trimmed
     names:folded uniqueNames:true installer:null installer:u-installer listLagMs:true getLagMs:true feedLagMs:true endOfFeed:same
     endOfFeed:null endOfFeed:absent endOfFeed:empty feedEnvelope:flat emptyFeedPage:nullEvents emptyFeedPage:nullData
-    spokeIds:folded longestName:null longestName:true numericVersions:true membership:additive drift:report drift:adopt onGroupDeleted:empty
+    spokeIds:folded longestName:null longestName:true numericVersions:true mode:additive mode:report
     onGroupDeleted:release memberIdField:id groups:given nameTemplate:{name}
     refuses_name refuses_spoke_id answers_lag answers_lack_users answers_404 deletes_ignored list_cut
     drops_users keeps_users refuses_user_422 answers_other_group answers_html answers_half list_denies get_denies

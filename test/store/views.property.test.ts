@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import { connectionName, groupId, intentId, platformUserId } from '../../shared/domain/ids.ts';
-import type { Stamp } from '../../shared/domain/stamp.ts';
 import type { UserChange, View } from '../../shared/domain/view.ts';
 import { NOTHING_SENT } from '../../shared/plan/uncertain.ts';
 import { createGroupStore } from '../../shared/store/group-store.ts';
@@ -15,15 +14,9 @@ import { always } from '../support/engine/runs.ts';
 const ref = { connection: connectionName('default'), group: groupId('g') };
 const HOUR_MS = 3_600_000;
 const users = (...ids: readonly string[]) => ids.map((id) => platformUserId(id) as never);
-const accepted = {
-  present: new Set(users('!a')),
-  absent: new Set(users('#b\n')),
-  name: true,
-  spokeId: false,
-};
-const acceptedDrift = { policy: 'adopt', seen: 's' as Stamp, ...accepted } as const;
+const waits = new Map([[platformUserId('!a\n'), 'adoption' as const]]);
 /** Fields of a view that do not come from an answer of the platform. */
-const ODD: readonly Partial<View>[] = [{ alias: ' !x\n' }, { acceptedDrift }, { alias: '', acceptedDrift }];
+const ODD: readonly Partial<View>[] = [{ alias: ' !x\n' }, { waits, mode: 'report' }, { alias: '', waits }];
 
 const some = fc.uniqueArray(fc.nat(150), { maxLength: 3 });
 const action = fc.record({

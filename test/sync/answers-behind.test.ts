@@ -77,9 +77,9 @@ describe('answer that shows the state before its own write', () => {
     ['new version, fetch 30 s behind', 'authoritative', 30_000, 'new version'],
     ['new version, fetch 30 s behind', 'additive', 30_000, 'new version'],
   ] as const)(
-    'apply records no drift after a removal and a rename if the answer shows an earlier state (%s, membership %s)',
-    async (_, membership, getLagMs, version) => {
-      const { deliver, later, world, shown, drift, state } = await company({ getLagMs }, { membership });
+    'apply records no drift after a removal and a rename if the answer shows an earlier state (%s, mode %s)',
+    async (_, mode, getLagMs, version) => {
+      const { deliver, later, world, shown, drift, state } = await company({ getLagMs }, { mode });
       await deliver({ snapshot: 'g', of: ['a', 'b'] });
       world.advance(HOUR_MS);
       world.platform.behind = (kind) => kind === 'patch' && version;

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
 import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
-import { CONNECTION, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
+import { CONNECTION, HOUR_MS } from '../support/engine/world.ts';
 
 /** Creates the group `g` with the users a and b, in sync, and a user guest that another client added. */
 async function withGuest(settings: Readonly<Record<string, unknown>>) {
@@ -32,31 +31,26 @@ async function withGuest(settings: Readonly<Record<string, unknown>>) {
 }
 
 describe('fetch that shows only some users of a group that another client changed', () => {
-  it.each([
-    ['membership additive', { membership: 'additive' }],
-    ['drift adopt', { drift: 'adopt' }],
-    ['mode upsertOnly', { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }],
-  ])(
-    'the next write keeps every user that the list shows for the fetched version (%s)',
-    async (_, settings) => {
-      const { world, id, deliver, shown, showOnlyFirst, showAll, drift } = await withGuest(settings);
-      world.platform.changeAsOther(id, { name: 'Theirs' });
-      showOnlyFirst();
-      await suspectChanged(world);
-      await deliver();
-      world.advance(HOUR_MS);
-      await deliver({ add: ['d'], to: 'g' });
-      showAll();
-      world.advance(HOUR_MS);
-      await deliver();
-      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-d', 'u-guest']]);
-      expect(await drift()).not.toContain('members_removed');
-    },
-  );
+  it('the next write keeps every user that the list shows for the fetched version', async () => {
+    const { world, id, deliver, shown, showOnlyFirst, showAll, drift } = await withGuest({
+      mode: 'additive',
+    });
+    world.platform.changeAsOther(id, { name: 'Theirs' });
+    showOnlyFirst();
+    await suspectChanged(world);
+    await deliver();
+    world.advance(HOUR_MS);
+    await deliver({ add: ['d'], to: 'g' });
+    showAll();
+    world.advance(HOUR_MS);
+    await deliver();
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-d', 'u-guest']]);
+    expect(await drift()).not.toContain('members_removed');
+  });
 
-  it('with drift adopt, the next write keeps the users of a group whose creation got no answer', async () => {
+  it('in the mode additive, the next write keeps the users of a group whose creation got no answer', async () => {
     const { world, troubles, hire, deliver, emit, pass, shown } = await createTestEngine({
-      settings: { drift: 'adopt' },
+      settings: { mode: 'additive' },
     });
     await hire('a', 'b', 'c', 'd');
     await deliver({ snapshot: 'x', of: ['a'] });
@@ -80,7 +74,7 @@ describe('fetch that shows only some users of a group that another client change
 
   it('an adoption keeps a user of another client if the group changed between the list and the fetch', async () => {
     const { world, hire, deliver, shown } = await createTestEngine({
-      settings: { membership: 'additive' },
+      settings: { mode: 'additive' },
     });
     const { platform } = world;
     await hire('a', 'b', 'd');
@@ -102,24 +96,4 @@ describe('fetch that shows only some users of a group that another client change
     await deliver({ add: ['d'], to: 'g' });
     expect(shown('g')).toEqual([['u-a', 'u-b', 'u-d', 'u-guest']]);
   });
-});
-
-describe('accepted drift', () => {
-  it.each(['adopt', 'report'])(
-    'an accepted user of another client stays accepted after the group answers 404 for a while (drift %s)',
-    async (drift) => {
-      const { world, id, deliver, pass, state, shown } = await withGuest({ drift });
-      const { platform } = world;
-      platform.hidden = (one) => one === id;
-      await sweep(await world.connection(), world.toolPorts);
-      await pass(30 * MINUTE_MS, 10);
-      expect((await state('g'))?.link).toBeUndefined();
-      platform.hidden = () => false;
-      world.advance(2 * HOUR_MS);
-      await sweep(await world.connection(), world.toolPorts);
-      await deliver();
-      expect((await state('g'))?.link?.id).toBe(id);
-      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-guest']]);
-    },
-  );
 });

@@ -31,7 +31,7 @@ async function company(settings: Readonly<Record<string, unknown>> = {}, platfor
 }
 
 describe('user that the platform keeps after a removal', () => {
-  it.each([{}, { membership: 'additive' }, { onGroupDeleted: 'empty' }])(
+  it.each([{}, { mode: 'additive' }, { onGroupDeleted: 'release' }])(
     'a user that the platform keeps after a removal is reported, and removed again until the removal succeeds (%o)',
     async (settings) => {
       const { world, emit, deliver, state, shown, pass } = await company(settings, { echoSpokeId: false });
@@ -112,7 +112,7 @@ describe('user that the platform adds to a new group by itself', () => {
   it.each([true, false])(
     'a user that the platform adds to a new group is removed although the answer was lost (spokeId shown: %s)',
     async (echoSpokeId) => {
-      const { world, troubles, emit, shown, pass } = await company({ drift: 'adopt' }, { echoSpokeId });
+      const { world, troubles, emit, shown, pass } = await company({}, { echoSpokeId });
       world.platform.installer = 'u-installer';
       let isLost = false;
       troubles.platform = (call) => {
@@ -128,16 +128,13 @@ describe('user that the platform adds to a new group by itself', () => {
     },
   );
 
-  it.each([{ membership: 'additive' }, { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }])(
-    'a user that the platform adds to a new group stays if the settings allow external users (%o)',
-    async (settings) => {
-      const { world, deliver, state, shown } = await company(settings);
-      world.platform.installer = 'u-installer';
-      await deliver({ snapshot: 'g', of: ['a'] });
-      expect(shown('g')).toEqual([users('a', 'installer')]);
-      expect(await state('g')).toMatchObject({ settled: 'in_sync' });
-    },
-  );
+  it('a user that the platform adds to a new group stays in the mode additive', async () => {
+    const { world, deliver, state, shown } = await company({ mode: 'additive' });
+    world.platform.installer = 'u-installer';
+    await deliver({ snapshot: 'g', of: ['a'] });
+    expect(shown('g')).toEqual([users('a', 'installer')]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+  });
 });
 
 it.each<DirectoryEvent>([
@@ -146,7 +143,7 @@ it.each<DirectoryEvent>([
 ])(
   'a removed member leaves the platform although the stored view is missing and external users may stay: %j',
   async (removal) => {
-    const { world, deliver, shown } = await company({ membership: 'additive' });
+    const { world, deliver, shown } = await company({ mode: 'additive' });
     await deliver({ snapshot: 'g', of: ['a', 'b'] });
     for (const item of world.table.items.values()) if (item.sk.startsWith('VIEW#')) world.table.remove(item);
     await deliver(removal);

@@ -27,7 +27,7 @@ async function lostCreation({ isMade, limit = 3 }: { readonly isMade: boolean; r
 }
 
 interface LostWithMore {
-  readonly drift: string;
+  readonly mode: string;
   readonly echoSpokeId: boolean;
   readonly isMade?: boolean;
 }
@@ -35,10 +35,10 @@ type World = Awaited<ReturnType<typeof createTestEngine>>['world'];
 
 /** Loses the answer to the creation of `g`. After the POST, `meanwhile` changes the platform. */
 async function creationWithMore(
-  { drift, echoSpokeId, isMade = true }: LostWithMore,
+  { mode, echoSpokeId, isMade = true }: LostWithMore,
   meanwhile: (world: World) => unknown,
 ) {
-  const engine = await createTestEngine({ platform: { echoSpokeId }, settings: { drift } });
+  const engine = await createTestEngine({ platform: { echoSpokeId }, settings: { mode } });
   const { world, troubles, deliver, emit, hire, pass } = engine;
   await hire('a', 'b', 'c', 'd');
   await deliver({ snapshot: 'x', of: ['a'] });
@@ -165,10 +165,10 @@ describe('creation whose answer is lost', () => {
   const MORE = ['u-a', 'u-b', 'u-c', 'u-d'];
 
   it.each([
-    { drift: 'restore', echoSpokeId: true, users: ['u-a', 'u-b'] },
-    { drift: 'restore', echoSpokeId: false, users: ['u-a', 'u-b'] },
-    { drift: 'adopt', echoSpokeId: true, users: MORE },
-    { drift: 'adopt', echoSpokeId: false, users: MORE },
+    { mode: 'authoritative', echoSpokeId: true, users: ['u-a', 'u-b'] },
+    { mode: 'authoritative', echoSpokeId: false, users: ['u-a', 'u-b'] },
+    { mode: 'additive', echoSpokeId: true, users: MORE },
+    { mode: 'additive', echoSpokeId: false, users: MORE },
   ])('users that another client added to the created group are recorded as drift (%o)', async (expected) => {
     const { shown, drift } = await creationWithMore(expected, ({ platform }) => {
       const [made] = [...platform.groups.values()].filter(({ name }) => name === 'g');
@@ -178,16 +178,14 @@ describe('creation whose answer is lost', () => {
     expect(await drift()).toEqual([['members_added', ['u-c', 'u-d']]]);
   });
 
-  it.each(['report', 'adopt'])(
-    'an external group with the same name as a creation without an answer keeps its users (%s)',
-    async (drift) => {
-      const engine = await creationWithMore({ drift, echoSpokeId: false, isMade: false }, ({ platform }) =>
-        platform.addForeign({ name: 'g', users: MORE, spokeId: 'g' }),
-      );
-      expect(engine.shown('g')).toEqual([MORE]);
-      expect(await engine.drift()).toEqual([['members_added', ['u-c', 'u-d']]]);
-    },
-  );
+  it('in the mode additive, an external group with the same name as a creation without an answer keeps its users', async () => {
+    const given = { mode: 'additive', echoSpokeId: false, isMade: false };
+    const engine = await creationWithMore(given, ({ platform }) =>
+      platform.addForeign({ name: 'g', users: MORE, spokeId: 'g' }),
+    );
+    expect(engine.shown('g')).toEqual([MORE]);
+    expect(await engine.drift()).toEqual([['members_added', ['u-c', 'u-d']]]);
+  });
 
   it('a creation without an answer is repeated within four hours if the only managed group is excluded and deleted', async () => {
     const { world, troubles, deliver, emit, hire, pass, shown, state } = await createTestEngine();

@@ -123,24 +123,6 @@ describe('platform that answers 404 for existing groups', () => {
     expect(shown('g0')).toEqual([['u-a', 'u-b']]);
   });
 
-  it.each(['report', 'adopt'])(
-    'an accepted deletion ends when the platform shows the group again (%s)',
-    async (drift) => {
-      const { world, pass, deliver, state, shown } = await company(2, {}, { drift });
-      const platformId = (await state('g0'))?.link?.id;
-      world.platform.hidden = (id) => id === platformId;
-      await sweep(await world.connection(), world.toolPorts);
-      await pass(5 * MINUTE_MS);
-      expect(await state('g0')).toMatchObject({ acceptedDeletion: { policy: drift }, settled: 'in_sync' });
-      world.platform.hidden = () => false;
-      await sweep(await world.connection(), world.toolPorts);
-      await deliver();
-      expect(await state('g0')).toMatchObject({ link: { id: platformId }, settled: 'in_sync' });
-      await deliver({ take: ['a'], from: 'g0' });
-      expect(shown('g0')).toEqual([[]]);
-    },
-  );
-
   it.each([
     ['in the first half hour', {}],
     ['after an unlink', { first: [{ upsert: 'g0', name: 'New' }] }],

@@ -22,7 +22,7 @@ it('a group stays in sync if versions are numbers, and apply sends each version 
 });
 
 it('apply notices a change by another client if versions are numbers', async () => {
-  const { world, id } = await settled({ drift: 'restore' }, NUMERIC);
+  const { world, id } = await settled({}, NUMERIC);
   world.platform.changeAsOther(id, { users: [...USERS, 'u-guest'] });
   await deliver(world, joins('late'));
   await apply(world);

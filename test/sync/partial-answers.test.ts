@@ -84,27 +84,21 @@ describe('answer to a write that shows only some users', () => {
     },
   );
 
-  it.each([
-    ['additive membership', { membership: 'additive' }],
-    ['drift policy adopt', { drift: 'adopt' }],
-    ['mode upsertOnly', { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }],
-  ])(
-    'after an answer without some users, writes keep a member that another client added (%s)',
-    async (_, settings) => {
-      const { deliver, later, shown, guest, world, showOnlyFirstForAWhile, showAll } =
-        await company(settings);
-      await deliver({ snapshot: 'g', of: ['a', 'b'] });
-      world.advance(HOUR_MS);
-      await guest('u-guest');
-      world.advance(HOUR_MS);
-      showOnlyFirstForAWhile();
-      await deliver({ add: ['c'], to: 'g' });
-      await deliver({ add: ['d'], to: 'g' });
-      showAll();
-      await later();
-      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d', 'u-guest']]);
-    },
-  );
+  it('after an answer without some users, writes of an additive group keep a member that another client added', async () => {
+    const { deliver, later, shown, guest, world, showOnlyFirstForAWhile, showAll } = await company({
+      mode: 'additive',
+    });
+    await deliver({ snapshot: 'g', of: ['a', 'b'] });
+    world.advance(HOUR_MS);
+    await guest('u-guest');
+    world.advance(HOUR_MS);
+    showOnlyFirstForAWhile();
+    await deliver({ add: ['c'], to: 'g' });
+    await deliver({ add: ['d'], to: 'g' });
+    showAll();
+    await later();
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d', 'u-guest']]);
+  });
 
   it('after an answer without some users, writes keep the members whose removal is held', async () => {
     const guard = { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 };
@@ -137,8 +131,8 @@ it('every write contains the wanted users that the platform never shows', async 
   expect(await drift()).toEqual([]);
 });
 
-it('under additive membership, apply removes a leaver that no answer showed for 40 minutes', async () => {
-  const { deliver, later, sweepAfter, shown, world, state } = await company({ membership: 'additive' });
+it('in the mode additive, apply removes a leaver that no answer showed for 40 minutes', async () => {
+  const { deliver, later, sweepAfter, shown, world, state } = await company({ mode: 'additive' });
   await deliver({ snapshot: 'g', of: ['a', 'b'] });
   world.advance(HOUR_MS);
   world.platform.showing = (_, users) => users.filter((user) => user !== 'u-c');
@@ -156,10 +150,10 @@ it('under additive membership, apply removes a leaver that no answer showed for 
 });
 
 describe('fetch that shows only some users', () => {
-  it.each(['restore', 'report', 'adopt'])(
-    'apply removes no wanted member if a fetch shows only the first user (drift policy %s)',
-    async (policy) => {
-      const { deliver, later, shown, world, showOnlyFirst, showAll, sent } = await company({ drift: policy });
+  it.each(['authoritative', 'additive'])(
+    'apply removes no wanted member if a fetch shows only the first user (mode %s)',
+    async (mode) => {
+      const { deliver, later, shown, world, showOnlyFirst, showAll, sent } = await company({ mode });
       await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
       world.advance(HOUR_MS);
       const [group] = world.platform.groups.values();
@@ -176,7 +170,9 @@ describe('fetch that shows only some users', () => {
   );
 
   it('a fetch that shows only the first user one second after a write causes no drift of members', async () => {
-    const { deliver, later, shown, world, showOnlyFirst, showAll, drift } = await company({ drift: 'adopt' });
+    const { deliver, later, shown, world, showOnlyFirst, showAll, drift } = await company({
+      mode: 'additive',
+    });
     await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
     world.advance(HOUR_MS);
     await deliver({ upsert: 'g', name: 'Other' });
@@ -258,11 +254,11 @@ describe('hidden users that groupsync added and the platform does not show', () 
 });
 
 describe('fetch of the last written version that shows only some users', () => {
-  it.each(['restore', 'report', 'adopt'])(
-    'a fetch that shows only the first user causes no drift and no loss of members (drift policy %s)',
-    async (policy) => {
+  it.each(['authoritative', 'additive'])(
+    'a fetch that shows only the first user causes no drift and no loss of members (mode %s)',
+    async (mode) => {
       const { deliver, lookAgain, shown, world, showOnlyFirst, showAll, drift, state } = await company({
-        drift: policy,
+        mode,
       });
       await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
       world.advance(HOUR_MS);
@@ -281,7 +277,7 @@ describe('fetch of the last written version that shows only some users', () => {
 
   it('a member of another client is still external after a fetch that shows only the first user', async () => {
     const { deliver, lookAgain, shown, world, showOnlyFirst, showAll, guest, drift } = await company({
-      membership: 'additive',
+      mode: 'additive',
     });
     await deliver({ snapshot: 'g', of: ['a', 'b'] });
     world.advance(HOUR_MS);
@@ -306,7 +302,7 @@ describe('member of another client that the platform drops at a write of groupsy
     'apply adds a dropped member when the directory adds the member (the %s shows the loss)',
     async (seen) => {
       const { deliver, lookAgain, shown, world, guest, showAll, state } = await company({
-        membership: 'additive',
+        mode: 'additive',
       });
       await deliver({ snapshot: 'g', of: ['a', 'b'] });
       world.advance(HOUR_MS);
@@ -357,11 +353,11 @@ describe('search for a refused user', () => {
 });
 
 describe('list that shows only some users', () => {
-  it.each(['restore', 'adopt'])(
-    'a list with only the first user causes no drift after a creation without an answer (drift policy %s)',
-    async (policy) => {
+  it.each(['authoritative', 'additive'])(
+    'a list with only the first user causes no drift after a creation without an answer (mode %s)',
+    async (mode) => {
       const { deliver, shown, world, showOnlyFirst, troubles, drift, sent } = await company({
-        drift: policy,
+        mode,
       });
       let isLost = false;
       troubles.platform = (call) => {

@@ -32,7 +32,10 @@ describe('read before a write', () => {
   it.each([true, false])(
     'a user that another client adds before the write stays in the group (PATCH compares versions: %s)',
     async (enforceVersionOnPatch) => {
-      const { world, id, calls, change, users } = await worked({ drift: 'adopt' }, { enforceVersionOnPatch });
+      const { world, id, calls, change, users } = await worked(
+        { mode: 'additive' },
+        { enforceVersionOnPatch },
+      );
       world.platform.changeAsOther(id, { users: [...USERS, 'u-guest'] });
       await change(joins('late'));
       expect(users()).toEqual([...USERS, 'u-guest', 'u-late'].sort());

@@ -202,8 +202,8 @@ describe('name that the platform refuses', () => {
     expect(await state('g')).toMatchObject({ lastError: { code: 'name_in_use' } });
   });
 
-  it('a refused name does not block a removal under additive membership, although apply reads before each write', async () => {
-    const { emit, pass, shown } = await company(isTooLong, { settings: { membership: 'additive' } });
+  it('a refused name does not block a removal in the mode additive, although apply reads before each write', async () => {
+    const { emit, pass, shown } = await company(isTooLong, { settings: { mode: 'additive' } });
     emit({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
     await pass(2 * HOUR_MS);
     expect(shown('g')).toEqual([['u-a', 'u-c']]);

@@ -129,12 +129,7 @@ it.each([409, 412, 400, 422] as const)(
 
 it('a member that groupsync added can be removed later, even if a read shows the group before the addition', async () => {
   const platform = { enforceVersionOnPatch: false, getLagMs: 12_000 };
-  const { world, deliver, shown, hire, id } = await inSync(
-    ['a'],
-    { membership: 'additive' },
-    platform,
-    5_000,
-  );
+  const { world, deliver, shown, hire, id } = await inSync(['a'], { mode: 'additive' }, platform, 5_000);
   await hire('b');
   world.advance(CREATE_SETTLE_MS);
   world.platform.changeAsOther(id, { name: 'Theirs' });
@@ -171,32 +166,27 @@ it.each(['create', 'patch'] as const)(
   },
 );
 
-it.each(['restore', 'adopt'])(
-  'a late deletion by groupsync is not recorded as an external change (%s)',
-  async (drift) => {
-    const { world, troubles, hire, deliver, emit, work, shown, audit } = await createTestEngine({
-      settings: { drift },
-    });
-    await hire('a', 'b');
-    await deliver({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
-    world.advance(CREATE_SETTLE_MS);
-    const faults = { patch: 'lost_before', delete: 'lost_late' } as const;
-    troubles.platform = (call) => faults[call as keyof typeof faults] ?? 'none';
-    emit({ remove: 'g' });
-    await work(3);
-    emit({ snapshot: 'g', of: ['a', 'b'] });
-    await work(6);
-    troubles.platform = NO_FAULTS.platform;
-    world.advance(60_000);
-    expect(world.platform.lateCount).toBe(0);
-    await suspectChanged(world);
-    await deliver();
-    expect(shown('g')).toEqual([['u-a', 'u-b']]);
-    expect(await allOf(world.toolPorts.drift.list(CONNECTION))).toEqual([]);
-    const lateWrite = expect.objectContaining({ action: 'delete', outcome: 'found_written' });
-    expect(await audit('g')).toContainEqual(lateWrite);
-  },
-);
+it('a late deletion by groupsync is not recorded as an external change', async () => {
+  const { world, troubles, hire, deliver, emit, work, shown, audit } = await createTestEngine();
+  await hire('a', 'b');
+  await deliver({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
+  world.advance(CREATE_SETTLE_MS);
+  const faults = { patch: 'lost_before', delete: 'lost_late' } as const;
+  troubles.platform = (call) => faults[call as keyof typeof faults] ?? 'none';
+  emit({ remove: 'g' });
+  await work(3);
+  emit({ snapshot: 'g', of: ['a', 'b'] });
+  await work(6);
+  troubles.platform = NO_FAULTS.platform;
+  world.advance(60_000);
+  expect(world.platform.lateCount).toBe(0);
+  await suspectChanged(world);
+  await deliver();
+  expect(shown('g')).toEqual([['u-a', 'u-b']]);
+  expect(await allOf(world.toolPorts.drift.list(CONNECTION))).toEqual([]);
+  const lateWrite = expect.objectContaining({ action: 'delete', outcome: 'found_written' });
+  expect(await audit('g')).toContainEqual(lateWrite);
+});
 
 it.each(['platform.patch', 'update GROUP'])(
   'a hold that another worker stores during a write (before %s) is counted as waiting, and the next apply ends it',
@@ -272,8 +262,10 @@ it.each([
 it.each(['getMany VIEW#', 'platform.get'])(
   'plan and explain show the current state if apply runs immediately before their call %s',
   async (held) => {
-    const { world, deliver, ref, id } = await inSync([...'abcdef'], { drift: 'report' });
-    const connection = await world.connection();
+    const { world, deliver, ref, id } = await inSync([...'abcdef']);
+    const known = await world.connection();
+    const connection = { ...known, settings: { ...known.settings, mode: 'report' as const } };
+    await world.toolPorts.connections.save(connection);
     const plan = (ports: Ports) => planGroup(ref('g'), ports);
     const explain = (ports: Ports) => explainMember(ref('g'), 'b', { connection, ports });
     for (const ask of [plan, explain]) {
@@ -284,11 +276,10 @@ it.each(['getMany VIEW#', 'platform.get'])(
   },
 );
 
-it.each(['restore', 'report', 'adopt'] as const)(
-  "a read that shows the group before groupsync's last write does not count as an external change under %s",
-  async (drift) => {
-    const settings = { drift, membership: 'additive' };
-    const { world, deliver, shown, state, id } = await inSync(['a', 'b'], settings, { getLagMs: 45_000 });
+it.each(['authoritative', 'additive'])(
+  "a read that shows the group before groupsync's last write does not count as an external change in the mode %s",
+  async (mode) => {
+    const { world, deliver, shown, state, id } = await inSync(['a', 'b'], { mode }, { getLagMs: 45_000 });
     world.advance(CREATE_SETTLE_MS);
     await deliver({ take: ['b'], from: 'g' });
     await deliver({ add: ['b'], to: 'g' }, { take: ['a'], from: 'g' });
@@ -304,7 +295,7 @@ it.each(['restore', 'report', 'adopt'] as const)(
     world.advance(60_000);
     await suspectChanged(world);
     await deliver();
-    expect(world.platform.groups.get(id)?.name).toBe(drift === 'restore' ? 'Group g' : 'Theirs');
+    expect(world.platform.groups.get(id)?.name).toBe('Group g');
   },
 );
 
@@ -323,12 +314,12 @@ it('apply first waits, and then reverts a change that another client makes short
   expect(await allOf(world.toolPorts.drift.list(CONNECTION))).toMatchObject([{ kind: 'members_added' }]);
 });
 
-it.each(['restore', 'report', 'adopt'])(
+it.each(['authoritative', 'additive'])(
   'an uncertain write that takes effect after a later write permanently removes no member (%s)',
-  async (drift) => {
+  async (mode) => {
     const platform = { enforceVersionOnPatch: false };
     const { world, troubles, hire, deliver, emit, ref, state, shown } = await createTestEngine({
-      settings: { drift },
+      settings: { mode },
       platform,
     });
     await hire('a', 'b', 'c');

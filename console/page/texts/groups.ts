@@ -53,11 +53,9 @@ export const group = {
   settingsLink: 'Change settings',
   setting: {
     excluded: 'Excluded',
-    mode: 'Policy of the group',
-    drift: 'External changes',
+    mode: 'Mode',
     match: 'Match rules',
     includeStates: 'Employee states',
-    membership: 'Membership',
     onGroupDeleted: 'If the directory deletes the group',
     nameTemplate: 'Name on the platform',
     guard: 'Limits of removals',

@@ -54,6 +54,8 @@ export const home = {
     per_hour: 'too many people of all groups within 75 minutes',
     deleted_groups: 'too many groups deleted within 75 minutes',
     emptied_groups: 'too many small groups lost most of their people within 75 minutes',
+    adoption: 'in the group when it was adopted',
+    mode: 'possible only after a change of the mode',
   } satisfies Readonly<Record<HoldRow['rule'], string>>,
   gateNext: 'View details',
   failingCalls: (share: string, endpoint: string) => `${share} of the calls fail: ${endpoint}`,

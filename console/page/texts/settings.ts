@@ -30,23 +30,26 @@ export const texts: Readonly<Record<string, SettingText>> = {
       id: ['Employee id', 'each role is a separate person'],
     },
   },
-  membership: {
+  mode: {
     section: 'groups',
-    title: 'Membership',
-    text: 'Whether users stay in a group if the directory does not list them as members.',
+    title: 'Mode',
+    text: 'How groupsync treats the groups. A policy below sets another mode for single groups.',
     choices: {
-      authoritative: ['Authoritative', 'only members of the directory stay'],
-      additive: ['Additive', 'users that other clients add stay'],
+      authoritative: ['Authoritative', 'a platform group equals its directory group'],
+      additive: ['Additive', 'users that the directory never wanted stay'],
+      report: ['Report', 'groupsync writes nothing'],
     },
   },
   onGroupDeleted: {
     section: 'groups',
     title: 'If the directory deletes a group',
-    text: 'What happens to the platform group.',
+    text: 'What happens to the platform group in the mode authoritative.',
     choices: {
       delete: ['Delete', 'the platform group is deleted'],
-      empty: ['Empty', 'its members are removed'],
-      release: ['Release', 'the platform group stays as it is, without an owner'],
+      release: [
+        'Release',
+        'the members from the directory are removed, and the group stays without an owner',
+      ],
     },
   },
   nameTemplate: {
@@ -67,7 +70,7 @@ export const texts: Readonly<Record<string, SettingText>> = {
   'groups.policies': {
     section: 'groups',
     title: 'Policies of groups',
-    text: 'A JSON list of {"match": pattern, "mode": "sync", "upsertOnly" or "report", "drift": optional}. The first match applies.',
+    text: 'A JSON list of {"match": pattern, "mode": "authoritative", "additive" or "report"}. The first match applies.',
   },
   nested: {
     section: 'groups',
@@ -122,16 +125,6 @@ export const texts: Readonly<Record<string, SettingText>> = {
     section: 'safety',
     title: 'Audit of reads',
     text: 'The audit records who reads data of people, in the console and at the command line.',
-  },
-  drift: {
-    section: 'drift',
-    title: 'External changes',
-    text: 'What groupsync does with changes that other clients make to a group.',
-    choices: {
-      restore: ['Restore', 'the change is reverted'],
-      report: ['Report', 'the change stays until the directory changes the group'],
-      adopt: ['Adopt', 'the change stays until the directory changes the same member or field'],
-    },
   },
   baseUrl: { section: 'advanced', title: 'Address of the platform', text: 'An https URL.' },
   concurrency: {

@@ -81,7 +81,7 @@ export const StatusReport = z.object({
   }),
   failingCalls: z.array(FailingEndpoint).describe('The endpoints whose calls fail now.'),
   observing: z.boolean().describe('Whether the connection only observes: it plans and writes nothing.'),
-  drift: text.describe('The drift policy: restore, report or adopt.'),
+  mode: text.describe('The mode of the connection: authoritative, additive or report.'),
   credential: CredentialReport,
   groups: z.record(text, count).describe('Number of groups by state.'),
   pendingMembers: count,

@@ -193,7 +193,7 @@ function differenceOf(
   { settings }: Connection,
 ) {
   const shown: ReadonlySet<string> = new Set(current !== undefined && isWhole(current) ? current.users : []);
-  const mayRemove = settings.membership === 'authoritative';
+  const mayRemove = settings.mode === 'authoritative';
   return {
     added: [...wanted.keys()].filter((user) => !shown.has(user)),
     removed: mayRemove ? [...shown].filter((user) => !wanted.has(user)) : [],

@@ -158,9 +158,7 @@ async function link(
   const observed = await platform.groups.get(id);
   // If the platform group is gone, apply creates a platform group for the new group.
   if (observed === undefined) return ports.groups.endRelease(state.ref, dirtyNow(ports));
-  const { acceptedDrift: _, ...known } = base ?? {};
-  const before = 'users' in known ? (known as View) : undefined;
   const viewId = intentId(ports.newId());
-  const view = await ports.groups.prepareView(state, viewId, viewOf(observed, before));
+  const view = await ports.groups.prepareView(state, viewId, viewOf(observed, base));
   return ports.groups.adopt(state, { id, version: observed.version, view }, dirtyNow(ports));
 }

@@ -61,11 +61,11 @@ export async function checkConnection(connection: Connection, ports: ToolPorts):
     const detail = `this version does not know ${key}; the stored value is kept`;
     return fault('settings', detail, 'deploy the release that stored this value');
   });
-  const { drift } = connection.settings;
+  const { mode } = connection.settings;
   const requests = checkRequests(connection);
   return named([
     ...rounds.flat(),
-    passed('drift', drift),
+    passed('mode', mode),
     passed('platform', platform),
     ...requests,
     ...unknown,

@@ -1,8 +1,8 @@
+import { EVENT_FIELDS } from '../../domain/group-fields.ts';
 import type { FlapDamping, GroupState, SuspectedChange } from '../../domain/group-state.ts';
 import { holdsOf } from '../../domain/hold.ts';
-import { STAMP_ZERO } from '../../domain/stamp.ts';
+import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import { type ObservedGroup, type View, withUnwanted } from '../../domain/view.ts';
-import { latestStampsOf } from '../accepted-drift.ts';
 import type { Decision, Read } from '../decision.ts';
 import type { Facts, Views, Wanted } from '../facts.ts';
 import { fieldMatches } from '../names.ts';
@@ -13,7 +13,7 @@ const RESTORED_AT_ONCE = 2;
 
 const HOUR_MS = 3_600_000;
 
-export const NO_USERS = { users: new Map() };
+const NO_USERS = { users: new Map() };
 
 const FLAP_DAMPED = {
   code: 'contested',
@@ -31,12 +31,26 @@ export function decideDamping(facts: Facts): Decision | undefined {
   const damping = dampingNow(state, nowMs);
   if (damping === undefined || passesDamping(state)) return undefined;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
-  if (latestStampsOf(state, wanted).newest > (damping.seen ?? STAMP_ZERO)) return undefined;
+  if (newestStampOf(state, wanted) > (damping.seen ?? STAMP_ZERO)) return undefined;
   if (mayHaveBlocked(facts, views)) return undefined;
-  // If removals are held, or the mode is not `sync`, a write would not remove the member. So the group keeps waiting.
-  const mayLeave = holdsOf(state).length === 0 && treatmentOf(facts).mode === 'sync';
+  // If removals are held, or the mode is `report`, a write would not remove the member. So the group keeps waiting.
+  const mayLeave = holdsOf(state).length === 0 && treatmentOf(facts).mode !== 'report';
   if (mayLeave && hasLeaver(wanted, views)) return undefined;
   return { kind: 'wait', waitMs: damping.sinceMs + HOUR_MS - nowMs, why: FLAP_DAMPED };
+}
+
+/** Returns the latest stamp of the directory's events about a group, its fields and its members. */
+export function newestStampOf({ registers }: GroupState, wanted: Wanted): Stamp {
+  const ofFields = EVENT_FIELDS.flatMap((field) => registers[field]?.stamp ?? []);
+  const ofMembers = wanted.registers.map(({ stamp }) => stamp);
+  return [
+    registers.upserted,
+    registers.deleted,
+    registers.snapshot,
+    ...ofFields,
+    ...ofMembers,
+    ...wanted.userFloors.values(),
+  ].reduce(laterStamp);
 }
 
 /** Whether groupsync may remove a blocked person now: from the view, or after it has read a change of another client. */
@@ -60,7 +74,7 @@ function dampingNow({ flapDamping }: GroupState, nowMs: number): FlapDamping | u
 const passesDamping = ({ suspectedChange, approval }: GroupState): boolean =>
   isUnversioned(suspectedChange) || approval !== undefined;
 
-/** Whether a user that groupsync added must be removed. A user that another client added does not count. */
+/** Whether a user that the directory has wanted must be removed. A user that another client added does not count. */
 function hasLeaver({ group }: Wanted, { base }: Views): boolean {
   const { users } = group ?? NO_USERS;
   const current = base && withUnwanted(base, users);
@@ -83,7 +97,7 @@ export function flapDampingAfter(
   if (counted.count <= RESTORED_AT_ONCE || counted === state.flapDamping) return counted;
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
   if (!isWritten(wanted, views?.base, shown)) return counted;
-  return { ...counted, seen: latestStampsOf(state, wanted).newest };
+  return { ...counted, seen: newestStampOf(state, wanted) };
 }
 
 /**

@@ -1,10 +1,9 @@
 import { policyFor } from '../../contract/group-policy.ts';
-import type { ConnectionSettings, DriftPolicy } from '../../contract/settings.ts';
-import type { Difference } from '../../domain/drift.ts';
+import type { ConnectionSettings } from '../../contract/settings.ts';
+import type { Difference, Settlement } from '../../domain/drift.ts';
 import { type FlapDamping, type GroupState, READS_BEHIND_MS } from '../../domain/group-state.ts';
 import type { PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
-import { acceptDrift, latestStampsOf, validAcceptedDrift } from '../accepted-drift.ts';
 import {
   type Decision,
   type ObserveExternal,
@@ -13,6 +12,7 @@ import {
   readList,
   type Wait,
 } from '../decision.ts';
+import { asMode } from '../draft.ts';
 import {
   externalDifferences,
   isSameVersion,
@@ -22,10 +22,11 @@ import {
   viewOf,
   withHidden,
 } from '../external-change.ts';
-import type { Facts, Listing, Views, Wanted } from '../facts.ts';
+import type { Facts, Listing, Views } from '../facts.ts';
+import { withAdoption } from '../marks.ts';
 import { treatmentOf } from '../treatment.ts';
 import { lateWrites } from '../uncertain.ts';
-import { flapDampingAfter, isUnversioned, NO_USERS } from './damping.ts';
+import { flapDampingAfter, isUnversioned } from './damping.ts';
 import { decideMissing, OBSERVED_GONE } from './missing.ts';
 
 /**
@@ -91,19 +92,21 @@ export function decideLacking(
 }
 
 /**
- * Decides about a fetched group whose stored view cannot be read. Without the view, groupsync does not know which
- * members it added. If external members may stay, every user with a register counts as added by groupsync, even if the
- * register is a tombstone. Without this rule, members that the directory removed would stay forever.
+ * Decides about a fetched group whose stored view cannot be read. Without the view, groupsync does not know which users
+ * the directory has wanted since the link. A user with a register counts as wanted, even if the register is a tombstone.
+ * The removal of any other user waits.
  */
 export function decideUnreadable(facts: Facts, fetched: ObservedGroup): Decision {
   const observe = decideExternal(facts, fetched, []);
-  const { wanted, departed, settings } = facts;
-  if (observe.kind === 'read' || settings.membership !== 'additive') return observe;
+  const { wanted, departed } = facts;
+  if (observe.kind === 'read') return observe;
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
   if (departed === undefined) return { kind: 'read', what: ['departed'] };
-  const registered = [...departed.keys(), ...(wanted.group?.users.keys() ?? []), ...wanted.whyNot.keys()];
-  const managed = { ...fetched, users: new Map(registered.map((user) => [user, true])) };
-  return { ...observe, view: viewOf(fetched, managed) };
+  const isWanted = (user: PlatformUserId) =>
+    departed.has(user) || wanted.whyNot.has(user) || wanted.group?.users.has(user) === true;
+  const users = new Map([...observe.view.users.keys()].map((user) => [user, isWanted(user)]));
+  const view = { ...observe.view, users, ...asMode(treatmentOf(facts).mode) };
+  return { ...observe, view: withAdoption(view, isWanted) };
 }
 
 /**
@@ -119,7 +122,7 @@ export const clear = ({ fetched, nowMs, state: { flapDamping, suspectedChange } 
 
 /**
  * Decides about external changes. Apply first records the changes, and then stores the observed group as the view. The
- * view marks the differences that the drift policy accepts.
+ * view keeps the marks of the users.
  * @param views the contents that groupsync may have written: the stored view, and the intended result of an open intent
  */
 export function decideExternal(
@@ -142,14 +145,14 @@ export function decideExternal(
   const withoutLate = externalDifferences(known, all, { lost });
   const tookEffect = weightOf(withoutLate) > weightOf(differences);
   const shown = withHidden(viewOf(observed, ...knownViews), hidden);
-  return withAcceptedDrift(facts, {
+  return {
     kind: 'observe',
     observed,
     view: { ...shown, ...Object.fromEntries([...lost].map((field) => [field, null])) },
     intent: facts.state.intent,
     external: { differences, lateWrite: tookEffect ? facts.state.uncertain?.write : undefined },
     flapDamping,
-  });
+  };
 }
 
 /** Returns the part of the shown group that uncertain writes of groupsync explain. */
@@ -166,23 +169,8 @@ function dampingAfter(
   facts: Facts,
   observed: ObservedGroup,
 ): FlapDamping | Read | undefined {
-  const isRestored = differences.some(
-    (one) => driftPolicyFor(one, facts.state, facts.settings) === 'restore',
-  );
+  const isRestored = differences.some((one) => settlementOf(one, facts.state, facts.settings) === 'restore');
   return isRestored ? flapDampingAfter(facts, observed) : undefined;
-}
-
-/** Adds the differences that the policy accepts to the view. */
-function withAcceptedDrift(facts: Facts, observe: ObserveExternal): ObserveExternal | Read {
-  const { view, external } = observe;
-  const { drift: policy } = treatmentOf(facts);
-  if (policy === 'restore' || external.differences.length === 0) return observe;
-  if (facts.wanted === undefined) return { kind: 'read', what: ['wanted'] };
-  const earlier = stillAccepted(facts, facts.wanted, view);
-  if (earlier !== undefined && 'kind' in earlier) return earlier;
-  const seen = latestStampsOf(facts.state, facts.wanted).newest;
-  const acceptedDrift = acceptDrift({ policy, seen, differences: external.differences, earlier });
-  return { ...observe, view: { ...view, acceptedDrift } };
 }
 
 /**
@@ -213,13 +201,11 @@ function hiddenUsers(
 
 /**
  * Whether the next write could remove a hidden user who must stay, if groupsync assumed that another client had removed
- * the user. With the policy `restore`, the write sends again all users that groupsync added. So the write could remove
- * only a user that another client added and that may stay in the group.
+ * the user. A write sends again all wanted users. So only a user that the directory never wanted could be lost.
  */
-function mayBeLost(isOwn: boolean, facts: Facts): boolean {
-  const { drift, mode } = treatmentOf(facts);
-  if (drift !== 'restore') return true;
-  return !isOwn && (mode === 'upsertOnly' || facts.settings.membership === 'additive');
+function mayBeLost(isMarked: boolean, facts: Facts): boolean {
+  const { mode } = treatmentOf(facts);
+  return mode === 'report' || (mode === 'additive' && !isMarked);
 }
 
 /** Returns the users that a list shows for the same version of the group, or the decision to read a list first. */
@@ -236,33 +222,15 @@ const weightOf = (differences: readonly Difference[]): number =>
   differences.flatMap(({ before, after }) => [before, after].flat()).length;
 
 /**
- * Returns the drift policy that applies to a difference. Two kinds of drift are never restored: any drift of a group in
- * the mode `report`, and members that another client added to a group where external members may stay.
+ * Returns how a difference is settled. In the mode `report`, groupsync writes nothing. In the mode `additive`, members
+ * that another client added stay, unless the directory has wanted them.
  */
-export function driftPolicyFor(
+export function settlementOf(
   { kind }: Difference,
   { ref, registers }: GroupState,
   settings: ConnectionSettings,
-): DriftPolicy {
-  const { mode, drift } = policyFor(settings, ref.group, registers.name?.value);
+): Settlement {
+  const { mode } = policyFor(settings, ref.group, registers.name?.value);
   if (mode === 'report') return 'report';
-  if (drift !== 'restore') return drift;
-  const mayStay = mode === 'upsertOnly' || settings.membership === 'additive';
-  return kind === 'members_added' && mayStay ? 'adopt' : 'restore';
-}
-
-/** Returns the accepted drift of a view that is still valid after the latest directory events. */
-export function stillAccepted(
-  { state, departed }: Facts,
-  wanted: Wanted,
-  { acceptedDrift }: Pick<View, 'acceptedDrift'>,
-): ReturnType<typeof validAcceptedDrift> | Read {
-  if (acceptedDrift === undefined) return undefined;
-  const group = wanted.group ?? NO_USERS;
-  // If the policy `adopt` accepted a user that another client added, apply must first read which users the directory
-  // has removed since the acceptance.
-  if (acceptedDrift.policy !== 'adopt' || acceptedDrift.present.size === 0)
-    return validAcceptedDrift(acceptedDrift, latestStampsOf(state, wanted), group);
-  if (departed === undefined) return { kind: 'read', what: ['departed'] };
-  return validAcceptedDrift(acceptedDrift, { ...latestStampsOf(state, wanted), departed }, group);
+  return kind === 'members_added' && mode === 'additive' ? 'adopt' : 'restore';
 }

@@ -1,7 +1,7 @@
 import type { SettledState } from '../../domain/group-state.ts';
 import { HELD_SETS, type HeldSetName, holdsOf } from '../../domain/hold.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
-import { withUnwanted } from '../../domain/view.ts';
+import { type WaitCause, WHOLE_GROUP, withUnwanted } from '../../domain/view.ts';
 import type { Decision, EndHold, Reserve, StartHold, Wait, Write } from '../decision.ts';
 import type { Facts, Reservation } from '../facts.ts';
 import { type GuardInput, type GuardVerdict, judgeRemovals } from '../guard.ts';
@@ -33,6 +33,7 @@ export interface Guarded extends Pick<Write, 'held' | 'consumes' | 'isReserved'>
  *     has removals that must wait in a new hold         | hold (`judgeByHolds`)
  *     has a set that no longer applies to its removals  | end the set (`judgeByHolds`)
  *     has only decided or waiting removals              | write without the rejected and waiting removals
+ *     has undecided removals that always wait           | hold (`waits` of the view)
  *     has undecided removals, and the guard is off      | the plan may be written
  *     has undecided removals that are not reserved      | reserve
  *     has undecided removals that the guard allows      | the plan may be written
@@ -46,7 +47,8 @@ export function guard(asked: Plan, facts: Facts): Guarded | Decision {
   if (isEmptyDeletion && plan.action !== 'delete')
     return endUnneeded(facts) ?? { held: new Set(), consumes: undefined, isReserved: false };
   if (holdsOf(state).length > 0 && read === undefined) return { kind: 'read', what: ['held'] };
-  const stored = { holds: state, read: read ?? {}, limits: settings.guard, nowMs };
+  const mustWait = waitCauseOf(plan, plan.removals, facts) !== undefined;
+  const stored = { holds: state, read: read ?? {}, limits: settings.guard, mustWait, nowMs };
   return guardBy({ plan, facts, verdict: judgeByHolds(plan, stored) });
 }
 
@@ -73,7 +75,22 @@ function guardBy(context: GuardContext): Guarded | Decision {
     isDeletionHeld: plan.action === 'delete' && isStopped,
   };
   const isDecided = isEmptyDeletion ? isApproved || isStopped : verdict.unjudged.length === 0;
+  const cause = isDecided ? undefined : waitCauseOf(plan, verdict.unjudged, facts);
+  if (cause !== undefined) return startHold(verdict.unjudged, { rule: cause }, context);
   return isDecided || settings.guard === null ? guarded : judgeOthers(guarded, context);
+}
+
+/** Returns why one of these removals, or the deletion, must wait for an operator; undefined if none must wait. */
+function waitCauseOf(
+  { action }: Plan,
+  removals: readonly PlatformUserId[],
+  { views }: Facts,
+): WaitCause | undefined {
+  const waits = views?.base?.waits;
+  if (waits === undefined) return undefined;
+  const user = removals.find((one) => waits.has(one));
+  if (user !== undefined) return waits.get(user);
+  return action === 'delete' ? waits.get(WHOLE_GROUP) : undefined;
 }
 
 interface GuardContext {

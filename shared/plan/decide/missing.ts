@@ -2,11 +2,9 @@ import type { Difference } from '../../domain/drift.ts';
 import { hasDeparted } from '../../domain/group.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import { decideAbsence } from '../absence.ts';
-import { latestStampsOf } from '../accepted-drift.ts';
 import type { Decision, Observe, Wait } from '../decision.ts';
 import type { Facts } from '../facts.ts';
 import { withSpokeId } from '../names.ts';
-import { treatmentOf } from '../treatment.ts';
 import { uncertainDeletion } from '../uncertain.ts';
 
 /** A POST counts as having had no effect after this many searches without a result, but not before `createSettleMs`. */
@@ -49,15 +47,9 @@ export function decideMissing(facts: Facts): Decision {
  * external id, otherwise `deleted`.
  */
 function decideUnlinking(facts: Facts, id: PlatformGroupId): Decision {
-  const { state, wanted, listed } = facts;
+  const { state, listed } = facts;
   const lateWrite = uncertainDeletion(state);
-  const unlinking: Decision = {
-    kind: 'unlink',
-    id,
-    difference: undefined,
-    acceptedDrift: undefined,
-    lateWrite,
-  };
+  const unlinking: Decision = { kind: 'unlink', id, difference: undefined, lateWrite };
   // No other client deleted the group: the directory deleted it, or a DELETE of groupsync took effect late.
   if (hasDeparted(state.registers) || lateWrite !== undefined) return unlinking;
   const [again] = withSpokeId(listed?.groups.filter((group) => group.id !== id) ?? [], state.ref.group);
@@ -65,13 +57,5 @@ function decideUnlinking(facts: Facts, id: PlatformGroupId): Decision {
     again === undefined
       ? { kind: 'deleted', before: id, after: null }
       : { kind: 'recreated', before: id, after: again.id };
-  const { drift: policy } = treatmentOf(facts);
-  if (policy === 'restore') return { kind: 'unlink', id, difference, acceptedDrift: undefined };
-  if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
-  return {
-    kind: 'unlink',
-    id,
-    difference,
-    acceptedDrift: { policy, seen: latestStampsOf(state, wanted).newest },
-  };
+  return { kind: 'unlink', id, difference };
 }

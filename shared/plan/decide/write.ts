@@ -2,16 +2,16 @@ import type { GroupTreatment } from '../../contract/group-policy.ts';
 import { hasDeparted } from '../../domain/group.ts';
 import type { GroupField } from '../../domain/group-fields.ts';
 import type { MemberCounts, SettledState } from '../../domain/group-state.ts';
-import type { PlatformGroupId } from '../../domain/ids.ts';
+import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import { sourceOf } from '../../domain/source.ts';
 import { isWhole, type ListedGroup, type View, withUnwanted } from '../../domain/view.ts';
 import { decideAbsence, decideAdoption, LISTING_AGE_MS, listedAgain, previousGroup } from '../absence.ts';
-import { latestStampsOf } from '../accepted-drift.ts';
 import { countsOf } from '../counts.ts';
-import { type Decision, readList } from '../decision.ts';
-import type { DraftInput, WantedGroup } from '../draft.ts';
+import { type Decision, type Read, readList } from '../decision.ts';
+import { type DraftInput, releasesDeleted, type WantedGroup } from '../draft.ts';
 import { isOurCreation } from '../external-change.ts';
 import type { Facts, Wanted } from '../facts.ts';
+import { modeOf, permitsMore, withMode, withWanted } from '../marks.ts';
 import { findExisting } from '../names.ts';
 import type { Plan } from '../plan.ts';
 import { dueField, fieldFailure, leftDiffering, refusedOf } from '../refused-fields.ts';
@@ -19,7 +19,7 @@ import { endedMembers, removalText } from '../removal-cause.ts';
 import { uncertainDeletion } from '../uncertain.ts';
 import { decideListedWhole } from '../unlisted.ts';
 import { draftWithUnshown } from '../unshown.ts';
-import { clear, decideFetched, stillAccepted } from './drift.ts';
+import { clear, decideFetched } from './drift.ts';
 import { type Guarded, guard, settleUnheld } from './holds.ts';
 import { NAME_IN_USE, ofOtherSource, TRIED } from './refusal.ts';
 import { SETTLED, settle } from './settle.ts';
@@ -31,8 +31,8 @@ import { SETTLED, settle } from './settle.ts';
  *     ---------------------------------------------------|------------------------------------------------
  *     has no name and was never deleted                  | settle unnamed
  *     has a view that cannot be read                     | read the group; see `decideFetched`
- *     was deleted by another client; policy accepts      | settle in_sync
- *     was deleted in the directory; policy releases      | release
+ *     has marks of another mode                          | read the group, then mark; see `withMode`
+ *     was deleted in the directory; policy releases      | remove its members, then release
  *     needs a change or deletion, and was not read yet   | read the group, once in an attempt
  *     would lose more users than the guard allows        | hold; then write the other changes; see `guard`
  *     must be created, but exists already                | adopt; see `decideNew`
@@ -46,44 +46,69 @@ export function decideWanted(facts: Facts, treatment: GroupTreatment): Decision 
   if (wanted.state === 'unnamed' && !hasDeparted(state.registers))
     return settle('unnamed', { driftOutcome: 'open' });
   if (views.isUnreadable) return decideFetched(facts) ?? clear(facts);
-  if (treatment.drift !== 'restore' && isLeftDeleted(facts, wanted))
-    return decideAdoption(facts, listedAgain(state)) ?? settleUnheld(facts, 'in_sync');
   return decideDifference({ ...facts, wanted }, views.base, treatment);
 }
 
-/** Compares the wanted group with the stored view, without the differences that the drift policy accepts. */
-function decideDifference(facts: Known, base: View | undefined, treatment: GroupTreatment): Decision {
+/** Compares the wanted group with the stored view. */
+function decideDifference(facts: Known, base: View | undefined, { mode }: GroupTreatment): Decision {
   const { state, settings, wanted } = facts;
-  const current = base && withUnwanted(base, sentAgain(facts, wanted));
-  const acceptedDrift =
-    treatment.drift !== 'restore' && current ? stillAccepted(facts, wanted, current) : undefined;
-  if (acceptedDrift !== undefined && 'kind' in acceptedDrift) return acceptedDrift;
-  return decideDraft(
+  if (base !== undefined && modeOf(base) !== mode) return decideMarks(base, mode, facts);
+  const input = { mode, onGroupDeleted: settings.onGroupDeleted };
+  const current = base && withDeparted(withUnwanted(base, sentAgain(facts, wanted)), input, facts);
+  if (current !== undefined && 'kind' in current) return current;
+  const decision = decideDraft(
     {
+      ...input,
       wanted: wanted.group,
       current,
-      membership: settings.membership,
-      mode: treatment.mode,
-      onGroupDeleted: settings.onGroupDeleted,
       whole: state.link?.takeOver === true && facts.isNarrowed !== true,
-      whyNot: new Map([...(facts.ended ?? []), ...wanted.whyNot]),
+      whyNot: new Map([...(facts.departed ?? []), ...(facts.ended ?? []), ...wanted.whyNot]),
       blocked: facts.blocked,
-      acceptedDrift,
       excluded: facts.excluded,
       fixed: leftFields(facts, wanted.group),
     },
     facts,
-    treatment,
   );
+  const marked = base && decision.kind === 'settle' ? withWanted(base, wanted.group?.users) : undefined;
+  return marked === undefined ? decision : { kind: 'mark', view: marked };
+}
+
+/**
+ * Decides about a group whose mode has changed. If more removals become possible, the group is read first, so that the
+ * removal of a user that another client added before the change waits, too.
+ */
+function decideMarks(base: View, mode: DraftInput['mode'], facts: Known): Decision {
+  const seen = permitsMore(base, mode) && !isCurrent(facts) ? decideFetched(facts) : undefined;
+  if (seen !== undefined) return seen;
+  return { kind: 'mark', view: withMode(base, { mode, wanted: facts.wanted.group?.users }) };
+}
+
+/**
+ * Returns the view in which each user that left the directory group is marked as wanted since the link, although apply
+ * never read the group while the directory wanted the user. Only users without a mark that may stay need this read.
+ */
+function withDeparted(
+  current: View,
+  input: Pick<DraftInput, 'mode' | 'onGroupDeleted'>,
+  { wanted, departed }: Known,
+): View | Read {
+  const mayStay = input.mode === 'additive' || (wanted.group === undefined && releasesDeleted(input));
+  const isUnmarked = ([user, isMarked]: readonly [PlatformUserId, boolean]) =>
+    !isMarked && wanted.group?.users.has(user) !== true;
+  if (input.mode === 'report' || !mayStay || ![...current.users].some(isUnmarked)) return current;
+  if (departed === undefined) return { kind: 'read', what: ['departed'] };
+  const hasWanted = (user: PlatformUserId) => departed.has(user) || wanted.whyNot.has(user);
+  const users = [...current.users].map(([user, isMarked]) => [user, isMarked || hasWanted(user)] as const);
+  return { ...current, users: new Map(users) };
 }
 
 /** Plans the write. If only refused fields differ, the write contains the refused field that is due, if any. */
-function decideDraft(input: Drafting, known: Known, treatment: GroupTreatment): Decision {
-  const decision = decidePlan(input, known, treatment);
+function decideDraft(input: Drafting, known: Known): Decision {
+  const decision = decidePlan(input, known);
   const due = decision.kind === 'settle' && decision.failing ? dueRefused(known) : undefined;
   if (due === undefined) return decision;
   const others = new Set([...(input.fixed ?? [])].filter((field) => field !== due));
-  return decidePlan({ ...input, fixed: others }, known, treatment);
+  return decidePlan({ ...input, fixed: others }, known);
 }
 
 /**
@@ -111,7 +136,7 @@ type Drafting = Omit<DraftInput, 'held' | 'isDeletionHeld'>;
 type Known = Facts & { readonly wanted: Wanted };
 
 /** Returns the write, or a decision that must come first. Returns a settlement or a wait if no write is needed. */
-function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): Decision {
+function decidePlan(input: Drafting, facts: Known): Decision {
   const unguarded = draftWithUnshown({ ...input, held: new Set() }, facts.wanted);
   if (unguarded.action === 'release') return { kind: 'release', reason: removalText('group_deleted') };
   const seen = changesGroup(unguarded) && !isCurrent(facts) ? decideFetched(facts) : undefined;
@@ -125,10 +150,10 @@ function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): D
   const left = leftDiffering(input);
   if (plan.action !== 'none')
     return { kind: 'write', plan, known: [], ...guarded, ...(left.length > 0 && { left }) };
-  const unwritten = whyUnwritten(input, left, facts, treatment);
+  const unwritten = whyUnwritten(input, left, facts);
   if (unwritten !== undefined) return unwritten;
   const as = isDeletionHeld || held.size > 0 ? 'held' : SETTLED[facts.wanted.state];
-  const settled = settleAs(as, countsOf(facts.wanted, plan.after), { left, facts, treatment });
+  const settled = settleAs(as, countsOf(facts.wanted, plan.after), { left, facts, mode: input.mode });
   return settleOnceCertain(settled, facts);
 }
 
@@ -149,10 +174,10 @@ function lacksCause({ departs, removals }: Plan, { whyNot }: Drafting, facts: Kn
 function settleAs(
   as: SettledState,
   counts: MemberCounts,
-  { left, facts, treatment }: Settling,
+  { left, facts, mode }: Settling,
 ): Extract<Decision, { kind: 'settle' }> {
   // A group in the mode `report` has no plan, so there is no difference to compare.
-  if (treatment.mode === 'report') return settle(as, { counts, driftOutcome: 'report' });
+  if (mode === 'report') return settle(as, { counts, driftOutcome: 'report' });
   const failing = fieldFailure(left, facts.state);
   return failing === undefined
     ? settle(as, { counts })
@@ -162,17 +187,16 @@ function settleAs(
 interface Settling {
   readonly left: readonly GroupField[];
   readonly facts: Facts;
-  readonly treatment: GroupTreatment;
+  readonly mode: DraftInput['mode'];
 }
 
 /** Returns the decision for a group that needs no write now but is not done; undefined if the group is done. */
 function whyUnwritten(
-  { wanted, current }: Drafting,
+  { wanted, current, mode }: Drafting,
   left: readonly GroupField[],
   facts: Known,
-  { mode }: GroupTreatment,
 ): Decision | undefined {
-  const mayBeLeft = mode === 'sync' && wanted === undefined && current === undefined;
+  const mayBeLeft = mode === 'authoritative' && wanted === undefined && current === undefined;
   const recovered = mayBeLeft ? decideAdoption(facts, listedAgain(facts.state)) : undefined;
   if (recovered !== undefined) return recovered;
   if (isNameTaken(facts)) return NAME_IN_USE;
@@ -276,13 +300,3 @@ function isCurrent({ state, fetched, shown, nowMs }: Facts): boolean {
 /** Whether a wanted user is still excluded from the writes. The group then does not match the desired state. */
 const hasExcludedMember = ({ excluded = new Set(), views }: Facts, { group }: Wanted): boolean =>
   [...excluded].some((user) => group?.users.has(user) && !views?.base?.users.has(user));
-
-/** Whether the drift policy accepts the external deletion of the group, also after the latest events. */
-function isLeftDeleted({ state }: Facts, wanted: Wanted): boolean {
-  const { acceptedDeletion, registers } = state;
-  if (acceptedDeletion === undefined || wanted.state !== 'present') return false;
-  if (state.link !== undefined) return false;
-  const stamp =
-    acceptedDeletion.policy === 'adopt' ? registers.upserted : latestStampsOf(state, wanted).newest;
-  return stamp <= acceptedDeletion.seen;
-}

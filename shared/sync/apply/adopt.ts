@@ -13,9 +13,8 @@ import { type ApplyContext, type PassFacts, type Performed, unlessSuperseded } f
 import { linkTo, recordLateWrite } from './external-change.ts';
 
 /**
- * Returns the last view of an adopted platform group from its previous link. The view shows which members groupsync had
- * added. The previous link was a link of this directory group, or of the group from which the claim was taken over.
- * Accepted drift of this directory group stays accepted.
+ * Returns the last view of an adopted platform group from its previous link. The view shows which users the directory had
+ * wanted. The previous link was a link of this directory group, or of the group from which the claim was taken over.
  */
 export async function readPreviousLink(
   state: Pick<GroupState, 'ref' | 'previousLink'>,
@@ -23,13 +22,10 @@ export async function readPreviousLink(
   { connection, ports: { groups, claims } }: PreviousLinkReading,
 ): Promise<View | undefined> {
   const own = await previousView(state, id, groups);
-  // The view of another directory group matters only with the membership `additive`, because only then external members
-  // may stay.
-  if (own !== undefined || connection.settings.membership !== 'additive') return own;
+  if (own !== undefined) return own;
   const previous = await claims.previousOwner(connection.company, id);
   const before = previous && (await groups.read(previous));
-  const { acceptedDrift: _, ...view } = (before && (await previousView(before, id, groups))) ?? {};
-  return 'users' in view ? view : undefined;
+  return before && previousView(before, id, groups);
 }
 
 interface PreviousLinkReading {

@@ -1,7 +1,7 @@
 import type { GroupState, Intent } from '../../domain/group-state.ts';
 import type { VersionToken } from '../../domain/ids.ts';
 import { readStamp } from '../../domain/stamp.ts';
-import { latestStampsOf } from '../../plan/accepted-drift.ts';
+import { newestStampOf } from '../../plan/decide/damping.ts';
 import type { Wanted } from '../../plan/facts.ts';
 import type { PlanChange } from '../../plan/plan.ts';
 import { removalText } from '../../plan/removal-cause.ts';
@@ -67,7 +67,7 @@ export function originOf(
   if (changes.length > 0 && changes.every(({ reason }) => reason === removalText('blocked')))
     return { cause: removalText('blocked'), actor: OURSELVES, ...since };
   if (openDrift.length > 0) return { cause: `drift ${openDrift.join(', ')}`, actor: OURSELVES, ...since };
-  const newest = wanted && latestStampsOf(state, wanted).newest;
+  const newest = wanted && newestStampOf(state, wanted);
   const event = newest && readStamp(newest);
   if (!event) return { cause: `rev ${rev}`, actor: OURSELVES, ...since };
   const { id, source } = event;

@@ -216,10 +216,10 @@ async function shownAfter(
 
 /** Returns whether the group stays dirty, whether uncertain writes end, and the approval that is used up. */
 function leftovers(
-  { write: { consumes, left }, intent, facts, context: { bisection } }: Writing,
+  { write: { consumes, left, plan }, intent, facts, context: { bisection } }: Writing,
   outcome: Outcome,
 ): Partial<Commit> {
-  const { rejected, state, wanted, settings } = facts;
+  const { rejected, state } = facts;
   const { kept, external, isUndone, unshown } = outcome;
   // The approval stays if the platform kept some of the users that the write removes.
   const isUsedUp = consumes !== undefined && kept.length === 0;
@@ -228,18 +228,16 @@ function leftovers(
   const needsFetchLater = rejected !== undefined || (state.uncertain !== undefined && !isEnded);
   // These holds are about the previous platform group, which the new platform group replaces.
   const isHeldBefore = intent.action === 'create' && holdsOf(state).length > 0;
-  // The write removed blocked people from a deleted group, which is released next.
-  const isReleasedNext =
-    settings.onGroupDeleted === 'release' && !state.released && wanted.state !== 'present';
   const isLeft = [
     external !== undefined,
     isUndone,
     needsFetchLater,
     isHeldBefore,
-    isReleasedNext,
     left !== undefined,
     unshown.length > 0,
     isUnfinished(bisection),
+    // The next decision releases the group.
+    plan.departs && intent.action === 'patch',
   ].includes(true);
   return {
     ...(isEnded && { isCertain: true }),

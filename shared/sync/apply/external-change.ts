@@ -5,7 +5,7 @@ import type { GroupState, Intent, LinkedGroup, ViewPointer } from '../../domain/
 import { intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { attribute } from '../../plan/attribute.ts';
-import { driftPolicyFor } from '../../plan/decide/drift.ts';
+import { settlementOf } from '../../plan/decide/drift.ts';
 import type { Decision, DriftOutcome, ObserveExternal } from '../../plan/decision.ts';
 import { mayUnlink, UNLINKED_ALWAYS } from '../../plan/guard.ts';
 import { activityOf, attributeDrift } from '../attribute-drift.ts';
@@ -104,7 +104,7 @@ export const isUnlinkingHeld = (why: NewGroupError): boolean => why.code === UNL
  * shows the group again.
  */
 export async function unlink(
-  { id, difference, acceptedDrift, lateWrite }: Extract<Decision, { kind: 'unlink' }>,
+  { id, difference, lateWrite }: Extract<Decision, { kind: 'unlink' }>,
   { state }: PassFacts,
   context: ApplyContext,
 ): Promise<Performed> {
@@ -119,12 +119,7 @@ export async function unlink(
   if (!(await isUnwrittenSince(state, context))) return SUPERSEDED;
   const findings = difference && (await recordDrift(state, [difference], id, context));
   const audited = await recordLateWrite(lateWrite, { version: null }, state, context);
-  const left = {
-    ...findings,
-    ...audited,
-    isGone: true,
-    ...(acceptedDrift && { acceptedDeletion: acceptedDrift }),
-  };
+  const left = { ...findings, ...audited, isGone: true };
   return unlessSuperseded(ports.groups.storeObserved(state, undefined, left));
 }
 
@@ -162,7 +157,7 @@ async function recordDrift(
   await attributeDrift(state, activityOf(state), ports);
   const nowMs = ports.clock();
   const records = differences.map((difference): DriftRecord => {
-    const settledBy = driftPolicyFor(difference, state, connection.settings);
+    const settledBy = settlementOf(difference, state, connection.settings);
     const isLeft = settledBy !== 'restore';
     return {
       ...difference,

@@ -39,6 +39,7 @@ const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
     performWrite(decision, decision.isReserved ? facts : await unreserved(facts, context), context),
   drop,
   observe,
+  mark,
   unlink,
   release: endReleasedLink,
   adopt,
@@ -181,6 +182,16 @@ async function dropUncertain(
   const failed = { ...state, calledMs: context.calledMs() };
   const isGivenUp = await giveUp(failed, cause, { ports: context.ports, audited });
   return isGivenUp ? { result: { kind: 'failed', cause } } : SUPERSEDED;
+}
+
+/** Stores the view with other marks. Version and content of the platform group do not change. */
+async function mark({ view }: Of<'mark'>, { state }: PassFacts, { ports }: ApplyContext): Promise<Performed> {
+  if (state.link === undefined) return AGAIN;
+  const pointer = await ports.groups.prepareView(state, intentId(ports.newId()), view);
+  const digest = state.link.view.digest;
+  return unlessSuperseded(
+    ports.groups.storeMarks(state, { ...pointer, ...(digest !== undefined && { digest }) }),
+  );
 }
 
 /** Ends the link, without a request to the platform. The platform group stays as it is. */

@@ -7,6 +7,7 @@ import { decide } from '../../plan/decide/index.ts';
 import { type Decision, type Observe, readsGroup } from '../../plan/decision.ts';
 import { adoptedView, viewOf } from '../../plan/external-change.ts';
 import type { Facts, HeldUsers, PassedOver, Shown } from '../../plan/facts.ts';
+import { withAdoption } from '../../plan/marks.ts';
 import { NO_WRITES, NOTHING_SENT } from '../../plan/uncertain.ts';
 import { ownerOf } from '../claim-group.ts';
 import { openPlatform } from '../open-platform.ts';
@@ -67,7 +68,11 @@ export async function previewAdoption(
   const reading = readingOf(state, connection, ports);
   const previousLink = await readPreviousLink(state, platformGroupId(observed.id), reading);
   const start = startOf({ ...state, released: false }, reading);
-  return followFrom(linkedTo(start, observed, viewOf(observed, previousLink), true), reading, ports);
+  return followFrom(
+    linkedTo(start, observed, withAdoption(viewOf(observed, previousLink)), true),
+    reading,
+    ports,
+  );
 }
 
 async function followFrom(start: Facts, reading: Reading, ports: PreviewPorts): Promise<Preview> {
@@ -174,10 +179,11 @@ async function follow(
       return again(facts, { intent: undefined, uncertain: owing(state, decision.owed) });
     case 'observe':
       return afterObserving(decision, facts);
+    case 'mark':
+      return { ...facts, views: facts.views && { ...facts.views, base: decision.view } };
     case 'unlink':
       return again(facts, {
         ...UNLINKED,
-        ...(decision.acceptedDrift && { acceptedDeletion: decision.acceptedDrift }),
         previousLink: previousLinkOf(state, decision.id),
       });
     case 'adopt': {

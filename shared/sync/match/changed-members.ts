@@ -4,6 +4,7 @@ import { type MemberId, memberId, type PlatformUserId, platformUserId } from '..
 import type { Stamp } from '../../domain/stamp.ts';
 import type { View } from '../../domain/view.ts';
 import type { Facts, Views, Wanted, WantedMember } from '../../plan/facts.ts';
+import { modeOf } from '../../plan/marks.ts';
 import { treatmentOf } from '../../plan/treatment.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type UserState, undescribed } from '../ports/desired.ts';
@@ -20,10 +21,10 @@ const TWO_HOURS_MS = 7_200_000;
 
 /**
  * Whether apply may read only the changed members. The group was in sync before the last change, this change named its
- * members, and the group needs no other work. No setting and no nested group lets other users stay in the group.
+ * members, and the group needs no other work.
  */
 export function mayReadPart(facts: Facts, { replanSinceMs }: Connection): boolean {
-  const { state, settings, nowMs } = facts;
+  const { state, nowMs } = facts;
   const {
     rev,
     link,
@@ -45,9 +46,8 @@ export function mayReadPart(facts: Facts, { replanSinceMs }: Connection): boolea
   );
   const { mode, excluded } = treatmentOf(facts);
   const isPlain =
-    mode === 'sync' &&
+    mode !== 'report' &&
     !excluded &&
-    settings.membership === 'authoritative' &&
     !link.takeOver &&
     // A member that leaves the outer group may still be a member of a nested group, so all members are read.
     !containsGroups;
@@ -68,10 +68,12 @@ const UNCHANGED_MEMBER: readonly WantedMember[] = [{ member: memberId(''), revis
  * @returns undefined if the registers of all members must be read
  */
 export async function membersAfter(
-  { state: { changedMembers = [], registers: groupRegisters }, settings }: Facts,
+  facts: Facts,
   { base, registers, users }: Read,
   resolve: (users: readonly UserState[]) => Promise<ReadonlyMap<MemberId, Resolution>>,
 ): Promise<Wanted['membersByUser'] | undefined> {
+  const { state, settings } = facts;
+  const { changedMembers = [], registers: groupRegisters } = state;
   const floor = groupFloor(groupRegisters);
   const changes = changedMembers.flatMap(({ member, left }) => {
     const id = memberId(member);
@@ -84,10 +86,9 @@ export async function membersAfter(
     return isIn || counts(left) ? [{ user, isIn }] : [];
   });
   const isPending = registers.some(({ pending }) => pending !== undefined);
-  if (base === undefined || isUnsure(base) || changes.some(isOdd) || isPending) return undefined;
+  if (base === undefined || isUnsure(base, facts) || changes.some(isOdd) || isPending) return undefined;
   const resolutions = await resolve(changes.map(({ user }) => user));
-  const membersByUser = new Map<PlatformUserId, readonly WantedMember[]>();
-  for (const user of base.users.keys()) membersByUser.set(user, UNCHANGED_MEMBER);
+  const membersByUser = unchangedIn(base);
   for (const { user, isIn } of changes) {
     const { member } = user;
     const resolution = resolutions.get(member);
@@ -103,8 +104,13 @@ export async function membersAfter(
   return membersByUser;
 }
 
-const isUnsure = ({ acceptedDrift, unshown }: View): boolean =>
-  acceptedDrift !== undefined || unshown !== undefined;
+/** Returns the members before the change. A user without a mark is not a member: the directory never wanted the user. */
+const unchangedIn = ({ users }: View): Map<PlatformUserId, readonly WantedMember[]> =>
+  new Map([...users].flatMap(([user, isMarked]) => (isMarked ? [[user, UNCHANGED_MEMBER] as const] : [])));
+
+/** Whether the members cannot be derived from the view. */
+const isUnsure = (base: View, facts: Facts): boolean =>
+  base.waits !== undefined || base.unshown !== undefined || modeOf(base) !== treatmentOf(facts).mode;
 
 /** Whether the member must be matched again, or has left the group and has no known role. */
 const isOdd = ({ user, isIn }: MemberChange): boolean =>

@@ -6,7 +6,7 @@ import { NO_FIELDS } from '../../domain/group-fields.ts';
 import type { GroupState, PendingMark, StoredMember } from '../../domain/group-state.ts';
 import type { MemberId, PlatformUserId } from '../../domain/ids.ts';
 import { memberId, platformUserId, roleId } from '../../domain/ids.ts';
-import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
+import { STAMP_ZERO } from '../../domain/stamp.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
 import type { Facts, PendingMember, Wanted, WantedMember } from '../../plan/facts.ts';
 import { boundUser, endedMembers, removalCauseOf, type WhyNot } from '../../plan/removal-cause.ts';
@@ -22,31 +22,24 @@ import { mayReadPart, membersAfter } from './changed-members.ts';
 import { eligibilityOf, isUnshownLately, refusedRevisionOf } from './eligibility.ts';
 import { type Resolution, resolveUsers } from './resolve.ts';
 
-/** Returns the users whose members left the group (after accepted drift, if there is any), with the removal stamps. */
-export async function readDeparted({ wanted, views, state }: Facts, reading: Reading) {
+/** Returns the users whose members left the group, each with the cause. Members without a binding are matched. */
+export async function readDeparted({ wanted, state }: Facts, reading: Reading) {
   const { connection, ports } = reading;
-  const seen = views?.base?.acceptedDrift?.seen ?? STAMP_ZERO;
-  const floor = groupFloor(state.registers);
   const registers = wanted?.registers ?? (await ports.groups.members(state.ref));
-  const gone = new Map(
-    registers
-      .map((register): [MemberId, Stamp] => {
-        const { member } = register;
-        return [member, laterStamp(leftAt(register, floor), wanted?.userFloors.get(member) ?? STAMP_ZERO)];
-      })
-      .filter(([, stamp]) => stamp > seen),
-  );
-  const { settings, name } = connection;
-  const users = await ports.users.read(name, [...gone.keys()]);
-  return new Map(
-    [...(await resolveUsers([...users.values()], connection, ports.people))].flatMap(
-      ([member, resolution]): [PlatformUserId, Stamp][] => {
-        if (resolution.kind !== 'person') return [];
-        const { id } = eligibilityOf(resolution.person, undefined, settings);
-        return id === undefined ? [] : [[platformUserId(id), gone.get(member) ?? seen]];
-      },
-    ),
-  );
+  const floor = groupFloor(state.registers);
+  const gone = new Map(registers.map((register) => [register.member, register] as const));
+  for (const [member, register] of gone)
+    if (memberCounts(register, floor, wanted?.userFloors.get(member) ?? STAMP_ZERO)) gone.delete(member);
+  const users = await ports.users.read(connection.name, [...gone.keys()]);
+  const departed = new Map<PlatformUserId, WhyNot>();
+  for (const [member, resolution] of await resolveUsers([...users.values()], connection, ports.people)) {
+    if (resolution.kind !== 'person') continue;
+    const { id } = eligibilityOf(resolution.person, undefined, connection.settings);
+    const { floor = STAMP_ZERO } = users.get(member) ?? {};
+    const cause = removalCauseOf(state.registers, gone.get(member), { floor, isActive: true });
+    if (id !== undefined && cause !== undefined) departed.set(platformUserId(id), { member, cause });
+  }
+  return departed;
 }
 
 /** Returns the users of the members that have left the group, as their bindings are stored, each with the cause. */
@@ -76,12 +69,6 @@ function causesOf(
     if (id !== undefined && cause !== undefined && !causes.has(id)) causes.set(id, { member, cause });
   }
   return causes;
-}
-
-/** Returns the stamp of the register or floor that removed a member; `STAMP_ZERO` if the member did not leave. */
-function leftAt({ value, stamp }: StoredMember, floor: Stamp): Stamp {
-  if (value === 'absent') return stamp;
-  return stamp < floor ? floor : STAMP_ZERO;
 }
 
 /** Reads only the members of the last change. Returns undefined if all members must be read. */

@@ -1,6 +1,5 @@
 import type { GroupField } from '../../domain/group-fields.ts';
 import type {
-  AcceptedDeletion,
   FlapDamping,
   GroupError,
   GroupState,
@@ -28,7 +27,6 @@ export interface Findings {
   /** The drift records that apply must close after it has restored the group. */
   readonly openDrift?: readonly string[];
   readonly unattributed?: readonly string[];
-  readonly acceptedDeletion?: AcceptedDeletion;
   readonly flapDamping?: FlapDamping | undefined;
   readonly audited?: AuditLink;
   /** Whether the platform group is gone, as the function `existence` decided. */
@@ -143,6 +141,8 @@ export interface GroupStore {
    * @returns false if another worker has opened an intent or changed the view since `seen` was read
    */
   adopt(seen: GroupState, link: LinkedGroup, at: Dirty): Promise<boolean>;
+  /** Replaces the view of the link by one with the same content and other marks. */
+  storeMarks(seen: GroupState, view: ViewPointer): Promise<boolean>;
   /**
    * Notes that this group may get a new platform group although an unmanaged one has its name, raises rev and marks the
    * group dirty.

@@ -55,7 +55,7 @@ export async function notify(
   await notices.write({ episodes: sent, change: claimed.change, ...lastFailure }, connection);
 }
 
-/** Notifies about drift of the last hour under the drift policy `report`, and about SCIM tokens that expire soon. */
+/** Notifies about drift of the last hour in the mode `report`, and about SCIM tokens that expire soon. */
 export async function notifyOfHour(connection: ConnectionName, ports: NotifyPorts): Promise<void> {
   if (ports.notifier.targets.length === 0) return;
   const nowMs = ports.clock();

@@ -23,8 +23,6 @@ import {
   HOUR_MS,
   joins,
   leaves,
-  MEMBERS,
-  member,
   REF,
   records,
   settled,
@@ -58,14 +56,6 @@ describe('difference that apply finds in a conflict', () => {
     const later = new Date(START_MS + 3 * HOUR_MS).toISOString();
     await follow(world, id, activityEvent({ id: 'own', initiator: 'EXTERNAL', at: later }));
     expect(await records(world)).toMatchObject([{ initiator: 'UNKNOWN' }]);
-  });
-
-  it('a difference that apply finds in a conflict stays on the platform under policy adopt', async () => {
-    const { world, id } = await settled({ drift: 'adopt' });
-    world.platform.changeAsOther(id, { name: 'Theirs' });
-    await tellThenApply(world, leaves('m0'));
-    expect(await records(world)).toMatchObject([{ kind: 'name', settledBy: 'adopt' }]);
-    expect(shown(world, id)).toEqual({ name: 'Theirs', users: USERS.slice(1) });
   });
 
   it('apply finds a difference in the answer to PATCH if the platform compares no version', async () => {
@@ -147,7 +137,7 @@ describe('spokeId that another client removed', () => {
   });
 });
 
-describe('difference under the drift policy restore', () => {
+describe('difference of an authoritative group', () => {
   const strangers = ['s0', 's1', 's2', 's3', 's4', 's5', 's6'];
   const guard = { minSize: 5, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 };
 
@@ -281,168 +271,46 @@ function stoppedAfterWriting(): Worker {
   };
 }
 
-describe('drift under policy report', () => {
-  it('a directory event ends drift that was reported before the event, but not a later difference', async () => {
-    const { world, id } = await settled({ drift: 'report' });
-    world.platform.changeAsOther(id, { name: 'Theirs' });
-    await followThenApply(world, id, activityEvent());
-    expect(shown(world, id)?.name).toBe('Theirs');
-    // A directory event arrives and another client adds a user. Both happen before apply runs.
-    await deliver(world, leaves('m0', 5));
-    world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] });
-    await followThenApply(world, id, activityEvent({ id: 'event-2' }));
-    expect(shown(world, id)).toEqual({ name: 'Ours', users: ['stranger', ...USERS.slice(1)] });
-    expect((await records(world)).map(({ kind, settledBy }) => [kind, settledBy]).sort()).toEqual([
-      ['members_added', 'report'],
-      ['name', 'report'],
-    ]);
-  });
-
-  it.each([
-    ['who had joined the group', [event('user.deleted', { user: { id: 'm0' } }, 5)], USERS.slice(1)],
-    [
-      'who was deleted before joining the group',
-      [event('user.deleted', { user: { id: 'late' } }, 5), joins('late')],
-      USERS,
-    ],
-  ])('a reported change of the name ends when the directory deletes a user %s', async (_, events, left) => {
-    const { world, id } = await settled({ drift: 'report' });
-    await deliver(world, event('group.upserted', { group: { id: 'g', name: 'Ours' } }, 3));
-    world.platform.changeAsOther(id, { name: 'Theirs' });
-    await followThenApply(world, id, activityEvent());
-    expect(shown(world, id)?.name).toBe('Theirs');
-    for (const each of events) await deliver(world, each);
-    await apply(world);
-    expect(shown(world, id)).toEqual({ name: 'Ours', users: left });
-  });
-
-  it('reported drift is reverted after the policy changes to restore', async () => {
-    const { world, id } = await settled({ drift: 'report' });
+describe('drift of a group in mode report', () => {
+  it('external changes are reported, groupsync writes nothing, and a change of the mode restores them', async () => {
+    const { world, id } = await settled();
+    await change(world, { groups: { policies: [{ match: '*', mode: 'report' }] } });
+    const writes = world.platform.writes.length;
     world.platform.changeAsOther(id, { name: 'Theirs', users: USERS.slice(1) });
     await followThenApply(world, id, activityEvent());
-    await change(world, { drift: 'restore' });
+    expect((await records(world)).map(({ kind, settledBy }) => [kind, settledBy]).sort()).toEqual([
+      ['members_removed', 'report'],
+      ['name', 'report'],
+    ]);
+    expect(world.platform.writes).toHaveLength(writes);
+    await change(world, { groups: { policies: [] } });
     await apply(world);
     expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS });
   });
 
-  it('a group that was reported as deleted is created again after the policy changes to restore', async () => {
-    const { world, id } = await settled({ drift: 'report' });
+  it('a group that another client deleted is created after a change of the mode', async () => {
+    const { world, id } = await settled();
+    await change(world, { mode: 'report' });
     const shown = () => [...world.platform.groups.values()].filter(({ spokeId }) => spokeId === 'g');
     world.platform.deleteAsOther(id);
     await follow(world, id, activityEvent({ type: 'EXTERNAL_GROUP_REMOVE' }));
     await applyGone(world);
     expect(shown()).toHaveLength(0);
-    await change(world, { drift: 'restore' });
+    await change(world, { mode: 'authoritative' });
     await apply(world);
     expect(shown()).toHaveLength(1);
   });
 });
 
-describe('drift under policy adopt', () => {
-  it('adopted drift stays after events about other values, and ends with an event about the same value', async () => {
-    const { world, id } = await settled({ drift: 'adopt' });
-    world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS.slice(1), 'u-late'] });
-    await followThenApply(world, id, activityEvent());
-    await tellThenApply(world, leaves('m1', 5));
-    expect(shown(world, id)).toEqual({ name: 'Theirs', users: ['u-late', ...USERS.slice(2)] });
-    await deliver(world, event('group.upserted', { group: { id: 'g', name: 'Renamed' } }, 6));
-    await deliver(world, joins('m0', 6));
-    await tellThenApply(world, leaves('late', 6));
-    expect(shown(world, id)).toEqual({ name: 'Renamed', users: [USERS[0], ...USERS.slice(2)] });
-  });
-
-  it('an adopted addition of a user ends with the deletion of this user, and not with the deletion of another user', async () => {
-    const { world, id } = await settled({ drift: 'adopt' });
-    await tellThenApply(world, event('user.deleted', { user: { id: 'm0' } }, 5));
-    world.platform.changeAsOther(id, { users: USERS });
-    await followThenApply(world, id, activityEvent());
-    expect(shown(world, id)?.users).toEqual(USERS);
-    await tellThenApply(world, event('user.deleted', { user: { id: 'm1' } }, 6));
-    expect(shown(world, id)?.users).toEqual([USERS[0], ...USERS.slice(2)]);
-    await tellThenApply(world, event('user.deleted', { user: { id: 'm0' } }, 7));
-    expect(shown(world, id)?.users).toEqual(USERS.slice(2));
-  });
-
-  it('an adopted addition ends with a snapshot, because a snapshot is about all members', async () => {
-    const { world, id } = await settled({ drift: 'adopt' });
-    world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] });
-    await followThenApply(world, id, activityEvent());
-    expect(shown(world, id)?.users).toContain('stranger');
-    await tellThenApply(
-      world,
-      event('group.snapshot', { group: { id: 'g' }, members: MEMBERS.map(member) }, 5),
-    );
-    expect(shown(world, id)?.users).toEqual(USERS);
-  });
-});
-
-describe('deleted directory group whose platform group is emptied', () => {
-  const removed = event('group.deleted', { group: { id: 'g' } }, 5);
-  const back = [event('group.upserted', { group: { id: 'g', name: 'Ours' } }, 9), joins('m0', 9)];
-
-  it.each([
-    ['report', ['u-m0']],
-    ['adopt', ['stranger', 'u-m0']],
-  ])(
-    'under %s, an emptied group keeps external users, and has the users %j after the directory creates it again',
-    async (drift, left) => {
-      const { world, id } = await settled({ drift, onGroupDeleted: 'empty' });
-      await tellThenApply(world, removed);
-      expect(shown(world, id)?.users).toEqual([]);
-      world.platform.changeAsOther(id, { users: ['stranger'] });
-      await followThenApply(world, id, activityEvent());
-      expect(await records(world)).toMatchObject([{ kind: 'members_added', settledBy: drift }]);
-      expect(shown(world, id)?.users).toEqual(['stranger']);
-      await tellThenApply(world, ...back);
-      expect(shown(world, id)?.users).toEqual(left);
-    },
-  );
-
-  it('an emptied group keeps no user that was added before the deletion of the group', async () => {
-    const { world, id } = await settled({ drift: 'adopt', onGroupDeleted: 'empty' });
-    world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] });
-    await followThenApply(world, id, activityEvent());
-    await tellThenApply(world, removed);
-    expect(shown(world, id)?.users).toEqual([]);
-  });
-
-  it('a group that the directory creates again keeps values that were adopted before and after the deletion', async () => {
-    const { world, id } = await settled({ drift: 'adopt', onGroupDeleted: 'empty' });
-    world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
-    world.platform.changeAsOther(id, { spokeId: null });
-    await followThenApply(world, id, activityEvent());
-    await tellThenApply(world, removed);
-    world.platform.changeAsOther(id, { users: ['stranger'] });
-    await followThenApply(world, id, activityEvent({ id: 'event-2' }));
-    await tellThenApply(world, ...back);
-    expect(world.platform.groups.get(id)).toMatchObject({ spokeId: null, users: ['stranger', 'u-m0'] });
-  });
-});
-
-describe('additions that stay under every drift policy', () => {
-  it.each<[string, Readonly<Record<string, unknown>>]>([
-    ['additive membership', { membership: 'additive' }],
-    ['upsertOnly', { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }],
-  ])('additions under %s count as adopted, and other differences are restored', async (_, settings) => {
-    const { world, id } = await settled(settings);
-    world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS, 'stranger'] });
-    await followThenApply(world, id, activityEvent());
-    expect(shown(world, id)).toEqual({ name: 'Ours', users: ['stranger', ...USERS] });
-    expect((await records(world)).map(({ kind, settledBy }) => [kind, settledBy]).sort()).toEqual([
-      ['members_added', 'adopt'],
-      ['name', 'restore'],
-    ]);
-  });
-});
-
-it('external changes of a group in mode report are reported, and groupsync writes nothing', async () => {
-  const { world, id } = await settled();
-  await change(world, { groups: { policies: [{ match: '*', mode: 'report' }] } });
-  const writes = world.platform.writes.length;
-  world.platform.changeAsOther(id, { name: 'Theirs' });
+it('in the mode additive, additions of another client count as adopted, and other differences are restored', async () => {
+  const { world, id } = await settled({ mode: 'additive' });
+  world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS, 'stranger'] });
   await followThenApply(world, id, activityEvent());
-  expect(await records(world)).toMatchObject([{ kind: 'name', policy: 'report', settledBy: 'report' }]);
-  expect(world.platform.writes).toHaveLength(writes);
+  expect(shown(world, id)).toEqual({ name: 'Ours', users: ['stranger', ...USERS] });
+  expect((await records(world)).map(({ kind, settledBy }) => [kind, settledBy]).sort()).toEqual([
+    ['members_added', 'adopt'],
+    ['name', 'restore'],
+  ]);
 });
 
 it('a suspected change stays suspected and causes no drift record if the read of the group fails', async () => {
@@ -472,10 +340,9 @@ describe('deletion that apply finds before the feed reports it', () => {
   const ownWrite = activityEvent({ id: 'own', initiator: 'EXTERNAL', type: 'EXTERNAL_GROUP_MEMBER_ADD' });
   const ownCreation = activityEvent({ id: 'made', initiator: 'EXTERNAL', type: 'EXTERNAL_GROUP_ADD' });
 
-  async function deleted(settings: Readonly<Record<string, unknown>> = {}) {
-    const { world, id } = await settled(settings);
+  async function deleted() {
+    const { world, id } = await settled();
     world.platform.deleteAsOther(id);
-    if ('drift' in settings) world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
     await deliver(world, joins('late'));
     await applyGone(world);
     expect(await records(world)).toMatchObject([{ kind: 'deleted', initiator: 'UNKNOWN', platformId: id }]);
@@ -502,13 +369,6 @@ describe('deletion that apply finds before the feed reports it', () => {
     expect((await world.toolPorts.groups.read(REF))?.unattributed).toEqual([]);
   });
 
-  it('a deletion is attributed even if the policy accepts the deletion', async () => {
-    const { world, id, again } = await deleted({ drift: 'report' });
-    expect(again).toBe('');
-    await follow(world, id, removed);
-    expect(await records(world)).toMatchObject(named);
-  });
-
   it('a deletion is attributed, even if the feed reports the deletion while apply processes it', async () => {
     const { world, id } = await settled();
     world.platform.deleteAsOther(id);
@@ -525,32 +385,29 @@ describe('deletion that apply finds before the feed reports it', () => {
 });
 
 describe('deletion while another worker has an old list', () => {
-  it.each(['restore', 'report'])(
-    'a deletion under %s is attributed although another worker uses a list from before the deletion',
-    async (drift) => {
-      const { world, id } = await settled({ drift });
-      const old = [...world.platform.groups.values()].map((group) => ({ ...group }));
-      world.platform.deleteAsOther(id);
-      world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
-      await deliver(world, joins('late'));
-      await applyGone(world);
-      const { platforms } = world.toolPorts;
-      const open: typeof platforms.open = async (connection) => {
-        const platform = await platforms.open(connection);
-        const list: typeof platform.groups.list = async (ageMs) =>
-          ageMs > 0 ? (old as never) : platform.groups.list(ageMs);
-        return { ...platform, groups: { ...platform.groups, list } };
-      };
-      await deliver(world, leaves('m0', 30));
-      await applyGroup(REF, { ...world.toolPorts, platforms: { ...platforms, open } });
-      await follow(
-        world,
-        id,
-        activityEvent({ id: 'removed', initiator: 'SYSTEM', type: 'EXTERNAL_GROUP_REMOVE' }),
-      );
-      expect(await records(world)).toMatchObject([{ kind: 'deleted', initiator: 'SYSTEM' }]);
-    },
-  );
+  it('a deletion is attributed although another worker uses a list from before the deletion', async () => {
+    const { world, id } = await settled();
+    const old = [...world.platform.groups.values()].map((group) => ({ ...group }));
+    world.platform.deleteAsOther(id);
+    world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
+    await deliver(world, joins('late'));
+    await applyGone(world);
+    const { platforms } = world.toolPorts;
+    const open: typeof platforms.open = async (connection) => {
+      const platform = await platforms.open(connection);
+      const list: typeof platform.groups.list = async (ageMs) =>
+        ageMs > 0 ? (old as never) : platform.groups.list(ageMs);
+      return { ...platform, groups: { ...platform.groups, list } };
+    };
+    await deliver(world, leaves('m0', 30));
+    await applyGroup(REF, { ...world.toolPorts, platforms: { ...platforms, open } });
+    await follow(
+      world,
+      id,
+      activityEvent({ id: 'removed', initiator: 'SYSTEM', type: 'EXTERNAL_GROUP_REMOVE' }),
+    );
+    expect(await records(world)).toMatchObject([{ kind: 'deleted', initiator: 'SYSTEM' }]);
+  });
 
   it('a platform group keeps its claim if another worker links it again during an unlink', async () => {
     const { world, id } = await settled();

@@ -4,7 +4,7 @@ import { followFeed } from '../../../shared/sync/reconcile/feed.ts';
 import type { HeldGroup } from '../../../simulate/platform/facts.ts';
 import type { InitiatorType } from '../../../simulate/platform/rules.ts';
 import type { World } from '../../support/engine/world.ts';
-import { applyGone, HOUR_MS, REF, records, settled, USERS } from './support/drift.ts';
+import { apply, applyGone, change, HOUR_MS, REF, records, settled, USERS } from './support/drift.ts';
 
 type Change = readonly [kind: DriftKind, make: (world: World, id: string, by: InitiatorType) => void];
 
@@ -31,8 +31,8 @@ const CHANGES: Readonly<Record<string, Change>> = {
   ],
 };
 const INITIATORS = ['ROLE', 'SYSTEM', 'EXTERNAL'] as const;
-const CASES = (['restore', 'report', 'adopt'] as const).flatMap((policy) =>
-  Object.keys(CHANGES).flatMap((change) => INITIATORS.map((by) => [change, by, policy] as const)),
+const CASES = (['authoritative', 'report'] as const).flatMap((mode) =>
+  Object.keys(CHANGES).flatMap((change) => INITIATORS.map((by) => [change, by, mode] as const)),
 );
 
 const ourselves = { name: 'Ours', spokeId: 'g', users: USERS };
@@ -40,8 +40,10 @@ const plain = (group: HeldGroup | undefined) =>
   group && { name: group.name, spokeId: group.spokeId, users: [...group.users].sort() };
 
 /** Creates a linked group, and reads the feed up to the current time. */
-async function followed(drift: string) {
-  const { world, id } = await settled({ drift });
+async function followed(mode: string) {
+  const { world, id } = await settled();
+  await change(world, { mode });
+  await apply(world);
   world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
   const connection = await world.connection();
   const read = async () => {
@@ -54,28 +56,28 @@ async function followed(drift: string) {
 
 describe('external change of a managed group', () => {
   it.each(CASES)(
-    'the record of an external change (%s by %s under policy %s) contains its kind, its author and its end',
-    async (change, by, policy) => {
-      const [kind, make] = CHANGES[change] as Change;
-      const { world, id, read } = await followed(policy);
+    'the record of an external change (%s by %s in the mode %s) contains its kind, its author and its end',
+    async (what, by, mode) => {
+      const [kind, make] = CHANGES[what] as Change;
+      const { world, id, read } = await followed(mode);
       make(world, id, by);
       const changed = plain(world.platform.groups.get(id));
       expect((await read())?.failure).toBeUndefined();
       await applyGone(world);
       await read();
       await applyGone(world);
-      const settledBy = kind === 'duplicate_spoke_id' ? 'report' : policy;
+      const settledBy = mode === 'authoritative' && kind !== 'duplicate_spoke_id' ? 'restore' : 'report';
       expect(await records(world)).toMatchObject([
         { kind, initiator: by, settledBy, settledAtMs: expect.any(Number), eventIds: [expect.any(String)] },
       ]);
-      if (policy !== 'restore') return expect(plain(world.platform.groups.get(id))).toEqual(changed);
+      if (mode === 'report') return expect(plain(world.platform.groups.get(id))).toEqual(changed);
       const linked = (await world.toolPorts.groups.read(REF))?.link?.id;
       expect(plain(world.platform.groups.get(linked ?? ''))).toEqual(ourselves);
     },
   );
 
   it('changes of two initiators between two reads of a group each get their author', async () => {
-    const { world, id, read } = await followed('restore');
+    const { world, id, read } = await followed('authoritative');
     world.platform.changeAsOther(id, { name: 'Theirs' }, 'ROLE');
     world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] }, 'SYSTEM');
     await read();

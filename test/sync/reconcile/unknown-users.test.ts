@@ -70,7 +70,7 @@ describe('sweep of groups with unknown user ids', () => {
   ])(
     'a sweep makes only one call if the people index contains all %s that other clients added',
     async (_, users, settings) => {
-      const world = await company(users, { membership: 'additive', ...settings });
+      const world = await company(users, { mode: 'additive', ...settings });
       await world.link('h');
       world.platform.changeAsOther(world.idOf('h'), { users });
       const before = world.platform.calls.length;

@@ -12,7 +12,7 @@ import { COMPANY, CONNECTION, createWorld, START_MS, type World } from '../../..
 import type { RawEvent } from '../../../support/reading.ts';
 
 export const REF = { connection: CONNECTION, group: groupId('g') };
-export const MEMBERS = ['m0', 'm1', 'm2', 'm3', 'm4', 'm5'];
+const MEMBERS = ['m0', 'm1', 'm2', 'm3', 'm4', 'm5'];
 export const USERS = MEMBERS.map((id) => `u-${id}`);
 export const HOUR_MS = 3_600_000;
 
@@ -22,7 +22,7 @@ export function event(type: string, data: RawEvent['data'], second = 0): RawEven
   const time = new Date(START_MS - 60_000 + second * 1_000).toISOString();
   return { specversion: '1.0', id: `e${sequence}`, source: 'test', type: `directory.${type}`, time, data };
 }
-export const member = (id: string) => ({ id, email: `${id}@acme.test` });
+const member = (id: string) => ({ id, email: `${id}@acme.test` });
 const memberIs =
   (how: 'added' | 'removed') =>
   (id: string, second = 1) =>

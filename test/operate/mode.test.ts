@@ -1,0 +1,284 @@
+import { describe, expect, it } from 'vitest';
+import { platformGroupId } from '../../shared/domain/ids.ts';
+import { approveHold, rejectHold } from '../../shared/operate/holds.ts';
+import { adoptGroup } from '../../shared/operate/ownership.ts';
+import { changeSettings, planSettings, type SettingChange } from '../../shared/operate/settings.ts';
+import { refreshPeople } from '../../shared/sync/people.ts';
+import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
+import { suspectChanged } from '../support/engine/look-over.ts';
+import { CONNECTION, HOUR_MS } from '../support/engine/world.ts';
+
+type Mode = 'authoritative' | 'additive' | 'report';
+
+/** Creates the group `g` with the users u-a and u-b, in sync, in this mode. */
+async function company(mode: Mode, settings: object = {}) {
+  const engine = await createTestEngine({ settings: { guard: {}, ...settings } });
+  const { world, deliver } = engine;
+  const set = async (...changes: readonly SettingChange[]) => {
+    const plan = await planSettings(CONNECTION, changes, world.toolPorts);
+    await changeSettings(plan, { ...world.toolPorts, vault: {} as never });
+    world.advance(HOUR_MS);
+    await deliver();
+  };
+  await engine.hire('a', 'b', 'c', 'd');
+  await deliver({ snapshot: 'other', of: ['d'] }, { snapshot: 'g', of: ['a', 'b'] });
+  world.advance(HOUR_MS);
+  await set({ key: 'mode', value: mode });
+  const id = platformGroupId((await engine.state('g'))?.link?.id ?? '');
+  return {
+    ...engine,
+    id,
+    set,
+    /** Changes the platform group as another client, and lets groupsync find the change. */
+    async other(change: { readonly users?: readonly string[]; readonly name?: string } | 'delete') {
+      if (change === 'delete') world.platform.deleteAsOther(id);
+      else world.platform.changeAsOther(id, change);
+      await suspectChanged(world);
+      await deliver();
+      await engine.pass(2 * HOUR_MS, 4);
+    },
+    people: async (...left: readonly string[]) => {
+      world.advance(HOUR_MS);
+      world.platform.employees = ['a', 'b', 'c', 'd'].map((role) => ({
+        role,
+        email: `${role}@acme.test`,
+        userId: `u-${role}`,
+        state: left.includes(role) ? 'TERMINATED' : 'ACTIVE',
+      }));
+      await refreshPeople(await world.connection(), world.toolPorts);
+      await deliver();
+    },
+    users: () => world.platform.groups.get(id)?.users.toSorted(),
+    drift: async () =>
+      (await allOf(world.toolPorts.drift.list(CONNECTION))).map(
+        ({ kind, settledBy }) => `${kind} ${settledBy}`,
+      ),
+  };
+}
+
+type Company = Awaited<ReturnType<typeof company>>;
+
+const AB = ['u-a', 'u-b'];
+
+/** Each line of the table of modes: what happens, what is read, and the result in each mode. */
+const TABLE: readonly (readonly [
+  line: string,
+  happens: (company: Company) => Promise<unknown>,
+  results: Readonly<Record<Mode, unknown>>,
+  reads?: (company: Company) => unknown,
+])[] = [
+  [
+    'a new group of the directory',
+    ({ deliver }) => deliver({ snapshot: 'new', of: ['c'] }),
+    { authoritative: [['u-c']], additive: [['u-c']], report: [] },
+    ({ shown }) => shown('new'),
+  ],
+  [
+    'a new member',
+    ({ deliver }) => deliver({ add: ['c'], to: 'g' }),
+    { authoritative: [...AB, 'u-c'], additive: [...AB, 'u-c'], report: AB },
+  ],
+  [
+    'a member that another client removed',
+    ({ other }) => other({ users: ['u-a'] }),
+    { authoritative: AB, additive: AB, report: ['u-a'] },
+  ],
+  [
+    'a member that the directory removed',
+    ({ deliver }) => deliver({ take: ['b'], from: 'g' }),
+    { authoritative: ['u-a'], additive: ['u-a'], report: AB },
+  ],
+  [
+    'a member who left the company',
+    ({ people }) => people('b'),
+    { authoritative: ['u-a'], additive: ['u-a'], report: AB },
+  ],
+  [
+    'a removed member that another client adds again',
+    async ({ deliver, other }) => {
+      await deliver({ take: ['b'], from: 'g' });
+      await other({ users: AB });
+    },
+    { authoritative: ['u-a'], additive: ['u-a'], report: AB },
+  ],
+  [
+    'a user that the directory never wanted',
+    ({ other }) => other({ users: [...AB, 'u-x'] }),
+    { authoritative: AB, additive: [...AB, 'u-x'], report: [...AB, 'u-x'] },
+  ],
+  [
+    'a user that another client added, and that the directory then wanted for a while',
+    async ({ deliver, other }) => {
+      await other({ users: [...AB, 'u-c'] });
+      await deliver({ add: ['c'], to: 'g' });
+      await deliver({ take: ['c'], from: 'g' });
+    },
+    { authoritative: AB, additive: AB, report: [...AB, 'u-c'] },
+  ],
+  [
+    'the records of changes by another client',
+    ({ other }) => other({ users: [...AB, 'u-x'], name: 'Theirs' }),
+    {
+      authoritative: ['members_added restore', 'name restore'],
+      additive: ['members_added adopt', 'name restore'],
+      report: ['members_added report', 'name report'],
+    },
+    async ({ drift }) => (await drift()).sort(),
+  ],
+  [
+    'a name that another client changed',
+    ({ other }) => other({ name: 'Theirs' }),
+    { authoritative: 'Group g', additive: 'Group g', report: 'Theirs' },
+    ({ world, id }) => world.platform.groups.get(id)?.name,
+  ],
+  [
+    'a platform group that another client deleted',
+    ({ other }) => other('delete'),
+    { authoritative: [AB], additive: [AB], report: [] },
+    ({ shown }) => shown('g'),
+  ],
+  [
+    'a group that the directory deleted, with a user that the directory never wanted',
+    async ({ deliver, other }) => {
+      await other({ users: [...AB, 'u-x'] });
+      await deliver({ remove: 'g' });
+    },
+    { authoritative: [undefined, false], additive: [['u-x'], false], report: [[...AB, 'u-x'], true] },
+    async ({ users, state }) => [users(), (await state('g'))?.link !== undefined],
+  ],
+];
+
+describe('table of modes', () => {
+  const cases = TABLE.flatMap(([line, happens, results, reads = ({ users }: Company) => users()]) =>
+    (['authoritative', 'additive', 'report'] as const).map(
+      (mode) => [line, mode, results[mode], happens, reads] as const,
+    ),
+  );
+  it.each(cases)('%s, in the mode %s: %j', async (_, mode, result, happens, reads) => {
+    const there = await company(mode);
+    const writes = there.world.platform.writes.length;
+    await happens(there);
+    expect(await reads(there)).toEqual(result);
+    if (mode === 'report') expect(there.world.platform.writes).toHaveLength(writes);
+  });
+
+  it('with onGroupDeleted=release, an authoritative group loses its members from the directory before the release', async () => {
+    const { deliver, other, users, state, id } = await company('authoritative', {
+      onGroupDeleted: 'release',
+    });
+    await deliver({ add: ['c'], to: 'g' });
+    await deliver({ remove: 'g' });
+    expect([users(), (await state('g'))?.link]).toEqual([[], undefined]);
+    await other({ users: ['u-x'] });
+    expect(users()).toEqual(['u-x']);
+    await deliver({ snapshot: 'g', of: ['a'] });
+    expect([users(), (await state('g'))?.link?.id]).toEqual([['u-a'], id]);
+  });
+
+  it('a group stays linked while a removal before its release waits or is rejected', async () => {
+    const guard = { deletedGroups: 0, deletedGroupsShare: 0 };
+    const { deliver, users, state, ref, world } = await company('additive', { guard });
+    await deliver({ remove: 'g' });
+    expect([users(), (await state('g'))?.settled]).toEqual([AB, 'held']);
+    await rejectHold(ref('g'), { reason: 'not yet' }, world.toolPorts);
+    await deliver();
+    expect([users(), (await state('g'))?.link === undefined]).toEqual([AB, false]);
+  });
+});
+
+describe('change of the mode', () => {
+  const policies = [{ match: 'Group g', mode: 'report' }];
+  const toReport: SettingChange = { key: 'groups.policies', value: policies };
+  it.each<[string, Mode, SettingChange[], readonly string[], string | undefined]>([
+    [
+      'additive → authoritative',
+      'additive',
+      [{ key: 'mode', value: 'authoritative' }],
+      ['u-a', 'u-x'],
+      'mode',
+    ],
+    ['report → additive', 'report', [{ key: 'mode', value: 'additive' }], ['u-a', 'u-b', 'u-x'], 'mode'],
+    [
+      'report → authoritative',
+      'report',
+      [{ key: 'mode', value: 'authoritative' }],
+      ['u-a', 'u-b', 'u-x'],
+      'mode',
+    ],
+    ['authoritative → additive', 'authoritative', [{ key: 'mode', value: 'additive' }], ['u-a'], undefined],
+    [
+      'report by a policy → additive',
+      'additive',
+      [toReport, { key: 'groups.policies', value: [] }],
+      ['u-a', 'u-x'],
+      undefined,
+    ],
+  ])('%s', async (_, mode, changes, left, rule) => {
+    const { deliver, other, users, state, set, world, ref } = await company(mode, { guard: null });
+    await deliver({ take: ['b'], from: 'g' });
+    await other({ users: [...(users() ?? []), 'u-x'] });
+    for (const change of changes) await set(change);
+    expect([users(), (await state('g'))?.hold?.rule]).toEqual([left, rule]);
+    if (rule === undefined) return;
+    await approveHold(ref('g'), { reason: 'seen' }, world.toolPorts);
+    await deliver();
+    expect(users()).toEqual(mode === 'report' && changes[0]?.value === 'additive' ? ['u-a', 'u-x'] : ['u-a']);
+  });
+
+  it('a user that another client adds immediately before the change waits, too', async () => {
+    const { users, state, set, world, id } = await company('report', { guard: null });
+    world.platform.changeAsOther(id, { users: [...AB, 'u-x'] });
+    await set({ key: 'mode', value: 'authoritative' });
+    expect([users(), (await state('g'))?.hold?.rule]).toEqual([[...AB, 'u-x'], 'mode']);
+  });
+
+  it('a deletion in the mode report waits after the change, and ends if the directory has the group again', async () => {
+    const { deliver, users, state, set } = await company('report', { guard: null });
+    await deliver({ remove: 'g' });
+    await set({ key: 'mode', value: 'authoritative' });
+    expect([users(), (await state('g'))?.hold?.rule]).toEqual([AB, 'mode']);
+    await deliver({ snapshot: 'g', of: ['a', 'b'] });
+    expect((await state('g'))?.settled).toBe('in_sync');
+    await deliver({ remove: 'g' });
+    expect(users()).toBeUndefined();
+  });
+
+  it('a new name that a policy matches makes removals wait', async () => {
+    const { deliver, users, state, other } = await company('additive', {
+      guard: null,
+      groups: { policies: [{ match: 'Strict*', mode: 'authoritative' }] },
+    });
+    await other({ users: [...AB, 'u-x'] });
+    await deliver({ upsert: 'g', name: 'Strict g' });
+    expect([users(), (await state('g'))?.hold?.rule]).toEqual([[...AB, 'u-x'], 'mode']);
+  });
+
+  it('onGroupDeleted is refused where it has no effect', async () => {
+    const { set } = await company('additive');
+    const released: SettingChange = { key: 'onGroupDeleted', value: 'release' };
+    for (const value of ['release', 'delete'])
+      await expect(set({ key: 'onGroupDeleted', value })).rejects.toThrow(
+        'no group has the mode authoritative',
+      );
+    await set(released, { key: 'mode', value: 'authoritative' });
+    await expect(set({ key: 'mode', value: 'report' })).rejects.toThrow('got "release"');
+    await set({ key: 'mode', value: 'report' }, { key: 'onGroupDeleted', value: 'delete' });
+  });
+});
+
+it('each user of an adopted group waits until the directory wants the user, whatever plan first removes the user', async () => {
+  const { deliver, state, world, ref } = await company('authoritative', { guard: null });
+  const there = ['u-a', 'u-b', 'u-x'];
+  const theirs = platformGroupId(world.platform.addForeign({ name: 'Theirs', spokeId: '', users: there }));
+  world.platform.adopted.add(theirs);
+  const shown = () => world.platform.groups.get(theirs)?.users.toSorted();
+  await deliver({ snapshot: 'new', of: ['a'], name: 'Theirs' });
+  expect((await state('new'))?.settled).toBe('name_clash');
+  expect(await adoptGroup(ref('new'), theirs, world.toolPorts)).toMatchObject({ kind: 'adopted' });
+  await deliver();
+  expect((await state('new'))?.hold).toMatchObject({ rule: 'adoption', removes: 2 });
+  await deliver({ add: ['b'], to: 'new' });
+  await approveHold(ref('new'), { reason: 'unknown' }, world.toolPorts);
+  await deliver();
+  expect(shown()).toEqual(AB);
+});
