@@ -10,7 +10,7 @@ export { NOW_MS } from './simulated.ts';
 export const ADMIN = 'liz@example.com';
 
 /** A directory with one user and one member of each kind. */
-export const WORLD: WorldInput = {
+const WORLD: WorldInput = {
   customerId: 'C03az79cb',
   domain: 'example.com',
   users: [
@@ -57,34 +57,12 @@ export function startGoogle({ world = WORLD, ...options }: Options = {}) {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     });
   let token: string | undefined;
-  /** Sends a GET to the Directory API or the Reports API, with a token of the administrator. */
+  /** Sends a GET to the Directory API, with a token of the administrator. */
   const get = async (path: string) => {
     token ??= (await signIn()).json.access_token as string;
-    const prefix = path.startsWith('activity/') ? '/admin/reports/v1/' : '/admin/directory/v1/';
-    return send(`GET ${prefix}${path}`, { token });
+    return send(`GET /admin/directory/v1/${path}`, { token });
   };
-  const forgetToken = () => {
-    token = undefined;
-  };
-  return { ...simulated, signIn, get, forgetToken };
+  return { ...simulated, signIn, get };
 }
 
 export type Google = ReturnType<typeof startGoogle>;
-
-/** Reads all pages of a list from the token `start` on. Returns the items, and the number of items of each page. */
-export async function readAll({ get }: Google, path: string, field: string, start?: string) {
-  const items: { id: string; email?: string }[] = [];
-  const pages: number[] = [];
-  let pageToken = start;
-  do {
-    const separator = path.includes('?') ? '&' : '?';
-    const page = await get(pageToken === undefined ? path : `${path}${separator}pageToken=${pageToken}`);
-    if (page.status !== 200) throw new Error(`page ${pages.length + 1} answers ${page.status}`);
-    const shown = page.json[field] ?? [];
-    items.push(...shown);
-    pages.push(shown.length);
-    pageToken = page.json.nextPageToken;
-    if (pages.length > 1_000) throw new Error('the listing does not end');
-  } while (pageToken !== undefined);
-  return { items, pages };
-}

@@ -11,7 +11,7 @@ export const SECRET = 'simulated-client-secret';
 const SCOPE = 'https://graph.microsoft.com/.default';
 
 /** A directory with one user, group and member of each kind. */
-export const WORLD: WorldInput = {
+const WORLD: WorldInput = {
   customerId: TENANT,
   domain: 'contoso.example',
   users: [
@@ -83,13 +83,6 @@ export function startEntra({ world = WORLD, ...options }: Options = {}) {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     });
   };
-  let token: string | undefined;
-  /** Sends a GET to Graph with a token. The path can be the address of a next page. */
-  const get = async (path: string, headers: Record<string, string> = {}) => {
-    token ??= (await signIn()).json.access_token as string;
-    const local = path.startsWith('http') ? path.replace(/^http:\/\/[^/]+/, '') : `/v1.0/${path}`;
-    return send(`GET ${encodeURI(decodeURI(local))}`, { token, headers });
-  };
   /** Advances the clock by one second, makes the changes, and advances the clock by another second. */
   const change = async (...changes: unknown[]) => {
     clock.ms += 1_000;
@@ -97,10 +90,7 @@ export function startEntra({ world = WORLD, ...options }: Options = {}) {
     clock.ms += 1_000;
     return answer;
   };
-  const forgetToken = () => {
-    token = undefined;
-  };
-  return { ...simulated, signIn, get, change, forgetToken };
+  return { ...simulated, signIn, change };
 }
 
 export type Entra = ReturnType<typeof startEntra>;
@@ -113,24 +103,6 @@ export interface Item {
   readonly '@odata.type'?: string;
   readonly '@removed'?: { readonly reason: string };
   readonly 'members@delta'?: readonly Item[];
-}
-
-/** Reads all pages of a list or of a round of changes. */
-export async function readAll({ get }: Entra, path: string, headers: Record<string, string> = {}) {
-  const items: Item[] = [];
-  const pages: number[] = [];
-  let next: string | undefined = path;
-  let deltaLink: string | undefined;
-  while (next !== undefined) {
-    const page: Awaited<ReturnType<typeof get>> = await get(next, headers);
-    if (page.status !== 200) throw new Error(`page ${pages.length + 1} answers ${page.status}: ${page.text}`);
-    items.push(...page.json.value);
-    pages.push(page.json.value.length);
-    next = page.json['@odata.nextLink'];
-    deltaLink = page.json['@odata.deltaLink'];
-    if (pages.length > 1_000) throw new Error('the listing does not end');
-  }
-  return { items, pages, deltaLink: deltaLink ?? '' };
 }
 
 export const idsOf = (items: readonly { readonly id: string }[]) =>

@@ -61,44 +61,12 @@ export function startOkta({
   ...options
 }: Options & { readonly orgUrl?: string } = {}) {
   const simulated = startSimulated(okta({ clientKey: CUSTOMER_KEY, orgUrl }), { world, ...options }, HOST);
-  const { simulator, send, control } = simulated;
-  let apiToken: string | undefined;
-  /** Sends a GET with the API token. The path is relative to `/api/v1/`, or is a whole link. */
-  const get = async (path: string) => {
-    apiToken ??= (await control('client')).json.apiToken as string;
-    const url = path.startsWith('http') ? path.slice(ORG.length) : `/api/v1/${path}`;
-    return send(`GET ${url}`, { headers: { authorization: `SSWS ${apiToken}` } });
-  };
-  const lines = simulator.dialect.describeCredentials(ORG);
+  const lines = simulated.simulator.dialect.describeCredentials(ORG);
   const clientId = lines[0]?.replace('client id ', '') ?? '';
-  return { ...simulated, get, clientId };
+  return { ...simulated, clientId };
 }
 
 export type Okta = ReturnType<typeof startOkta>;
-type Answered = Awaited<ReturnType<Okta['send']>>;
-
-/** Returns the address of the next page; undefined on the last page. */
-export function nextOf({ headers }: Pick<Answered, 'headers'>): string | undefined {
-  const links = [headers['link'] ?? []].flat();
-  return links.flatMap((link) => /^<([^>]+)>; rel="next"$/.exec(link)?.[1] ?? [])[0];
-}
-
-/** Reads all pages of a list. Returns the items, and the number of items of each page. */
-export async function readAll({ get }: Pick<Okta, 'get'>, path: string) {
-  const items: Record<string, string>[] = [];
-  const pages: number[] = [];
-  for (let next: string | undefined = path; next !== undefined; ) {
-    const page: Answered = await get(next);
-    if (page.status !== 200) throw new Error(`page ${pages.length + 1} answers ${page.status}: ${page.text}`);
-    items.push(...page.json);
-    pages.push(page.json.length);
-    next = nextOf(page);
-    if (pages.length > 1_000) throw new Error('the listing does not end');
-  }
-  return { items, pages };
-}
-
-export const filtered = (path: string, filter: string) => `${path}?filter=${encodeURIComponent(filter)}`;
 
 const CLIENT_KEY = createPrivateKey(CUSTOMER_KEY);
 const PROOF_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
