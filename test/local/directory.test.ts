@@ -4,7 +4,6 @@ import { Agent } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
 import { LOCAL_KINDS, openDirectory } from '../../local/directory/open-directory.ts';
 import { worldOfEvents } from '../../local/directory/world-of-events.ts';
-import { exampleEvents } from '../../local/example.ts';
 import { readableReport } from '../../local/output.ts';
 import { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { createDirectories } from '../../shared/directory/directories.ts';
@@ -52,23 +51,6 @@ it('the simulated directory starts with the groups and members that exist after 
     line('group.member.added', { group: { id: 'never' }, members: [member('a')] }),
   ];
   expect(membersByGroup(lines)).toEqual({ Crew: ['bob@acme.test', 'c@acme.test'] });
-});
-
-it('the parts of a snapshot are combined into one snapshot, and a line that is not an event is ignored', () => {
-  const part = (index: number) => ({ snapshotId: 's', index, count: 2 });
-  const lines = [
-    line('group.snapshot', { group: group('g'), members: [member('x')] }),
-    { file: 'events.jsonl', line: 0, text: 'no event' },
-    line('group.snapshot', { group: group('g'), members: [member('a')], part: part(0) }),
-    line('group.snapshot', { group: group('g'), members: [member('b')], part: part(1) }),
-  ];
-  expect(membersByGroup(lines)).toEqual({ 'Group g': ['a@acme.test', 'b@acme.test'] });
-});
-
-it('the directory of the example company has one user for each address', () => {
-  const { users = [], groups = [] } = worldOfEvents(exampleEvents(NOW_MS), NOW_MS);
-  expect(groups.length).toBeGreaterThan(30);
-  expect(new Set(users.map(({ primaryEmail }) => primaryEmail)).size).toBe(users.length);
 });
 
 it.each(LOCAL_KINDS)(

@@ -89,17 +89,6 @@ describe('input of the handler', () => {
 });
 
 describe('messages after the handler returns', () => {
-  it('the messages of a successful batch are deleted', async () => {
-    const queue = await startQueue();
-    await queue.send('a');
-    poll(queue, () => undefined);
-    await vi.waitUntil(async () => (await queue.count(queue.queueUrl)) === 0, {
-      timeout: PATIENCE_MS,
-      interval: 5,
-    });
-    expect(await queue.count(queue.deadUrl)).toBe(0);
-  });
-
   it('only failed messages are delivered again, and the others are deleted', async () => {
     const queue = await startQueue();
     for (const body of ['good', 'bad', 'fine']) await queue.send(body);

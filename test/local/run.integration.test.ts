@@ -75,16 +75,6 @@ describe('npm start --once', () => {
     expect(printed.join('')).toContain('Group a');
   });
 
-  it('npm start --once ends with exit code 1 at the timeout and shows the group that is still dirty', async () => {
-    const { world, file } = folder();
-    const fake = fakeParts();
-    fake.groups.push({ ...(await fake.parts.readGroups('default' as never))[0], state: 'dirty' } as never);
-    const args = ['--once', '--json', '--timeout', '0.3', '--empty', '--world', world, '--local-file', file];
-    const { exit, printed } = run(args, fake);
-    expect(await exit).toBe(1);
-    expect(JSON.parse(printed[0] ?? '')).toMatchObject({ converged: false, groups: [{ state: 'dirty' }] });
-  });
-
   it('npm start --once ends coalescing windows as soon as all events are ingested', async () => {
     const ingest = async () => {
       const QueueUrl = process.env[ENVIRONMENT.applyQueueUrl];
@@ -138,18 +128,6 @@ describe('npm start without --once', () => {
     expect(await exit).toBe(0);
     expect(() => statSync(file)).toThrow();
     await expect(fetch(`${address.platform}/_simulator/state`)).rejects.toThrow();
-  });
-
-  it('npm start prints the address and validity of the console first, and complete commands', async () => {
-    const startConsole = async () => ({ url: 'http://console/#code', stop: () => {} });
-    const { exit, printed, stop } = run(ofOne(), fakeParts(), startConsole);
-    await vi.waitUntil(() => printed.length === 2, { timeout: PATIENCE_MS, interval: 5 });
-    expect(printed[0]).toMatch(
-      /^console {5}http:\/\/console\/#code\n +expires 15 minutes after .*: npx groupsync --local-file \S+ console\n/,
-    );
-    expect(printed[1]).toMatch(/, read by npx groupsync --local-file \S+local\.json\n/);
-    stop();
-    await exit;
   });
 
   it('npm start does not wait for a handler that does not end', async () => {
@@ -238,13 +216,6 @@ describe('npm start --data', () => {
     await first.exit;
     const third = run([...args, '--once']);
     expect(await third.exit).toBe(0);
-  });
-
-  it('npm start --data can use the data folder of a killed process', async () => {
-    const { world, path, write, file } = folder();
-    write('lock', '{"pid":4194304,"startedAt":"1"}');
-    const args = ['--once', '--empty', '--world', world, '--local-file', file, '--data', path];
-    expect(await run(args).exit).toBe(0);
   });
 });
 

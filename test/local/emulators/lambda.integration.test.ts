@@ -24,16 +24,6 @@ describe('Lambda emulator with the SDK', () => {
     expect(answer.Payload?.transformToString()).toBe('{"got":{"task":"pump"}}');
   });
 
-  it('an invocation can name the function by ARN and with a qualifier', async () => {
-    const { call } = await start(() => 'ok');
-    for (const FunctionName of [
-      `arn:aws:lambda:us-east-1:000000000000:function:${NAME}`,
-      `${NAME}:$LATEST`,
-    ]) {
-      expect((await call('{}', { FunctionName })).Payload?.transformToString()).toBe('"ok"');
-    }
-  });
-
   it('the answer to an invocation contains the error of the function', async () => {
     const { call } = await start(() => Promise.reject(new TypeError('broken')));
     const answer = await call('{}');
@@ -63,13 +53,6 @@ describe('Lambda emulator with the SDK', () => {
     expect(done).toBe(false);
     finish?.();
     await vi.waitUntil(() => done, { timeout: PATIENCE_MS, interval: 5 });
-  });
-
-  it('a dry run does not run the function', async () => {
-    const handler = vi.fn();
-    const { call } = await start(handler);
-    expect((await call('{}', { InvocationType: 'DryRun' })).StatusCode).toBe(204);
-    expect(handler).not.toHaveBeenCalled();
   });
 
   it('the Lambda emulator shows the configuration of a function, and refuses a missing function and invalid JSON', async () => {

@@ -36,11 +36,6 @@ test.each(requests)(
   },
 );
 
-test('only the endpoints of groups and candidates are limited to OAuth applications', () => {
-  const areas = new Set(ENDPOINTS.filter((one) => one.oauthOnly).map((one) => one.area));
-  expect([...areas]).toEqual(['Groups', 'Candidates']);
-});
-
 test('a credential of one company cannot read the employees, groups, leave or activity of another company', async () => {
   const { call } = startSimulator();
   await call('PATCH /groups/g1', { body: { users: [] } });
@@ -84,40 +79,6 @@ test('the token is checked before a body that is not JSON, and other media types
   const plain = await call('POST /groups', { body: 'hi', headers: { 'content-type': 'text/plain' } });
   expect(plain.status).toBe(415);
   expect(plain.json.error.message).toBeTypeOf('string');
-});
-
-test('a request with a JSON content type may have no body', async () => {
-  const { call } = startSimulator();
-  const headers = { 'content-type': 'application/json' };
-  expect((await call('POST /mark_app_installed', { headers })).json).toEqual({ ok: true });
-  expect((await call('DELETE /groups/g1', { headers })).status).toBe(200);
-  const form = { 'content-type': 'application/x-www-form-urlencoded' };
-  expect((await call('POST /mark_app_installed', { headers: form, body: '' })).status).toBe(200);
-});
-
-test('a path that cannot be decoded is answered with 400 and a JSON body', async () => {
-  const { call } = startSimulator();
-  const refused = await call('GET /groups/%zz');
-  expect(refused.status).toBe(400);
-  expect(refused.json.error.requestId).toBe(refused.headers['x-request-id']);
-});
-
-test('an object whose id has reserved characters is found by the percent-encoded id', async () => {
-  const users: string[] = [];
-  const world = {
-    companies: [{ id: 'c', groups: [{ id: 'a/b ü%', name: 'Odd', users }] }],
-    credentials: [{ token: 't', kind: 'oauth_app' as const }],
-  };
-  const { call } = startSimulator({ world });
-  const found = await call(`GET /groups/${encodeURIComponent('a/b ü%')}`, { token: 't' });
-  expect(found.json.name).toBe('Odd');
-});
-
-test('the endpoint /me names the owner of the token and the company', async () => {
-  const { call } = startSimulator();
-  expect((await call('GET /me')).json).toEqual({ id: 'u1', workEmail: 'ann@acme.test', company: 'acme' });
-  const { json } = await call('GET /me', { token: 'acme-employee' });
-  expect(json).toEqual({ id: 'u2', workEmail: 'bob@acme.test', company: 'acme' });
 });
 
 test('each authenticated call marks the application as installed, but a refused call does not', async () => {

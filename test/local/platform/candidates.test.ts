@@ -28,12 +28,6 @@ test('a second candidate with the same candidateId replaces the first', async ()
   expect(candidates?.map((one) => one.jobTitle)).toEqual(['Lead']);
 });
 
-test('the answer contains salaryUnit and employmentType even if the request did not', async () => {
-  const { call } = startSimulator();
-  const { json } = await call(push, { body: { name: 'Kim', email: 'kim@mail.test' } });
-  expect(json).toEqual({ name: 'Kim', email: 'kim@mail.test', salaryUnit: null, employmentType: null });
-});
-
 test.each([
   { name: '' },
   { email: 'no-address' },

@@ -11,51 +11,6 @@ const BODY = {
   reasonForLeave: 'Trip',
 };
 
-test('POST creates a pending leave request, and the answer is an array with this request', async () => {
-  const { call } = startSimulator();
-  const { status, json } = await call('POST /leave_requests', { body: BODY });
-  expect(status).toBe(200);
-  expect(json).toEqual([
-    {
-      id: expect.any(String),
-      createdAt: '2026-11-20T10:00:00.000+00:00',
-      updatedAt: '2026-11-20T10:00:00.000+00:00',
-      role: 'r2',
-      roleName: 'Bob Baker',
-      requestedBy: 'r1',
-      requestedByName: 'Ann Archer',
-      status: 'PENDING',
-      startDate: '2026-12-03',
-      endDate: '2026-12-07',
-      startDateStartTime: null,
-      endDateEndTime: null,
-      startDateCustomHours: 4.5,
-      endDateCustomHours: null,
-      comments: null,
-      numHours: 20.5,
-      numMinutes: 1230,
-      leavePolicy: 'p1',
-      leaveType: 'VACATION',
-      policyDisplayName: 'Standard vacation',
-      reasonForLeave: 'Trip',
-      processedAt: null,
-      processedBy: null,
-      processedByName: null,
-      externalId: null,
-      roleTimezone: 'UTC',
-      // These days are Thursday, Friday and Monday. The weekend is not part of the leave.
-      dates: [
-        { date: '2026-12-03', numMinutes: 270 },
-        { date: '2026-12-04', numMinutes: 480 },
-        { date: '2026-12-07', numMinutes: 480 },
-      ],
-      isPaid: true,
-      managedBy: 'PTO',
-      partialDays: [{ partialDay: '2026-12-03', numMinutes: 270 }],
-    },
-  ]);
-});
-
 test.each([
   [{ leavePolicy: undefined }, 'body.leavePolicy'],
   [{ leavePolicy: 'p9' }, 'body.leavePolicy'],
@@ -78,22 +33,6 @@ test.each([
   expect(refused.status).toBe(400);
   expect(refused.json.error.message).toContain(reason);
 });
-
-test.each([
-  ['its externalId', { externalId: 'partner-1', leavePolicy: undefined }],
-  ['its leave type', { companyLeaveType: 'jury', leavePolicy: undefined }],
-])(
-  'a leave request that is partner-managed because of %s can have any status and needs no policy',
-  async (_, fields) => {
-    const { call } = startSimulator();
-    const body = { ...BODY, ...fields, status: 'APPROVED' };
-    const [request] = (await call('POST /leave_requests', { body })).json;
-    expect(request).toMatchObject({ status: 'APPROVED', managedBy: 'PARTNER', leavePolicy: null });
-    expect(request.processedAt).toBe('2026-11-20T10:00:00.000+00:00');
-    const canceled = await call(`PATCH /leave_requests/${request.id}`, { body: { status: 'CANCELED' } });
-    expect(canceled.json[0].status).toBe('CANCELED');
-  },
-);
 
 test.each([
   ['approve', 'APPROVED'],
