@@ -244,10 +244,4 @@ describe('known faults of the filter oracle', () => {
     expect(mine).toBe('refused');
     expect(other).not.toBe('refused');
   });
-
-  it('the oracle refuses a negative number', () => {
-    const { ours: mine, theirs: other } = readings('(userName eq -1)');
-    expect(mine).toEqual({ op: 'eq', path: 'username', value: -1 });
-    expect(other).toBe('refused');
-  });
 });

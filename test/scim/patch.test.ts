@@ -59,19 +59,6 @@ describe('PATCH with a value that has only some sub-attributes (RFC 7644 section
     },
   );
 
-  it.each(both('NAME', { FAMILYNAME: null, givenName: 'Ann' }))(
-    'the operation %s removes only the sub-attribute that is null',
-    (_, operation) => {
-      expect(patched(operation, full)).toEqual({ ...full, name: { givenName: 'Ann' } });
-    },
-  );
-
-  it('a partial value is merged into an attribute of an extension too', () => {
-    const from = { ...full, [ENTERPRISE]: { manager: { value: 'M', $ref: 'https://x' } } };
-    const operation = { op: 'replace', value: { [ENTERPRISE]: { manager: { $ref: null } } } };
-    expect(patched(operation, from)).toEqual({ ...full, [ENTERPRISE]: { manager: { value: 'M' } } });
-  });
-
   it.each([{ value: 'N' }, [{ value: 'N' }], 'N'])(
     'a partial value is merged in any notation: %j',
     (value) => {
@@ -169,17 +156,6 @@ describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     const before = structuredClone(ann);
     expect(patched(operation)).toEqual(expected);
     expect(ann).toEqual(before);
-  });
-
-  it('a PATCH can remove a whole extension without another change', () => {
-    const from = { ...ann, [ENTERPRISE]: { department: 'D', employeeNumber: '7' } };
-    expect(patched(remove(ENTERPRISE), from)).toEqual(ann);
-    const numbered = { ...ann, [ENTERPRISE]: { employeeNumber: '7' } };
-    expect(patched(remove(`${ENTERPRISE}:department`), from)).toEqual(numbered);
-    const last = { ...ann, [ENTERPRISE]: { department: 'D' } };
-    expect(patched(remove(`${ENTERPRISE}:department`), last)).toEqual(ann);
-    expect(patched({ op: 'replace', value: { [ENTERPRISE]: null } }, last)).toEqual(ann);
-    expect(patched({ op: 'add', value: { [ENTERPRISE]: null } }, last)).toEqual(last);
   });
 
   it('a PATCH ignores attributes that the type does not store, with and without a path', () => {

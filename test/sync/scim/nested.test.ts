@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { parseSettings } from '../../../shared/contract/change-setting.ts';
 import { createOAuthServer } from '../../../shared/oauth/oauth-server.ts';
 import { explainMember } from '../../../shared/operate/explain.ts';
 import { groupsOfMember } from '../../../shared/operate/groups-of-member.ts';
@@ -9,7 +8,7 @@ import { createRateLimiter } from '../../../shared/sync/scim/limiter.ts';
 import { createToken } from '../../../shared/sync/scim/tokens.ts';
 import { createTestEngine } from '../../support/engine/test-engine.ts';
 import { CONNECTION } from '../../support/engine/world.ts';
-import { add, remove, replace } from '../../support/scim-operations.ts';
+import { add, remove } from '../../support/scim-operations.ts';
 import { BASE, type Client, clientOf, createWorld } from './support/server.ts';
 
 /* These tests send SCIM requests in which groups are members of groups, and check the platform. */
@@ -115,39 +114,6 @@ describe('nested SCIM group', () => {
     ]);
   });
 
-  it('a user stays in the outer group until both the direct and the nested membership have ended', async () => {
-    const inner = await makeGroup('Inner', ['a', 'b']);
-    const outer = await makeGroup('Outer', ['a', 'c'], [inner]);
-    await engine.deliver();
-    await patch(outer, remove(`members[value eq "${ids.a}"]`));
-    await engine.deliver();
-    expect(engine.shown(outer)).toEqual([users('a', 'b', 'c')]);
-    await patch(outer, add('members', valuesOf(['a'])));
-    await patch(inner, remove(`members[value eq "${ids.a}"]`));
-    await engine.deliver();
-    expect(engine.shown(outer)).toEqual([users('a', 'b', 'c')]);
-    await patch(outer, remove(`members[value eq "${ids.a}"]`));
-    await engine.deliver();
-    expect(engine.shown(outer)).toEqual([users('b', 'c')]);
-  });
-
-  it('a nested user stays in the outer group if an event removes only the direct membership', async () => {
-    const inner = await makeGroup('Inner', ['a', 'b']);
-    const outer = await makeGroup('Outer', ['a', 'c'], [inner]);
-    await engine.deliver();
-    const event = {
-      specversion: '1.0',
-      id: 'leaves',
-      source: 'test',
-      type: 'directory.group.member.removed',
-      time: new Date(engine.world.nowMs()).toISOString(),
-      data: { group: { id: outer }, members: [{ id: ids.a }] },
-    };
-    engine.world.eventsQueue.send({ body: JSON.stringify(event), attributes: {} });
-    await engine.deliver();
-    expect(engine.shown(outer)).toEqual([users('a', 'b', 'c')]);
-  });
-
   it('the deletion of a nested group removes the group and its users from the outer group', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
@@ -167,21 +133,6 @@ describe('nested SCIM group', () => {
     });
     expect(late).toMatchObject({ status: 200, stale: [{ group: outer, deleted: [inner], unknown: [] }] });
     expect(await membersOf(outer)).toHaveLength(1);
-  });
-
-  it('the outer group follows the deactivation, activation and deletion of a nested user', async () => {
-    const inner = await makeGroup('Inner', ['a', 'b']);
-    const outer = await makeGroup('Outer', ['c'], [inner]);
-    await engine.deliver();
-    await client.patch(`/Users/${ids.a}`, [replace('active', false)]);
-    await engine.deliver();
-    expect(engine.shown(outer)).toEqual([users('b', 'c')]);
-    await client.patch(`/Users/${ids.a}`, [replace('active', true)]);
-    await engine.deliver();
-    expect(engine.shown(outer)).toEqual([users('a', 'b', 'c')]);
-    await client.delete(`/Users/${ids.b}`);
-    await engine.deliver();
-    expect(engine.shown(outer)).toEqual([users('a', 'c')]);
   });
 
   it('each group of a cycle contains the users of all groups of the cycle', async () => {
@@ -230,15 +181,6 @@ describe('nested SCIM group', () => {
     expect(explained).toMatchObject({ member: ids.a, wanted: true, present: true, decision });
     const groups = await groupsOfMember(CONNECTION, engine.member(ids.a), ports);
     expect(groups.toSorted()).toEqual([inner, outer].toSorted());
-  });
-
-  it('a nested user that the platform refuses is counted as pending in the outer group', async () => {
-    const inner = await makeGroup('Inner', ['a', 'b']);
-    const outer = await makeGroup('Outer', ['c'], [inner]);
-    engine.world.platform.unacceptable.add('u-a');
-    await engine.deliver();
-    expect(engine.shown(outer)).toEqual([users('b', 'c')]);
-    expect((await engine.state(outer))?.counts).toMatchObject({ pending: 1 });
   });
 });
 
@@ -297,16 +239,5 @@ describe('groups as members', () => {
     expect(answer.body.detail).toContain('at most 10 levels');
     await engine.deliver();
     expect(engine.shown(last)).toEqual([users('a')]);
-  });
-
-  it('the internal id of a nested group is refused as a member', async () => {
-    await start();
-    const inner = await makeGroup('Inner', ['a']);
-    const members = [{ value: `urn:groupsync:group:${inner}` }];
-    expect(await client.post('/Groups', { displayName: 'Outer', members })).toMatchObject(refused);
-  });
-
-  it('the setting nested is ignore by default', () => {
-    expect(parseSettings({ baseUrl: 'https://platform.test' }).nested).toBe('ignore');
   });
 });

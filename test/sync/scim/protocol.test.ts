@@ -87,17 +87,6 @@ describe('SCIM answers', () => {
     const createdAt = '2026-11-20T10:00:00.000Z';
     expect(made.body.meta).toMatchObject({ created: createdAt, lastModified: createdAt, version: 'W/"1"' });
   });
-
-  it('the document of a user names the extension schema only if the user has attributes of the extension', async () => {
-    expect((await addUser('a')).schemas).toEqual([USER]);
-    expect((await addUser('b', { [ENTERPRISE]: { department: 'R&D' } })).schemas).toEqual([USER, ENTERPRISE]);
-  });
-
-  it('answers never show a password', async () => {
-    const { id } = await addUser('ann', { password: 'secret' });
-    expect(JSON.stringify((await client.get(`/Users/${id}`)).body)).not.toContain('secret');
-    expect(JSON.stringify([...world.table.items.values()])).not.toContain('secret');
-  });
 });
 
 describe('SCIM errors (RFC 7644 section 3.12)', () => {
@@ -250,13 +239,6 @@ describe('SCIM uniqueness (RFC 7643 section 2.2)', () => {
     expect((await client.post('/Users', { userName: 'ann' })).status).toBe(201);
   });
 
-  it('exactly one of several simultaneous requests for a name succeeds', async () => {
-    const answers = await Promise.all([1, 2, 3, 4].map(() => client.post('/Users', { userName: 'same' })));
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
-    expect((await client.get('/Users?filter=userName eq "same"')).body.totalResults).toBe(1);
-    expect((await client.get('/Users')).body.totalResults).toBe(1);
-  });
-
   it.each([
     ['POST', '/Users'],
     ['PUT', '/Users/id000001'],
@@ -287,13 +269,6 @@ describe('SCIM uniqueness (RFC 7643 section 2.2)', () => {
       expect(described).toHaveLength(1);
     },
   );
-
-  it('several users may have the same external id', async () => {
-    await addUser('a', { externalId: 'X1' });
-    await addUser('b', { externalId: 'X1' });
-    expect(names((await client.get('/Users?filter=externalId eq "X1"')).body)).toEqual(['a', 'b']);
-    expect((await client.get('/Users?filter=externalId eq "x1"')).body.totalResults).toBe(0);
-  });
 });
 
 describe('SCIM versions (RFC 7644 section 3.14)', () => {
@@ -327,13 +302,6 @@ describe('SCIM versions (RFC 7644 section 3.14)', () => {
     const put = await client.put(at, { ...body, externalId: 'e1' }, { 'if-match': '*' });
     expect(put).toMatchObject({ status: 200, headers: { etag: 'W/"3"' } });
     expect((await client.delete(at, { 'if-match': 'W/"3"' })).status).toBe(204);
-  });
-
-  it('the version of a group changes when one of its members is deleted', async () => {
-    const { id } = await addUser('ann');
-    const group = await addGroup('A', { members: [{ value: id }] });
-    await client.delete(`/Users/${id}`);
-    expect((await client.get(`/Groups/${group.id}`)).headers['etag']).not.toBe(group.meta.version);
   });
 });
 
@@ -402,29 +370,6 @@ describe('SCIM lists (RFC 7644 section 3.4.2)', () => {
         expect((await client.post('/Users/.search', { filter })).body).toMatchObject({ totalResults });
     },
   );
-
-  it('a search by POST returns the same list as a GET', async () => {
-    const search = await client.post('/Users/.search', {
-      filter: 'userName sw "a" or userName sw "b"',
-      attributes: ['userName'],
-      sortBy: 'userName',
-      sortOrder: 'descending',
-      startIndex: 1,
-      count: 1,
-    });
-    expect(search.status).toBe(200);
-    expect(search.body).toMatchObject({ totalResults: 2, itemsPerPage: 1, Resources: [{ userName: 'bob' }] });
-    expect(Object.keys(search.body.Resources[0]).sort()).toEqual(['id', 'schemas', 'userName']);
-  });
-
-  it('a search at the root includes all resource types', async () => {
-    await addGroup('annals');
-    const { body } = await client.post('/.search', {
-      filter: 'userName eq "ann" or displayName eq "annals"',
-    });
-    expect(body.totalResults).toBe(2);
-    expect((await client.get('/?count=0')).body.totalResults).toBe(6);
-  });
 });
 
 describe('SCIM attributes and excludedAttributes (RFC 7644 section 3.9)', () => {
@@ -446,20 +391,6 @@ describe('SCIM attributes and excludedAttributes (RFC 7644 section 3.9)', () => 
     expect(Object.keys(one.body).sort()).toEqual([...expected].sort());
     const list = await client.get(`/Users?${query}`);
     expect(Object.keys(list.body.Resources[0]).sort()).toEqual([...expected].sort());
-  });
-
-  it('the query parameter "attributes" can name sub-attributes', async () => {
-    const { id } = await addUser('ann', {
-      name: { givenName: 'Ann', familyName: 'A' },
-      emails: [{ value: 'a@x', type: 'work' }],
-    });
-    expect((await client.get(`/Users/${id}?attributes=name.givenName,emails.value`)).body).toMatchObject({
-      name: { givenName: 'Ann' },
-      emails: [{ value: 'a@x' }],
-    });
-    const without = (await client.get(`/Users/${id}?excludedAttributes=name.givenName,emails.type`)).body;
-    expect(without.name).toEqual({ familyName: 'A' });
-    expect(without.emails).toEqual([{ value: 'a@x' }]);
   });
 
   it('a PATCH of a group returns a body if the query has the parameter "attributes"', async () => {
@@ -487,17 +418,6 @@ describe('SCIM attributes and excludedAttributes (RFC 7644 section 3.9)', () => 
   });
 });
 
-describe('plus sign in a SCIM query', () => {
-  const found = async (query: string) => (await client.get(`/Users?filter=${query}`)).body.totalResults;
-
-  it('a plus sign in a query is a plus if spaces are encoded as %20, and otherwise it is a space', async () => {
-    await addUser('ann+x');
-    expect(await found('userName%20eq%20%22ann+x%22')).toBe(1);
-    expect(await found('userName+eq+%22ann%2Bx%22')).toBe(1);
-    expect(await found('userName%20eq%20%22ann%2Bx%22')).toBe(1);
-  });
-});
-
 describe('name of a SCIM group', () => {
   it('a group name is refused if the name from the template would exceed the maximum length', async () => {
     world = createWorld({ scim: { maxGroupNameLength: 8 }, settings: { nameTemplate: 'x {name}' } });
@@ -516,11 +436,6 @@ describe('name of a SCIM group', () => {
     }
     // The refused name is not in use, and no group was created for it.
     expect((await client.get('/Groups')).body.totalResults).toBe(1);
-  });
-
-  it('a group name has at most 256 Unicode characters by default', async () => {
-    expect((await client.post('/Groups', { displayName: '😀'.repeat(256) })).status).toBe(201);
-    expect((await client.post('/Groups', { displayName: 'x'.repeat(257) })).status).toBe(400);
   });
 });
 

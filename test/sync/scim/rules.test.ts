@@ -1,7 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { NO_GROUP } from '../../../shared/domain/group.ts';
-import { connectionName, groupId, memberId } from '../../../shared/domain/ids.ts';
-import { makeStamp } from '../../../shared/domain/stamp.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { expectError } from './support/expect-error.ts';
 import { type Answer, BASE, type Client, createWorld } from './support/server.ts';
@@ -39,17 +36,6 @@ describe('simultaneous changes of members', () => {
     expect(body.members).toHaveLength(41);
     expect(body.meta.version).toBe('W/"43"');
   });
-
-  it('simultaneous changes of members and names all take effect', async () => {
-    const answers = await Promise.all([
-      ...people(10).map((value) => patch(add('members', [{ value }]))),
-      patch({ op: 'replace', value: { id: group, displayName: 'B' } }),
-      patch({ op: 'Replace', path: 'externalId', value: 'x1' }),
-    ]);
-    expect(statuses(answers)).toEqual([204]);
-    expect(await world.desired(group)).toEqual({ name: 'B', members: ['m0', 'm1', 'm2', ...people(10)] });
-    expect((await client.get(`/Groups/${group}`)).body.externalId).toBe('x1');
-  });
 });
 
 describe('request with one invalid operation', () => {
@@ -71,28 +57,6 @@ describe('request with one invalid operation', () => {
     expect(await client.get(`/Groups/${group}`)).toEqual(before);
     expect(await world.desired(group)).toEqual({ name: 'A', members: ['m0', 'm1', 'm2'] });
     expect(world.woken).toEqual([]);
-  });
-
-  it('a request that fails because its name is in use changes no member', async () => {
-    await client.post('/Groups', { displayName: 'Taken' });
-    const answer = await patch(remove('members[value eq "m0"]'), replace('displayName', 'taken'));
-    expectError(answer, 409, 'uniqueness');
-    expect(await members()).toEqual(['m0', 'm1', 'm2']);
-  });
-});
-
-describe('forms of members in a request', () => {
-  it.each<[string, unknown]>([
-    ['twice', [{ value: 'x' }, { value: 'x' }]],
-    ['as bare ids', ['x', 'x']],
-    ['with $ref null', [{ $ref: null, value: 'x' }]],
-    ['with unknown fields', [{ value: 'x', display: 'X', type: 'User', $ref: { toString: 0 } }]],
-    ['as one object', { value: 'x' }],
-  ])('members that are sent %s are added once', async (_title, value) => {
-    expect((await patch({ op: 'ADD', path: 'MEMBERS', value })).status).toBe(204);
-    expect(await members()).toEqual(['m0', 'm1', 'm2', 'x']);
-    await patch({ op: 'Remove', path: 'members', value });
-    expect(await members()).toEqual(['m0', 'm1', 'm2']);
   });
 });
 
@@ -133,21 +97,6 @@ describe('deleted names and users', () => {
     await client.delete(`/Users/${id}`);
     expect([await total('externalId eq "e2"'), await total('userName eq "anna"')]).toEqual([0, 0]);
     expect(found()).toEqual([]);
-  });
-
-  it('a deleted user also leaves groups that were created by events', async () => {
-    const { id } = (await client.post('/Users', { userName: 'ann' })).body;
-    const ref = { connection: connectionName('default'), group: groupId('native') };
-    const time = '2026-11-20T09:00:00.000Z';
-    const stamp = makeStamp({ time, sequence: undefined, id: 'e', source: 's', operation: 0 });
-    const { desired } = world.ports;
-    const named = { ...NO_GROUP, upserted: stamp, name: { value: 'Native', stamp } };
-    await desired.markDirty(ref, { nowMs: 0, wakeAtMs: 0 }, named);
-    await desired.joinNew(ref, [{ member: memberId(id), register: { value: 'present', stamp } }], 0);
-    expect(await world.desired('native')).toEqual({ name: 'Native', members: [id] });
-    expect((await client.delete(`/Users/${id}`)).status).toBe(204);
-    expect(await world.desired('native')).toEqual({ name: 'Native', members: [] });
-    expect(world.woken).toContainEqual({ connection: 'default', group: 'native' });
   });
 });
 
@@ -217,15 +166,5 @@ describe('members that are not users', () => {
     expect(await report(() => client.patch(path, join))).toEqual(stale);
     const put = { displayName: 'Stale', members: [{ value: gone }] };
     expect(await report(() => client.put(path, put))).toEqual([{ ...stale[0], unknown: [] }]);
-  });
-
-  it('no member is reported if all members are users', async () => {
-    const { id } = (await client.post('/Users', { userName: 'ann' })).body;
-    const members = [{ value: id }];
-    const made = await client.post('/Groups', { displayName: 'Whole', members });
-    expect(made.stale).toEqual([]);
-    expect(await report(() => client.patch(`/Groups/${made.body.id}`, [add('members', members)]))).toEqual(
-      [],
-    );
   });
 });
