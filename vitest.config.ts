@@ -39,7 +39,6 @@ const LONG = [
   'infra/permissions.integration',
   'sync/wake-up',
   'sync/failures',
-  'cli/outage',
 ];
 
 /** Starts long test files first. If a long file started last, the second worker would be idle while it runs. */

@@ -1,6 +1,5 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
-import { effectsOf, sumOf } from '../../shared/operate/setting-effect.ts';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFile } from '../support/folder.ts';
 import { added, group, removed, savedWorld, sixInSync } from '../support/operate/world.ts';
@@ -120,13 +119,6 @@ describe('groupsync events validate', () => {
       ),
     );
 
-  it('events validate refuses an event of an unknown connection', async () => {
-    const { cli } = await sixInSync();
-    const { code, json } = await cli('events', 'validate', file(), '--json');
-    expect(code).toBe(1);
-    expect(json.errors).toEqual([{ line: 2, message: expect.stringContaining('unknown_connection') }]);
-  });
-
   it('events validate reports that connections were not checked if no deployment can be read', async () => {
     const validate = ['events', 'validate', file(), '--local-file', '/nowhere/local.json'];
     expect((await runCli(validate)).code).toBe(2);
@@ -166,66 +158,9 @@ describe('preview of a setting', () => {
       'after this change 1 of 2 groups would change: 0 added, 0 removed, 0 held; 1 planned change would not be made',
     );
   });
-
-  it('the effect of a setting is the difference between the plans before and after the change', () => {
-    const change = (kind: string, member: string) => ({
-      kind,
-      member,
-      before: null,
-      after: member,
-      reason: '',
-    });
-    const plan = (group: string, changes: object[], held: string[] = [], action = 'patch') =>
-      ({ group, action, changes, held }) as never;
-    const before = [plan('a', [change('add_member', 'x')]), plan('b', [], [], 'none')];
-    const after = [plan('a', [change('remove_member', 'y')], ['z']), plan('b', [], [], 'none')];
-    expect(effectsOf(before, before)).toEqual([]);
-    expect(effectsOf(before, after)).toEqual([{ group: 'a', added: 0, removed: 1, held: 1, dropped: 1 }]);
-    expect(sumOf(effectsOf(before, after))).toEqual({ groups: 1, added: 0, removed: 1, held: 1, dropped: 1 });
-  });
-});
-
-describe('audit of a connection', () => {
-  it('the audit of a connection lists discards of dead-lettered messages with and without a group', async () => {
-    const { cli, mailboxes, clock } = await sixInSync();
-    const body = JSON.stringify({
-      specversion: '1.0',
-      id: 'old',
-      source: 's',
-      time: '2024-01-01T00:00:00Z',
-      type: 'directory.group.upserted',
-      data: { group: { id: 'g', name: 'G' } },
-    });
-    mailboxes.events.add({ id: 'of-a-group', body, code: 'too_old', connection: 'default' });
-    mailboxes.events.add({ id: 'of-no-group', body: '{', code: 'invalid_json', connection: 'default' });
-    clock.ms += 1_000;
-    expect((await cli('dlq', 'discard', 'of-a-group', 'of-no-group', '--reason', 'test', '--yes')).code).toBe(
-      0,
-    );
-    const { entries } = (await cli('audit', '--json')).json;
-    expect(entries.filter(({ action }: { action: string }) => action === 'dlq_discard')).toHaveLength(2);
-    const held = (await cli('audit', '--action', 'dlq_discard', '--json')).json;
-    expect(held.entries).toHaveLength(2);
-  });
 });
 
 describe('tables of the command line', () => {
-  it('CSV tables contain times in the form of ISO 8601', async () => {
-    const world = await heldWorld();
-    world.mailboxes.events.add({ id: 'm-1', body: '{', code: 'invalid_json', connection: 'default' });
-    await world.publish(added('g', 'zoe'));
-    await world.apply('g');
-    for (const [command, title] of [
-      ['pending', 'since'],
-      ['holds', 'expires'],
-      ['dlq', 'failed first'],
-    ] as const) {
-      const { stdout } = await world.cli(command, '--output', 'csv');
-      const [row]: Record<string, string>[] = parse(stdout, { columns: true });
-      expect(row?.[title]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    }
-  });
-
   it.each([
     ['log', '--group', 'g'],
     ['audit', 'g'],

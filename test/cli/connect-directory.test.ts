@@ -115,25 +115,6 @@ describe('connect --directory without a key', () => {
     });
   });
 
-  it('connect --directory without a key compares the platform with the groups that the function has listed', async () => {
-    const { connect, world, stored, connection } = await keylessWorld(() => savedWorld());
-    world.platform.addForeign({ name: 'Sales', spokeId: 'g-sales', users: ['u-x'] });
-    const { code, json, stderr } = await connect();
-    expect([code, json]).toMatchObject([0, { stored: true, adoptable: 1, observing: true }]);
-    expect(OUTPUT_SCHEMAS.connect.parse(json)).toEqual(json);
-    expect(stderr).toContain('next: groupsync directory groups --compare');
-    expect(stored).toEqual(['removed']);
-    expect((await connection())?.observing).toBe(true);
-  });
-
-  it('connect --directory without a key stores nothing while groups of another source exist', async () => {
-    const { connect, stored, setting } = await keylessWorld(sixInSync);
-    const { code, json, stderr } = await connect();
-    expect([code, json]).toMatchObject([1, { stored: false, others: ['g'] }]);
-    expect(stderr).toContain('next: groupsync directory takeover --directory google');
-    expect([stored, await setting()]).toEqual([[], null]);
-  });
-
   it('connect --directory without a key stores nothing if a step of the sign-in fails, and names the fix', async () => {
     const { connect, stored, setting, google } = await keylessWorld();
     await google.control('federation', { allowedSubjects: [] });
@@ -171,17 +152,6 @@ describe('doctor', () => {
         detail: 'token: the directory answered 401 (unauthorized_client)',
         fix: expect.stringMatching(/^docs\/read-google\.md.*\nhttps:\S+admin\.reports\.audit\.readonly$/),
       },
-    ]);
-  });
-
-  it('doctor names the rate limit of Google if Google refuses calls because of this limit', async () => {
-    const world = await keylessWorld();
-    await world.connect();
-    await world.google.control('faults', [
-      { match: { path: '*/directory/v1/users/*' }, times: 30, error: 'userRateLimitExceeded' },
-    ]);
-    expect((await checksOf(world)).filter(({ ok }: Check) => !ok)).toMatchObject([
-      { name: 'default: directory users', fix: expect.stringContaining('2,400 a minute for each user') },
     ]);
   });
 });

@@ -42,16 +42,6 @@ describe('connect --directory entra', () => {
     expect(await setting()).toMatchObject({ cloud: 'gccHigh', federation });
   });
 
-  it('a wrong secret is not stored, and the output does not show it', async () => {
-    const { connect, stored, setting } = await entraWorldOf();
-    const { code, stdout, stderr } = await connect('wrong-one', '--secret-stdin');
-    expect(code).toBe(1);
-    expect(stderr).toContain('nothing was stored: token: the directory answered 401 (AADSTS7000215)');
-    expect(stderr).toContain('docs/read-entra.md');
-    expect(stdout + stderr).not.toContain('wrong-one');
-    expect([stored, await setting()]).toEqual([[], null]);
-  });
-
   it('connect stores nothing if a permission is missing, and names the permission', async () => {
     const { connect, stored, entra } = await entraWorldOf();
     await entra.control('rights', { roles: ['GroupMember.Read.All'] });
@@ -59,16 +49,6 @@ describe('connect --directory entra', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('User.Read.All');
     expect(stored).toEqual([]);
-  });
-
-  it('connect stores nothing while another source owns groups, and names the command that changes their source', async () => {
-    const { connect, stored, setting } = await entraWorldOf(sixInSync);
-    const { code, json, stderr } = await connect(SECRET, '--secret-stdin');
-    expect([code, json]).toMatchObject([1, { stored: false, others: ['g'] }]);
-    expect(stderr).toContain(
-      `directory takeover --directory entra --tenant ${TENANT} --client-id ${CLIENT_ID} --secret-stdin`,
-    );
-    expect([stored, await setting()]).toEqual([[], null]);
   });
 
   it('connect exits with 2 without tenant and client id, or without exactly one credential', async () => {
@@ -130,14 +110,6 @@ describe('connect --directory entra for a connection that already reads this dir
     expect(await setting()).toEqual(before);
   });
 
-  it('if the platform does not answer, connect --directory entra does not switch an existing reader to observing', async () => {
-    const { connect, world, connection } = await readingWorld();
-    world.platform.listing = () => 503;
-    const { code, json } = await connect(SECRET, '--secret-stdin');
-    expect([code, json]).toMatchObject([0, { stored: true, adoptable: null, observing: false }]);
-    expect((await connection())?.observing).toBe(false);
-  });
-
   it('connect keeps the earlier secret if the setting cannot be stored', async () => {
     const { connect, world, stored, setting } = await readingWorld();
     const failing = vi.spyOn(world.ports.connections, 'replace');
@@ -158,15 +130,6 @@ it('if the platform does not answer, connect --directory lets a new reader only 
 describe('doctor of a connection that reads Entra ID', () => {
   const checksOf = async ({ run }: Awaited<ReturnType<typeof entraWorldOf>>): Promise<readonly Check[]> =>
     (await run('doctor', '--json')).json.checks.filter(({ name }: Check) => name.includes(': directory'));
-
-  it('doctor has a check for each step of reading Entra ID', async () => {
-    const world = await entraWorldOf();
-    await world.connect('', '--federated');
-    const steps = ['web identity', 'token exchange', 'groups', 'members', 'users', 'reports'];
-    expect((await checksOf(world)).map(({ name, ok }) => [name, ok])).toEqual(
-      steps.map((step) => [`default: directory ${step}`, true]),
-    );
-  });
 
   it('doctor names the cloud and its scope, and reports a tenant that is not in this cloud', async () => {
     const world = await entraWorldOf();

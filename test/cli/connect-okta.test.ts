@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
-import { sixInSync } from '../support/operate/world.ts';
 import { oktaWorldOf } from './directory-fixture.ts';
 
 type Check = { readonly name: string; readonly ok: boolean; readonly fix: string };
@@ -39,25 +38,6 @@ describe('connect --directory okta', () => {
     expect(stderr).toContain('nothing was stored: listGroups: the directory answered 401 (E0000011)');
     expect(stderr).toContain('docs/read-okta.md');
     expect(stdout + stderr).not.toContain('wrong-one');
-    expect([stored, await setting()]).toEqual([[], null]);
-  });
-
-  it('connect stores nothing if a scope is missing, and names the scope', async () => {
-    const { connectByKms, stored, okta } = await oktaWorldOf();
-    await okta.control('scopes', { scopes: ['okta.groups.read', 'okta.logs.read'] });
-    const { code, stderr } = await connectByKms();
-    expect(code).toBe(1);
-    expect(stderr).toContain('okta.users.read');
-    expect(stored).toEqual([]);
-  });
-
-  it('connect stores nothing while another source owns groups, and names the command that changes their source', async () => {
-    const { connectByKey, stored, setting, okta } = await oktaWorldOf(sixInSync);
-    const { code, json, stderr } = await connectByKey();
-    expect([code, json]).toMatchObject([1, { stored: false, others: ['g'] }]);
-    expect(stderr).toContain(
-      `directory takeover --directory okta --directory-url ${okta.url} --client-id ${okta.credentials.clientId} --key key.json`,
-    );
     expect([stored, await setting()]).toEqual([[], null]);
   });
 

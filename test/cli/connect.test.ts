@@ -141,12 +141,4 @@ describe('connect and the write scopes', () => {
       expect(json.checks).toContainEqual(expect.objectContaining({ name, ok: true, detail }));
     }
   });
-
-  it('connect refuses a credential that lacks one write scope, even if a read of an unknown group is refused with 403', async () => {
-    const { scripted } = await worldOf({
-      refusesWrite: async (scope) => scope === 'members',
-      hidesGroups: async () => true,
-    });
-    expect(await scripted()).toMatchObject({ code: 1, json: { stored: false, usable: false } });
-  });
 });

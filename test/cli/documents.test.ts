@@ -257,32 +257,6 @@ describe('documents of --json', () => {
     });
   });
 
-  it('Ctrl-C during a plan prints no document', async () => {
-    const { ports, connection } = await worldOf();
-    for (const words of [['plan'], ['connections', 'set', 'default', 'mode=report', '--yes']]) {
-      const { code, stdout, stderr } = await runCli(words, { ports, signal: AbortSignal.abort() });
-      expect([code, stdout]).toEqual([1, '']);
-      expect(stderr).toMatch(/groupsync: stopped; nothing was changed\n$/);
-    }
-    expect((await ports.connections.current(connection.name))?.settings.mode).toBe('authoritative');
-  });
-
-  it('status prints a document for a credential that the platform refuses', async () => {
-    const { document, ports, connection, clock } = await worldOf();
-    const health = { checkedAtMs: clock.ms, goodAtMs: clock.ms - 3 * 86_400_000 };
-    const lastFailure = { atMs: clock.ms, message: 'the credential was not accepted' };
-    await ports.health.write(connection.name, { ...health, lastFailure });
-    const { json } = await document('status', ['status']);
-    expect(json.credential).toEqual({
-      goodAt: '2026-11-17T10:00:00.000Z',
-      goodAgeMs: 259_200_000,
-      failure: { at: '2026-11-20T10:00:00.000Z', message: 'the credential was not accepted' },
-    });
-    const { stdout, stderr } = await runCli(['status'], { ports });
-    expect(stdout).toContain('good 3 d ago; then: the credential was not accepted');
-    expect(stderr).toContain('groupsync doctor');
-  });
-
   it.each(['status', 'connections show', 'doctor --faults', 'sync new --yes'])(
     '%s names the person to contact if the platform refuses the credential',
     async (words) => {

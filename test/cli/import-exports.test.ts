@@ -162,21 +162,6 @@ describe('import of files of known exporters', () => {
     expect(template.stderr).not.toContain('next:');
   });
 
-  it.each([
-    'group id,group name,member id,email,email\nc1,One,m1,eva@acme.test,eva@home.test',
-    'Group,Email,E-mail\nOne,eva@acme.test,eva@home.test',
-    'Group ID,groupId,Group Name,User ID,Email,Mail\nc1,c2,One,m1,eva@acme.test,eva@home.test',
-  ])('import can be repeated with the suggested --columns for the doubled heading in %j', async (content) => {
-    const { cli } = await importing();
-    const { code, stdout, stderr } = await cli(content, '--dry-run');
-    expect(code).toBe(1);
-    expect(stdout).toContain("--columns '");
-    const [, quoted, plain] = /^next: .* --columns (?:'([^']+)'|(\S+)) --dry-run/m.exec(stderr) ?? [];
-    const next = await cli(content, '--columns', quoted ?? plain ?? '', '--dry-run');
-    expect(next, next.stdout).toMatchObject({ code: 0 });
-    expect(next.stdout).toContain('eva@acme.test');
-  });
-
   it.each(['1.16E+20', '1,16E+20', '116204978461894000000'])(
     'import refuses the id %s, which a spreadsheet rounded, and names its line',
     async (id) => {
@@ -219,15 +204,6 @@ describe('import with --add or --remove', () => {
         group: { id: '00g1' },
         members: [{ id: 'ben@acme.test', email: 'ben@acme.test' }, { id: 'm-ann' }],
       },
-    ]);
-  });
-
-  it('import --remove removes the members of the file and no other member', async () => {
-    const { cli, snapshots } = await importing();
-    const { json } = await cli(list, '--remove', '--dry-run', '--json');
-    expect(json).toMatchObject({ kind: 'remove', comparison: { added: 0, removed: 1 } });
-    expect(await snapshots(list, '--remove')).toMatchObject([
-      { type: 'directory.group.member.removed', group: { id: '00g1' } },
     ]);
   });
 
@@ -334,22 +310,6 @@ describe('import of a file with accounts that are switched off', () => {
 });
 
 describe('preview of an import', () => {
-  it('the number of rows to send does not contain the rows that import leaves out', async () => {
-    const { cli } = await importing();
-    const csv = 'group,email,type\nSales,ann@acme.test,USER\nSales,all@acme.test,GROUP\n';
-    expect((await cli(csv, '--dry-run', '--json')).json).toMatchObject({ rows: 1, noPeople: 1, groups: 1 });
-    const { stdout } = await cli(csv, '--dry-run');
-    expect(stdout).toContain('would be sent: 1 row, 1 group, 1 message');
-  });
-
-  it('import --add sends nothing about a group whose rows are all left out', async () => {
-    const { cli, publish, snapshots } = await importing();
-    await publish(group('00g2', 'Other'));
-    const csv = 'group,email,type\nSales,ann@acme.test,USER\nOther,all@acme.test,GROUP\n';
-    expect((await cli(csv, '--add', '--dry-run', '--json')).json).toMatchObject({ groups: 1, messages: 1 });
-    expect(await snapshots(csv, '--add')).toMatchObject([{ group: { id: '00g1' } }]);
-  });
-
   it('the preview of an import counts pending members by cause', async () => {
     const { cli, leaves } = await importing();
     await leaves('ben');

@@ -67,13 +67,6 @@ describe('import of files of other exporters', () => {
     );
   });
 
-  it('import finds a member by a second address in the row if the user name is unknown', async () => {
-    const { snapshots, apply } = await importing();
-    await apply('00g1');
-    const csv = 'Group,UserPrincipalName,Mail\nSales,ann@acme.onmicrosoft.test,ann@acme.test\n';
-    expect(await snapshots(csv)).toEqual([snapshot('00g1', 'Sales', ['m-ann'])]);
-  });
-
   it.each([
     ['a workbook', Buffer.from('504b0304140006000800', 'hex'), /expected CSV, got an Excel workbook/],
     ['an old workbook', Buffer.from('d0cf11e0a1b11ae1', 'hex'), /expected CSV, got an Excel workbook/],
@@ -112,14 +105,6 @@ describe('import of files of other exporters', () => {
     expect(refused.stdout).toContain('line 2 is a header: --skip-lines 1, and --group NAME if');
     expect(refused.stderr).not.toContain('next:');
     expect(await snapshots(csv, '--skip-lines', '1', '--group', 'Sales')).toEqual(EVA);
-  });
-
-  it('import does not suggest a data row as the header, even if the row resembles a header', async () => {
-    const { cli } = await importing();
-    const csv = '#TYPE X\r\n"name","objectClass","objectGUID"\r\n"Eva","user","8d1f-1"\r\n';
-    const { stdout, stderr } = await cli(csv, '--dry-run');
-    expect(stdout).toContain('line 2: expected a column group id or group name');
-    expect(stdout + stderr).not.toContain('--skip-lines');
   });
 });
 

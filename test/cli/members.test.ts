@@ -36,16 +36,6 @@ describe('groupsync members', () => {
     expect(stdout).toContain('Group g (g): 7 people, 6 on the platform');
     expect(stderr).toContain('next: groupsync explain g m-zoe');
   });
-
-  it('members lists users who are still in the platform group after the directory has removed them', async () => {
-    const { cli, publish, apply } = await sixInSync();
-    await publish(removed('g', 'bob', 'cid', 'dee', 'eve'));
-    await apply('g');
-    const { json } = await cli('members', 'g', '--json');
-    const held = json.members.filter(({ outcome }: { outcome: string }) => outcome === 'held');
-    expect(held).toHaveLength(4);
-    expect(held[0]).toMatchObject({ wanted: false, present: true });
-  });
 });
 
 describe('groupsync export', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFile } from '../support/folder.ts';
 import { added, applicantOf, group, savedWorld } from '../support/operate/world.ts';
@@ -64,15 +63,6 @@ describe('platform group with the name of a new group', () => {
     expect(await found(cli, csv('Night Shift', 'n'))).toEqual([]);
     const excluding = await clashingWorld({ groups: { include: ['*'], exclude: ['n2'], policies: [] } });
     expect(await found(excluding.cli, csv('Night Shift'))).toEqual([]);
-  });
-
-  it('import reports that it did not check for name clashes if the platform cannot be read', async () => {
-    const { ports } = await clashingWorld();
-    const failing = new PlatformFailure('unavailable', 'GET /x answered 503', {});
-    const broken = { ...ports, platforms: { open: () => Promise.reject(failing) } };
-    const args = ['import', csv('Night shift'), '--dry-run', '--as-of', 'now'];
-    expect((await runCli([...args, '--json'], { ports: broken })).json.comparison.clashes).toBeNull();
-    expect((await runCli(args, { ports: broken })).stdout).toContain('the platform could not be checked');
   });
 
   it('connect reports the name clash and offers to adopt the group', async () => {

@@ -82,35 +82,6 @@ describe('search for a group or member', () => {
   );
 });
 
-it('explain finds a member who is not in the group, and suggests a member for a misspelt name', async () => {
-  const { cli } = await worldOf();
-  for (const asked of ['Ada Archer', 'ada a', 'ada@acme.test'])
-    expect((await cli('explain', 'h', asked, '--json')).json).toMatchObject({
-      ...{ member: 'm-ada', present: false, decision: { outcome: 'not_wanted' } },
-    });
-  expect((await cli('explain', 'h', 'Ada Archr')).stderr).toContain(
-    'is it Ada Archer <ada@acme.test> (m-ada)?',
-  );
-});
-
-it('drift prints group, person and time within 100 columns, and filters by group and age', async () => {
-  const { ports, refOf, clock } = await worldOf();
-  const users = ['u-ada', 'u-bob', 'u-cid', 'u-dee', 'u-eve'];
-  const what = { kind: 'members_removed', before: users, after: null } as const;
-  for (const [id, ageMs] of [['g', 0] as const, ['h', 7_200_000] as const])
-    await ports.drift.record(refOf(id).connection, { ...driftOf(refOf(id), clock.ms - ageMs), ...what, id });
-  const { stdout } = await runCli(['drift', '--since', '1h'], { ports, columns: 100 });
-  const rows = stdout.split('\n').filter((line) => line.includes('2026-'));
-  expect(rows).toHaveLength(users.length);
-  for (const [place, row] of rows.entries()) {
-    expect([...row].length).toBeLessThanOrEqual(100);
-    expect(row).toMatch(/2026-11-20T10:00 │ .*\(g\) │ members_removed/);
-    expect(row).toMatch(new RegExp(`m-${users[place]?.slice(2)}|${users[place]}`));
-  }
-  const { json } = await runCli(['drift', '--group', 'Energy', '--json'], { ports });
-  expect(json.drift).toMatchObject([{ group: 'h', before: users }]);
-});
-
 it('a group without a group event, but with member events, is shown as unknown and not as deleted', async () => {
   const { cli, publish, apply, ports, connection } = await worldOf();
   await publish(added('early', 'ada'), deleted('late'));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { groupKey } from '../../shared/store/keys.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
-import { ANSWER_PREFIX, PlatformFailure } from '../../shared/sync/ports/platform.ts';
+import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { runCli } from '../support/cli/io.ts';
 import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
@@ -26,14 +26,6 @@ it('status shows a closed gate first with the next step, and exits with 3', asyn
   expect(stdout).toMatch(/gate {8}unauthorized: .*\(GET \/platform\/api\/me answered 401: x+…\)\n/);
   expect(stderr).toMatch(/^next: groupsync connect default\n/);
   expect(code).toBe(3);
-});
-
-it('status leaves a JSON answer of the platform out of a reason that is too long', async () => {
-  const { cli, ports, connection } = await refusedWorld();
-  const seen = await ports.gates.read(connection.name);
-  const reason = `GET /x answered 401: refused${ANSWER_PREFIX}{"error":"${'x'.repeat(300)}"}`;
-  await ports.gates.write(connection.name, seen, { ...seen, reason });
-  expect((await cli('status')).stdout).toContain('(GET /x answered 401: refused)\n');
 });
 
 it('sync does not wait while the gate is closed, and prints the reason, the time of the next try and the next step', async () => {
@@ -172,19 +164,6 @@ describe('group that waits for the outcome of an earlier write', () => {
     expect((await cli('groups', '--json')).json.groups).toMatchObject([{ waiting }]);
     expect((await cli('plan', 'g', '--json')).json.plans).toMatchObject([{ action: 'none', waiting }]);
     expect((await cli('explain', 'g', 'm-ann', '--json')).json).toMatchObject({ waiting });
-  });
-
-  it('plan shows why a group waits even if the platform cannot be read', async () => {
-    const { ports, table, refOf } = await uncertainWorld();
-    await table.update(groupKey(refOf('g')), {
-      set: { suspectedChange: { version: null, activityEvents: [], atMs: 1 } },
-    });
-    const failing = new PlatformFailure('unavailable', 'GET /x answered 503', {});
-    const broken = { ...ports, platforms: { open: () => Promise.reject(failing) } };
-    const { stdout, code } = await runCli(['plan', 'g'], { ports: broken });
-    expect(code).toBe(0);
-    expect(stdout).toMatch(WAITS);
-    expect(stdout).toContain('the next change is unknown: GET /x answered 503');
   });
 
   it('sync ends early with exit code 3 if the group waits longer than the timeout', async () => {

@@ -99,14 +99,6 @@ describe('prompts at a terminal', () => {
     },
   );
 
-  it('input that was typed before the question is not taken as an answer', async () => {
-    const { at, woken } = await worldOf();
-    const before = woken.length;
-    const typed = at(['sync', 'g'], ['nothing to do', 'y\r'], ['Sync 1 group?', '\r']);
-    expect(await typed).toMatchObject({ code: 1 });
-    expect(woken).toHaveLength(before);
-  });
-
   it.each([
     ['y', 'y\r', 'paused'],
     ['yes', 'Yes\r', 'paused'],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shellWord, visible } from '../../shared/operate/names.ts';
+import { shellWord } from '../../shared/operate/names.ts';
 import { runCli } from '../support/cli/io.ts';
 import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
@@ -119,21 +119,6 @@ it('log --follow --json prints each entry on one line with escaped control chara
     .map((line) => JSON.parse(line));
   expect(entries.length).toBeGreaterThan(1);
   expect(entries.every(({ group }) => group === ID)).toBe(true);
-});
-
-it('a question shows names with escaped control characters on one line', async () => {
-  const { cli } = await evilWorld();
-  const sees = 'written later. [y/N]';
-  const { stderr } = await cli(['pause', ID], { person: [{ sees, types: 'n\r' }] });
-  expect(stderr).toContain(`Pause the group ${visible(`name${EVIL} (${ID})`)}?`);
-  expect(stderr).not.toMatch(NO_LINE);
-});
-
-it('completion offers no name that contains control characters', async () => {
-  const { cli, publish } = await evilWorld();
-  await publish(group('plain', 'Plain'), group('c1', 'C\u009b2J'), group('bidi', 'B\u202e'));
-  const { stdout } = await cli(['completion', 'bash', '--ids', 'group']);
-  expect(stdout.trim().split('\n').sort()).toEqual(['Plain', 'bidi', 'c1', 'plain']);
 });
 
 it('a hint escapes the control characters of an id and can be pasted into a shell', async () => {

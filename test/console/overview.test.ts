@@ -1,13 +1,11 @@
 import { expect, it } from 'vitest';
-import { parseSearch } from '../../console/search.ts';
 import { createOverview } from '../../console/server/overview.ts';
 import { createSession } from '../../console/server/session.ts';
 import { unresolved } from '../../console/server/unresolved.ts';
-import type { Role } from '../../shared/contract/console.ts';
 import { roleId } from '../../shared/domain/ids.ts';
 import { runCli } from '../support/cli/io.ts';
 import { asking } from '../support/console/asking.ts';
-import { added, group, portsAs, removed, savedWorld } from '../support/operate/world.ts';
+import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
 const MINUTE_MS = 60_000;
 const AT = '2026-11-20T10:00:00.000Z';
@@ -88,17 +86,6 @@ it('the commands in the errors and checks of the console name the connection of 
   for (const fix of fixes) expect(fix).toMatch(/ for b$/);
 });
 
-it('the page of a connection shows the age of the last event of a source, and how often events are expected', async () => {
-  const { ports, publish, connection, clock } = await savedWorld({
-    sources: { expectEvery: { events: 5, scim: null, directory: null } },
-  });
-  await publish(group('a'));
-  clock.ms += 180_000;
-  expect((await asking(ports, connection.name)('connection')).sources).toMatchObject([
-    { source: 'events', receivedAgeMs: 180_000, expectedEveryMs: 300_000, late: false },
-  ]);
-});
-
 it('the page of a connection shows how far its directory is read, and why the reader has stopped', async () => {
   const directory = { kind: 'google', administrator: 'admin@acme.test' } as const;
   const { ports, connection, clock } = await savedWorld({ directory });
@@ -139,59 +126,6 @@ it('a change from an outdated page does not undo the change of another operator'
   expect(guard).toEqual({ ...settings.guard, minSize: 9, maxRemovedShare: 0.1 });
   const again = await ask('settings', { changes: [{ ...edited, value: { ...guard, minSize: 3 } }] });
   expect(again.message).toContain('another operator changed the same setting meanwhile (guard.minSize');
-});
-
-it('a replay that fails reports the error, so that it differs from a replay that an operator stopped', async () => {
-  const { ports } = await savedWorld();
-  const counts = () => Promise.reject(new Error('not allowed'));
-  const mailboxes = { ...ports.mailboxes, events: { ...ports.mailboxes.events, counts } };
-  expect(await asking({ ...ports, mailboxes }, 'b')('replay', {})).toMatchObject({ problem: 'not allowed' });
-});
-
-it('with four eyes, a SCIM token is created only by an administrator of the console', async () => {
-  const { ports, connection } = await savedWorld();
-  await asking(ports, connection.name)('settings', { changes: [{ key: 'fourEyes', value: true }] });
-  const make = (role: Role) => {
-    const person = { id: 'ann@acme.test', roles: { '*': role } };
-    return asking(
-      portsAs('console:ann@acme.test', ports),
-      connection.name,
-      person,
-    )('make-token', { days: 1 });
-  };
-  expect(await make('operator')).toMatchObject({ message: expect.stringContaining('administrator') });
-  expect(await make('administrator')).toMatchObject({ token: expect.stringContaining('gsync_scim_') });
-});
-
-it('a change that weakens four eyes is stored as a request until another operator confirms it', async () => {
-  const { ports, connection } = await savedWorld();
-  const ask = asking(ports, connection.name);
-  const asBob = asking(portsAs('bob', ports), connection.name);
-  await ask('settings', { changes: [{ key: 'fourEyes', value: true }] });
-  const weaker = { changes: [{ key: 'guard', value: null }] };
-  expect(await ask('preview-settings', weaker)).toMatchObject({ requested: ['guard'], replans: false });
-  expect(await ask('settings', weaker)).toEqual({ replanned: 0, requested: ['guard'] });
-  const { requests, settings } = await ask('connection');
-  expect(settings.guard).not.toBeNull();
-  expect(requests).toMatchObject([{ key: 'guard', after: 'null' }]);
-  const decision = { isConfirmed: true, shown: requests };
-  expect(await ask('decide-requests', decision)).toEqual({
-    message: expect.stringContaining('made a request and cannot confirm it'),
-  });
-  expect(await asBob('decide-requests', decision)).toMatchObject({ changed: [{ key: 'guard' }] });
-  expect(await ask('connection')).toMatchObject({ requests: [], settings: { guard: null } });
-});
-
-it('the list of dead-lettered messages names groups with ids such as constructor, a property of every object', async () => {
-  const { ports, publish, connection, mailboxes } = await savedWorld();
-  const ids = ['constructor', '__proto__', 'toString'];
-  await publish(...ids.map((id) => group(id, `Group ${id}`)));
-  for (const id of ids) {
-    const body = JSON.stringify({ specversion: '1.0', connection: connection.name, data: { group: { id } } });
-    mailboxes.events.add({ id: `dead-lettered message of ${id}`, body, code: 'invalid_event' });
-  }
-  const { names } = await asking(ports, connection.name)('deadLetters');
-  expect(Object.entries(names).sort()).toEqual(ids.map((id) => [id, `Group ${id}`]).sort());
 });
 
 it('the page of a hold shows the users who stay held after single removals were approved or rejected', async () => {
@@ -239,19 +173,6 @@ it('a search for people shows an exact id first, and finds other people without 
   await publish(group('g'), { type: 'group.member.added', data: { group: { id: 'g' }, members } });
   const found = await asking(ports, connection.name)('people?text=nunez');
   expect(found.map(({ id }: { id: string }) => id)).toEqual(['nunez', 'm1', 'm2']);
-});
-
-it('a search of the activity consists of keys, quoted values and other words', () => {
-  expect(parseSearch('group:sales actor:"Ann Lee" ticket 47')).toEqual({
-    group: 'sales',
-    actor: 'Ann Lee',
-    words: 'ticket 47',
-  });
-  expect(parseSearch('colour:red "two words" GROUP:x')).toEqual({
-    group: 'x',
-    words: 'colour:red two words',
-  });
-  expect(parseSearch('ticket actor:')).toEqual({ words: 'ticket' });
 });
 
 it('the list of external changes omits reverted changes, and changes that no longer exist', async () => {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { matchesGlob } from '../../shared/contract/glob.ts';
 import { policyFor } from '../../shared/contract/group-policy.ts';
-import { renderName } from '../../shared/contract/name-template.ts';
 
 const withGroups = (groups: object) => parseSettings({ baseUrl: 'https://platform.test', groups });
 
@@ -38,18 +37,6 @@ describe('matchesGlob', () => {
 });
 
 describe('policyFor', () => {
-  it('policyFor includes every group by default, in the mode of the connection', () => {
-    expect(policyFor(withGroups({}), '00g1', 'Sales')).toEqual({ excluded: false, mode: 'authoritative' });
-  });
-
-  it('policyFor matches a glob with the name or the id of a group', () => {
-    const settings = withGroups({ include: ['Team *', '00g7'] });
-    expect(policyFor(settings, '00g1', 'Team A').excluded).toBe(false);
-    expect(policyFor(settings, '00g7', 'Sales').excluded).toBe(false);
-    expect(policyFor(settings, '00g1', 'Sales').excluded).toBe(true);
-    expect(policyFor(settings, '00g7', undefined).excluded).toBe(false);
-  });
-
   it('policyFor excludes a group that both exclude and include match', () => {
     const settings = withGroups({ include: ['*'], exclude: ['*-test'] });
     expect(policyFor(settings, '00g1', 'ops-test').excluded).toBe(true);
@@ -64,12 +51,5 @@ describe('policyFor', () => {
     });
     const modes = ['Legal EU', 'Law', 'Sales'].map((name) => policyFor(settings, '00g1', name).mode);
     expect(modes).toEqual(['report', 'additive', 'authoritative']);
-  });
-});
-
-describe('renderName', () => {
-  it('renderName replaces each placeholder of the template, but no placeholder within a value', () => {
-    const parts = { name: '{id} $& team', id: '00g1', connection: 'default' };
-    expect(renderName('{connection}/{name} ({id})', parts)).toBe('default/{id} $& team (00g1)');
   });
 });

@@ -44,11 +44,6 @@ it('the directory function reads every directory, and fails at the end if one di
   expect(base.logged('failed')).toMatchObject([{ connection: 'denied' }]);
 });
 
-it('the directory function reads the directory of one connection', async () => {
-  const answer = await handler({ connection: 'first' }, CONTEXT);
-  expect(answer).toEqual({ reports: [{ connection: 'first', read: 3, unreadable: [] }] });
-});
-
 it.each([
   ['no directory is read', 'events'],
   ['another run is reading the directory', 'busy'],
@@ -74,8 +69,4 @@ it('the directory function can test each step of the sign-in of one connection w
     ],
   });
   expect([world.ran, base.logged('ran')]).toEqual([[], []]);
-});
-
-it('the directory function fails for a connection that does not exist', async () => {
-  await expect(handler({ connection: 'missing' }, CONTEXT)).rejects.toThrow('there is no connection missing');
 });

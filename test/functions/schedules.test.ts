@@ -57,11 +57,6 @@ describe.each([
     expect(base.emitted(metric)).toEqual([value]);
   });
 
-  it('the scheduled function runs for one connection if the event names it', async () => {
-    expect(await run({ connection: 'last' })).toMatchObject({ reports: [{ connection: 'last' }] });
-    expect(world.ran).toEqual(['last']);
-  });
-
   it('the scheduled function fails for an unknown connection and for an invalid name', async () => {
     await expect(run({ connection: 'missing' })).rejects.toThrow('there is no connection missing');
     await expect(run({ connection: 'No Name' })).rejects.toThrow();

@@ -117,8 +117,3 @@ it('the SCIM function counts requests whose token expires within 14 days, by con
   await send('GET', '/scim/v2/Users');
   expect(base.emitted('ScimTokensEnding')).toEqual([1]);
 });
-
-it('the SCIM function answers 404 outside its base path', async () => {
-  expect((await send('GET', '/Users')).statusCode).toBe(404);
-  expect((await send('GET', '/scim/v2x/Users')).statusCode).toBe(404);
-});

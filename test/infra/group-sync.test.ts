@@ -111,18 +111,4 @@ describe('GroupSync in a CDK app', () => {
     );
     expect(users.flatMap(({ Principal }) => listed((Principal as { AWS: unknown }).AWS))).toHaveLength(3);
   });
-
-  it('eventsQueue is the queue for events, and alarmTopic is the topic of the alarms', () => {
-    const connector = inApp();
-    const template = Template.fromStack(connector);
-    const idOf = (arn: string) => connector.resolve(arn)['Fn::GetAtt']?.[0] ?? connector.resolve(arn).Ref;
-    expect(
-      resourcesOf(template, 'AWS::SQS::Queue')[idOf(connector.eventsQueue.queueArn)]?.Properties,
-    ).toMatchObject({ QueueName: 'groupsync-events' });
-    expect(
-      resourcesOf(template, 'AWS::SNS::Topic')[idOf(connector.alarmTopic.topicArn)]?.Properties,
-    ).toMatchObject({
-      TopicName: 'groupsync-alarms',
-    });
-  });
 });

@@ -180,12 +180,4 @@ describe('template of a release', () => {
     const zips = DEPLOYABLE_KEYS.filter((key) => JSON.stringify(template).includes(`"${zipName(key)}"`));
     expect(zips).toEqual(DEPLOYABLE_KEYS.filter((key) => key !== 'directory' && key !== 'console'));
   });
-
-  it('the template restricts only parameters whose form groupsync defines', () => {
-    const parameters = template['Parameters'] as Readonly<Record<string, JsonObject>>;
-    const restricted = Object.entries(parameters).filter(([, one]) =>
-      /Allowed|Length|Value"/.test(JSON.stringify(one)),
-    );
-    expect(restricted.map(([name]) => name)).toEqual(['Prefix', 'ScimEnabled']);
-  });
 });

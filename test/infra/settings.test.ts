@@ -180,12 +180,6 @@ describe('readSettings', () => {
   });
 });
 
-it('a repeated item of a list counts once', () => {
-  expect(readSettings((name) => ({ connectionViewers: 'acme,acme' })[name])).toMatchObject({
-    connectionViewers: ['acme'],
-  });
-});
-
 describe('unknown context key', () => {
   const given = (context: Record<string, unknown>) => () =>
     readSettings((name) => context[name], Object.keys(context));
@@ -200,16 +194,6 @@ describe('unknown context key', () => {
   ])('the unknown context key %s is refused', (name, message) => {
     expect(given({ [name]: 'x' })).toThrow(SettingsError);
     expect(given({ [name]: 'x' })).toThrow(message);
-  });
-
-  it('an unknown key in a stage of cdk.json is refused', () => {
-    expect(given({ stages: { production: { alarmMail: 'ops@acme.test' } } })).toThrow(
-      "did you mean 'alarmEmail'?",
-    );
-  });
-
-  it('the error names every unknown context key', () => {
-    expect(given({ alarmMail: 'x', producer: 'y' })).toThrow(/'alarmEmail'\?\n.*'producers'\?/);
   });
 
   it('context keys of the CDK itself are accepted', () => {

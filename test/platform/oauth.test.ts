@@ -170,15 +170,6 @@ describe('oauthCredential', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('a call fails if its second attempt also has the answer 401', async () => {
-    const { client, requests, bearers } = await setup({ accepts: () => false });
-    const error = await rejection(client.me());
-    expect(error).toBeInstanceOf(UnauthorizedError);
-    expect(bearers()).toEqual(['Bearer access-0', 'Bearer access-1']);
-    expect(requests).toHaveLength(2);
-    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('access-');
-  });
-
   it('invalid_grant causes an InvalidGrantError without a secret, and no call reaches the platform', async () => {
     const body = { error: 'invalid_grant', error_description: 'refresh-start is revoked' };
     const { client, bearers, requests } = await setup({ token: () => ({ status: 400, body }) });
@@ -205,12 +196,6 @@ describe('oauthCredential', () => {
       expect(requests).toHaveLength(1);
     },
   );
-
-  it('the next call repeats a failed refresh', async () => {
-    const { client } = await setup({ token: (index) => (index === 0 ? { status: 503 } : given(index)) });
-    await expect(client.me()).rejects.toBeInstanceOf(ServerError);
-    await expect(client.me()).resolves.toEqual(USER);
-  });
 
   it('after invalid_grant, the credential uses a token that another process has stored', async () => {
     let reads = 0;

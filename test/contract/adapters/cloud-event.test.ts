@@ -68,25 +68,9 @@ describe('every event type of groupsync', () => {
       { kind: 'user.deleted', user: 'b' },
     ]);
   });
-
-  it('an id is kept byte for byte', () => {
-    const id = ' 00G1/#%é\u0301\u0000';
-    expect(changesOf(native('group.deleted', { group: { id } }))).toEqual([
-      { kind: 'group.deleted', group: id },
-    ]);
-  });
 });
 
 describe('leniency of the decoder', () => {
-  it('unknown fields are ignored at every level', () => {
-    const event = native(
-      added,
-      { group: { ...group, colour: 1 }, members: [], extra: {} },
-      { subject: 'x', traceparent: 7 },
-    );
-    expect(changesOf(event)).toHaveLength(1);
-  });
-
   it('a null value of sequence, connection, name or part counts as absent', () => {
     const event = native(
       'group.snapshot',
@@ -94,11 +78,6 @@ describe('leniency of the decoder', () => {
       { sequence: null, connection: null },
     );
     expect(changesOf(event)).toEqual([{ kind: 'group.snapshot', group: '00g1', members: [] }]);
-  });
-
-  it('a sequence may be a JSON number that JavaScript represents exactly', () => {
-    const [event] = decode(adding({ sequence: 42 })).events;
-    expect(event?.stamp).toContain('Z.0242.');
   });
 
   it('attributes with text or whole numbers are kept, and attributes with other values are ignored', () => {
@@ -113,13 +92,6 @@ describe('leniency of the decoder', () => {
     };
     expect(changesOf(native('user.upserted', { user: raw }))).toEqual([
       { kind: 'user.upserted', user: member('00u1', { employeeNumber: '7' }) },
-    ]);
-  });
-
-  it('attributes named like members of a JavaScript object are kept', () => {
-    const user = { id: '00u1', constructor: 'c', toString: 't' };
-    expect(changesOf(native('user.upserted', { user }))).toEqual([
-      { kind: 'user.upserted', user: member('00u1', { toString: 't', constructor: 'c' }) },
     ]);
   });
 
@@ -213,10 +185,6 @@ describe('limits of a native event', () => {
     expect(problemsOf(native(added, { group, members: members(20_001) }))).toEqual([
       'too_large: data.members: expected at most 20000 members',
     ]);
-  });
-
-  it('ids of 512 characters are accepted', () => {
-    expect(changesOf(native('group.deleted', { group: { id: 'x'.repeat(512) } }))).toHaveLength(1);
   });
 
   it('32 attributes are accepted, and 33 attributes are refused', () => {
