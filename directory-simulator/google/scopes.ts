@@ -1,7 +1,7 @@
 const AUTH = 'https://www.googleapis.com/auth/';
 
 const READ_USERS = `${AUTH}admin.directory.user.readonly`;
-export const READ_GROUPS = `${AUTH}admin.directory.group.readonly`;
+const READ_GROUPS = `${AUTH}admin.directory.group.readonly`;
 const READ_MEMBERS = `${AUTH}admin.directory.group.member.readonly`;
 const READ_AUDIT = `${AUTH}admin.reports.audit.readonly`;
 export const CLOUD_PLATFORM = `${AUTH}cloud-platform`;

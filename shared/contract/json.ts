@@ -24,7 +24,7 @@ export function parseJson(text: string): ParsedJson {
 }
 
 /** Whether JSON text nests deeper than `limit`. For text that is not JSON, the result has no meaning. */
-export function nestsDeeperThan(text: string, limit: number): boolean {
+function nestsDeeperThan(text: string, limit: number): boolean {
   let depth = 0;
   for (let i = 0; i < text.length; i += 1) {
     const character = text[i];

@@ -60,6 +60,8 @@ describe('nesting depth of JSON', () => {
     const withExtra = (extra: string) =>
       JSON.stringify(deleted('g1', { extra: 0 })).replace('"extra":0', `"extra":${extra}`);
     expect(decode(withExtra(nested(MAX_JSON_DEPTH - 1))).events).toHaveLength(1);
+    const text = JSON.stringify(`\\"${'['.repeat(MAX_JSON_DEPTH)}"]}`);
+    expect(decode(withExtra(text)).events).toHaveLength(1);
     expect(problemsOf(withExtra(nested(MAX_JSON_DEPTH)))).toEqual([
       'invalid_event: expected JSON nested at most 32 levels deep',
     ]);

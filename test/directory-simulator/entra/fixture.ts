@@ -5,7 +5,7 @@ import { NOW_MS, type Options, startSimulated } from '../simulated.ts';
 
 export { NOW_MS } from '../simulated.ts';
 
-export const DAY_MS = 86_400_000;
+const DAY_MS = 86_400_000;
 export const TENANT = '22222222-bbbb-4000-8000-000000000002';
 export const SECRET = 'simulated-client-secret';
 const SCOPE = 'https://graph.microsoft.com/.default';
@@ -92,8 +92,6 @@ export function startEntra({ world = WORLD, ...options }: Options = {}) {
   };
   return { ...simulated, signIn, change };
 }
-
-export type Entra = ReturnType<typeof startEntra>;
 
 export const EVENTUAL = { consistencylevel: 'eventual' };
 

@@ -22,7 +22,7 @@ export const ORIGIN = 'https://scim.acme.test';
 export const BASE = `${ORIGIN}/scim/v2`;
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are read in tests as their assertions expect them
-export type Body = any;
+type Body = any;
 
 export interface Answer {
   readonly status: number;
