@@ -255,11 +255,11 @@ async function refuseAuthors(
   ports: HoldPorts,
 ): Promise<void> {
   const { ref } = state;
-  const isAskedNow = (await ports.connections.find(ref.connection))?.settings.fourEyes;
-  if (!isAskedNow && !hold.fourEyes) return;
+  const { settings } = (await ports.connections.find(ref.connection)) ?? {};
+  if (!settings?.fourEyes && !hold.fourEyes) return;
   const window = windowOf(hold);
   const causes = await causesOf(state, hold, ports);
-  const actions = await actionsBefore(ref, window, ports);
+  const actions = await actionsBefore(ref, window, settings?.nested === 'flatten', ports);
   const creators = await creatorsOf(causes, ref.connection, window, ports);
   const authors = [...new Set([...authorsOf(causes, actions), ...creators])];
   const { id: caller } = await ports.caller();
@@ -302,18 +302,20 @@ async function firstApprovals(ref: GroupRef, digest: string, { audit, clock }: H
 
 /**
  * Returns the actions that may have caused a hold: those of the connection, of the group, and of the groups from which
- * takeovers moved it.
+ * takeovers moved it. With nested groups, any moved group may be within the group.
  */
 async function actionsBefore(
   ref: GroupRef,
   window: Window,
+  isNested: boolean,
   { audit, reader }: HoldPorts,
 ): Promise<readonly EarlierAction[]> {
   const { connection } = ref;
   const moves = await reader.moves(connection);
   const groups = new Set([ref.group]);
   // The set grows during the loop, so the loop also follows earlier moves.
-  for (const group of groups) for (const { from, to } of moves) if (to === group) groups.add(from);
+  for (const group of groups)
+    for (const { from, to } of moves) if (isNested || to === group) groups.add(from);
   const refs = [journalOf(connection), ...[...groups].map((group) => ({ connection, group }))];
   const found = await Promise.all(refs.map((one) => actionsWithin(one, window, audit)));
   return found.flat();

@@ -4,9 +4,10 @@ import { createOAuthServer } from '../../shared/oauth/oauth-server.ts';
 import { decideRequests } from '../../shared/operate/confirm-settings.ts';
 import { storeConnection } from '../../shared/operate/connect/connect.ts';
 import { answerDecision } from '../../shared/operate/decisions.ts';
+import { recordAcceptedDeletions } from '../../shared/operate/directory/accept-deletions.ts';
 import { planTakeover, takeOverGroups } from '../../shared/operate/directory/takeover.ts';
 import { checkConnection } from '../../shared/operate/doctor/connection.ts';
-import { approveHold, rejectHold } from '../../shared/operate/holds.ts';
+import { approveHold, listHolds, rejectHold } from '../../shared/operate/holds.ts';
 import { journalOf, recordAction } from '../../shared/operate/journal.ts';
 import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
@@ -203,6 +204,18 @@ describe('earlier action as the cause of a hold', () => {
       },
     ],
     [
+      'took over a group that may be within the group',
+      async ({ as, deliver, ref, set, world }: Company) => {
+        await set('dee', 'nested', 'flatten');
+        await deliver({ upsert: 'inner' });
+        const move = { from: groupId('inner'), to: groupId('inner-2'), source: 'directory' } as const;
+        await world.toolPorts.reader.noteMove(CONNECTION, move);
+        await recordAction(ref('inner'), { action: 'directory_takeover', changes: [] }, as('ann'));
+        await set('dee', 'includeStates', ['HIRED']);
+        await deliver();
+      },
+    ],
+    [
       'discards the message that adds removed members again',
       async ({ deliver, as, world }: Company) => {
         await deliver({ take: EVERYBODY.slice(1), from: 'g' });
@@ -346,6 +359,30 @@ describe('earlier action as the cause of a hold', () => {
     await reader.passMinutes(30);
     expect((await reader.state('rowing'))?.hold).toMatchObject({ removes: 2, fourEyes: true });
     const ref = { connection: CONNECTION, group: groupId('rowing') };
+    await expect(approveHold(ref, WORD, as('ann'))).rejects.toThrow('other than ann');
+    expect(await approveHold(ref, WORD, as('bob'))).toMatchObject({ kind: 'decided' });
+  });
+
+  it('under four eyes, the operator who accepted deletions of the directory cannot approve them', async () => {
+    const directory = { kind: 'google', administrator: 'admin@acme.test' };
+    const gone = ['g1', 'g2', 'g3', 'g4'];
+    const groups = Object.fromEntries([...gone, 'g5', 'g6', 'g7', 'g8'].map((group) => [group, ['a']]));
+    const reader = await openReader({
+      world: directoryOf(groups),
+      settings: { directory, guard: {}, fourEyes: true },
+    });
+    await reader.hire('a');
+    await reader.passMinutes(10);
+    await reader.google.control('settings', { lostLogEntries: 1 });
+    await reader.change(...gone.map((group) => ({ kind: 'deleteGroup', group })));
+    await reader.pass(3_600_000);
+    await expect(reader.run()).rejects.toThrow('--accept-deletions');
+    const as = (by: string) => ({ ...reader.world.toolPorts, ...calledBy(by) });
+    await recordAcceptedDeletions(CONNECTION, as('ann'));
+    await reader.run({ acceptsDeletions: true });
+    await reader.deliver();
+    const [held] = await listHolds(CONNECTION, as('ann'));
+    const ref = { connection: CONNECTION, group: groupId(held?.group ?? '') };
     await expect(approveHold(ref, WORD, as('ann'))).rejects.toThrow('other than ann');
     expect(await approveHold(ref, WORD, as('bob'))).toMatchObject({ kind: 'decided' });
   });
