@@ -56,7 +56,7 @@ export function addConnections(program: Command, act: Act): void {
   connections
     .command('confirm')
     .description(
-      'confirm or reject changes that another person requested: settings, ends of blocks (four eyes)',
+      'confirm or reject requests of another person: settings, ends of blocks, SCIM tokens (four eyes)',
     )
     .argument('<name>')
     .option('--reject', 'reject the requests; settings and blocks stay')

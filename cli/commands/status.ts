@@ -92,7 +92,9 @@ function printStatus(status: StatusReport, { out }: Context): void {
 }
 
 const requestLines = ({ settingRequests, blocked, keptMembers }: StatusReport): readonly string[] => [
-  ...(settingRequests > 0 ? [`requests    ${settingRequests} for settings or ends of blocks`] : []),
+  ...(settingRequests > 0
+    ? [`requests    ${settingRequests} for settings, ends of blocks or SCIM tokens`]
+    : []),
   ...blocked.map(({ members, roles, users, ...block }) => {
     const ids = [...members, ...roles, ...users].join(', ');
     return `blocked     ${ids}: ${formatBlock({ ...block, atMs: Date.parse(block.at) })}`;

@@ -227,7 +227,7 @@ function Requests({ of, reload }: Reloading & { readonly of: ConnectionPage['req
       <div class="notice warn">
         <ul class="plain">
           {of.map(({ key, before, after, by, at }) => (
-            <li key={`${key} ${before}`}>
+            <li key={`${key} ${before} ${after}`}>
               <b>{key}</b> <code>{before}</code> → <code>{after}</code> · {by} · <Time at={at} />
             </li>
           ))}
@@ -310,7 +310,7 @@ function Tokens({ of, scimUrl, reload }: TokensProps) {
               </span>
               <Ask
                 label={T.conn.revokeOf(prefix)}
-                not={state === 'active' ? undefined : state}
+                not={state === 'active' || state === 'requested' ? undefined : state}
                 title={T.conn.revokeTitle(prefix)}
                 text={T.conn.revokeText}
                 use="revoke-token"

@@ -89,7 +89,9 @@ export const StatusReport = z.object({
   backlog: count,
   oldestUnappliedMs: nullable(ms),
   holds: count,
-  settingRequests: count.describe('Changes of settings, and ends of blocks, that wait for a second person.'),
+  settingRequests: count.describe(
+    'Changes of settings, ends of blocks, and SCIM tokens that wait for a second person.',
+  ),
   blocked: z.array(BlockRow).describe('The people that operators have blocked.'),
   feed: z.object({ cursorAgeMs: nullable(ms) }),
   sources: z.array(SourceReport).describe('The sources from which changes have arrived or are expected.'),
