@@ -1,5 +1,6 @@
 import { DIRECTORY_KINDS } from '../shared/contract/settings.ts';
 import { drawRhythm } from './draw-directory.ts';
+import { drawPairs, type Pair } from './draw-pairs.ts';
 import { CRASH_POINTS, crashPoints } from './draw-crashes.ts';
 import { drawAfterthoughts, drawDeepFaults, drawFaults } from './draw-faults.ts';
 import { drawConversions, drawPeople, drawUserIdChanges, type Town } from './draw-people.ts';
@@ -30,6 +31,8 @@ export interface DrawOptions {
   /** If true, the run has only the connection whose directory groupsync reads. */
   readonly alone?: boolean | undefined;
   readonly crashes?: number;
+  /** Pairs of features that a group of the run meets, in addition to what the seed draws. */
+  readonly meet?: readonly Pair[];
 }
 
 const SCALES = {
@@ -55,6 +58,7 @@ export function drawRun(
     crashes = 0,
     directory = false,
     alone = false,
+    meet = [],
   }: DrawOptions = {},
 ): SimulationRun {
   // Similar seeds give similar first numbers. `fork` hashes the seed and so avoids this similarity.
@@ -77,6 +81,7 @@ export function drawRun(
   const [town] = towns;
   if (town !== undefined && crashes > 0)
     happenings.push(...drawDeepFaults(random.fork('deep'), town, { seed, crashes, endMs }));
+  if (town !== undefined) happenings.push(...drawPairs(random.fork('meet'), town, { pairs: meet, endMs }));
   const connections = towns.map((town): ConnectionSpec => {
     const { name, company, settings, people } = town;
     const credential = weighted(random.fork(`credential ${name}`), { static: 2, oauth: 1 });

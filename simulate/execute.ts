@@ -6,9 +6,11 @@ import { createChecks } from './checks/all-checks.ts';
 import { baseUrlOf, type Cloud, createCloud } from './cloud.ts';
 import { startConsumers } from './consumers.ts';
 import { startReaders } from './reader/readers.ts';
+import { FEATURES, hasState, optionsOf, removes } from './features.ts';
 import { operateIn, startHappenings } from './happenings.ts';
 import type { WrapPorts } from './lambdas.ts';
-import type { LogLine, RunLog, Violation } from './run-log.ts';
+import { createMeetings, type Meetings } from './meetings.ts';
+import type { Effect, LogLine, RunLog, Violation } from './run-log.ts';
 import { startSchedules } from './schedules.ts';
 import { startShowing } from './shown.ts';
 import { afterSilence } from './silence.ts';
@@ -19,6 +21,8 @@ interface ExecuteOptions {
   /** Whether the result contains all log lines. The trace page needs them. */
   readonly keepsLog?: boolean;
   readonly wrapPorts?: WrapPorts | undefined;
+  /** Whether the result contains which features met. */
+  readonly countsMeetings?: boolean;
   /** If this function returns true for a violation, the run ends at the violation. */
   readonly endsAt?: (violation: Violation) => boolean;
 }
@@ -29,6 +33,8 @@ export interface Outcome {
   /** How often each platform fault, other fault, crash point and action took effect, by name. */
   readonly fired: ReadonlyMap<string, number>;
   readonly logLines: readonly LogLine[];
+  /** Which features met; undefined if the run did not count them. */
+  readonly meetings: Meetings | undefined;
   readonly figures: { readonly calls: number; readonly effects: number; readonly simulatedMs: number };
   /** The final state. */
   readonly cloud: Cloud;
@@ -47,16 +53,21 @@ const MOST_EFFECTS = 5_000_000;
 /** Executes a simulation run until one day after its faults end, and runs the invariant checks each simulated hour. */
 export async function execute(
   run: SimulationRun,
-  { keepsLog = false, wrapPorts, endsAt = () => false }: ExecuteOptions = {},
+  { keepsLog = false, wrapPorts, countsMeetings = false, endsAt = () => false }: ExecuteOptions = {},
 ): Promise<Outcome> {
   const fired = new Map<string, number>();
   const logLines: LogLine[] = [];
   const violations: Violation[] = [];
+  const meetings = createMeetings({ hasState, removes });
   const runLogOf = (nowMs: () => number): RunLog => ({
     log(line) {
       if (keepsLog) logLines.push({ atMs: nowMs(), ...line });
     },
-    fired: (name) => fired.set(name, (fired.get(name) ?? 0) + 1),
+    fired(name, where = {}) {
+      fired.set(name, (fired.get(name) ?? 0) + 1);
+      if (countsMeetings && IS_FEATURE.has(name))
+        touch(run, meetings, { atMs: nowMs(), feature: name, ...where });
+    },
     violated(violation) {
       violations.push({ atMs: nowMs(), ...violation });
       const { connection, group, check, sentence } = violation;
@@ -67,6 +78,10 @@ export async function execute(
     },
   });
   const cloud = createCloud(run, runLogOf, wrapPorts);
+  for (const { name, settings } of run.connections) {
+    for (const feature of countsMeetings ? optionsOf(settings) : [])
+      meetings.touch({ atMs: Number.POSITIVE_INFINITY, connection: name, feature });
+  }
   const scimTokens = await connectAll(cloud);
   startConsumers(cloud);
   startSchedules(cloud);
@@ -102,7 +117,22 @@ export async function execute(
   cloud.isOver = true;
   const calls = [...cloud.platforms.values()].reduce((sum, platform) => sum + platform.calls.length, 0);
   const figures = { calls, effects: cloud.lambdas.effects(), simulatedMs: cloud.nowMs() - START_MS };
-  return { run, violations, fired, logLines, figures, cloud };
+  const met = countsMeetings ? meetings.meetings() : undefined;
+  return { run, violations, fired, logLines, meetings: met, figures, cloud };
+}
+
+const IS_FEATURE: ReadonlySet<string> = new Set(FEATURES);
+
+/** Records a feature for each connection on which it took effect. The platform may fold the id of a group. */
+function touch(
+  { connections }: SimulationRun,
+  meetings: ReturnType<typeof createMeetings>,
+  { connection, company, group, ...touched }: Effect & { readonly atMs: number; readonly feature: string },
+): void {
+  const isMeant = (one: SimulationRun['connections'][number]) =>
+    (connection ?? one.name) === one.name && (company ?? one.company) === one.company;
+  for (const { name } of connections.filter(isMeant))
+    meetings.touch({ ...touched, connection: name, group: group?.toLowerCase() });
 }
 
 /**

@@ -17,5 +17,6 @@ export const FLAGS = {
   planted: { type: 'boolean' },
   all: { type: 'boolean' },
   counts: { type: 'boolean' },
+  pairs: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const;

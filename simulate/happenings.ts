@@ -50,7 +50,7 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
         return;
       case 'client': {
         const item = groupItem(cloud, connection, group.group ?? '');
-        platform?.otherClient(happening.action, linkIn(item)?.id);
+        platform?.otherClient(happening.action, linkIn(item)?.id, undefined, { connection, ...group });
         return;
       }
       case 'operator':
@@ -65,15 +65,16 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
 
 function sendToIngest(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token?: string): void {
   const { runLog, directory, nowMs, queues } = cloud;
-  const { action, way } = happening;
+  const { action, way, connection } = happening;
   if (isUnread(cloud, happening)) return;
-  runLog.fired(`directory:${action.kind}`);
+  const where = { connection, ...('group' in action && { group: action.group }) };
+  runLog.fired(`directory:${action.kind}`, where);
   if (way.eventId !== undefined) runLog.fired('way:equal_stamps');
   if ('members' in action && action.members.some((one) => one.startsWith('n'))) runLog.fired('way:numbered');
   if (way.by !== undefined) runLog.fired('way:actor');
   if (way.form === 'scim_request' && token !== undefined) requestByScim(cloud, happening, lanes, token);
   for (const message of messagesOf(happening, nowMs())) {
-    runLog.fired(`way:${way.form}`);
+    runLog.fired(`way:${way.form}`, where);
     const attributes = { [MESSAGE_ATTRIBUTES.connection]: message.connection };
     const sent = queues.of.events.send({ body: message.body, attributes }, message.delayMs, message.copies);
     if (sent !== undefined) directory.sent(message, { messageId: sent.id, sentAtMs: sent.sentAtMs });
@@ -178,7 +179,8 @@ export async function operateIn(
       what: `${describe(action)}${outcome.done ? '' : ': refused'}`,
     });
     if (!outcome.done) return;
-    runLog.fired(`operator:${action.kind}`);
+    runLog.fired(`operator:${action.kind}`, { connection, ...group });
+    if (action.kind === 'set') runLog.fired(`set:${action.key}`, { connection });
     const now = connections.get(connection);
     if (action.kind === 'connect' && spec?.isLater) runLog.fired('returned');
     if (action.kind === 'connect' && spec !== undefined)

@@ -95,6 +95,7 @@ export function createLambdas(options: LambdasOptions) {
     crashes = crashes.filter((one) => one !== crash);
     diedMs = time.nowMs();
     runLog.fired(`crash:${actor}:${kind}`);
+    runLog.fired('aws:crash');
     runLog.log({ lane: 'aws', what: `${actor} crashes before "${kind}"` });
     return true;
   };

@@ -45,10 +45,18 @@ export type CheckName =
   | 'blocked'
   | 'directory';
 
+/** Where a feature took effect. Without a connection, on all; without a group, on all groups of the connection. */
+export interface Effect {
+  readonly connection?: string | undefined;
+  /** All connections of this company. */
+  readonly company?: string | undefined;
+  readonly group?: string | undefined;
+}
+
 /** The log of a simulation run. */
 export interface RunLog {
   log(line: Omit<LogLine, 'atMs'>): void;
   /** Counts one effect of a platform fault, another fault, a crash point or an action. */
-  fired(name: string): void;
+  fired(name: string, where?: Effect): void;
   violated(violation: Omit<Violation, 'atMs'>): void;
 }

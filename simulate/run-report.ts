@@ -21,19 +21,22 @@ export interface RunReport {
   readonly violations: readonly Violation[];
   readonly fired: Readonly<Record<string, number>>;
   readonly figures: Outcome['figures'];
+  /** Set if the run was asked to meet pairs. */
+  readonly meetings?: Outcome['meetings'];
 }
 
 /**
  * Returns the report of a run. A run may violate one check for many groups, so the report contains only the first
  * violation of each check and cause.
  */
-export function runReport({ run, violations, fired, figures }: Outcome): RunReport {
+export function runReport({ run, violations, fired, figures, meetings }: Outcome): RunReport {
   const firsts = new Map(violations.toReversed().map((one) => [`${one.check} ${one.cause}`, one]));
   return {
     seed: run.seed,
     violations: [...firsts.values()].reverse(),
     fired: Object.fromEntries(fired),
     figures,
+    ...(meetings && { meetings }),
   };
 }
 

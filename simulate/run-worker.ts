@@ -43,7 +43,10 @@ async function executeWith(seededBug: string, run: SimulationRun): Promise<RunRe
 process.on('message', ({ seed, draw, seededBug }: Errand) => {
   const answer = (message: Answer) => process.send?.(message);
   const run = drawRun(seed, draw);
-  const completed = seededBug === undefined ? execute(run).then(runReport) : executeWith(seededBug, run);
+  const completed =
+    seededBug === undefined
+      ? execute(run, { countsMeetings: draw.meet !== undefined }).then(runReport)
+      : executeWith(seededBug, run);
   completed.then(
     (report) => answer({ seededBug, report }),
     (error: unknown) =>

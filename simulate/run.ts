@@ -7,6 +7,7 @@ import { type DrawOptions, drawRun, everythingThatCanFire } from './draw.ts';
 import { execute } from './execute.ts';
 import { FLAGS } from './flags.ts';
 import { type Errand, executeMany } from './many-runs.ts';
+import { createMissingPairs, type MissingPairs } from './missing-pairs.ts';
 import type { Violation } from './run-log.ts';
 import { firedIn, type RunReport, readKnown, unknownOf } from './run-report.ts';
 import { FOUND, SEEDED_BUGS, type SeededBug, seededBugNamed } from './seeded-bugs.ts';
@@ -29,6 +30,7 @@ const USAGE = `npm run simulate -- [options]
   --deep           runs for an hour, or for --minutes N; fails if a fault or action never took effect
   --planted [...]  adds each seeded bug (or the named bugs) and searches for a run that finds it; with --seed: one run
   --brief          does not reduce the first failed run to fewer happenings
+  --pairs          counts which features met on one group, prefers those that never met, and lists what is left
   --counts         prints for each fault and action how often it took effect, and in how many runs
   --all            fails for the violations in known.json too
   --jobs N         the number of processes (default: one per core)`;
@@ -134,8 +136,9 @@ async function executeOne(seed: number): Promise<number> {
   return wrong.length === 0 ? 0 : 1;
 }
 
-function* errandsFrom(first: number, most: number): Generator<Errand> {
-  for (let seed = first; seed < first + most; seed += 1) yield { seed, draw: drawn };
+function* errandsFrom(first: number, most: number, missing?: MissingPairs): Generator<Errand> {
+  for (let seed = first; seed < first + most; seed += 1)
+    yield { seed, draw: missing === undefined ? drawn : { ...drawn, meet: missing.next() } };
 }
 
 /**
@@ -150,12 +153,16 @@ async function executeSeeds(): Promise<number> {
   const broken: string[] = [];
   const longestMs = (numberOf('minutes') ?? DEEP_MINUTES) * 60_000;
   const isEnough = () => deep && Date.now() - startedMs > longestMs;
+  const missing = given.pairs === true ? createMissingPairs() : undefined;
   await executeMany(
-    errandsFrom(firstSeed(), most),
+    errandsFrom(firstSeed(), most, missing),
     jobs,
     (answer) => {
-      if ('report' in answer) reports.push(answer.report);
-      else broken.push(`run ${answer.seed} broke: ${answer.broke}`);
+      if ('report' in answer) {
+        const { meetings, ...report } = answer.report;
+        missing?.met(meetings);
+        reports.push(report);
+      } else broken.push(`run ${answer.seed} broke: ${answer.broke}`);
       const completed = reports.length + broken.length;
       if (process.stderr.isTTY) process.stderr.write(`\r${completed} runs`);
     },
@@ -164,6 +171,7 @@ async function executeSeeds(): Promise<number> {
   if (process.stderr.isTTY) process.stderr.write('\r');
   const seconds = Math.max(1, (Date.now() - startedMs) / 1_000);
   printFigures(reports, seconds);
+  for (const line of missing?.lines() ?? []) console.log(line);
   if (given.counts === true) for (const line of countsOf(reports)) console.log(line);
   for (const line of broken.slice(0, 3)) console.log(line);
   const never = deep ? everythingThatCanFire(drawn).filter((name) => !firedIn(reports).has(name)) : [];

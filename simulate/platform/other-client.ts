@@ -1,6 +1,7 @@
 import { FIELD_NAMES } from '../../shared/domain/group-fields.ts';
 import type { ClientAction } from '../simulation-run.ts';
 import type { HeldGroup, PlatformOptions } from './facts.ts';
+import type { Effect } from '../run-log.ts';
 import type { Groups } from './groups.ts';
 import type { InitiatorType } from './rules.ts';
 
@@ -53,10 +54,10 @@ export function createOtherClient({ runLog, sleep, random, clock }: PlatformOpti
   };
 
   return {
-    perform(action: ClientAction, id: string | undefined, given?: InitiatorType): boolean {
+    perform(action: ClientAction, id: string | undefined, given?: InitiatorType, where?: Effect): boolean {
       const own = random.fork(`${action.kind} ${clock()}`);
       const isDone = perform(action, id, given ?? own.pick(['ROLE', 'ROLE', 'EXTERNAL', 'SYSTEM'] as const));
-      if (isDone) runLog.fired(`client:${action.kind}`);
+      if (isDone) runLog.fired(`client:${action.kind}`, where);
       return isDone;
     },
     calm() {

@@ -11,8 +11,8 @@ interface Lasting {
 
 export type PlatformFaults = ReturnType<typeof createPlatformFaults>;
 
-/** Creates the set of active platform faults. `fire` records that a fault took effect. */
-export function createPlatformFaults({ clock, random: ofPlatform, runLog }: PlatformOptions) {
+/** Creates the set of active platform faults. `fire` records that a fault took effect; platform.ts logs it with its group. */
+export function createPlatformFaults({ clock, random: ofPlatform }: PlatformOptions) {
   const random = ofPlatform.fork('tempers');
   let lasting: readonly Lasting[] = [];
   let struck: string[] = [];
@@ -28,7 +28,6 @@ export function createPlatformFaults({ clock, random: ofPlatform, runLog }: Plat
   };
   const fire = (platformFault: PlatformFault): true => {
     struck.push(platformFault);
-    runLog.fired(`platformFault:${platformFault}`);
     return true;
   };
 

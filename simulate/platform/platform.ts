@@ -83,6 +83,7 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     const status = 'status' in outcome ? outcome.status : unheard;
     const isStale = 'status' in outcome ? outcome.isStale : undefined;
     const bentBy = platformFaults.taken();
+    for (const fault of bentBy) runLog.fired(`platformFault:${fault}`, { company, group: spokeId });
     calls.push({
       atMs: clock(),
       method,
@@ -155,7 +156,7 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
      */
     company(action: CompanyAction) {
       const isDone = people.apply(action);
-      if (isDone) runLog.fired(`company:${action.kind}`);
+      if (isDone) runLog.fired(`company:${action.kind}`, { company });
       return isDone;
     },
     /**

@@ -1,0 +1,190 @@
+import type { OperatorAction as ActionOfPerson } from '../shared/contract/operator-actions.ts';
+import type { ConnectionSettings } from '../shared/contract/settings.ts';
+import { PLATFORM_FAULTS } from './platform-faults.ts';
+import type { AwsAction, ClientAction, CompanyAction, DirectoryAction, Way } from './simulation-run.ts';
+
+/*
+ * The features of a run, by the name under which the run log counts them. The compiler requires an entry for each
+ * action of a person, each setting, event and fault. So a new one is either drawn, or has a reason here. The faults of
+ * a directory that groupsync reads are not features: they occur only in the connection that `--directory` adds.
+ */
+
+/** Why no run has this feature. */
+interface Without {
+  readonly without: string;
+}
+const without = (reason: string): Without => ({ without: reason });
+
+type Named = Exclude<ActionOfPerson, `read_${string}`>;
+
+/** The actions of people. The simulation names an action by its command. */
+const ACTIONS = {
+  acknowledge: without('changes only what people see'),
+  adopt: ['operator:adopt'],
+  block: ['operator:block'],
+  connect: ['operator:connect'],
+  connections_confirm: without('its effect is the effect of connections_set'),
+  connections_erase: without('only the command that ends a company, after which nothing meets'),
+  connections_reject: without('changes nothing'),
+  connections_remove: ['operator:remove_connection'],
+  connections_set: [
+    'set:mode',
+    'set:onGroupDeleted',
+    'set:guard.maxRemovedCount',
+    'set:guard.perHourCount',
+    'set:includeStates',
+    'set:nameTemplate',
+    'set:groups.exclude',
+  ],
+  console_sessions_end: without('changes no stored group'),
+  directory_accept_deletions: without('occurs only in runs with --directory'),
+  directory_accepted_deletions: without('the reader records it after directory_accept_deletions'),
+  directory_takeover: without('the scenarios of test/operate have every way of a takeover'),
+  dlq_discard: ['operator:discard_one'],
+  dlq_edit: ['operator:edit_one'],
+  dlq_replay: ['operator:replay_all'],
+  events_send: without('the event arrives as every other event of the directory'),
+  forget: ['operator:forget'],
+  holds_approve: ['operator:approve'],
+  holds_approve_first: without('the scenarios of test/operate cover the approval by two persons'),
+  holds_reject: ['operator:reject'],
+  import: without('its events arrive as every other event of the directory'),
+  pause: ['operator:pause', 'operator:pause_all', 'operator:observe'],
+  probe: without('uses groups of its own'),
+  rebind: ['operator:rebind'],
+  reconnect: without('connect in a run that has the connection'),
+  release: ['operator:release'],
+  resume: ['operator:resume', 'operator:resume_all'],
+  scim_client_create: without('a client has the rights of a token'),
+  scim_client_revoke: without('requests are refused before they reach a group'),
+  scim_client_rotate: without('changes a secret only'),
+  scim_token_create: ['operator:new_token'],
+  scim_token_revoke: without('requests are refused before they reach a group'),
+  sync: ['operator:sync'],
+  unblock: ['operator:unblock'],
+} as const satisfies Readonly<Record<Named, readonly string[] | Without>>;
+
+/** The settings. The first value of a run is a feature of all its groups; a change is a `set:` of `ACTIONS`. */
+const SETTINGS = {
+  baseUrl: without('each company has one'),
+  memberIdField: ['option:memberIdField=id'],
+  match: ['option:match'],
+  includeStates: ['option:includeStates'],
+  mode: ['option:mode=additive', 'option:mode=report', 'option:mode=authoritative'],
+  onGroupDeleted: ['option:onGroupDeleted=release', 'option:onGroupDeleted=delete'],
+  fourEyes: without('decides who may approve, which the scenarios of test/operate cover'),
+  auditReads: without('records reads only'),
+  guard: ['option:guard', 'option:guard=off'],
+  groups: ['option:groups'],
+  nameTemplate: ['option:nameTemplate'],
+  activity: without('names of query parameters'),
+  scim: without('limits of the SCIM server, which its own tests cover'),
+  nested: without('the simulated directories have inner groups in their own tests'),
+  concurrency: without('changes the speed only'),
+  timeoutMs: without('changes the speed only'),
+  directory: without('runs with --directory have such a connection, with its own faults'),
+  sources: without('changes only what status shows'),
+} as const satisfies Readonly<Record<keyof ConnectionSettings, readonly string[] | Without>>;
+
+const keysOf = <Key extends string>(of: Readonly<Record<Key, true>>) => Object.keys(of) as Key[];
+
+const EVENTS = keysOf<DirectoryAction['kind']>({
+  name: true,
+  delete: true,
+  join: true,
+  leave: true,
+  snapshot: true,
+  profile: true,
+  forget: true,
+  wide: true,
+  rubbish: true,
+});
+const WAYS = keysOf<Way['form']>({
+  native: true,
+  sns: true,
+  eventbridge: true,
+  okta: true,
+  scim_request: true,
+});
+const OF_COMPANY = keysOf<CompanyAction['kind']>({
+  hire: true,
+  readdress: true,
+  renumber: true,
+  change_user_id: true,
+  terminate: true,
+  activate: true,
+  erase: true,
+  lose_user_id: true,
+});
+const OF_CLIENTS = keysOf<ClientAction['kind']>({
+  edit: true,
+  delete: true,
+  recreate: true,
+  strip: true,
+  twin: true,
+  own: true,
+});
+const OF_AWS = keysOf<AwsAction['kind']>({
+  crash: true,
+  throttled: true,
+  unheard: true,
+  echo: true,
+  queue_refuses: true,
+  slow_table: true,
+  skew: true,
+  twins: true,
+});
+
+const namesIn = (table: Readonly<Record<string, readonly string[] | Without>>): readonly string[] =>
+  Object.values(table).flatMap((entry) => ('without' in entry ? [] : entry));
+
+/** All features. An option is in effect from the beginning of a run, so it is never the second of a pair. */
+const OPTIONS = namesIn(SETTINGS);
+export const FEATURES: readonly string[] = [
+  ...namesIn(ACTIONS),
+  ...EVENTS.map((kind) => `directory:${kind}`),
+  ...WAYS.map((form) => `way:${form}`),
+  ...OF_COMPANY.map((kind) => `company:${kind}`),
+  ...OF_CLIENTS.map((kind) => `client:${kind}`),
+  ...OF_AWS.map((kind) => `aws:${kind}`),
+  ...Object.keys(PLATFORM_FAULTS).map((name) => `platformFault:${name}`),
+];
+
+const STATES =
+  /^(?:operator:(?:approve|reject|pause|pause_all|observe|adopt|release|block)|set:(?:mode|groups\.exclude))$/;
+const REMOVALS =
+  /^(?:directory:(?:leave|delete|snapshot|forget)|company:(?:terminate|erase)|operator:block)$/;
+
+/** Features with state: a decision, a pause, an adoption, the end of a link, a block, or another mode. */
+export const hasState = (feature: string): boolean => STATES.test(feature);
+/** Features after which a user must leave a group. */
+export const removes = (feature: string): boolean => REMOVALS.test(feature);
+
+/** Pairs that cannot meet, with the reason. A second person reviews each line. */
+const IMPOSSIBLE: readonly (readonly [first: RegExp, second: RegExp, why: string])[] = [
+  [/^option:(\w+)/, /^option:/, 'both are in effect from the beginning'],
+  [/^directory:rubbish$|^aws:/, /^directory:rubbish$|^aws:/, 'neither is about a group'],
+  [/^directory:rubbish$/, /./, 'the message has no group'],
+  [/./, /^directory:rubbish$/, 'the message has no group'],
+];
+
+/** Whether two features can meet, in this order. */
+const canMeet = (first: string, second: string): boolean =>
+  first !== second &&
+  !second.startsWith('option:') &&
+  !IMPOSSIBLE.some(([a, b]) => a.test(first) && b.test(second));
+
+/** Returns every ordered pair of features that can meet, as `FIRST > SECOND`. */
+export const possiblePairs = (): readonly string[] =>
+  [...OPTIONS, ...FEATURES].flatMap((first) =>
+    FEATURES.filter((second) => canMeet(first, second)).map((second) => `${first} > ${second}`),
+  );
+
+/** The features that a connection's first settings switch on. */
+export function optionsOf(settings: Readonly<Record<string, unknown>>): readonly string[] {
+  const names = Object.entries(settings).flatMap(([key, value]) => [
+    `option:${key}`,
+    value === null ? `option:${key}=off` : `option:${key}=${String(value)}`,
+  ]);
+  return OPTIONS.filter((option) => names.includes(option));
+}

@@ -1,0 +1,34 @@
+import { possiblePairs } from './features.ts';
+import type { Meetings } from './meetings.ts';
+
+/** The number of pairs that one run gets in addition to what its seed draws. */
+const PAIRS_OF_RUN = 60;
+
+export type MissingPairs = ReturnType<typeof createMissingPairs>;
+
+/** Keeps the pairs of features that never met, and chooses those that the next run shall meet. */
+export function createMissingPairs() {
+  const possible = possiblePairs();
+  const missing = new Map(possible.map((pair) => [pair, 0]));
+  const triples = new Set<string>();
+  return {
+    /** Returns the pairs that were tried least often. The seed alone decides about options. */
+    next(): readonly string[] {
+      const drawable = [...missing].filter(([pair]) => !pair.startsWith('option:'));
+      const chosen = drawable.sort(([, a], [, b]) => a - b).slice(0, PAIRS_OF_RUN);
+      for (const [pair, times] of chosen) missing.set(pair, times + 1);
+      return chosen.map(([pair]) => pair);
+    },
+    met(meetings: Meetings | undefined): void {
+      for (const pair of meetings?.pairs ?? []) missing.delete(pair);
+      for (const triple of meetings?.triples ?? []) triples.add(triple);
+    },
+    lines(): readonly string[] {
+      const met = possible.length - missing.size;
+      return [
+        `${met} of ${possible.length} possible pairs of features met; ${triples.size} triples with state and a removal met`,
+        ...[...missing].map(([pair, times]) => `  never met, tried ${times} times: ${pair}`),
+      ];
+    },
+  };
+}
