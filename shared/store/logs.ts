@@ -65,7 +65,7 @@ export function createAuditLog(table: Table): AuditLog {
         changes: fitting(entry.changes).map((change) => ({ ...change })),
         gpk: logPartition(ref.connection),
         gsk: `${dueText(entry.atMs)}#${entry.intent}`,
-        expiresAt: Math.ceil((entry.atMs + AUDIT_LIFETIME_MS) / 1_000),
+        ...expiry(entry.atMs),
       };
       await table.put(item);
       return linkTo(item);
@@ -175,7 +175,8 @@ export function createDriftLog(table: Table): DriftLog {
           after: bounded(drift.after),
           eventIds: fitting(drift.eventIds),
           ...happened(connection, drift.detectedAtMs, drift.id),
-          expiresAt: Math.ceil((drift.detectedAtMs + AUDIT_LIFETIME_MS) / 1_000),
+          // A write names the open records of its group as its cause, so only a settled record expires.
+          ...(drift.settledAtMs !== null && expiry(drift.settledAtMs)),
         },
         missing('pk'),
       ),
@@ -184,7 +185,9 @@ export function createDriftLog(table: Table): DriftLog {
       for (const id of ids) {
         await table.update(
           driftKey(ref, id),
-          { set: { settledBy: by, settledAtMs: atMs, ...happened(ref.connection, atMs, id) } },
+          {
+            set: { settledBy: by, settledAtMs: atMs, ...expiry(atMs), ...happened(ref.connection, atMs, id) },
+          },
           all(exists('pk'), equal('settledAtMs', null)),
         );
       }
@@ -209,6 +212,8 @@ export function createDriftLog(table: Table): DriftLog {
       eachOf(itemsSince(table, atMs, { partition: driftPartition(connection), newestFirst }), parseDrift),
   };
 }
+
+const expiry = (atMs: number) => ({ expiresAt: Math.ceil((atMs + AUDIT_LIFETIME_MS) / 1_000) });
 
 const happened = (connection: ConnectionName, atMs: number, id: string) => ({
   gpk: driftPartition(connection),
