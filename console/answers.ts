@@ -321,7 +321,14 @@ export interface SettingsPreview {
   /** Whether the change permits more removals without an approval. */
   readonly weakens: boolean;
   /** null if there are too many groups to plan them all here. */
-  readonly effects: readonly (PlanEffect & { readonly group: string; readonly name: string | null })[] | null;
+  readonly effects:
+    | readonly (PlanEffect & {
+        readonly group: string;
+        readonly name: string | null;
+        /** A line for each member that is added, removed, or whose removal waits. */
+        readonly members: readonly string[];
+      })[]
+    | null;
   readonly total: PlanEffect;
 }
 

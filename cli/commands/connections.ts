@@ -20,7 +20,7 @@ import { type Act, type Context, parseConnectionName } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { erasedLines, plural, shellWord } from '../output/words.ts';
 import { examples, settingChange } from './arguments.ts';
-import { effectOn, effectText } from './plan.ts';
+import { effectOn, effectText, effectLines } from './plan.ts';
 
 export function addConnections(program: Command, act: Act): void {
   const connections = program
@@ -220,6 +220,7 @@ async function previewChange(context: Context, plan: SettingsPlan, changes: read
   const effects = await effectOn(context, refs, planning);
   if (effects === undefined || refs.length === 0) return;
   const changed = `${effects.length} of ${plural(refs.length, 'group')} would change`;
+  for (const line of await effectLines(context, effects)) out.note(line);
   out.note(`after this change ${changed}: ${effectText(sumOf(effects))}`);
 }
 

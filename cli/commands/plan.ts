@@ -1,11 +1,17 @@
 import type { Command } from 'commander';
 import type { SyncReport } from '../../shared/contract/answers/groups.ts';
+import type { PlanEffect } from '../../shared/contract/answers/reconcile.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
 import type { Named, Names } from '../../shared/operate/names.ts';
 import { type Planning, planningWith } from '../../shared/operate/people-now.ts';
-import { effectsOf, type GroupEffect } from '../../shared/operate/setting-effect.ts';
+import {
+  countsOfEffect,
+  effectsOf,
+  type GroupEffect,
+  membersNamed,
+} from '../../shared/operate/setting-effect.ts';
 import { planSettings } from '../../shared/operate/settings.ts';
 import { formatWaiting } from '../../shared/operate/status.ts';
 import { type GroupPlan, planGroup } from '../../shared/sync/apply/plan-group.ts';
@@ -152,9 +158,27 @@ export const effectOn = (context: Context, refs: readonly GroupRef[], planning: 
   });
 
 /** Example: "1 added, 0 removed, 2 held; 1 planned change would not be made" */
-export function effectText({ added, removed, held, dropped }: Omit<GroupEffect, 'group'>): string {
+export function effectText({ added, removed, held, dropped }: Omit<PlanEffect, 'groups'>): string {
   const gone = dropped === 0 ? '' : `; ${plural(dropped, 'planned change')} would not be made`;
   return `${added} added, ${removed} removed, ${held} held${gone}`;
+}
+
+/** Returns the lines that list the first groups, and their members, that a change affects. */
+export async function effectLines(
+  context: Context,
+  effects: readonly GroupEffect[],
+): Promise<readonly string[]> {
+  const { connection } = context;
+  const ports = await context.ports();
+  const names = await context.names({ groups: effects.map(({ group }) => group) });
+  const lines = effects
+    .slice(0, SHOWN)
+    .map(async (effect) => [
+      `${names.group(effect.group)}: ${effectText(countsOfEffect(effect))}`,
+      ...(await membersNamed(effect, connection, ports)).map((line) => `  ${line}`),
+    ]);
+  await recordRead(connection, { what: 'plan', group: undefined }, ports);
+  return (await Promise.all(lines)).flat();
 }
 
 const SETTLED = new Set(['in_sync', 'deleted', 'unknown', 'excluded']);

@@ -12,7 +12,7 @@ import { EXIT, HintedError } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { dirtyGroups, follow, NO_WAIT, type Wait } from './follow.ts';
-import { effectOn, effectText } from './plan.ts';
+import { effectOn, effectText, effectLines } from './plan.ts';
 
 /**
  * The function answers with one report for each connection, so here with one report. `--json` prints all its fields.
@@ -62,10 +62,10 @@ async function previewRefresh(context: Context): Promise<number> {
   };
   const effects = await effectOn(context, refs, planning);
   if (effects === undefined) return EXIT.attention;
-  const names = await context.names({ groups: effects.map(({ group }) => group) });
   const preview = sumOf(effects);
+  const lines = await effectLines(context, effects);
   out.answer({ connection, preview }, () => {
-    for (const effect of effects) out.line(`${names.group(effect.group)}: ${effectText(effect)}`);
+    for (const line of lines) out.line(line);
     const changed = `${effects.length} of ${plural(refs.length, 'group')} would change`;
     out.line(`${changed}: ${effectText(preview)}`);
   });

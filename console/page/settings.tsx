@@ -194,9 +194,12 @@ function PlanEffects({ of: { replans, effects, total } }: { readonly of: Setting
     <div class="notice warn">
       <strong>{T.conn.effect(effects.length, total)}</strong>
       <ul class="plain">
-        {effects.slice(0, SHOWN).map(({ group, name, ...effect }) => (
+        {effects.slice(0, SHOWN).map(({ group, name, members, ...effect }) => (
           <li key={group}>
             {name ?? group}: {T.conn.effectOf(effect)}
+            {members.map((line) => (
+              <small class="muted block">{line}</small>
+            ))}
           </li>
         ))}
         {effects.length > SHOWN && <li>{T.activity.more(effects.length - SHOWN)}</li>}

@@ -25,9 +25,16 @@ import { adoptGroup, createNamesake, releaseGroup } from '../../shared/operate/o
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
 import { type Planning, planningWith } from '../../shared/operate/people-now.ts';
 import { previewAdoptions } from '../../shared/operate/platform-groups.ts';
+import { recordRead } from '../../shared/operate/reads.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
 import { issueToken, withdrawToken } from '../../shared/operate/scim-tokens.ts';
-import { effectsOf, sumOf } from '../../shared/operate/setting-effect.ts';
+import {
+  countsOfEffect,
+  effectsOf,
+  type GroupEffect,
+  membersNamed,
+  sumOf,
+} from '../../shared/operate/setting-effect.ts';
 import {
   changeSettings,
   planSettings,
@@ -186,7 +193,10 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     const { changes: differences, replans, requested } = plan;
     const effects = all.length > MAX_PREVIEWED ? null : await settingsEffect(all, plan, context);
     const weakens = weakenedSettings(plan.connection.settings, plan.next).length > 0;
-    return { changes: differences, replans, requested, weakens, effects, total: sumOf(effects ?? []) };
+    if (effects !== null) await recordRead(connection, { what: 'plan', group: undefined }, ports);
+    const rows = effects && (await pMap(effects, (effect) => effectRow(effect, context), { concurrency: 8 }));
+    const total = sumOf(effects ?? []);
+    return { changes: differences, replans, requested, weakens, effects: rows, total };
   }),
   settings: action(settings, async ({ changes }, { connection, ports, requireRole }) => {
     const plan = await planSettings(connection, changes, ports);
@@ -260,13 +270,18 @@ const GONE = 'this dead-lettered message no longer exists, or another consumer i
 async function settingsEffect(
   refs: readonly GroupRef[],
   plan: SettingsPlan,
-  { ports, overview }: RequestContext,
+  { ports }: Pick<RequestContext, 'ports'>,
 ) {
   const planAll = (given: Partial<Planning<ToolPorts>> = {}) =>
     pMap(refs, (ref) => planGroup(ref, given.ports ?? ports, given.settings), { concurrency: 8 });
   const before = await planAll();
-  const effects = effectsOf(before, await planAll(await planningWith(plan, plan.effective, ports)));
-  return pMap(effects, async (effect) => ({ ...effect, name: await overview.nameOf(effect.group) }));
+  return effectsOf(before, await planAll(await planningWith(plan, plan.effective, ports)));
+}
+
+async function effectRow(effect: GroupEffect, { connection, ports, overview }: RequestContext) {
+  const { group } = effect;
+  const members = await membersNamed(effect, connection, ports);
+  return { group, name: await overview.nameOf(group), members, ...countsOfEffect(effect) };
 }
 
 /**

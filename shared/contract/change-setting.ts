@@ -110,14 +110,8 @@ export function applySetting(settings: ConnectionSettings, key: string, value: u
 
 /** Removed settings, and what an administrator does instead. */
 const REPLACED: ReadonlyMap<string, string> = new Map([
-  [
-    'adoptExisting',
-    'groups are linked by their external ids; adopt other groups with groupsync platform-groups adopt',
-  ],
-  [
-    'drift',
-    'set mode=authoritative (was restore) or mode=report; instead of adopt, change the directory or pause the group',
-  ],
+  ['adoptExisting', 'groups are linked by their external ids; others: groupsync platform-groups adopt'],
+  ['drift', 'set mode=authoritative (was restore) or mode=report; adopt has no successor'],
   ['membership', 'set mode=authoritative or mode=additive'],
   ['scim.announcePagination', 'cursors are accepted without an announcement'],
 ]);

@@ -118,10 +118,7 @@ const Glob = textThat(
 const QueryParameter = textThat('the name of a query parameter', (text) => /^[\w.~-]{1,64}$/.test(text));
 
 const Mode = oneOf(['authoritative', 'additive', 'report']);
-/**
- * How groupsync treats a group (docs/reconciliation.md). `authoritative`: the platform group equals the directory group.
- * `additive`: users that the directory never wanted stay. `report`: groupsync writes nothing.
- */
+/** docs/modes.md has the table of modes. */
 export type Mode = z.infer<typeof Mode>;
 
 const GroupPolicy = object('an object {match, mode}', { match: Glob, mode: Mode });

@@ -10,7 +10,7 @@ import type { GroupState } from '../domain/group-state.ts';
 import { type GroupRef, groupId, platformGroupId } from '../domain/ids.ts';
 import { isWhole, type ListedGroup } from '../domain/view.ts';
 import { adoptionMatches, certainMatches } from '../plan/adoption-matches.ts';
-import { type GroupPlan, planAdopted } from '../sync/apply/plan-group.ts';
+import { type GroupPlan, planAdopted, WRITES } from '../sync/apply/plan-group.ts';
 import { mapConcurrently } from '../sync/async-collections.ts';
 import { leftBehind } from '../sync/claim-group.ts';
 import { openPlatform } from '../sync/open-platform.ts';
@@ -167,7 +167,7 @@ function problemOf({ state, observed, owner }: FoundPair): string | null {
 const NO_EFFECT = { renamedTo: null, added: 0, removed: 0, held: 0 };
 
 function effectOf({ action, changes, held }: GroupPlan) {
-  const written = action === 'hold' ? [] : changes;
+  const written = WRITES.has(action) ? changes : [];
   const countOf = (kind: string) => written.filter((change) => change.kind === kind).length;
   return {
     renamedTo: written.find(({ kind }) => kind === 'rename')?.after ?? null,

@@ -7,8 +7,8 @@ import {
   parseSettings,
   type SettingDifference,
 } from '../contract/change-setting.ts';
-import { addressOfDirectory, type ConnectionSettings } from '../contract/settings.ts';
 import type { OperatorAction } from '../contract/operator-actions.ts';
+import { addressOfDirectory, type ConnectionSettings } from '../contract/settings.ts';
 import { isInternalUrl } from '../contract/url.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
@@ -107,12 +107,7 @@ export function refuseLoopback(
   }
 }
 
-/**
- * Refuses a value of `onGroupDeleted` without effect: only an authoritative group is deleted with its directory group.
- * The default is always permitted.
- * @param given whether the operator names the setting. Then also a value that changes nothing is refused
- * @throws InvalidSettingError
- */
+/** Refuses `onGroupDeleted` without an authoritative group. @param given whether a value that changes nothing is given */
 function refuseWithoutEffect(
   { mode, groups, onGroupDeleted }: Pick<ConnectionSettings, 'mode' | 'groups' | 'onGroupDeleted'>,
   given: boolean,

@@ -115,6 +115,8 @@ export type Decision =
       readonly againAtMs?: number;
       /** The refusal of a name or an external id. All other content of the group is written. */
       readonly failing?: GroupError | undefined;
+      /** In the mode `report`: the changes that the mode `authoritative` would make. */
+      readonly reported?: Plan;
     };
 
 export interface Wait {

@@ -40,24 +40,25 @@ export interface DraftInput extends Pick<ConnectionSettings, 'onGroupDeleted'> {
 
 /**
  * Returns the write that makes the platform group equal to the wanted group. The changes are sorted, so `plan` prints
- * exactly the request that apply sends.
+ * exactly the request that apply sends. In the mode `report`, the plan is shown and not written.
  */
 export function draftPlan(input: DraftInput): Plan {
   const { current, mode } = input;
   const wanted = input.wanted && withoutExcluded(input.wanted, input);
-  if (mode === 'report') return NO_PLAN(current);
   if (current === undefined) return wanted === undefined ? NO_PLAN(undefined) : planCreation(wanted, mode);
+  if (wanted === undefined && mode === 'report') return NO_PLAN(current);
   const plan = wanted === undefined ? planDeparture(input, current) : planUpdate(input, wanted, current);
   return withoutBlocked(plan, input);
 }
 
 /** Also removes the blocked users that the plan leaves in the group. */
-function withoutBlocked(plan: Plan, { blocked, whyNot }: DraftInput): Plan {
+function withoutBlocked(plan: Plan, input: DraftInput): Plan {
+  const { blocked } = input;
   const { after, action, changes, removals } = plan;
   const left = [...(after?.users.keys() ?? [])].filter((user) => blocked?.has(user));
   if (after === undefined || left.length === 0) return plan;
   const users = new Map([...after.users].filter(([user]) => !blocked?.has(user)));
-  const unkept = left.map((user) => removed(user, blockedAs(user, whyNot)));
+  const unkept = left.map((user) => removed(user, whyRemoved(user, input)));
   return {
     ...plan,
     action: action === 'none' ? 'patch' : action,
@@ -67,20 +68,12 @@ function withoutBlocked(plan: Plan, { blocked, whyNot }: DraftInput): Plan {
   };
 }
 
-const blockedAs = (user: PlatformUserId, whyNot: DraftInput['whyNot']): WhyNot | Uncaused => ({
-  member: whyNot.get(user)?.member ?? null,
-  cause: 'blocked',
-});
-
 /**
  * A block comes before other causes, because it is why the guard does not judge the removal. An adoption and a change of
  * the mode come next, because they are why the removal waits.
  */
-function whyRemoved(
-  user: PlatformUserId,
-  { blocked, whyNot, current, wanted }: DraftInput,
-): WhyNot | Uncaused {
-  if (blocked?.has(user)) return blockedAs(user, whyNot);
+function whyRemoved(user: PlatformUserId, { blocked, whyNot, current, wanted }: DraftInput): WhyNot {
+  if (blocked?.has(user)) return { member: whyNot.get(user)?.member ?? null, cause: 'blocked' };
   const known = wanted === undefined ? DELETED : (whyNot.get(user) ?? NO_MEMBER);
   const waits = current?.waits?.get(user);
   return waits === undefined
@@ -114,11 +107,8 @@ function planCreation(wanted: WantedGroup, mode: Mode): Plan {
 export const asMode = (mode: Mode): Pick<View, 'mode'> => (mode === 'authoritative' ? {} : { mode });
 
 /** Whether the platform group of a deleted directory group is released, and not deleted. */
-export const releasesDeleted = ({
-  mode,
-  onGroupDeleted,
-}: Pick<DraftInput, 'mode' | 'onGroupDeleted'>): boolean =>
-  mode === 'additive' || onGroupDeleted === 'release';
+export const releasesDeleted = (given: Pick<DraftInput, 'mode' | 'onGroupDeleted'>): boolean =>
+  given.mode === 'additive' || given.onGroupDeleted === 'release';
 
 /**
  * Plans what happens to the platform group of a deleted directory group. A release first removes the users that the
@@ -142,13 +132,12 @@ function planDeparture(input: DraftInput, current: View): Plan {
 
 function planRelease(input: DraftInput, current: View): Plan {
   const { held, blocked } = input;
-  const leaving = [...current.users].flatMap(([user, isMarked]) =>
-    isMarked || blocked?.has(user) ? [user] : [],
-  );
-  const removals = leaving.filter((user) => !held.has(user) && !blocked?.has(user)).sort(compareText);
+  const leaving = [...current.users].filter(([user, isMarked]) => isMarked || blocked?.has(user));
   if (leaving.length === 0)
     return { action: 'release', changes: [], after: undefined, removals: [], departs: true };
-  const users = new Map([...current.users].filter(([user]) => !removals.includes(user)));
+  const isLeft = (user: PlatformUserId) => held.has(user) || blocked?.has(user) === true;
+  const users = new Map([...current.users].filter(([user, isMarked]) => !isMarked || isLeft(user)));
+  const removals = [...current.users.keys()].filter((user) => !users.has(user)).sort(compareText);
   return {
     action: removals.length === 0 ? 'none' : 'patch',
     changes: removals.map((user) => removed(user, whyRemoved(user, input))),
@@ -243,19 +232,16 @@ const added = (user: PlatformUserId, member: MemberId | null): PlanChange => ({
   reason: 'the directory has them in this group',
 });
 
-const NO_MEMBER: Uncaused = { member: null, cause: 'no_member' };
-const DELETED: Uncaused = { member: null, cause: 'group_deleted' };
+const NO_MEMBER: WhyNot = { member: null, cause: 'no_member' };
+const DELETED: WhyNot = { member: null, cause: 'group_deleted' };
 
-const removed = (user: PlatformUserId, { member, cause, detail }: WhyNot | Uncaused): PlanChange => ({
+const removed = (user: PlatformUserId, { member, cause, detail }: WhyNot): PlanChange => ({
   kind: 'remove_member',
   member,
   before: user,
   after: null,
   reason: removalText(cause, detail),
 });
-
-/** The cause of a removal that no member explains. */
-type Uncaused = Omit<WhyNot, 'member'> & { readonly member: null };
 
 export interface MergeInput {
   readonly mode: Mode;

@@ -1,7 +1,6 @@
 import { HELD_SETS, type HeldSetName, type Hold, type Holds } from '../domain/hold.ts';
 import type { PlatformUserId } from '../domain/ids.ts';
 import type { HeldUsers } from './facts.ts';
-import type { GuardLimits } from './guard.ts';
 import type { Plan } from './plan.ts';
 
 export interface HeldRemovals {
@@ -13,9 +12,8 @@ export interface HeldRemovals {
 interface StoredHolds {
   readonly holds: Holds;
   readonly read: HeldUsers;
-  readonly limits: GuardLimits | null;
-  /** Whether removals of the plan must wait whatever the limits are (`waits` of the view). */
-  readonly mustWait: boolean;
+  /** Whether removals may wait: the guard is on, or removals of the plan always wait. */
+  readonly isGuarded: boolean;
   readonly nowMs: number;
 }
 
@@ -64,7 +62,7 @@ export function judgeByHolds(plan: Plan, stored: StoredHolds): HoldVerdict {
   const { approved, rejected, others, isApproved, isRejected } = splitDecided(plan, sets);
   const isEmptyDeletion = plan.removals.length === 0;
   const isOpen = others.length > 0 || (isEmptyDeletion && !isApproved && !isRejected);
-  const isGuarded = stored.limits !== null || stored.mustWait || sets.rejection.isUnreadable;
+  const isGuarded = stored.isGuarded || sets.rejection.isUnreadable;
   const { isWaiting, isRenewed } =
     isOpen && isGuarded
       ? judgeOpen(sets, (users) => isEmptyDeletion || others.some((user) => users.has(user)), others)

@@ -11,11 +11,8 @@ export const modeOf = ({ mode }: Pick<View, 'mode'>): Mode => mode ?? 'authorita
 /** Whether the mode permits removals that the mode of the view did not permit. */
 export const permitsMore = (view: View, mode: Mode): boolean => RANK[mode] > RANK[modeOf(view)];
 
-interface MarkInput {
-  readonly mode: Mode;
-  /** The wanted users; undefined if the directory does not have the group. */
-  readonly wanted: ReadonlyMap<PlatformUserId, unknown> | undefined;
-}
+/** The wanted users; undefined if the directory does not have the group. */
+type WantedUsers = ReadonlyMap<PlatformUserId, unknown> | undefined;
 
 /**
  * Returns the view after a change of the mode. Removals and deletions that only this change makes possible wait for an
@@ -28,7 +25,7 @@ interface MarkInput {
  *     additive     | authoritative | wait if the directory never wanted them
  *     otherwise    |               | unchanged
  */
-export function withMode(view: View, { mode, wanted }: MarkInput): View {
+export function withMode(view: View, mode: Mode, wanted: WantedUsers): View {
   const before = modeOf(view);
   const { mode: _, ...others } = view;
   const next: View = { ...others, ...asMode(mode) };
@@ -45,7 +42,7 @@ export function withMode(view: View, { mode, wanted }: MarkInput): View {
 }
 
 /** Returns the view with a mark for each wanted user; undefined if every mark is already stored. */
-export function withWanted(view: View, wanted: MarkInput['wanted']): View | undefined {
+export function withWanted(view: View, wanted: WantedUsers): View | undefined {
   if (wanted === undefined) return undefined;
   const isNew = ([user, isMarked]: readonly [PlatformUserId, boolean]) => !isMarked && wanted.has(user);
   const isOver = (user: PlatformUserId) => user === WHOLE_GROUP || wanted.has(user);

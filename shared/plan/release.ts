@@ -1,4 +1,3 @@
-import { policyFor } from '../contract/group-policy.ts';
 import { GROUP_FIELDS } from '../domain/group-fields.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { View } from '../domain/view.ts';
@@ -6,6 +5,7 @@ import type { Decision } from './decision.ts';
 import type { Facts } from './facts.ts';
 import { fieldMatches } from './names.ts';
 import type { Plan } from './plan.ts';
+import { treatmentOf } from './treatment.ts';
 
 /** After this many tries to clear the external id, groupsync releases the group in any case. */
 const MAX_TRIES = 3;
@@ -28,8 +28,8 @@ export const whyReleased = ({ movedTo }: Pick<GroupState, 'movedTo'>): string =>
  *   otherwise                                    | PATCH without an external id
  */
 export function decideRelease(facts: Facts): Decision {
-  const { state, settings, fetched, rejected, views, wanted } = facts;
-  const { mode, excluded } = policyFor(settings, state.ref.group, state.registers.name?.value);
+  const { state, fetched, rejected, views, wanted } = facts;
+  const { mode, excluded } = treatmentOf(facts);
   const reason = whyReleased(state);
   const release: Decision = { kind: 'release', reason };
   const isAnswered = fetched !== undefined || rejected !== undefined;

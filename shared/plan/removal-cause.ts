@@ -31,9 +31,9 @@ type RemovalCause = keyof typeof TEXTS;
 export const removalText = (cause: RemovalCause, detail?: string): string =>
   detail === undefined ? TEXTS[cause] : `${TEXTS[cause]} (${detail})`;
 
-/** Why a user that belongs to a member of the directory must not be in the group. */
+/** Why a user must not be in the group. `member` is null if no member of the directory is this user. */
 export interface WhyNot {
-  readonly member: MemberId;
+  readonly member: MemberId | null;
   readonly cause: RemovalCause;
   readonly detail?: string;
 }

@@ -1,5 +1,5 @@
-import { ConsoleSession, type ConsoleSessions } from '../sync/ports/console-sessions.ts';
 import { SESSIONS_PARTITION } from '../contract/topology.ts';
+import { ConsoleSession, type ConsoleSessions } from '../sync/ports/console-sessions.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { itemsOf, type Key, type Table } from './table.ts';
 

@@ -154,6 +154,9 @@ describe('preview of a setting', () => {
     expect((await set('mode=additive')).stderr).toContain(
       'after this change 0 of 2 groups would change: 0 added, 0 removed, 0 held',
     );
+    expect((await set('includeStates=["HIRED"]')).stderr).toMatch(
+      /Group g \(g\): .*\n {2}waits: ann@acme.test/,
+    );
     expect((await set('groups.exclude=["g"]')).stderr).toContain(
       'after this change 1 of 2 groups would change: 0 added, 0 removed, 0 held; 1 planned change would not be made',
     );

@@ -29,7 +29,7 @@ async function worldOf() {
 
 /** Returns a record of drift that groupsync reverted immediately. */
 const driftOf = ({ group: of }: GroupRef, atMs: number) => ({
-  ...{ group: of, platformId: null, initiator: 'ROLE', eventIds: ['1'], policy: 'restore' as const },
+  ...{ group: of, platformId: null, initiator: 'ROLE', eventIds: ['1'] },
   ...{ actor: { role: 'r-9', name: 'Marta Okafor-Lindqvist of Operations' }, settledBy: 'restore' as const },
   ...{ detectedAtMs: atMs, settledAtMs: atMs },
 });

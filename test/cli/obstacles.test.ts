@@ -102,7 +102,7 @@ it('the command reconcile waits for the end of the run and reports its result', 
   const gate = await ports.gates.read(connection.name);
   await ports.gates.write(connection.name, gate, { state: 'open', closings: 0 });
   const found = { id: 'd', group: refOf('g').group, platformId: null, kind: 'members_added' } as const;
-  const by = { before: null, after: ['u-eve'], initiator: 'ROLE', eventIds: [], policy: 'restore' } as const;
+  const by = { before: null, after: ['u-eve'], initiator: 'ROLE', eventIds: [] } as const;
   const around = {
     ...ports,
     // The run only marks the group. Then apply writes the group, and the drift is recorded.

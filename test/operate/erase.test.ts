@@ -60,7 +60,6 @@ async function twoCompanies() {
       ...{
         actor: { role: 'r-ann', name: 'Ann Archer' },
         eventIds: [],
-        policy: 'report',
         detectedAtMs: world.clock.ms,
       },
       ...{ settledBy: null, settledAtMs: null },

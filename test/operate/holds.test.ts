@@ -170,8 +170,7 @@ describe('hold', () => {
         {
           before: null,
           after: said,
-          reason:
-            'more than the guard allows: 83 % of the members; the limit is 50 % (guard.maxRemovedShare)',
+          reason: 'removals wait: 83 % of the members; the limit is 50 % (guard.maxRemovedShare)',
         },
       ],
     });

@@ -3,6 +3,7 @@ import { platformGroupId } from '../../shared/domain/ids.ts';
 import { approveHold, rejectHold } from '../../shared/operate/holds.ts';
 import { adoptGroup } from '../../shared/operate/ownership.ts';
 import { changeSettings, planSettings, type SettingChange } from '../../shared/operate/settings.ts';
+import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
@@ -183,6 +184,51 @@ describe('table of modes', () => {
     await rejectHold(ref('g'), { reason: 'not yet' }, world.toolPorts);
     await deliver();
     expect([users(), (await state('g'))?.link === undefined]).toEqual([AB, false]);
+  });
+});
+
+describe('plan in the mode report', () => {
+  const shown = async ({ ref, world }: Company, group: string) => {
+    const { action, changes } = await planGroup(ref(group), world.toolPorts);
+    return [action, ...changes.map(({ kind, before, after }) => `${kind} ${before} → ${after}`)];
+  };
+
+  it('shows what the mode authoritative would change, and nothing for a group that the directory deleted', async () => {
+    const there = await company('report');
+    const { deliver, other, id, state } = there;
+    await deliver({ snapshot: 'new', of: ['c'] });
+    await deliver({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
+    await other({ users: [...AB, 'u-x'], name: 'Theirs' });
+    expect(await shown(there, 'new')).toEqual([
+      'report',
+      'create_group null → Group new',
+      'add_member null → u-c',
+    ]);
+    expect(await shown(there, 'g')).toEqual([
+      'report',
+      'rename Theirs → Group g',
+      'add_member null → u-c',
+      'remove_member u-b → null',
+      'remove_member u-x → null',
+    ]);
+    await deliver({ remove: 'g' });
+    expect(await shown(there, 'g')).toEqual(['none']);
+    expect((await state('g'))?.link?.id).toBe(id);
+  });
+
+  it('compares an existing platform group that has the external id of the directory group', async () => {
+    const there = await company('report');
+    const { deliver, world, state } = there;
+    const existing = world.platform.addForeign({ name: 'New', spokeId: 'new', users: ['u-a', 'u-x'] });
+    world.advance(HOUR_MS);
+    await deliver({ snapshot: 'new', of: ['a', 'b'], name: 'New' });
+    expect((await state('new'))?.link?.id).toBe(existing);
+    expect(await shown(there, 'new')).toEqual([
+      'report',
+      'add_member null → u-b',
+      'remove_member u-x → null',
+    ]);
+    expect(world.platform.groups.get(existing)?.users).toEqual(['u-a', 'u-x']);
   });
 });
 

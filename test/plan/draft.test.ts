@@ -117,17 +117,6 @@ describe('plan for a group that exists', () => {
     expect(plan.removals).toEqual(['mine']);
     expect(usersOf(plan)).toEqual({ theirs: false, n: true });
   });
-
-  it('the plan changes nothing in mode report', () => {
-    const current = view({ a: true });
-    expect(draft({ wanted: wanted('c'), mode: 'report', current })).toEqual({
-      action: 'none',
-      changes: [],
-      after: current,
-      removals: [],
-      departs: false,
-    });
-  });
 });
 
 describe('plan for a group that the directory deleted', () => {

@@ -4,7 +4,6 @@ import { type HeldSetName, type Hold, type HoldDecision, STORED_AS } from '../..
 import { platformUserId } from '../../shared/domain/ids.ts';
 import { isOver, judgeByHolds } from '../../shared/plan/hold.ts';
 import { NO_PLAN } from '../../shared/plan/plan.ts';
-import { guardLimits } from '../support/guard-limits.ts';
 
 const users = (ids: string) => [...ids].map(platformUserId);
 const EXPIRES_MS = 1_000;
@@ -45,8 +44,7 @@ function judge({ removals, sets = {}, about, deletes = false, isGuardOn = true, 
   const verdict = judgeByHolds(plan, {
     holds: Object.fromEntries(names.map((name) => [name, HOLDS[name]])),
     read: Object.fromEntries(read),
-    limits: isGuardOn ? guardLimits() : null,
-    mustWait: false,
+    isGuarded: isGuardOn,
     nowMs,
   });
   const text = (some: readonly string[] | undefined) => some && [...some].sort().join('');

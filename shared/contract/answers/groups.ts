@@ -60,9 +60,9 @@ export type NameClash = Answer<typeof NameClash>;
 /** The next write of one group. */
 export const Plan = z.object({
   group: text,
-  /** `hold` means that only held removals are left to write, so nothing is written. */
-  action: z.enum(['create', 'patch', 'put', 'delete', 'release', 'none', 'hold']),
-  /** The changes of the write. With `hold`, the held removals. */
+  /** `hold`: only held removals are left to write. `report`: the mode is report. In both cases, nothing is written. */
+  action: z.enum(['create', 'patch', 'put', 'delete', 'release', 'none', 'hold', 'report']),
+  /** The changes of the write. With `hold`, the held removals. With `report`, the changes that are only shown. */
   changes: z.array(Change),
   held: z.array(text).describe('Users whose removal waits for a decision or was rejected.'),
   /** With `hold`, the digest that an approval names. Otherwise a digest of the action and its changes. */

@@ -1,7 +1,5 @@
-import { policyFor } from '../../contract/group-policy.ts';
-import type { ConnectionSettings } from '../../contract/settings.ts';
 import type { Difference, Settlement } from '../../domain/drift.ts';
-import { type FlapDamping, type GroupState, READS_BEHIND_MS } from '../../domain/group-state.ts';
+import { type FlapDamping, READS_BEHIND_MS } from '../../domain/group-state.ts';
 import type { PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import {
@@ -169,7 +167,7 @@ function dampingAfter(
   facts: Facts,
   observed: ObservedGroup,
 ): FlapDamping | Read | undefined {
-  const isRestored = differences.some((one) => settlementOf(one, facts.state, facts.settings) === 'restore');
+  const isRestored = differences.some((one) => settlementOf(one, facts) === 'restore');
   return isRestored ? flapDampingAfter(facts, observed) : undefined;
 }
 
@@ -225,12 +223,8 @@ const weightOf = (differences: readonly Difference[]): number =>
  * Returns how a difference is settled. In the mode `report`, groupsync writes nothing. In the mode `additive`, members
  * that another client added stay, unless the directory has wanted them.
  */
-export function settlementOf(
-  { kind }: Difference,
-  { ref, registers }: GroupState,
-  settings: ConnectionSettings,
-): Settlement {
-  const { mode } = policyFor(settings, ref.group, registers.name?.value);
+export function settlementOf({ kind }: Difference, facts: Pick<Facts, 'settings' | 'state'>): Settlement {
+  const { mode } = treatmentOf(facts);
   if (mode === 'report') return 'report';
   return kind === 'members_added' && mode === 'additive' ? 'adopt' : 'restore';
 }

@@ -20,6 +20,8 @@ export interface Guarded extends Pick<Write, 'held' | 'consumes' | 'isReserved'>
   readonly isDeletionHeld?: boolean;
 }
 
+export const UNGUARDED: Guarded = { held: new Set(), consumes: undefined, isReserved: false };
+
 /**
  * Judges the removals or the group deletion of a plan, whatever caused them (invariant 5). This includes the deletion
  * of a group without users. The first matching line counts:
@@ -44,11 +46,10 @@ export function guard(asked: Plan, facts: Facts): Guarded | Decision {
   const { state, held: read, settings, nowMs } = facts;
   const plan = withoutBlocked(asked, facts);
   const isEmptyDeletion = plan.removals.length === 0;
-  if (isEmptyDeletion && plan.action !== 'delete')
-    return endUnneeded(facts) ?? { held: new Set(), consumes: undefined, isReserved: false };
+  if (isEmptyDeletion && plan.action !== 'delete') return endUnneeded(facts) ?? UNGUARDED;
   if (holdsOf(state).length > 0 && read === undefined) return { kind: 'read', what: ['held'] };
-  const mustWait = waitCauseOf(plan, plan.removals, facts) !== undefined;
-  const stored = { holds: state, read: read ?? {}, limits: settings.guard, mustWait, nowMs };
+  const isGuarded = settings.guard !== null || waitCauseOf(plan, plan.removals, facts) !== undefined;
+  const stored = { holds: state, read: read ?? {}, isGuarded, nowMs };
   return guardBy({ plan, facts, verdict: judgeByHolds(plan, stored) });
 }
 

@@ -20,7 +20,7 @@ import { uncertainDeletion } from '../uncertain.ts';
 import { decideListedWhole } from '../unlisted.ts';
 import { draftWithUnshown } from '../unshown.ts';
 import { clear, decideFetched } from './drift.ts';
-import { type Guarded, guard, settleUnheld } from './holds.ts';
+import { type Guarded, guard, settleUnheld, UNGUARDED } from './holds.ts';
 import { NAME_IN_USE, ofOtherSource, TRIED } from './refusal.ts';
 import { SETTLED, settle } from './settle.ts';
 
@@ -73,14 +73,11 @@ function decideDifference(facts: Known, base: View | undefined, { mode }: GroupT
   return marked === undefined ? decision : { kind: 'mark', view: marked };
 }
 
-/**
- * Decides about a group whose mode has changed. If more removals become possible, the group is read first, so that the
- * removal of a user that another client added before the change waits, too.
- */
+/** Marks a group whose mode has changed. It is read first, because users that other clients have just added wait, too. */
 function decideMarks(base: View, mode: DraftInput['mode'], facts: Known): Decision {
   const seen = permitsMore(base, mode) && !isCurrent(facts) ? decideFetched(facts) : undefined;
   if (seen !== undefined) return seen;
-  return { kind: 'mark', view: withMode(base, { mode, wanted: facts.wanted.group?.users }) };
+  return { kind: 'mark', view: withMode(base, mode, facts.wanted.group?.users) };
 }
 
 /**
@@ -138,6 +135,7 @@ type Known = Facts & { readonly wanted: Wanted };
 /** Returns the write, or a decision that must come first. Returns a settlement or a wait if no write is needed. */
 function decidePlan(input: Drafting, facts: Known): Decision {
   const unguarded = draftWithUnshown({ ...input, held: new Set() }, facts.wanted);
+  if (input.mode === 'report') return decideReported(unguarded, input, facts);
   if (unguarded.action === 'release') return { kind: 'release', reason: removalText('group_deleted') };
   const seen = changesGroup(unguarded) && !isCurrent(facts) ? decideFetched(facts) : undefined;
   if (seen !== undefined) return seen;
@@ -153,8 +151,21 @@ function decidePlan(input: Drafting, facts: Known): Decision {
   const unwritten = whyUnwritten(input, left, facts);
   if (unwritten !== undefined) return unwritten;
   const as = isDeletionHeld || held.size > 0 ? 'held' : SETTLED[facts.wanted.state];
-  const settled = settleAs(as, countsOf(facts.wanted, plan.after), { left, facts, mode: input.mode });
-  return settleOnceCertain(settled, facts);
+  return settleOnceCertain(settleAs(as, countsOf(facts.wanted, plan.after), left, facts), facts);
+}
+
+/**
+ * Decides about a group in the mode `report`. An existing platform group is linked, because its members can then be
+ * compared. All changes are only shown.
+ */
+function decideReported(plan: Plan, input: Drafting, facts: Known): Decision {
+  const unheld = settleUnheld(facts, SETTLED[facts.wanted.state]);
+  if (unheld.kind !== 'settle') return unheld;
+  const first = decideFirst(plan, input, UNGUARDED, facts);
+  if (first?.kind === 'read' || first?.kind === 'adopt') return first;
+  const counts = countsOf(facts.wanted, facts.views?.base);
+  const settled = settle(unheld.as, { counts, driftOutcome: 'report' });
+  return settleOnceCertain(plan.changes.length === 0 ? settled : { ...settled, reported: plan }, facts);
 }
 
 /** Returns the decision that must come before the write of the plan: a read of causes, or a check for a creation. */
@@ -174,29 +185,22 @@ function lacksCause({ departs, removals }: Plan, { whyNot }: Drafting, facts: Kn
 function settleAs(
   as: SettledState,
   counts: MemberCounts,
-  { left, facts, mode }: Settling,
+  left: readonly GroupField[],
+  { state }: Facts,
 ): Extract<Decision, { kind: 'settle' }> {
-  // A group in the mode `report` has no plan, so there is no difference to compare.
-  if (mode === 'report') return settle(as, { counts, driftOutcome: 'report' });
-  const failing = fieldFailure(left, facts.state);
+  const failing = fieldFailure(left, state);
   return failing === undefined
     ? settle(as, { counts })
     : { ...settle(as, { counts, driftOutcome: 'open' }), failing };
 }
 
-interface Settling {
-  readonly left: readonly GroupField[];
-  readonly facts: Facts;
-  readonly mode: DraftInput['mode'];
-}
-
 /** Returns the decision for a group that needs no write now but is not done; undefined if the group is done. */
 function whyUnwritten(
-  { wanted, current, mode }: Drafting,
+  { wanted, current }: Drafting,
   left: readonly GroupField[],
   facts: Known,
 ): Decision | undefined {
-  const mayBeLeft = mode === 'authoritative' && wanted === undefined && current === undefined;
+  const mayBeLeft = wanted === undefined && current === undefined;
   const recovered = mayBeLeft ? decideAdoption(facts, listedAgain(facts.state)) : undefined;
   if (recovered !== undefined) return recovered;
   if (isNameTaken(facts)) return NAME_IN_USE;

@@ -157,7 +157,7 @@ async function recordDrift(
   await attributeDrift(state, activityOf(state), ports);
   const nowMs = ports.clock();
   const records = differences.map((difference): DriftRecord => {
-    const settledBy = settlementOf(difference, state, connection.settings);
+    const settledBy = settlementOf(difference, { state, settings: connection.settings });
     const isLeft = settledBy !== 'restore';
     return {
       ...difference,
@@ -165,7 +165,6 @@ async function recordDrift(
       id: idOf(state, difference, platformId),
       group: state.ref.group,
       platformId,
-      policy: settledBy,
       detectedAtMs: nowMs,
       settledBy: isLeft ? settledBy : null,
       settledAtMs: isLeft ? nowMs : null,

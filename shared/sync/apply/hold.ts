@@ -63,7 +63,7 @@ function recordHold(
   const [first] = holds;
   const reason =
     made && first !== undefined
-      ? `more than the guard allows: ${limitOf(first, settings.guard)}`
+      ? `removals wait: ${limitOf(first, settings.guard)}`
       : 'it no longer covers a planned removal';
   const entry = entryOf(made ? 'hold' : 'drop_hold', { kind: 'hold', before, after, reason }, context.ports);
   return context.record(state, { ...entry, ...originOf(state, wanted) });

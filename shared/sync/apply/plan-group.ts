@@ -68,6 +68,9 @@ export async function planAdopted(
   return planFrom(state.ref, await previewAdoption(state, observed, connection, ports));
 }
 
+/** The actions that write to the platform. */
+export const WRITES: ReadonlySet<string> = new Set(['create', 'patch', 'put', 'delete', 'release']);
+
 /** Returns the note of a plan. If apply may not make the changes of the plan now, the note has the reason. */
 async function noteOf(
   { action, note }: GroupPlan,
@@ -75,7 +78,7 @@ async function noteOf(
   connection: Connection,
   { gates }: Pick<PlanPorts, 'gates'>,
 ): Promise<string | null> {
-  if (action === 'none' || action === 'hold') return note;
+  if (!WRITES.has(action)) return note;
   const stop = stopOf(state, connection, await gates.read(state.ref.connection));
   if (stop === undefined) return note;
   return [STOP_NOTES[stop], ...(note === null ? [] : [note])].join('; ');
@@ -125,12 +128,13 @@ function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPla
 
 function planSettled(
   ref: GroupRef,
-  { as, failing }: Extract<Decision, { kind: 'settle' }>,
+  { as, failing, reported }: Extract<Decision, { kind: 'settle' }>,
   facts: Facts,
 ): GroupPlan {
   const { released } = facts.state;
   if (released) return planOf(ref, 'none', { note: releasedNote(facts) });
   if (as === 'name_clash') return planOf(ref, 'none', { note: NAME_CLASH });
+  if (reported !== undefined) return planOf(ref, 'report', { changes: reported.changes, note: REPORTED });
   if (as !== 'held') return planOf(ref, 'none', { note: failing?.message ?? null });
   const hold = stoppingHold(facts);
   if (hold === null) return planOf(ref, 'none', {});
@@ -138,6 +142,8 @@ function planSettled(
   const users = [...(waiting?.users ?? []), ...(rejection?.users ?? [])].sort();
   return planOf(ref, 'hold', { changes: users.map((user) => stopped(user, hold, facts)), hold, held: users });
 }
+
+const REPORTED = 'the mode of the group is report, so groupsync does not make these changes';
 
 const NAME_CLASH =
   'the platform has an unmanaged group with this name; adopt it (groupsync adopt GROUP PLATFORM-ID), or create another group (groupsync adopt GROUP --create)';

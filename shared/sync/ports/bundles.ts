@@ -1,4 +1,3 @@
-import type { ConsoleSessions } from './console-sessions.ts';
 import type { CredentialChecks } from '../../contract/platform-reply.ts';
 import type { ClaimStore } from './claims.ts';
 import type {
@@ -9,6 +8,7 @@ import type {
   GateStore,
   HealthStore,
 } from './connections.ts';
+import type { ConsoleSessions } from './console-sessions.ts';
 import type { Decisions } from './decisions.ts';
 import type { Deployment, Functions } from './deployment.ts';
 import type { DesiredStore, UserStore } from './desired.ts';

@@ -146,7 +146,6 @@ export const DriftRecord = z.lazy(() =>
     initiator: text,
     actor: Actor.exactOptional(),
     eventIds: texts,
-    policy: Settlement,
     detectedAtMs: number,
     settledBy: Settlement.nullable(),
     settledAtMs: number.nullable(),
@@ -161,7 +160,7 @@ export interface DriftLog {
   settle(
     ref: GroupRef,
     ids: readonly string[],
-    how: { readonly by: DriftRecord['policy']; readonly atMs: number },
+    how: { readonly by: NonNullable<DriftRecord['settledBy']>; readonly atMs: number },
   ): Promise<void>;
   /** Stores the initiator of a difference, if the record has no initiator yet. */
   attribute(ref: GroupRef, id: string, attribution: Attribution): Promise<void>;

@@ -216,7 +216,6 @@ export async function recordDuplicate(
     kind: 'duplicate_spoke_id',
     before: link?.id ?? null,
     after: id,
-    policy: 'report',
     detectedAtMs: nowMs,
     settledBy: 'report',
     settledAtMs: nowMs,

@@ -154,7 +154,6 @@ async function record(
     after: after.slice(0, MOST_NAMED),
     initiator: UNKNOWN_INITIATOR,
     eventIds: [],
-    policy: 'report',
     detectedAtMs: nowMs,
     settledBy: 'report',
     settledAtMs: nowMs,
