@@ -41,7 +41,7 @@ export function percentile(values: readonly number[], share: number): number {
 }
 
 /** Returns the exponent b of y = a·x^b by least squares of the logarithms. 1 is linear, 2 is quadratic. */
-export function growthExponent(points: readonly (readonly [x: number, y: number])[]): number {
+function growthExponent(points: readonly (readonly [x: number, y: number])[]): number {
   const logs = points.map(([x, y]) => [Math.log(x), Math.log(y)] as const);
   const mean = (pick: 0 | 1) => logs.reduce((sum, point) => sum + point[pick], 0) / logs.length;
   const [meanX, meanY] = [mean(0), mean(1)];

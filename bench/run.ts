@@ -6,20 +6,14 @@ import { coldStartFigure } from './figures/cold-start.ts';
 import { costFigure } from './figures/cost.ts';
 import { checkDirectory, directoryFigure } from './figures/directory.ts';
 import { latencyFigure } from './figures/latency.ts';
-import { pureCoreFigure } from './figures/pure-core.ts';
 import { scaleFigure } from './figures/scale.ts';
 import { scimFigure } from './figures/scim.ts';
-import { throughputFigure } from './figures/throughput.ts';
 import { weekFigure } from './figures/week.ts';
-import { writesFigure } from './figures/writes.ts';
 import { describeMachine } from './machine.ts';
 import { runAlone } from './run-alone.ts';
 
 const FIGURES: readonly Figure[] = [
   callsFigure,
-  writesFigure,
-  pureCoreFigure,
-  throughputFigure,
   latencyFigure,
   coldStartFigure,
   scaleFigure,

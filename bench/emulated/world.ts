@@ -4,12 +4,12 @@ import { createSimulator } from '../../local/platform/simulator.ts';
 import type { WorldInput } from '../../local/platform/state/world.ts';
 import { startStack } from '../../local/stack.ts';
 
-export const TOKEN = 'bench-token';
+const TOKEN = 'bench-token';
 /** An interval in seconds that is longer than any measurement. */
 const NEVER = 86_400;
 
 /** A company with one credential. Person n has the role `r<n>`, the user `u<n>` and the address `p<n>@bench.test`. */
-export const worldOf = (people: number): WorldInput => ({
+const worldOf = (people: number): WorldInput => ({
   companies: [
     {
       id: 'bench',
