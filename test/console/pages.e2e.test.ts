@@ -109,16 +109,6 @@ describe('Home page', () => {
     expect(errors).toEqual([]);
   });
 
-  it('the Home page is shown within five seconds on a busy machine', async () => {
-    let least = Number.POSITIVE_INFINITY;
-    for (let tries = 0; tries < 4 && least >= 5_000; tries += 1) {
-      const { page } = await on.open('');
-      await page.getByRole('heading', { name: /in sync/ }).waitFor();
-      least = Math.min(least, Number(await page.evaluate('performance.now()')));
-    }
-    expect(least).toBeLessThan(5_000);
-  });
-
   it('the Home page reports that the server has stopped, and recovers without a reload', async () => {
     const { page } = await on.open('');
     await page.getByRole('heading', { level: 1 }).waitFor();
@@ -407,9 +397,7 @@ describe('every console page', () => {
   it.each([
     { width: 320, colorScheme: 'dark' as const },
     { width: 390, colorScheme: 'light' as const },
-    { width: 390, colorScheme: 'dark' as const },
     { width: 1_280, colorScheme: 'dark' as const },
-    { width: 1_280, colorScheme: 'light' as const },
     { width: 1_600, colorScheme: 'light' as const },
   ])(
     'every page fits and is accessible at $width pixels in the $colorScheme scheme with reduced motion',

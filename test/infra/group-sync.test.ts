@@ -4,7 +4,7 @@ import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { describe, expect, it } from 'vitest';
 import { app as example } from '../../examples/cdk-app/app.ts';
 import { GroupSync, type GroupSyncProps } from '../../infra/group-sync.ts';
-import { SettingsError, StageSettings } from '../../infra/settings.ts';
+import { StageSettings } from '../../infra/settings.ts';
 import { SIGN_IN } from './sign-in.ts';
 import { code, listed, resourcesOf, type Statement, synthesise } from './synthesised.ts';
 
@@ -83,11 +83,6 @@ describe('GroupSync in a CDK app', () => {
         .sort(),
     ).toEqual(settings.sort());
     expect(inApp(props).stackName).toBe('acme');
-  });
-
-  it('a wrong prop is refused with the name of the setting', () => {
-    expect(() => inApp({ coalesceSeconds: 301 })).toThrow(SettingsError);
-    expect(() => inApp({ coalesceSeconds: 301 })).toThrow(/coalesceSeconds/);
   });
 
   it('grantPublish admits a role of another stack and refuses all principals that were not granted', () => {

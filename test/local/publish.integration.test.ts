@@ -24,14 +24,6 @@ describe('publish', () => {
     expect(await count(queueUrl)).toBe(23);
   });
 
-  it('each request has at most 1 MiB', async () => {
-    const { client, queueUrl } = await startQueue();
-    vi.spyOn(client, 'send');
-    const half = 'x'.repeat(512 * 1024);
-    expect(await publish(client, queueUrl, lines(half, half, half))).toMatchObject({ sent: 3 });
-    expect(batchSizes(client)).toEqual([2, 1]);
-  });
-
   it('lines that SQS refuses are reported, and the other lines are sent', async () => {
     const { client, queueUrl, count } = await startQueue();
     const all = lines('good', 'x'.repeat(1_048_577), 'control \u0001', 'fine');

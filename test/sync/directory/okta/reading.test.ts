@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../../../simulate/random.ts';
-import { DIFFICULT } from '../../../directory/okta/reader.ts';
 import { MINUTE_MS } from '../../../support/engine/world.ts';
 import { kindsOf } from '../fixture.ts';
-import { openOktaReader, organisation, settledOkta } from './fixture.ts';
+import { organisation, settledOkta } from './fixture.ts';
 
 const HOUR_MS = 60 * MINUTE_MS;
 const EIGHT = organisation(Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']])));
@@ -157,37 +155,4 @@ describe('Okta organisation with incomplete answers', () => {
     await reader.passMinutes(30);
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
   });
-});
-
-describe('Okta organisation with lag, limits, failures and empty pages', () => {
-  it.each([1, 2])(
-    'the Okta reader removes no remaining member, and the platform finally equals the directory (seed %i)',
-    async (seed) => {
-      const state: Record<string, string[]> = { rowing: ['a', 'b'], chess: ['c'], sport: ['a', 'd'] };
-      const reader = await openOktaReader({
-        world: organisation(state),
-        directory: { ...DIFFICULT, failures: 0.05, emptyPages: 0.2 },
-        seed: String(seed),
-      });
-      await reader.hire('a', 'b', 'c', 'd');
-      await reader.passMinutes(60);
-      const random = seededRandom(seed);
-      for (let step = 0; step < 6; step += 1) {
-        // The test never removes the member `a`.
-        const [group, member] = [random.pick(Object.keys(state)), random.pick(['b', 'c', 'd'])];
-        const members = state[group] ?? [];
-        const isIn = members.includes(member);
-        state[group] = isIn ? members.filter((one) => one !== member) : [...members, member];
-        await reader.change({ kind: isIn ? 'removeMember' : 'addMember', group, member });
-        await reader.passMinutes(10);
-        expect(reader.shown('rowing').flat()).toContain('u-a');
-        expect(reader.shown('sport').flat()).toContain('u-a');
-      }
-      await reader.pass(24 * HOUR_MS);
-      await reader.passMinutes(60);
-      for (const [group, members] of Object.entries(state)) {
-        expect(reader.shown(group)).toEqual([members.map((id) => `u-${id}`).sort()]);
-      }
-    },
-  );
 });
