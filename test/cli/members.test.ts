@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
@@ -39,26 +39,6 @@ describe('groupsync members', () => {
 });
 
 describe('groupsync export', () => {
-  it('importing an exported file restores the earlier members of a group after a wrong change', async () => {
-    const { cli, publish, apply, sent, ports, clock } = await sixInSync({ guard: null });
-    const cwd = temporaryFolder();
-    const run = (...args: string[]) => runCli(args, { ports, cwd });
-    expect(await run('export', 'g', '--file', 'g.csv')).toMatchObject({ code: 0 });
-    expect(statSync(join(cwd, 'g.csv')).mode & 0o777).toBe(0o600);
-    clock.ms += 60_000;
-    await publish(removed('g', 'bob', 'cid', 'dee', 'eve'));
-    await apply('g');
-    expect((await cli('members', 'g', '--json')).json.members).toHaveLength(2);
-    clock.ms += 60_000;
-    const { json } = await run('import', 'g.csv', '--as-of', 'now', '--yes', '--json');
-    expect(json.comparison).toMatchObject({ added: 4, removed: 0, unmatched: 0 });
-    const { time, data } = JSON.parse(sent[0]?.body ?? '');
-    await publish({ type: 'group.snapshot', time, data });
-    await apply('g');
-    const members = (await cli('members', 'g', '--json')).json.members;
-    expect(members.filter(({ present }: { present: boolean }) => present)).toHaveLength(6);
-  });
-
   it('import --group restores one group from a file of all groups', async () => {
     const { publish, ports, clock, sent } = await sixInSync({ guard: null });
     await publish(group('h', 'Other'), added('h', 'ann'));

@@ -80,11 +80,4 @@ describe('parseOptions', () => {
     expect(parse).toThrow(says);
     expect(parse).not.toThrow(/\n/);
   });
-
-  it('npm start --help prints a help text with the main options and examples', () => {
-    const { help } = parseOptions(['--help']) as { help: string };
-    const flags = '--once --timeout --events --world --empty --setting --data --json';
-    for (const flag of flags.split(' ')) expect(help).toContain(flag);
-    expect(help).toContain('Examples:');
-  });
 });

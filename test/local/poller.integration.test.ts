@@ -71,21 +71,6 @@ describe('input of the handler', () => {
     expect(first?.context.functionName).toBe('groupsync-test');
     expect(first?.context.awsRequestId).toMatch(/^[0-9a-f-]{36}$/);
   });
-
-  it('a batch can contain more messages than one receive returns', async () => {
-    const queue = await startQueue();
-    for (let n = 0; n < 25; n += 1) await queue.send(`m${n}`);
-    const sizes: number[] = [];
-    poll(queue, ({ Records }) => void sizes.push(Records.length), {
-      batchSize: 25,
-      maximumBatchingWindowSeconds: 1,
-    });
-    await vi.waitUntil(async () => (await queue.count(queue.queueUrl)) === 0, {
-      timeout: PATIENCE_MS,
-      interval: 5,
-    });
-    expect(sizes).toEqual([25]);
-  });
 });
 
 describe('messages after the handler returns', () => {

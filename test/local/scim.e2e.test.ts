@@ -9,7 +9,6 @@ import { companyOf, emailOf } from './support/numbered-company.ts';
 
 const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
-const ENTRA_GROUP = 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group';
 const TIMEOUT_MS = 300_000;
 
 let stack: Awaited<ReturnType<typeof startTestStack>>;
@@ -78,52 +77,6 @@ it(
     expect(await users('Sales EU')).toEqual(['u0', 'u1']);
     expect((await ask('DELETE', path)).status).toBe(204);
     expect(await users('Sales EU')).toBeUndefined();
-  },
-  TIMEOUT_MS,
-);
-
-it(
-  'the platform follows Entra ID, which tests the connection, runs a first cycle and changes members, names and people',
-  async () => {
-    expect(await ask('GET', `/Users?${where('userName eq "b6f1c0de"')}`)).toMatchObject({
-      status: 200,
-      totalResults: 0,
-    });
-    const ids: string[] = [];
-    for (const n of [3, 4, 5]) {
-      ids.push(
-        await matchedOrMade(`entra-${n}`, {
-          externalId: `o${n}`,
-          emails: [{ value: emailOf(n), type: 'work' }],
-        }),
-      );
-    }
-    const [dee = '', eva = '', fay = ''] = ids;
-    const matched = await ask('GET', `/Groups?excludedAttributes=members&${where('externalId eq "g1"')}`);
-    expect(matched.totalResults).toBe(0);
-    const meta = { resourceType: 'Group' };
-    const { id } = await ask('POST', '/Groups', {
-      schemas: [GROUP, ENTRA_GROUP],
-      externalId: 'g1',
-      displayName: 'Tax',
-      meta,
-    });
-    const path = `/Groups/${id}`;
-    const refs = (...values: readonly string[]) => values.map((value) => ({ $ref: null, value }));
-    expect((await patch(path, { op: 'Add', path: 'members', value: refs(dee, eva, fay) })).status).toBe(204);
-    expect(await users('Tax')).toEqual(['u3', 'u4', 'u5']);
-
-    const read = await ask('GET', `${path}?excludedAttributes=members`);
-    expect(read).toMatchObject({ status: 200, externalId: 'g1' });
-    expect(read).not.toHaveProperty('members');
-    await patch(path, { op: 'Replace', path: 'displayName', value: 'Taxes' });
-    await patch(path, { op: 'Remove', path: 'members', value: refs(dee) });
-    await patch(`/Users/${eva}`, { op: 'Replace', path: 'active', value: 'False' });
-    expect(await users('Taxes')).toEqual(['u5']);
-    const nested = await patch(path, { op: 'Add', path: 'members', value: refs(id) });
-    expect(nested).toMatchObject({ status: 400, detail: expect.stringContaining('got a group') });
-    await patch(`/Users/${eva}`, { op: 'Replace', path: 'active', value: 'True' });
-    expect(await users('Taxes')).toEqual(['u4', 'u5']);
   },
   TIMEOUT_MS,
 );

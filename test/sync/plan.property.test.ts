@@ -187,7 +187,7 @@ describe('planGroup', () => {
         if (drawn.meddling === null || planned !== undefined)
           for (const one of explanations) expectPrediction(one, stood, stands);
       };
-      await fc.assert(fc.asyncProperty(scenario, expectAgreement), runs(700));
+      await fc.assert(fc.asyncProperty(scenario, expectAgreement), runs(1_200));
       expect(written).toBeGreaterThan(50);
       expect([...met]).toEqual(expect.arrayContaining(['in_sync', 'waiting', 'held', 'kept', 'not_wanted']));
     },

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import {
   CreateSecretCommand,
   DeleteSecretCommand,
-  DescribeSecretCommand,
   GetSecretValueCommand,
   ListSecretsCommand,
   PutSecretValueCommand,
@@ -33,20 +32,6 @@ async function start() {
 }
 
 describe('Secrets Manager emulator with the SDK', () => {
-  it('a new value becomes the current value, and the earlier value becomes the previous value', async () => {
-    const { client, create } = await start();
-    await create('one');
-    expect((await put(client, 'two')).VersionId).toBe(versionOf('two'));
-    expect((await get(client)).SecretString).toBe('two');
-    expect((await get(client, { VersionStage: 'AWSPREVIOUS' })).SecretString).toBe('one');
-    expect((await get(client, { VersionId: versionOf('one') })).SecretString).toBe('one');
-    const described = await client.send(new DescribeSecretCommand({ SecretId: NAME }));
-    expect(described.VersionIdsToStages).toEqual({
-      [versionOf('one')]: ['AWSPREVIOUS'],
-      [versionOf('two')]: ['AWSCURRENT'],
-    });
-  });
-
   it('a repeated put stores the value once, and a version id of another value is refused', async () => {
     const { client, create } = await start();
     await create('one');
