@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { platformGroupId } from '../../shared/domain/ids.ts';
 import type { Source } from '../../shared/domain/source.ts';
 import { groupsOfReader } from '../../shared/operate/directory/reader-groups.ts';
 import {
@@ -6,8 +7,10 @@ import {
   type TakeoverTarget,
   takeOverGroups,
 } from '../../shared/operate/directory/takeover.ts';
+import { adoptGroup } from '../../shared/operate/ownership.ts';
 import { resumeConnection } from '../../shared/operate/pausing.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
+import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { add } from '../support/scim-operations.ts';
 import { CONNECTION, MINUTE_MS } from '../support/engine/world.ts';
 import { company, openReader, platformGroupsOf, type Reader } from '../sync/directory/fixture.ts';
@@ -403,3 +406,37 @@ describe('takeover to events that use the ids of the directory', () => {
     expect(platformGroupsOf(reader)).toEqual([{ ...before, users: ['u-b'] }]);
   });
 });
+
+it.each(DIRECTIONS)(
+  'after a takeover from %s to %s, an empty table is filled again with the same platform group',
+  async (from, to) => {
+    const hasReader = from === 'directory' || to === 'directory';
+    const reader = await openWith({ rowing: ['a', 'b'] }, hasReader ? { directory } : {});
+    const { world, ref } = reader;
+    const { table, toolPorts } = world;
+    const scim = await scimOf(reader);
+    await BY_SOURCE[from](reader, ['a', 'b'], scim);
+    const owner = await BY_SOURCE[to](reader, ['a', 'b'], scim);
+    await takeOver(reader, to);
+    await reader.passMinutes(hasReader ? 30 : 0);
+    await resume(reader);
+    const [before] = platformGroupsOf(reader);
+    expect(before).toMatchObject({ spokeId: owner, users: ['u-a', 'u-b'] });
+
+    const connection = await world.connection();
+    for (const { pk, sk } of [...table.items.values()]) await table.delete({ pk, sk });
+    const { settings } = connection;
+    const read = to === 'directory' ? settings.directory : null;
+    await toolPorts.connections.save({ ...connection, settings: { ...settings, directory: read } });
+    await reader.hire(...PEOPLE);
+    const again = await BY_SOURCE[to](reader, ['a', 'b'], await scimOf(reader));
+    await reader.pass(30 * MINUTE_MS);
+    // A SCIM client creates its groups again, so groupsync gives them new ids, and a person must link them.
+    const { clashes } = await planGroup(ref(again), toolPorts);
+    expect(clashes.map(({ platformId }) => platformId)).toEqual(to === 'scim' ? [before?.id] : []);
+    for (const { platformId } of clashes)
+      await adoptGroup(ref(again), platformGroupId(platformId), toolPorts);
+    await reader.pass(30 * MINUTE_MS);
+    expect(platformGroupsOf(reader)).toEqual([{ ...before, spokeId: again }]);
+  },
+);
