@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -237,20 +236,6 @@ describe('first steps of a new operator', () => {
     expect((await document('holds', ['holds'])).json.holds).toEqual([]);
   });
 
-  it('Ctrl-C during probe leaves no group on the platform', async () => {
-    const probing = on.spawn(['probe', '--yes']);
-    const ended = once(probing, 'exit');
-    const headers = { authorization: `Bearer ${TOKEN}` };
-    const isListed = async () => {
-      const listed = await fetch(`${on.stack.address.platform}/platform/api/groups`, { headers });
-      return (await listed.text()).includes('groupsync probe');
-    };
-    await eventually(isListed);
-    probing.kill('SIGINT');
-    expect(await ended).toEqual([1, null]);
-    await eventually(async () => !(await isListed()));
-  });
-
   it('kill -9 during a replay loses no dead-lettered message', async () => {
     await on.send(fiveHundred());
     await eventually(async () => (await dead()) === 500);
@@ -295,18 +280,6 @@ describe('first steps of a new operator', () => {
     expect(unfixed.json).toMatchObject({ replayed: OF_EACH_OTHER, failed: 0 });
     await eventually(async () => (await dead()) === 300);
     expect(await causes()).toEqual(OTHERS);
-  });
-
-  it('dlq discard records its reason in the audit', async () => {
-    const { json } = await document('dlq list', ['dlq', 'list', '--code', 'invalid_json', '--limit', '2']);
-    const ids = json.messages.map(({ id }: { id: string }) => id);
-    const discarded = await cli(['dlq', 'discard', ...ids, '--reason', 'a test', '--yes', '--json']);
-    expect(discarded).toMatchObject({ code: 0, json: { discarded: 2, missing: 0 } });
-    const { json: audit } = await document('audit', ['audit', '--limit', '2']);
-    expect(audit.entries).toMatchObject([
-      { action: 'dlq_discard' },
-      { action: 'dlq_discard', cause: 'local:tester: a test' },
-    ]);
   });
 
   it('no secret appears in the process list, in logs or in output', async () => {

@@ -29,25 +29,6 @@ describe('platform group with the name of a new group', () => {
     expect((await cli('plan', 'n', '--json')).json.plans).toMatchObject([{ clashes: [] }]);
   });
 
-  it('import reports the name clash of a group that is not on the platform yet', async () => {
-    const { cli, id, platform, apply } = await clashingWorld();
-    const dryRun = (file: string) => cli('import', file, '--dry-run', '--as-of', 'now', '--json');
-    expect((await dryRun(csv('Night  shift'))).json.comparison).toMatchObject({
-      clashes: [{ group: 'n2', name: 'night shift', platformId: id }],
-    });
-    expect((await cli('import', csv('Night shift'), '--dry-run', '--as-of', 'now')).stdout).toContain(
-      'has the name of a directory group',
-    );
-    expect((await dryRun(csv('Day shift'))).json.comparison.clashes).toEqual([]);
-    await apply('n');
-    expect(platform.groups.size).toBe(1);
-    const created = await cli('adopt', 'n', '--create', '--yes', '--no-wait');
-    expect(created.json ?? created.stdout).toContain('will be created');
-    await apply('n');
-    expect(platform.groups.size).toBe(2);
-    expect((await cli('adopt', 'n', '--create', '--yes', '--no-wait')).code).toBe(1);
-  });
-
   it('import reports a name clash with a platform group that groupsync manages, but none of a new group that it excludes', async () => {
     const { cli, id, apply } = await clashingWorld();
     await cli('adopt', 'n', id, '--yes', '--no-wait');

@@ -1,6 +1,4 @@
 import { expect, it } from 'vitest';
-import { createOverview } from '../../console/server/overview.ts';
-import { createSession } from '../../console/server/session.ts';
 import { unresolved } from '../../console/server/unresolved.ts';
 import { roleId } from '../../shared/domain/ids.ts';
 import { runCli } from '../support/cli/io.ts';
@@ -9,22 +7,6 @@ import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
 const MINUTE_MS = 60_000;
 const AT = '2026-11-20T10:00:00.000Z';
-
-it('the Home page shows the delay of changes for each quarter of an hour of the last 24 hours', async () => {
-  const world = await savedWorld();
-  await world.hire('ann', 'bob');
-  await world.publish(group('g'), added('g', 'ann'));
-  world.clock.ms += 20 * MINUTE_MS;
-  await world.apply('g');
-  world.clock.ms += 120 * MINUTE_MS;
-  await world.publish(added('g', 'bob'));
-  world.clock.ms += 5 * MINUTE_MS;
-  const { lag } = await createOverview(world.connection.name, world.ports, createSession(world.ports)).home();
-  const minutes = lag.map((ms) => Math.round(ms / MINUTE_MS));
-  expect(minutes.length).toBe(96);
-  expect(minutes.slice(-10)).toEqual([10, 20, 0, 0, 0, 0, 0, 0, 0, 5]);
-  expect(Math.max(...minutes.slice(0, -10))).toBe(0);
-});
 
 it.each([
   ['has the same address', 'ann@acme.test'],

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  applySetting,
-  InvalidSettingError,
-  parseSettings,
-  settingKeys,
-} from '../../shared/contract/change-setting.ts';
+import { applySetting, InvalidSettingError, parseSettings } from '../../shared/contract/change-setting.ts';
 import { matchRules } from '../../shared/contract/settings.ts';
 
 const baseUrl = 'https://platform.test';
@@ -195,18 +190,5 @@ describe('applySetting', () => {
   ])('applySetting refuses the unknown key %j', (key) => {
     const [problem] = problemsOf(() => applySetting(defaults, key, 1));
     expect(problem).toMatch(/^unknown setting ".*"; (expected one of baseUrl, .*|is it [\w.]+\?)$/);
-  });
-
-  it('the keys of the settings include groups of settings, and the settings within them', () => {
-    expect(settingKeys()).toEqual(
-      expect.arrayContaining([
-        'baseUrl',
-        'guard',
-        'guard.minSize',
-        'groups.exclude',
-        'activity.pageSize',
-        'timeoutMs',
-      ]),
-    );
   });
 });

@@ -109,27 +109,6 @@ describe('messages after the handler returns', () => {
     expect((await queue.take(queue.deadUrl))?.Body).toBe('poison');
     expect(await queue.count(queue.queueUrl)).toBe(0);
   });
-
-  it.each<[title: string, answer: () => unknown]>([
-    ['returns a rejected promise', () => Promise.reject(new Error('broken'))],
-    [
-      'throws an error',
-      () => {
-        throw new Error('broken');
-      },
-    ],
-    ['returns a wrong key', () => ({ batchItemFailures: [{ id: 'x' }] })],
-  ])('the whole batch is delivered again when the handler %s', async (_, answer) => {
-    const queue = await startQueue({ maxReceiveCount: 1 });
-    await queue.send('a');
-    await queue.send('b');
-    const { errors } = poll(queue, answer);
-    await vi.waitUntil(async () => (await queue.count(queue.deadUrl)) === 2, {
-      timeout: PATIENCE_MS,
-      interval: 5,
-    });
-    expect(errors.length).toBeGreaterThan(0);
-  });
 });
 
 describe('concurrency and stop of the poller', () => {

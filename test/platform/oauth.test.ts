@@ -116,13 +116,6 @@ describe('oauthCredential', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('many concurrent calls share one refresh', async () => {
-    const { client, requests, bearers } = await setup();
-    await Promise.all(Array.from({ length: 20 }, () => client.me()));
-    expect(requests).toHaveLength(1);
-    expect(new Set(bearers())).toEqual(new Set(['Bearer access-0']));
-  });
-
   it.each([
     ['are stored and used by the next call', 'refresh-start', ['refresh-0', 'refresh-0']],
     ['are read from the store if the failed write to the store had taken effect', 'refresh-0', ['refresh-0']],

@@ -60,14 +60,6 @@ describe('every event type of groupsync', () => {
       },
     ]);
   });
-
-  it('an array of native events is decoded to one change for each event', () => {
-    const events = ['a', 'b'].map((id) => native('user.deleted', { user: { id } }, { id }));
-    expect(changesOf(events)).toEqual([
-      { kind: 'user.deleted', user: 'a' },
-      { kind: 'user.deleted', user: 'b' },
-    ]);
-  });
 });
 
 describe('leniency of the decoder', () => {

@@ -1,9 +1,8 @@
 import { admin } from '@googleapis/admin';
-import { IdentityPoolClient, JWT } from 'google-auth-library';
+import { JWT } from 'google-auth-library';
 import { describe, expect, it } from 'vitest';
 import { REALISTIC_SETTINGS, type Settings } from '../../../directory-simulator/engine/settings.ts';
-import { PROVIDER } from '../../../directory-simulator/google/federation.ts';
-import { CLOUD_PLATFORM, READ_ALL } from '../../../directory-simulator/google/scopes.ts';
+import { READ_ALL } from '../../../directory-simulator/google/scopes.ts';
 import { ADMIN, startGoogle } from '../fixture.ts';
 
 /** Opens Google's client. It has built-in addresses, so the test redirects each request to the simulator. */
@@ -119,34 +118,5 @@ describe("Google's client for Node with the simulator", () => {
       status: 403,
       response: { data: { error: { errors: [{ reason: 'quotaExceeded', domain: 'usageLimits' }] } } },
     });
-  });
-
-  it("Google's client shows the reason of a refused sign-in", async () => {
-    const client = await openClient();
-    client.auth.subject = 'absent@example.com';
-    await expect(client.auth.authorize()).rejects.toThrow('invalid_grant: Invalid email or User ID');
-  });
-
-  it("Google's client exchanges a web identity token for a federated token that can sign a JWT", async () => {
-    const { google, url, fetchImplementation } = await openClient();
-    const pool = new IdentityPoolClient({
-      type: 'external_account',
-      audience: PROVIDER,
-      subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
-      // The test cannot redirect the token exchange, so the library needs the address of the simulator.
-      token_url: `${url}/v1/token`,
-      scopes: [CLOUD_PLATFORM],
-      subject_token_supplier: {
-        getSubjectToken: async () => (await google.control('web-identity')).json.token,
-      },
-      transporterOptions: { fetchImplementation },
-    });
-    const account = 'groupsync@directory-simulator.iam.gserviceaccount.com';
-    const { data } = await pool.request<{ signedJwt: string }>({
-      url: `https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/${account}:signJwt`,
-      method: 'POST',
-      data: { payload: JSON.stringify({ sub: ADMIN }) },
-    });
-    expect(data.signedJwt.split('.')).toHaveLength(3);
   });
 });

@@ -72,28 +72,6 @@ test('an unknown path gets 404 and a wrong method gets 405, both with a JSON bod
   expect(wrong.json.error.requestId).toBe(wrong.headers['x-request-id']);
 });
 
-test('the token is checked before a body that is not JSON, and other media types get 415', async () => {
-  const { call } = startSimulator();
-  expect((await call('POST /groups', { body: '{', token: null })).status).toBe(401);
-  expect((await call('POST /groups', { body: '{' })).status).toBe(400);
-  const plain = await call('POST /groups', { body: 'hi', headers: { 'content-type': 'text/plain' } });
-  expect(plain.status).toBe(415);
-  expect(plain.json.error.message).toBeTypeOf('string');
-});
-
-test('each authenticated call marks the application as installed, but a refused call does not', async () => {
-  const { call, simulator } = startSimulator();
-  const installed = () => simulator.credentials.filter((one) => one.installed).map((one) => one.token);
-  await call('GET /me', { token: null });
-  expect(installed()).toEqual([]);
-  await call('GET /levels');
-  expect(installed()).toEqual(['acme-app']);
-  const marked = await call('POST /mark_app_installed', { token: 'acme-bare' });
-  expect(marked.json).toEqual({ ok: true });
-  expect(installed()).toContain('acme-bare');
-  expect(installed()).not.toContain(OTHER_APP);
-});
-
 test('requests above requestsPerSecond get 429 with Retry-After until the second ends, separately for each credential', async () => {
   const { call, clock } = startSimulator();
   await call('POST /_simulator/settings', { body: { requestsPerSecond: 2 } });

@@ -21,19 +21,6 @@ test('the EIN parameter keeps only the employees of one employer', async () => {
   expect((await call('GET /employees/include_terminated?EIN=1')).json).toEqual([]);
 });
 
-test('an employee in any state is found by role id, and not by another id', async () => {
-  const { call } = startSimulator();
-  expect((await call('GET /employees/r1')).json).toMatchObject({
-    id: 'r1',
-    userId: 'u1',
-    name: 'Ann Archer',
-  });
-  expect((await call('GET /employees/r3')).json.roleState).toBe('TERMINATED');
-  expect((await call('GET /employees/r5')).json.roleState).toBe('ACCEPTED');
-  expect((await call('GET /employees/u1')).status).toBe(404);
-  expect((await call('GET /employees/r4')).status).toBe(404);
-});
-
 test.each(['/employees', '/employees/include_terminated', '/employees/r1'])(
   'an employee from %s has only the guaranteed fields if the token has no scope',
   async (path) => {
@@ -43,17 +30,6 @@ test.each(['/employees', '/employees/include_terminated', '/employees/r1'])(
     expect(one).toEqual({ id: 'r1', personalEmail: 'ann@home.test', roleState: 'ACTIVE' });
   },
 );
-
-test('pages by limit and offset contain each employee once, and the page after the last is empty', async () => {
-  const { call } = startSimulator();
-  const pages: string[][] = [];
-  for (let offset = 0; offset <= 4; offset += 2) {
-    const { json } = await call(`GET /employees/include_terminated?limit=2&offset=${offset}`);
-    pages.push(ids(json));
-  }
-  expect(pages).toEqual([['r1', 'r2'], ['r3'], []]);
-  expect(ids((await call('GET /employees?offset=1')).json)).toEqual(['r2']);
-});
 
 test.each([
   'limit=x',

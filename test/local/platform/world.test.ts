@@ -49,31 +49,6 @@ test.each([
   expect(start).not.toThrow('\n');
 });
 
-test('fields that a world lacks get default values', async () => {
-  const world = {
-    companies: [{ name: 'Only', employees: [{ name: 'Ann Lee Archer' }, {}], groups: [{ name: 'G' }] }],
-    credentials: [{ token: 't', kind: 'oauth_app' as const, company: 'Only' }],
-  };
-  const { call } = startSimulator({ world });
-  const [ann, nameless] = (await call('GET /employees', { token: 't' })).json;
-  expect(ann).toMatchObject({
-    firstName: 'Ann',
-    lastName: 'Lee Archer',
-    employeeNumber: '1',
-    roleState: 'ACTIVE',
-  });
-  expect(ann.personalEmail).toBe(`${ann.id}@personal.example`);
-  expect(nameless.userId).not.toBe(ann.userId);
-  const [group] = (await call('GET /groups', { token: 't' })).json;
-  expect(group).toEqual({
-    id: expect.any(String),
-    name: 'G',
-    spokeId: null,
-    users: [],
-    version: expect.any(String),
-  });
-});
-
 const size = { people: 600, groups: 60, seed: '7', nowMs: NOW_MS };
 
 test('the generated world has the requested size and is consistent', () => {

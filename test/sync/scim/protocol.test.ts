@@ -78,15 +78,6 @@ describe('SCIM answers', () => {
     expect(changed.status).toBe(204);
     expect(changed.headers).not.toHaveProperty('content-type');
   });
-
-  it('the answer to a creation contains the location of the resource', async () => {
-    const made = await client.post('/Users', { schemas: [USER], userName: 'ann', externalId: 'e1' });
-    const location = `${BASE}/Users/${made.body.id}`;
-    expect(made).toMatchObject({ status: 201, headers: { location, etag: 'W/"1"' } });
-    expect(made.body).toMatchObject({ schemas: [USER], userName: 'ann', externalId: 'e1', active: true });
-    const createdAt = '2026-11-20T10:00:00.000Z';
-    expect(made.body.meta).toMatchObject({ created: createdAt, lastModified: createdAt, version: 'W/"1"' });
-  });
 });
 
 describe('SCIM errors (RFC 7644 section 3.12)', () => {
@@ -440,10 +431,6 @@ describe('name of a SCIM group', () => {
 });
 
 describe('SCIM discovery (RFC 7644 section 4)', () => {
-  const DISCOVERY = ['ServiceProviderConfig', 'ResourceType', 'Schema'].map(
-    (name) => `urn:ietf:params:scim:schemas:core:2.0:${name}`,
-  );
-
   it('ServiceProviderConfig announces the features of the server', async () => {
     const { body } = await client.get('/ServiceProviderConfig?count=x&attributes=y');
     expect(body).toMatchObject({
@@ -457,23 +444,6 @@ describe('SCIM discovery (RFC 7644 section 4)', () => {
       authenticationSchemes: [{ type: 'oauthbearertoken' }, { type: 'oauth2' }],
       meta: { resourceType: 'ServiceProviderConfig', location: `${BASE}/ServiceProviderConfig` },
     });
-  });
-
-  it('the lists of resource types and schemas ignore startIndex and count, and each entry can be read by its id', async () => {
-    for (const [path, ids] of [
-      ['/ResourceTypes', ['User', 'Group']],
-      ['/Schemas', [USER, ENTERPRISE, GROUP, ...DISCOVERY]],
-    ] as const) {
-      const { body } = await client.get(`${path}?startIndex=99&count=0`);
-      expect(body).toMatchObject({ schemas: [LIST], totalResults: ids.length, itemsPerPage: ids.length });
-      expect(body.Resources.map(({ id }: { id: string }) => id)).toEqual(ids);
-      for (const id of ids) {
-        expect((await client.get(`${path}/${id}`)).body).toMatchObject({
-          id,
-          meta: { location: `${BASE}${path}/${id}` },
-        });
-      }
-    }
   });
 
   it('the schemas announce only attributes that the server stores', async () => {
