@@ -1,5 +1,5 @@
 import { MESSAGE_ATTRIBUTES } from '../shared/contract/names.ts';
-import type { Hold } from '../shared/domain/hold.ts';
+import type { Removals } from '../shared/domain/hold.ts';
 import { heldUsers } from './checks/stored.ts';
 import { baseUrlOf, type Cloud, groupItem, linkIn, platformOf } from './cloud.ts';
 import { requestByScim, type ScimLanes } from './consumers.ts';
@@ -95,8 +95,7 @@ function createScreens(cloud: Cloud) {
   const seen = new Map<string, Screen | undefined>();
   const screenOf = (connection: string, group: string): Screen | undefined => {
     const item = groupItem(cloud, connection, group);
-    const shown = ['hold', 'approval', 'rejection'].find((name) => item?.[name] !== undefined);
-    const hold = item?.[shown ?? ''] as Pick<Hold, 'digest' | 'decision'> | undefined;
+    const [hold] = (item?.['removals'] as Removals | undefined)?.sets ?? [];
     return hold && { ...hold, users: heldUsers(cloud.under, connection, group, hold.digest) };
   };
   return {

@@ -227,9 +227,10 @@ function strayIn({ groups, clientWrites }: SimulatedPlatform, name: string, clou
     const item: Partial<Item> = groupItem(cloud, name, group) ?? {};
     const { id: platformId, version } = linkIn(item) ?? {};
     linked.add(platformId);
-    const isOver = [item['hold'], item['approval']].some(
-      (held) => Number((held as { readonly expiresAtMs?: number } | undefined)?.expiresAtMs) <= nowMs,
-    );
+    const { sets } = (item['removals'] ?? { sets: [] }) as {
+      sets: readonly { readonly expiresAtMs: number }[];
+    };
+    const isOver = sets.some(({ expiresAtMs }) => expiresAtMs <= nowMs);
     const shown = platformId === undefined ? version : groups.get(platformId)?.version;
     if (shown === version && !isOver) return [];
     // If a platform computes versions from the content, two equal external changes have the same version. The time of

@@ -1,4 +1,8 @@
 import { SCHEDULES } from '../../shared/contract/topology.ts';
+import { groupId, platformUserId } from '../../shared/domain/ids.ts';
+import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
+import { withWaiting } from '../../shared/plan/removals.ts';
+import { seal } from '../../shared/sync/apply/hold.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
@@ -30,6 +34,25 @@ async function write(rig: Rig, groups: number, members: number): Promise<void> {
 async function settle(rig: Rig, groups: number, members: number): Promise<void> {
   await write(rig, groups, members - 1);
   await write(rig, groups, members);
+}
+
+const D0 = { connection: CONNECTION, group: groupId('d0') };
+
+/** Stores the removals of 100,000 users with ids of 36 characters. */
+async function holdEverybody({ ports: { groups } }: Rig): Promise<void> {
+  const seen = await groups.read(D0);
+  if (seen === undefined) throw new Error('expected a stored group');
+  const users = range(100_000).map((n) => platformUserId(`${n}`.padStart(36, 'a')));
+  const waiting = {
+    users,
+    approved: 0,
+    size: users.length,
+    share: 1,
+    rule: 'share',
+    asOf: STAMP_ZERO,
+  } as const;
+  const sets = withWaiting([], [], { ...waiting, dirtySinceMs: 0, isUnderFourEyes: false }, 0);
+  await groups.storeRemovals(seen, sets.map(seal), '0#hold');
 }
 
 const change = async (rig: Rig, events: Parameters<Rig['ingest']>[0]) => {
@@ -82,6 +105,25 @@ export const SCENARIOS: readonly Scenario[] = [
     guarded: true,
     prepare: (rig) => settle(rig, 1, 100),
     run: (rig) => change(rig, [rig.directory.snapshot('d0', range(40))]),
+  },
+  {
+    name: 'a hold of 100,000 users is stored',
+    people: 50,
+    prepare: (rig) => settle(rig, 1, 10),
+    run: holdEverybody,
+  },
+  {
+    name: 'a hold of 100,000 users is read',
+    people: 50,
+    prepare: async (rig) => {
+      await settle(rig, 1, 10);
+      await holdEverybody(rig);
+    },
+    run: async (rig) => {
+      const [hold] = (await rig.ports.groups.read(D0))?.removals?.sets ?? [];
+      if (hold === undefined) throw new Error('expected a stored hold');
+      return rig.ports.groups.readHeld(D0, hold);
+    },
   },
   {
     name: 'a group is renamed',

@@ -1,5 +1,5 @@
 import type { GroupState } from '../../shared/domain/group-state.ts';
-import type { Hold } from '../../shared/domain/hold.ts';
+import { type Hold, holdsOf } from '../../shared/domain/hold.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import type { PersonName } from '../answers.ts';
@@ -19,8 +19,8 @@ export async function usersOf(state: GroupState, { ports }: RequestContext): Pro
 
 /** Returns the users whose removal waits for a decision or was rejected. */
 export async function heldOf(state: GroupState, context: RequestContext): Promise<ReadonlySet<string>> {
-  const { hold, rejection } = state;
-  const sets = await Promise.all([hold, rejection].map((one) => readSet(state, one, context)));
+  const holds = holdsOf(state).filter(({ decision }) => decision.kind !== 'approved');
+  const sets = await Promise.all(holds.map((one) => readSet(state, one, context)));
   return new Set(sets.flatMap((users) => [...users]));
 }
 

@@ -1,6 +1,7 @@
 import { policyFor } from '../../shared/contract/group-policy.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
+import { holdWith } from '../../shared/domain/hold.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
@@ -37,7 +38,7 @@ export async function groupDetail(ref: GroupRef, context: RequestContext): Promi
     .map((user) => ({ ...UNKNOWN, user }));
   return {
     status,
-    held: state.hold !== undefined,
+    held: holdWith('waiting', state) !== undefined,
     users: state.link === undefined ? null : users.size,
     applies: settingsOf(connection.settings, state),
     members: [...members, ...unknownUsers].sort(byName),

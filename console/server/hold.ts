@@ -1,4 +1,4 @@
-import { type Hold, holdsOf } from '../../shared/domain/hold.ts';
+import { type Hold, holdsOf, holdWith } from '../../shared/domain/hold.ts';
 import { type GroupRef, memberId } from '../../shared/domain/ids.ts';
 import { type HeldRemoval, readHeldRemovals } from '../../shared/operate/held-members.ts';
 import { holdRow } from '../../shared/operate/lists.ts';
@@ -14,7 +14,7 @@ export async function holdPage(ref: GroupRef, context: RequestContext): Promise<
     knownMembers(state, context.ports),
     usersOf(state, context),
     hold === undefined ? [] : readHeldRemovals(state, hold, context.ports),
-    readSet(state, state.approval, context),
+    readSet(state, holdWith('approved', state), context),
   ]);
   const byUser = new Map(known.map((one) => [one.user, one]));
   const held = new Set<string>(removals.map(({ user }) => user));

@@ -77,7 +77,7 @@ export async function checkRestore(on: RestoreCheck): Promise<void> {
 /** Returns the state that must be the same after a restore. */
 async function factsOf({ clients }: CheckInput, stage: StageOfStack) {
   const table = tableOf({ clients, stage });
-  const hold = (await createGroupStore(table).read(EVERYONE))?.hold;
+  const [hold] = (await createGroupStore(table).read(EVERYONE))?.removals?.sets ?? [];
   const audit = await verifyAudit(EVERYONE, { audit: createAuditLog(table), clock: Date.now });
   return { digest: hold?.digest ?? '', decision: hold?.decision.kind, audit };
 }

@@ -88,7 +88,7 @@ export async function holdEveryone(
   await send(clients, stage, [heldEvent(new Date().toISOString())]);
   const endsAt = Date.now() + TIMEOUT_MS;
   const groups = createGroupStore(tableOf({ clients, stage }));
-  while ((await groups.read(EVERYONE))?.hold === undefined) {
+  while ((await groups.read(EVERYONE))?.removals === undefined) {
     if (Date.now() > endsAt) throw new Error('expected the guard to hold the removals');
     await running.functions.reconcile.invoke({ task: 'pump' });
     await new Promise((resolve) => setTimeout(resolve, 500));

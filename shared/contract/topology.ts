@@ -1,4 +1,3 @@
-import { HELD_SETS } from '../domain/hold.ts';
 import type { QueueKey } from './names.ts';
 
 /*
@@ -90,7 +89,10 @@ export const TABLE = {
       'dirtySince',
       'failedAt',
       'pausedAt',
-      ...HELD_SETS,
+      'removals',
+      'restate',
+      'source',
+      'openMove',
       'pendingCause',
       'pendingSince',
       'pendingRevision',
@@ -122,7 +124,7 @@ export const CONNECTION_PARTITIONS = [
 ] as const;
 
 /** The attributes with held removals and decisions. The IAM policy of operators denies writes of these. */
-export const DECISION_ATTRIBUTES = HELD_SETS;
+export const DECISION_ATTRIBUTES = ['removals'] as const;
 
 /** The index partition that lists the names of all connections. */
 export const CONNECTIONS_PARTITION = 'connections';

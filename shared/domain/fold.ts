@@ -11,6 +11,11 @@ export interface PartMarker extends SnapshotPart {
   readonly stamp: Stamp;
 }
 
+/** The latest register of a member, with the stamp of its last membership, if that membership has ended. */
+export interface MemberFold extends Register<Presence> {
+  readonly presentAt?: Stamp;
+}
+
 /** The latest value of each register of one group in a batch. The store joins it with the stored value. */
 export interface GroupFold extends Partial<Record<EventField, Register<string>>> {
   readonly group: GroupId;
@@ -18,7 +23,7 @@ export interface GroupFold extends Partial<Record<EventField, Register<string>>>
   deleted: Stamp;
   snapshot: Stamp;
   author?: Author;
-  readonly members: Map<MemberId, Register<Presence>>;
+  readonly members: Map<MemberId, MemberFold>;
   readonly parts: Map<string, PartMarker>;
 }
 
@@ -133,10 +138,21 @@ function foldMembers(
   register: Register<Presence>,
 ): void {
   for (const member of members) {
-    group.members.set(member.id, join(group.members.get(member.id), register));
+    group.members.set(member.id, joinMember(group.members.get(member.id), register));
     if (member.attributes.size > 0) foldAttributes(userOf(fold, member.id), member, register.stamp);
   }
 }
+
+/** Joins two registers of a member. An ended membership keeps the latest stamp with which the member was present. */
+function joinMember(a: MemberFold | undefined, b: MemberFold): MemberFold {
+  const joined = join(a, b);
+  if (a === undefined || joined.value === 'present') return joined;
+  const presentAt = laterStamp(presentAtOf(a), presentAtOf(b));
+  return presentAt === STAMP_ZERO ? joined : { ...joined, presentAt };
+}
+
+const presentAtOf = ({ value, stamp, presentAt = STAMP_ZERO }: MemberFold): Stamp =>
+  value === 'present' ? stamp : presentAt;
 
 const NOTHING: ReadonlyMap<string, string> = new Map();
 

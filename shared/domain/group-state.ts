@@ -14,9 +14,9 @@ import {
 } from './forms.ts';
 import type { GroupRegisters, MemberRegister } from './group.ts';
 import { EVENT_FIELDS, type EventField, eachField } from './group-fields.ts';
-import { Hold } from './hold.ts';
+import { Removals } from './hold.ts';
 import type { GroupRef } from './ids.ts';
-import { STAMP_ZERO } from './stamp.ts';
+import { STAMP_ZERO, type Stamp } from './stamp.ts';
 
 const GuardRecord = z.lazy(() => z.object({ intent: intentText, atMs: number, removals: number }));
 export type GuardRecord = Frozen<z.infer<typeof GuardRecord>>;
@@ -87,8 +87,8 @@ const Intent = z.lazy(() =>
     misses: number.exactOptional(),
     /** The guard's reservation for the removals of this write. */
     reserved: GuardRecord.exactOptional(),
-    /** The digest of the approval that permits this write. The approval ends with the write. */
-    consumes: text.exactOptional(),
+    /** The digests of the approvals that permit this write. They end with the write. */
+    consumes: texts.exactOptional(),
   }),
 );
 export type Intent = Frozen<z.infer<typeof Intent>>;
@@ -227,12 +227,8 @@ export const GroupItem = z.lazy(() =>
     intent: Intent.exactOptional(),
     /** The open intent whose worker stopped before the outcome was known. Another worker may settle it immediately. */
     releasedIntent: intentText.exactOptional(),
-    /** Removals that wait for an operator's decision. */
-    hold: Hold.exactOptional(),
-    /** Removals that an operator approved. They stay here until a write performs them. */
-    approval: Hold.exactOptional(),
-    /** Removals that an operator rejected. They stay here while the directory wants these removals, at most a year. */
-    rejection: Hold.exactOptional(),
+    /** The removals that need an operator's decision. Only apply and operators write this list. */
+    removals: Removals.exactOptional(),
     suspectedChange: SuspectedChange.exactOptional(),
     uncertain: Uncertain.exactOptional(),
     flapDamping: FlapDamping.exactOptional(),
@@ -331,5 +327,7 @@ export interface PendingMark {
 }
 
 export interface StoredMember extends MemberRegister {
+  /** The latest stamp with which the directory had the member in the group. */
+  readonly presentAt?: Stamp;
   readonly pending?: PendingMark;
 }

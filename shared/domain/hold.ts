@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { type Frozen, number, text } from './forms.ts';
+import { type Frozen, number, platformGroupText, stampText, text } from './forms.ts';
+import type { PlatformUserId } from './ids.ts';
 
 export const HoldDecision = z.lazy(() =>
   z.union([
@@ -20,13 +21,21 @@ export type HoldRule = (typeof HOLD_RULES)[number];
 export const EMPTIED_FROM = 0.5;
 
 /**
- * Removals that the guard stopped, with an operator's decision about them. groupsync still writes additions and the
- * name of the group. The set may be empty if the write deletes the group.
+ * Removals of one platform group that need a decision of an operator, with that decision. groupsync still writes
+ * additions and the name of the group.
  */
 export const Hold = z.lazy(() =>
   z.object({
-    /** The id of the set: the SHA-256 in hex of link, action and sorted removals. */
+    /** The id of the set: the SHA-256 in hex of platform group, kind and sorted removals. */
     digest: text,
+    platformId: platformGroupText.exactOptional(),
+    /** Set for the deletion of the group. The users are then the members that the operator is shown. */
+    deletes: z.literal(true).exactOptional(),
+    /**
+     * The latest stamp of the directory when the removals were recorded. A removal ends if the directory has wanted the
+     * user after this stamp, even if it no longer does.
+     */
+    asOf: stampText,
     rule: z.enum(HOLD_RULES),
     removes: number,
     /** The number of users in the group after the held and the approved removals. */
@@ -42,46 +51,71 @@ export const Hold = z.lazy(() =>
     expiresAtMs: number,
     decision: HoldDecision,
     /**
-     * Whether this hold requires four eyes: the connection or another set of the group required them when this hold
+     * Whether these removals require four eyes: the connection or another set of the group required them when this hold
      * began. A later change of the setting does not end the requirement.
      */
     fourEyes: z.literal(true).exactOptional(),
-    /** The location of the full set, and the hash by which a reader checks it. The store sets both. */
+    /** The location of the users, and the hash by which a reader checks them. The store sets both. */
     chunks: number,
     hash: text,
   }),
 );
 export type Hold = Frozen<z.infer<typeof Hold>>;
 
-/**
- * The attributes of a group with its three sets of removals: waiting, approved but not written yet, and rejected. No
- * user is in two of the sets.
- */
-export const HELD_SETS = ['hold', 'approval', 'rejection'] as const;
-export type HeldSetName = (typeof HELD_SETS)[number];
-export type Holds = { readonly [name in HeldSetName]?: Hold };
+/** The list of a group's removals that need a decision, one set for each decision. No removal is in two sets. */
+export const Removals = z.lazy(() =>
+  z.object({
+    /** Identifies this content of the list, for conditional writes. */
+    id: text,
+    sets: z.array(Hold),
+  }),
+);
+export type Removals = Frozen<z.infer<typeof Removals>>;
 
-/** The attribute that stores a set, by the decision of an operator. */
-export const STORED_AS = {
-  waiting: 'hold',
-  approved: 'approval',
-  rejected: 'rejection',
-} as const satisfies Readonly<Record<HoldDecision['kind'], HeldSetName>>;
+/** One set of the list, with its users. */
+export interface RemovalSet {
+  readonly hold: Hold;
+  /** The users whose removal is in the set; undefined if they cannot be read. */
+  readonly users: ReadonlySet<PlatformUserId> | undefined;
+}
 
-export const holdsOf = (state: Holds): readonly Hold[] => HELD_SETS.flatMap((name) => state[name] ?? []);
-
-/** Returns the approval that a write uses up. @param digest the digest of the write's approval */
-export const approvalUsedUp = ({ approval }: Holds, digest: string | undefined): readonly HeldSetName[] =>
-  digest !== undefined && approval?.digest === digest ? ['approval'] : [];
-
-/** The reason for which the desired state removes a member whose removal is held. */
-export type RemovalReason =
+/** The causes that the registers of a group show for a held removal. */
+export type HeldReason =
   | 'group_deleted'
   | 'no_member'
   | 'user_deleted'
   | 'removed'
   | 'not_in_snapshot'
   | 'no_event';
+
+/** The most sets of a group, so that the list fits into the group's item. */
+export const MOST_SETS = 50;
+
+const ORDER: readonly HoldDecision['kind'][] = ['waiting', 'approved', 'rejected'];
+
+/** Returns the list of these sets, the waiting ones first; undefined if there are none. */
+export function removalsOf(sets: readonly Hold[]): Removals | undefined {
+  const idOf = ({ digest, decision: { kind }, expiresAtMs }: Hold) =>
+    `${digest.slice(0, 12)}${kind[0]}${expiresAtMs.toString(36)}`;
+  const sorted = ORDER.flatMap((kind) => sets.filter(({ decision }) => decision.kind === kind));
+  return sorted.length === 0 ? undefined : { id: sorted.map(idOf).join(' '), sets: sorted };
+}
+
+/** Returns the list after a write that used up approvals. @param consumes the digests of the approvals */
+export const removalsAfter = (
+  { removals }: { readonly removals?: Removals | undefined },
+  consumes: readonly string[] = [],
+): Removals | undefined =>
+  removalsOf((removals?.sets ?? []).filter(({ digest }) => !consumes.includes(digest)));
+
+export const holdsOf = ({ removals }: { readonly removals?: Removals | undefined }): readonly Hold[] =>
+  removals?.sets ?? [];
+
+/** Returns the first set of the group that has this kind of decision. */
+export const holdWith = (
+  kind: HoldDecision['kind'],
+  state: Parameters<typeof holdsOf>[0],
+): Hold | undefined => holdsOf(state).find(({ decision }) => decision.kind === kind);
 
 const DAY_MS = 24 * 3_600_000;
 

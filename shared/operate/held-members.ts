@@ -1,9 +1,10 @@
 import type { HeldMember } from '../contract/answers/holds.ts';
 import { type Author, type GroupRegisters, groupExists, groupFloor } from '../domain/group.ts';
 import type { GroupState, StoredMember } from '../domain/group-state.ts';
-import type { Hold, RemovalReason } from '../domain/hold.ts';
+import type { HeldReason, Hold } from '../domain/hold.ts';
+import type { PlatformUserId } from '../domain/ids.ts';
 import { sourceOf } from '../domain/source.ts';
-import { readStamp, type Stamp, stampTimeMs } from '../domain/stamp.ts';
+import { readStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
 import type { HeldCause } from '../plan/approval.ts';
 import { removalText } from '../plan/removal-cause.ts';
 import type { UserState } from '../sync/ports/desired.ts';
@@ -24,7 +25,7 @@ export async function causesOf(
 
 /** A held removal, with the key of its reason and the operator who sent its event, if known. */
 export interface HeldRemoval extends HeldMember {
-  readonly reason: RemovalReason;
+  readonly reason: HeldReason;
   readonly by: string | null;
 }
 
@@ -59,12 +60,16 @@ export async function readHeldRemovals(
 }
 
 async function readHeld(state: GroupState, hold: Hold, ports: NamesPorts) {
-  const users = [...((await ports.groups.readHeld(state.ref, hold)) ?? [])].sort();
   const { boundTo, known } = await usersOf(state.ref, ports);
-  const held = users.map((user) => {
-    const register = boundTo.get(user);
-    return { user, register, ...whyGone(state, register, register && known.get(register.member)) };
-  });
+  // The directory wants these users again, or has wanted them since. The next run of apply ends their entries.
+  const isEnded = (user: PlatformUserId) => (boundTo.get(user)?.presentAt ?? STAMP_ZERO) > hold.asOf;
+  const users = [...((await ports.groups.readHeld(state.ref, hold)) ?? [])].sort();
+  const held = users
+    .filter((user) => !isEnded(user))
+    .map((user) => {
+      const register = boundTo.get(user);
+      return { user, register, ...whyGone(state, register, register && known.get(register.member)) };
+    });
   return { known, held };
 }
 
@@ -73,11 +78,11 @@ interface Why extends Pick<HeldRemoval, 'reason' | 'event'> {
 }
 
 function whyGone({ registers }: GroupState, register: StoredMember | undefined, person?: UserState): Why {
-  const by = (reason: RemovalReason, stamp: Stamp, cause: HeldCause): Why => {
+  const by = (reason: HeldReason, stamp: Stamp, cause: HeldCause): Why => {
     const { id = null, source = null, time = null } = readStamp(stamp) ?? {};
     return { reason, event: { id, source, time }, cause };
   };
-  const withoutEvent = (reason: RemovalReason): Why => ({ reason, event: null, cause: { kind: 'no_event' } });
+  const withoutEvent = (reason: HeldReason): Why => ({ reason, event: null, cause: { kind: 'no_event' } });
   if (!groupExists(registers))
     return by('group_deleted', registers.deleted, signed(registers, registers.deleted));
   if (register === undefined) return withoutEvent('no_member');

@@ -5,14 +5,15 @@ import {
   type Hold,
   type HoldDecision,
   holdsOf,
+  MOST_SETS,
   REJECTION_LIFETIME_MS,
-  STORED_AS,
+  type RemovalSet,
 } from '../domain/hold.ts';
 import type { ConnectionName, GroupId, GroupRef, PlatformUserId } from '../domain/ids.ts';
 import { authorsOf, type EarlierAction, type HeldCause } from '../plan/approval.ts';
-import { isOver } from '../plan/hold.ts';
 import { compareText } from '../plan/plan.ts';
-import { holdDigest, kindOf } from '../sync/apply/load.ts';
+import { partOf } from '../plan/removals.ts';
+import { holdDigest, isSameDecision, seal } from '../sync/apply/hold.ts';
 import { collectPages } from '../sync/async-collections.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connections } from '../sync/ports/connections.ts';
@@ -79,9 +80,8 @@ export async function listHolds(connection: ConnectionName, ports: Pick<ToolPort
 type Kind = Exclude<HoldDecision['kind'], 'waiting'>;
 
 /**
- * One conditional write moves the removals to the set of their decision. The write fails if a set of the group has
- * changed, so a decision from an outdated page has no effect. If the message after the write is lost, the requeue job
- * wakes the group.
+ * One conditional write replaces the list of removals. The write fails if the list has changed, so a decision from an
+ * outdated page has no effect. If the message after the write is lost, the requeue job wakes the group.
  */
 async function decide(
   ref: GroupRef,
@@ -92,24 +92,22 @@ async function decide(
   const seen = await ports.groups.read(ref);
   if (seen === undefined || holdsOf(seen).length === 0) return { kind: 'no_hold' };
   const asShown = request.decision ?? { kind: 'waiting' };
-  const current = seen[STORED_AS[asShown.kind]];
-  const isAsShown = current !== undefined && isSameDecision(current.decision, asShown);
-  const chosen = isAsShown ? await choose(seen, current, request, ports) : undefined;
-  const before = await decidedBefore(seen, kind, chosen, ports);
-  if (chosen === undefined || before === undefined) {
+  const sameDecision = holdsOf(seen).filter(({ decision }) => isSameDecision(decision, asShown));
+  const current = sameDecision.find(({ digest }) => digest === request.digest) ?? sameDecision[0];
+  const chosen = current && (await choose(seen, current, request, ports));
+  if (chosen === undefined) {
     const withDigest = holdsOf(seen).find(({ digest }) => digest === request.digest);
     return { kind: 'changed', hold: withDigest ?? current ?? holdsOf(seen)[0] };
   }
   if (kind === 'approved') await refuseAuthors(seen, chosen, request, ports);
-  if (chosen.about === 'delete' && chosen.users.size < chosen.all.size) return { kind: 'all_or_none' };
-  return carryOut(seen, { kind, reason: request.reason, chosen, before }, ports);
+  if (chosen.current.deletes && chosen.users.size < chosen.all.size) return { kind: 'all_or_none' };
+  return carryOut(seen, { kind, reason: request.reason, chosen }, ports);
 }
 
 /** The removals to decide, and the set that contains them. */
 interface Chosen {
   readonly current: Hold;
   readonly all: HeldSet;
-  readonly about: 'remove' | 'delete' | undefined;
   readonly users: HeldSet;
 }
 
@@ -124,43 +122,19 @@ async function choose(
   { groups }: HoldPorts,
 ): Promise<Chosen | undefined> {
   const all = await groups.readHeld(state.ref, current);
-  const shown = digest === current.digest ? all : (await groups.findHeld(state.ref, digest)).users;
+  const shown = digest === current.digest ? all : await groups.findHeld(state.ref, digest);
   if (all === undefined || shown === undefined) return undefined;
-  const about = kindOf(current, all, platformIdOf(state));
-  const isShown = shown === all || holdDigest(platformIdOf(state), 'remove', [...shown]) === digest;
+  const isShown = shown === all || holdDigest(current.platformId, 'remove', [...shown]) === digest;
   const chosen = users === undefined ? shown : new Set(users);
   const isIn = [...chosen].every((user) => all.has(user) && shown.has(user));
   const isSome = chosen.size > 0 || all.size === 0;
-  return isShown && isIn && isSome ? { current, all, about, users: chosen } : undefined;
-}
-
-/** The sets stay stored while the link is gone, because the platform group may exist again later. */
-const platformIdOf = ({ link, previousLink }: GroupState) => link?.id ?? previousLink?.platformId;
-
-/**
- * Returns the stored removals of this platform group that have the same decision. Returns undefined if that decision
- * has expired, because apply must first hold these removals again.
- */
-async function decidedBefore(
-  state: GroupState,
-  kind: Kind,
-  chosen: Chosen | undefined,
-  { groups, clock }: HoldPorts,
-): Promise<HeldSet | undefined> {
-  const decided = state[STORED_AS[kind]];
-  if (decided === undefined || decided === chosen?.current) return new Set();
-  if (isOver(decided, clock())) return undefined;
-  const users = await groups.readHeld(state.ref, decided);
-  const about = users && kindOf(decided, users, platformIdOf(state));
-  return users !== undefined && about !== undefined && about === chosen?.about ? users : new Set();
+  return isShown && isIn && isSome ? { current, all, users: chosen } : undefined;
 }
 
 interface Given {
   readonly kind: Kind;
   readonly reason: string;
   readonly chosen: Chosen;
-  /** The removals that already have the same decision. */
-  readonly before: HeldSet;
 }
 
 async function carryOut(state: GroupState, given: Given, ports: HoldPorts): Promise<HoldOutcome> {
@@ -170,59 +144,46 @@ async function carryOut(state: GroupState, given: Given, ports: HoldPorts): Prom
   const { id: by } = await ports.caller();
   const decision: HoldDecision = { kind, by, reason, atMs: at.nowMs };
   const lifetimeMs = kind === 'rejected' ? REJECTION_LIFETIME_MS : HOLD_LIFETIME_MS;
-  const decidedNow = { decision, expiresAtMs: at.nowMs + lifetimeMs };
-  const { part, ...sets } = setsAfter(state, given);
-  const { from, rest, decided } = sets;
-  const write = { from, rest, decided: { ...decided, hold: { ...decided.hold, ...decidedNow } } };
+  const { decided, rest } = setsAfter(given);
+  const { hold: part } = decided;
+  const hold = { ...part, decision, expiresAtMs: at.nowMs + lifetimeMs };
+  const others = holdsOf(state).filter((one) => one !== chosen.current);
+  const sets = [...rest, ...others.map((one) => ({ hold: one, users: undefined })), { ...decided, hold }];
+  if (sets.length > MOST_SETS)
+    throw new Refused(
+      `nothing was changed: ${ref.group} has ${others.length} decisions about removals, and at most ${MOST_SETS} fit. Decide all remaining removals together`,
+    );
   const about = `${plural(part.removes, 'removal')}, digest ${part.digest}`;
   const change = { kind: 'decide_hold', before: chosen.current.decision.kind, after: kind, reason: about };
   const action = kind === 'approved' ? 'holds_approve' : 'holds_reject';
   let now: Hold | undefined;
   const act = async () => {
-    if (await ports.groups.decideHold(state, write, at)) return true;
+    if (await ports.groups.decideRemovals(state, sets, at)) return true;
     // If the first answer was lost, the SDK repeated the request, and the removals already have this decision.
-    const after = await ports.groups.read(ref);
-    const stored = after?.[STORED_AS[kind]];
-    now = holdsOf(after ?? {})[0];
-    return stored !== undefined && isSameDecision(stored.decision, decision);
+    const stored = holdsOf((await ports.groups.read(ref)) ?? {});
+    now = stored[0];
+    return stored.some((one) => isSameDecision(one.decision, decision));
   };
   if (!(await doRecorded(ref, { action, changes: [change], reason }, ports, act)))
     return { kind: 'changed', hold: now };
   await ports.applyQueue.wake([ref]);
-  return { kind: 'decided', hold: { ...part, ...decidedNow } };
+  return { kind: 'decided', hold };
 }
 
 /**
- * Returns the sets after a decision. `part` describes only the removals that are decided now. Approved removals are not
- * counted in `keeps`.
+ * Returns the decided removals, and the set of the removals that are not decided now. Approved removals are not counted
+ * in `keeps`.
  */
-function setsAfter(state: GroupState, { kind, chosen, before }: Given) {
-  const { current, all, about, users } = chosen;
-  const from = STORED_AS[current.decision.kind];
-  const isSameSet = from === STORED_AS[kind];
-  const size = current.removes + current.keeps;
-  const earlier = state[STORED_AS[kind]];
-  const part = (some: HeldSet, keeps: number): Hold => {
-    if (some.size === all.size && [...some].every((user) => all.has(user))) return current;
-    const digest = holdDigest(platformIdOf(state), about ?? 'remove', [...some]);
-    return { ...current, digest, removes: some.size, keeps, share: some.size / (some.size + keeps) };
-  };
+function setsAfter({ kind, chosen }: Given): { decided: RemovalSet; rest: readonly RemovalSet[] } {
+  const { current, all, users } = chosen;
+  const set = { hold: current, users: all };
   const others = new Set([...all].filter((user) => !users.has(user)));
-  const together = isSameSet ? all : new Set([...before, ...users]);
-  const keepsNow = kind === 'approved' ? size - users.size : size - together.size;
-  const restKeeps = kind === 'approved' ? current.keeps : current.keeps + users.size;
-  const decided = {
-    ...part(together, keepsNow),
-    createdAtMs: Math.min(current.createdAtMs, earlier?.createdAtMs ?? current.createdAtMs),
-    dirtySinceMs: Math.min(current.dirtySinceMs, earlier?.dirtySinceMs ?? current.dirtySinceMs),
-    ...(earlier?.fourEyes && { fourEyes: earlier.fourEyes }),
-  };
-  const hasRest = others.size > 0 && !isSameSet;
+  if (others.size === 0) return { decided: set, rest: [] };
+  const rest = partOf(set, others);
+  const restKeeps = kind === 'approved' ? current.keeps : rest.hold.keeps;
   return {
-    from,
-    rest: hasRest ? { hold: part(others, restKeeps), users: others } : undefined,
-    decided: { hold: decided, users: together },
-    part: part(users, size - users.size),
+    decided: seal(partOf(set, users)),
+    rest: [seal({ ...rest, hold: { ...rest.hold, keeps: restKeeps } })],
   };
 }
 
@@ -276,7 +237,7 @@ async function refuseAuthors(
   }
   const isCovered = window.sinceMs > ports.clock() - AUDIT_LIFETIME_MS;
   if (isCovered || (isAdministrator && isOfConsole(caller))) return;
-  const digest = holdDigest(platformIdOf(state), 'remove', [...users]);
+  const digest = holdDigest(hold.platformId, 'remove', [...users]);
   const first = await firstApprovals(ref, digest, ports);
   if (first.some((by) => [caller, ...authors].every((one) => !mayBeSamePerson(one, by, persons)))) return;
   const change = { kind: 'decide_hold', before: 'waiting', after: 'approved by one person', reason: digest };
@@ -355,9 +316,4 @@ async function creatorsOf(
   const mayHaveSent = used.filter(({ lastUsedMs = 0 }) => lastUsedMs >= sinceMs - USE_RECORDED_MS);
   const named = await Promise.all([...prefixes].map((prefix) => tokens.find(prefix)));
   return [...mayHaveSent, ...named].flatMap((token) => token?.creators ?? []);
-}
-
-function isSameDecision(a: HoldDecision, b: HoldDecision): boolean {
-  if (a.kind === 'waiting' || b.kind === 'waiting') return a.kind === b.kind;
-  return a.kind === b.kind && a.by === b.by && a.atMs === b.atMs;
 }

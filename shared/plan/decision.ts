@@ -8,10 +8,10 @@ import type {
   MemberCounts,
   SettledState,
 } from '../domain/group-state.ts';
-import type { HeldSetName, HoldRule } from '../domain/hold.ts';
 import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
 import type { Plan } from './plan.ts';
+import type { RemovalSet } from '../domain/hold.ts';
 
 /** The facts that are read from the table with strong consistency. `unlisted` also needs fetches from the platform. */
 export type StoredFact =
@@ -95,8 +95,7 @@ export type Decision =
   | { readonly kind: 'release'; readonly reason: string }
   /** Links this platform group to the directory group. If the platform group has another owner, no link is made. */
   | { readonly kind: 'adopt'; readonly candidate: ListedGroup }
-  | StartHold
-  | EndHold
+  | HoldRemovals
   | Write
   /**
    * Fails, because the platform refuses the write. Apply searches for the refused part, or records the failure. If
@@ -163,24 +162,15 @@ export type ObserveExternal = Observe & {
   readonly external: External;
 };
 
-/** Starts a hold. An operator must decide about these removals. All other changes of the group are written. */
-export interface StartHold {
+/**
+ * Stores the list of removals that need a decision: more removals wait, or entries have ended. All other changes of the
+ * group are written.
+ */
+export interface HoldRemovals {
   readonly kind: 'hold';
-  readonly users: readonly PlatformUserId[];
-  /** The number of other removals, which an operator approved and which are not written yet. */
-  readonly approved: number;
-  readonly size: number;
-  readonly rule: HoldRule;
-  /** The share of the users that all removals of the hour would take; undefined if not computed. */
-  readonly share: number | undefined;
-  readonly deletes: boolean;
-  readonly ends?: undefined;
-}
-
-/** Ends sets of held removals that no longer apply to the planned write. */
-export interface EndHold {
-  readonly kind: 'hold';
-  readonly ends: readonly HeldSetName[];
+  readonly sets: readonly RemovalSet[];
+  /** Whether more removals wait, in the first of the sets. */
+  readonly begins: boolean;
 }
 
 export interface Write {
@@ -188,8 +178,8 @@ export interface Write {
   readonly plan: Plan;
   /** Removals that the guard stops for now. */
   readonly held: ReadonlySet<PlatformUserId>;
-  /** The digest of the approval that permits this write. The approval ends with the write. */
-  readonly consumes: string | undefined;
+  /** The digests of the approvals that permit this write. They end with the write. */
+  readonly consumes: readonly string[];
   /** Whether the reservation of this attempt covers the removals of the write. */
   readonly isReserved: boolean;
   /** Groups that existed before a creation. None of these groups is the created group. */

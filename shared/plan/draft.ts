@@ -5,7 +5,7 @@ import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import { type View, WHOLE_GROUP } from '../domain/view.ts';
 import { fieldMatches } from './names.ts';
 import { compareText, NO_PLAN, type Plan, type PlanAction, type PlanChange, sortChanges } from './plan.ts';
-import { removalText, type WhyNot } from './removal-cause.ts';
+import { isPersonal, removalText, type WhyNot } from './removal-cause.ts';
 
 /** The content that a directory group should have on the platform. */
 export interface WantedGroup extends WrittenFields {
@@ -23,10 +23,7 @@ export interface DraftInput extends Pick<ConnectionSettings, 'onGroupDeleted'> {
   readonly whole: boolean;
   /** Users that the write must not remove now. */
   readonly held: ReadonlySet<PlatformUserId>;
-  /**
-   * Whether the deletion of the group is held. For a group with users, `held` already shows this. A group without users
-   * has no held removals.
-   */
+  /** Whether the deletion of the group is held. */
   readonly isDeletionHeld?: boolean | undefined;
   /** Users that a later write adds, because the platform refused a write that contained them. */
   readonly excluded?: ReadonlySet<PlatformUserId> | undefined;
@@ -115,10 +112,9 @@ export const releasesDeleted = (given: Pick<DraftInput, 'mode' | 'onGroupDeleted
  * directory has wanted, so that no person keeps access by accident. While one of these removals is held, the link stays.
  */
 function planDeparture(input: DraftInput, current: View): Plan {
-  const { held } = input;
   if (releasesDeleted(input)) return planRelease(input, current);
+  if (input.isDeletionHeld) return planLeavers(input, current);
   const everybody = [...current.users.keys()].sort(compareText);
-  if (input.isDeletionHeld || everybody.some((user) => held.has(user))) return NO_PLAN(current);
   return {
     action: 'delete',
     changes: [
@@ -127,6 +123,21 @@ function planDeparture(input: DraftInput, current: View): Plan {
     after: undefined,
     removals: everybody,
     departs: true,
+  };
+}
+
+/** While the deletion of the group is held, only people who ended or are suspended leave the group. */
+function planLeavers({ held, whyNot, blocked }: DraftInput, current: View): Plan {
+  const leaves = (user: PlatformUserId) =>
+    isPersonal(whyNot.get(user)?.cause) && !held.has(user) && blocked?.has(user) !== true;
+  const removals = [...current.users.keys()].filter(leaves).sort(compareText);
+  if (removals.length === 0) return NO_PLAN(current);
+  return {
+    action: 'patch',
+    changes: sortChanges(removals.map((user) => removed(user, whyNot.get(user) ?? NO_MEMBER))),
+    after: { ...current, users: new Map([...current.users].filter(([user]) => !leaves(user))) },
+    removals,
+    departs: false,
   };
 }
 

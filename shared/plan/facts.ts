@@ -1,13 +1,13 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
 import type { GroupField } from '../domain/group-fields.ts';
 import type { GroupState, GuardRecord, PendingMark, StoredMember } from '../domain/group-state.ts';
-import type { HeldSetName } from '../domain/hold.ts';
 import type { GroupRef, MemberId, PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
 import type { ListedGroup, ObservedGroup, UserChange, View } from '../domain/view.ts';
 import type { WantedGroup } from './draft.ts';
 import type { RecentRemovals } from './guard.ts';
 import type { WhyNot } from './removal-cause.ts';
+import type { RemovalSet } from '../domain/hold.ts';
 
 /** A member that the directory has in the group but that groupsync cannot add yet. */
 export type PendingMember = Omit<PendingMark, 'sinceMs'>;
@@ -57,16 +57,12 @@ export interface Views {
   readonly created: View | undefined;
 }
 
-/** The users of one set of held removals. */
-interface HeldUsersOfSet {
-  /** All users of the set; undefined if the set cannot be read. */
-  readonly users: ReadonlySet<PlatformUserId> | undefined;
-  /** The kind of write that the set holds; undefined if the set is for another platform group or cannot be read. */
-  readonly about: 'remove' | 'delete' | undefined;
+/** The list of removals that need a decision. */
+export interface HeldUsers {
+  readonly sets: readonly RemovalSet[];
+  /** Users that the directory has wanted after a set was recorded, with the stamp of their last membership. */
+  readonly wantedAt: ReadonlyMap<PlatformUserId, Stamp>;
 }
-
-/** The users of each set that the group has. */
-export type HeldUsers = { readonly [name in HeldSetName]?: HeldUsersOfSet };
 
 /**
  * The guard's reservation for the next write, and the other removals of the rolling hour. `concurrent` is the number of

@@ -1,5 +1,6 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
 import type { GuardRuleName, Hold } from '../domain/hold.ts';
+import { removalText } from './removal-cause.ts';
 
 type Guard = ConnectionSettings['guard'];
 type Limits = NonNullable<Guard>;
@@ -20,8 +21,7 @@ const LIMITS: Readonly<Record<GuardRuleName, (limits: Limits) => string>> = {
 
 /** Returns the limit that a hold exceeds, with the removed share if the limit is a share, as a text for operators. */
 export function limitOf({ rule, share }: Pick<Hold, 'rule' | 'share'>, guard: Guard): string {
-  if (rule === 'adoption') return 'users that were in the group when it was adopted always wait';
-  if (rule === 'mode') return 'removals that only a change of the mode makes possible always wait';
+  if (rule === 'adoption' || rule === 'mode') return removalText(rule);
   const limit = guard === null ? 'the guard is off now' : `the limit is ${LIMITS[rule](guard)}`;
   return rule === 'share' ? `${percent(share)} of the members; ${limit}` : limit;
 }

@@ -159,7 +159,7 @@ const RULES: Readonly<Record<GuardRuleName, GuardRule>> = {
  * hour count, so many small writes are judged like one large write. The removed share relates to the size before all
  * these removals.
  */
-export function judgeRemovals(input: GuardInput): GuardVerdict {
+export function judgeByLimits(input: GuardInput): GuardVerdict {
   const { limits, size, hidden = 0, removals, deletesGroup, recent } = input;
   const inGroup = removals + recent.group;
   const base = sizeBefore(size, recent);

@@ -42,7 +42,7 @@ export function decideRelease(facts: Facts): Decision {
     kind: 'write',
     plan: withoutSpokeId(base, base.spokeId, reason),
     held: new Set(),
-    consumes: undefined,
+    consumes: [],
     isReserved: false,
     known: [],
   };

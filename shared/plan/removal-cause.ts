@@ -27,6 +27,11 @@ const TEXTS = {
 
 type RemovalCause = keyof typeof TEXTS;
 
+/** The end or the suspension of a person. Such a removal does not wait with the other removals of the group. */
+const PERSONAL: ReadonlySet<RemovalCause | undefined> = new Set(['suspended', 'ended', 'gone'] as const);
+
+export const isPersonal = (cause: RemovalCause | undefined): boolean => PERSONAL.has(cause);
+
 /** @param detail the value that decided, such as the roleState */
 export const removalText = (cause: RemovalCause, detail?: string): string =>
   detail === undefined ? TEXTS[cause] : `${TEXTS[cause]} (${detail})`;

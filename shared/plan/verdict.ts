@@ -131,9 +131,9 @@ function verdictOfUnwanted(input: VerdictInput): Verdict {
 const isKept = (decision: Decision, user: PlatformUserId): boolean =>
   decision.kind === 'settle' || (decision.kind === 'write' && !decision.plan.removals.includes(user));
 
-function whyHeld({ state, held, views }: Facts, user: PlatformUserId): string {
-  const decision = state.rejection?.decision;
-  if (decision?.kind === 'rejected' && held?.hold?.users?.has(user) !== true)
+function whyHeld({ held, views }: Facts, user: PlatformUserId): string {
+  const decision = stoppingSet(held, user)?.hold.decision;
+  if (decision?.kind === 'rejected')
     return `${decision.by} rejected the removal (${decision.reason}); to see it: groupsync holds`;
   const cause = views?.base?.waits?.get(user);
   const why = cause === undefined ? '' : `${removalText(cause)}; `;
@@ -143,10 +143,10 @@ function whyHeld({ state, held, views }: Facts, user: PlatformUserId): string {
 const isHeld = (decision: Decision, { held }: Facts, user: PlatformUserId): boolean =>
   decision.kind === 'write'
     ? decision.held.has(user)
-    : decision.kind === 'settle' && decision.as === 'held' && isInSet(held, user);
+    : decision.kind === 'settle' && decision.as === 'held' && stoppingSet(held, user) !== undefined;
 
-const isInSet = (held: HeldUsers | undefined, user: PlatformUserId): boolean =>
-  [held?.hold, held?.rejection].some((one) => one?.users?.has(user));
+const stoppingSet = (held: HeldUsers | undefined, user: PlatformUserId) =>
+  held?.sets.find(({ hold, users }) => hold.decision.kind !== 'approved' && users?.has(user));
 
 function whyUnwanted({ facts: { state, wanted }, member, userFloor, isSwitchedOn }: VerdictInput): string {
   const register = wanted?.registers.find((one) => one.member === member);

@@ -59,17 +59,10 @@ export async function readChunks(
 /** Returns the lines of a text. An empty list is stored as one empty text, and no text has only one empty line. */
 const linesOf = (text: string): readonly string[] => (text === '' ? [] : text.split('\n'));
 
-/**
- * Reads all chunks of a set whose number of chunks is unknown. `sk` is the key of the first chunk. Returns the lines,
- * and the arguments for later calls of `readChunks`.
- */
-export async function findChunks(
-  table: Table,
-  { pk, sk }: Key,
-): Promise<Chunked & { readonly lines: readonly string[] }> {
+/** Reads the lines of a set whose number of chunks is unknown. `sk` is the key of the first chunk. */
+export async function findLines(table: Table, { pk, sk }: Key): Promise<readonly string[]> {
   const prefix = sk.slice(0, sk.lastIndexOf('#') + 1);
-  const texts = (await itemsOf(table, { partition: pk, prefix })).map(({ text }) => String(text));
-  return { chunks: texts.length, hash: hashOf(texts), lines: texts.flatMap(linesOf) };
+  return (await itemsOf(table, { partition: pk, prefix })).flatMap(({ text }) => linesOf(String(text)));
 }
 
 function hashOf(texts: readonly string[]): string {

@@ -64,6 +64,13 @@ export function createDesiredStore(table: Table): DesiredStore {
         newerThanStored('stamp', 'presence', register.stamp, register.value),
         'before',
       );
+      const { presentAt = register.stamp } = register;
+      // The register does not show a membership that ended before it was stored.
+      const isShown = register.value === 'present' ? outcome.written : register.presentAt === undefined;
+      if (!isShown) {
+        const isEnded = all(equal('presence', 'absent'), laterThanStored('presentAt', presentAt));
+        await table.update(memberKey(ref, member), { set: { presentAt } }, isEnded);
+      }
       if (!outcome.written) return undefined;
       const { presence, stamp } = outcome.item;
       return presence === 'present' ? { member, left: stamp as Stamp } : { member };
@@ -146,7 +153,7 @@ function memberChange({ member, register }: MemberEntry, nowMs: number) {
   const set = { member, stamp, presence, ...(actor && { actor }) };
   const noActor = actor === undefined ? ['actor'] : [];
   return register.value === 'present'
-    ? { set, remove: ['expiresAt', ...noActor] }
+    ? { set: { ...set, presentAt: stamp }, remove: ['expiresAt', ...noActor] }
     : { set: { ...set, expiresAt: tombstoneEndSeconds(stamp, nowMs) }, remove: noActor };
 }
 

@@ -1,5 +1,5 @@
 import type { GroupState, LinkedGroup } from '../domain/group-state.ts';
-import { approvalUsedUp } from '../domain/hold.ts';
+import { type Removals, removalsAfter } from '../domain/hold.ts';
 import type { Commit, Findings } from '../sync/ports/groups.ts';
 import { findingsToStore } from './group-writes.ts';
 import { plain } from './item-form.ts';
@@ -14,7 +14,7 @@ const LINK = ['link', 'refusedFields'] as const;
 /** Returns the attributes that every commit removes, whether the group is clean or still dirty after the commit. */
 const removedBy = (
   seen: GroupState,
-  { driftClosed, platform, consumedHold, settled, isCertain, hasRemoved, found }: Commit,
+  { driftClosed, platform, settled, isCertain, hasRemoved, found }: Commit,
 ): readonly string[] => [
   'intent',
   'createsNamesake',
@@ -24,9 +24,19 @@ const removedBy = (
   ...(isCertain === true ? ['uncertain'] : []),
   ...(hasRemoved === true && seen.failureReport?.digest !== undefined ? ['failureReport'] : []),
   ...(platform === undefined ? LINK : ['previousLink']),
-  ...approvalUsedUp(seen, consumedHold),
   ...refusalExplainedBy(found),
 ];
+
+export const removalsTo = (removals: Removals | undefined): Required<Pick<Change, 'set' | 'remove'>> =>
+  removals === undefined
+    ? { set: {}, remove: ['removals'] }
+    : { set: { removals: plain(removals) }, remove: [] };
+
+/** Returns the change of the list of removals. After the deletion of the platform group, the whole list ends. */
+export function removalsChange({ seen, platform, consumes }: Commit): ReturnType<typeof removalsTo> {
+  const left = consumes === undefined ? seen.removals : platform && removalsAfter(seen, consumes);
+  return left?.id === seen.removals?.id ? { set: {}, remove: [] } : removalsTo(left);
+}
 
 /** Returns the change that every commit makes, whether the group is clean or still dirty after the commit. */
 export const writtenBy = (commit: Commit): Change => {

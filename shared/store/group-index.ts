@@ -1,5 +1,5 @@
 import type { MemberCounts, PendingCause, SettledState } from '../domain/group-state.ts';
-import { HELD_SETS } from '../domain/hold.ts';
+import { holdWith, type Removals } from '../domain/hold.ts';
 import { type ConnectionName, type GroupRef, groupId, memberId } from '../domain/ids.ts';
 import type { Register } from '../domain/register.ts';
 import type { GroupIndex, GroupSummary, PendingEntry } from '../sync/ports/group-index.ts';
@@ -89,8 +89,8 @@ function summaryOf(connection: ConnectionName, item: Item): GroupSummary {
   const dueMs = Number.parseInt(String(gsk), 10);
   return {
     ref: refOf(connection, item),
-    hasHolds: HELD_SETS.some((name) => item[name] !== undefined),
-    holdWaits: item['hold'] !== undefined,
+    hasHolds: item['removals'] !== undefined,
+    holdWaits: holdWith('waiting', item as { readonly removals?: Removals }) !== undefined,
     ...(Number.isNaN(dueMs) ? {} : { dueMs }),
     ...(name === undefined ? {} : { name }),
     ...(typeof settled === 'string' ? { settled: settled as SettledState } : {}),

@@ -60,6 +60,7 @@ const MemberItem = z.lazy(() =>
     member: text,
     presence: z.enum(['absent', 'present']),
     stamp: text,
+    presentAt: stampText.exactOptional(),
     actor: EventActor.exactOptional(),
     copyRevision: number.optional(),
     copyFloor: stampText.default(STAMP_ZERO),
@@ -77,7 +78,7 @@ const memberAt = ({ pk }: Item): string => `a member register in partition ${pk}
 export function parseMember(item: Item): StoredMember {
   const read = understood(MemberItem, item, memberAt(item));
   const { member, presence, stamp, copyRevision, copyFloor, copyRole, copyUserId } = read;
-  const { pendingCause, pendingSince, pendingRevision, pendingUnshown, actor } = read;
+  const { pendingCause, pendingSince, pendingRevision, pendingUnshown, actor, presentAt } = read;
   const role = copyRole !== undefined && { role: roleId(copyRole) };
   const boundTo = { ...role, ...(copyUserId !== undefined && { userId: copyUserId }) };
   const user = copyRevision !== undefined && {
@@ -89,7 +90,7 @@ export function parseMember(item: Item): StoredMember {
   };
   const pending = pendingCause && { pending: { cause: pendingCause, sinceMs: pendingSince, ...revision } };
   const register = { member: memberId(member), value: presence, stamp: stamp as Stamp };
-  return { ...register, ...(actor && { actor }), ...user, ...pending };
+  return { ...register, ...(presentAt && { presentAt }), ...(actor && { actor }), ...user, ...pending };
 }
 
 /**

@@ -1,13 +1,16 @@
-import { HELD_SETS, STORED_AS } from '../domain/hold.ts';
+import { REJECTION_LIFETIME_MS, type RemovalSet, removalsOf } from '../domain/hold.ts';
+import type { GroupState } from '../domain/group-state.ts';
 import type { GroupRef } from '../domain/ids.ts';
-import type { Commit, GroupStore, HeldRemovals } from '../sync/ports/groups.ts';
+import type { Commit, GroupStore } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
-import { findChunks, readChunks, writeChunks } from './chunks.ts';
+import { findLines, readChunks, writeChunks } from './chunks.ts';
 import {
   acceptedChange,
   isOtherView,
   MISSED,
   RELEASED,
+  removalsChange,
+  removalsTo,
   withoutRemovals,
   writtenBy,
 } from './group-changes.ts';
@@ -17,12 +20,11 @@ import { createGroupNotes } from './group-notes.ts';
 import {
   collectTombstones,
   dirtying,
-  holdIsAs,
   intentIs,
   intentIsAs,
   PARTIAL_READ_HINTS,
+  removalsAre,
   revIsAs,
-  setIs,
   settledChange,
   suspectedChangeIsAs,
   UNWRITTEN,
@@ -33,7 +35,7 @@ import {
 } from './group-writes.ts';
 import { plain } from './item-form.ts';
 import { groupKey, heldChunkKey, NOT_DUE, placed } from './keys.ts';
-import type { Change, Condition, Item, Table } from './table.ts';
+import type { Change, Condition, Item, Table, WriteOutcome } from './table.ts';
 import { all, any, equal, exists, missing } from './table.ts';
 import { createViewStore, decodeUser } from './view-store.ts';
 
@@ -42,16 +44,24 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
   const change = (ref: GroupRef, how: Change, when?: Condition) => table.update(groupKey(ref), how, when);
   const update = async (...how: Parameters<typeof change>) => (await change(...how)).written;
 
-  async function recorded(ref: GroupRef, { hold, users }: HeldRemovals) {
-    // The set is stored 400 days longer than the hold. If the set is missing later, the guard holds the removals again.
-    const expiresAt = Math.ceil(hold.expiresAtMs / 1_000) + 400 * 86_400;
+  async function read(ref: GroupRef): Promise<GroupState | undefined> {
+    const item = await table.get(groupKey(ref));
+    return item === undefined ? undefined : parseGroup(ref, item);
+  }
+
+  /** Writes the users of new sets. They are stored longer than a rejection lasts. */
+  async function recorded(ref: GroupRef, { hold, users }: RemovalSet): Promise<RemovalSet> {
+    if (hold.chunks > 0 || users === undefined) return { hold, users };
+    const expiresAt = Math.ceil((hold.expiresAtMs + REJECTION_LIFETIME_MS) / 1_000) + 400 * 86_400;
     const lines = [...users].sort().map(encodeURIComponent);
     const keyOf = (n: number) => heldChunkKey(ref, hold.digest, n);
-    return {
-      ...hold,
-      decision: { ...hold.decision },
-      ...(await writeChunks(table, keyOf, lines, { expiresAt })),
-    };
+    return { hold: { ...hold, ...(await writeChunks(table, keyOf, lines, { expiresAt })) }, users };
+  }
+
+  async function listed(ref: GroupRef, sets: readonly RemovalSet[]) {
+    const stored = await Promise.all(sets.map((set) => recorded(ref, set)));
+    const removals = removalsOf(stored.map(({ hold }) => hold));
+    return { stored, removals, change: removalsTo(removals) };
   }
 
   /** Deletes what the item no longer uses after a commit: the previous view, and the change of the intent. */
@@ -63,10 +73,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
   }
 
   return {
-    async read(ref) {
-      const item = await table.get(groupKey(ref));
-      return item === undefined ? undefined : parseGroup(ref, item);
-    },
+    read,
 
     ...createGroupMembers(table),
     ...createGroupNotes(table),
@@ -103,25 +110,24 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       const written = writtenBy(commit);
       const writeClean = () => {
         const { set, remove } = settledChange(seen, platform?.view, commit);
-        const removed = new Set([...(written.remove ?? []), ...remove]);
-        const clean = { set: { ...written.set, ...set }, remove: [...removed] };
-        const isAsSeen = all(revIsAs(seen), holdIsAs(seen), missing('pausedAt'));
+        const used = removalsChange(commit);
+        const removed = new Set([...(written.remove ?? []), ...remove, ...used.remove]);
+        const clean = { set: { ...written.set, ...set, ...used.set }, remove: [...removed] };
+        const isAsSeen = all(revIsAs(seen), removalsAre(seen), missing('pausedAt'));
         return change(ref, clean, all(intentIs(commit.intent), isAsSeen));
       };
-      const writeDirty = async () => {
-        const isOwn = intentIs(commit.intent);
-        const dirty = { ...written, set: { ...written.set, ...wakeUpFields(ref, commit.wakeAtMs) } };
-        if (commit.consumedHold === undefined) return change(ref, dirty, isOwn);
-        const used = await change(ref, dirty, all(isOwn, setIs('approval', seen.approval)));
-        if (used.written) return used;
-        // An operator has approved further removals after the write began. These removals are not written yet, so the
-        // approval stays.
-        const remove = written.remove?.filter((name) => name !== 'approval') ?? [];
-        return change(ref, { ...dirty, remove }, isOwn);
+      const writeDirty = async (now: GroupState): Promise<WriteOutcome> => {
+        const used = removalsChange({ ...commit, seen: now });
+        const set = { ...written.set, ...wakeUpFields(ref, commit.wakeAtMs), ...used.set };
+        const dirty = { ...written, set, remove: [...(written.remove ?? []), ...used.remove] };
+        const done = await change(ref, dirty, all(intentIs(commit.intent), removalsAre(now)));
+        // An operator may have decided about other removals after the write began. These decisions stay.
+        const later = done.written ? undefined : await read(ref);
+        return later?.intent?.id === commit.intent ? writeDirty(later) : done;
       };
       const ended = commit.unfinished === true ? undefined : await writeClean();
       const clean = ended?.written === true;
-      const committed = clean ? ended : await writeDirty();
+      const committed = clean ? ended : await writeDirty(seen);
       if (!committed.written) return undefined;
       await discardOld(commit, committed.item);
       return { clean };
@@ -159,22 +165,15 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
             ...[...certain, MISSED, ...(driftClosed ? ['openDrift'] : [])],
           ],
         },
-        all(unwrittenSince(seen), revIsAs(seen), holdIsAs(seen), missing('pausedAt')),
+        all(unwrittenSince(seen), revIsAs(seen), removalsAre(seen), missing('pausedAt')),
       );
     },
 
-    async decideHold(seen, { from, rest, decided }, dirty) {
-      const to = STORED_AS[decided.hold.decision.kind];
-      const set = {
-        ...(rest && { [from]: await recorded(seen.ref, rest) }),
-        [to]: await recorded(seen.ref, decided),
-      };
-      const remove = from in set ? [] : [from];
-      // If the SDK repeats a write without an answer, the condition must accept the decision that the first attempt
-      // stored.
-      const isOwn = setIs(to, decided.hold);
-      const isAsSeen = all(...HELD_SETS.map((name) => setIs(name, seen[name])));
-      return update(seen.ref, dirtying(seen.ref, dirty, { set, remove }), any(isAsSeen, isOwn));
+    async decideRemovals(seen, sets, dirty) {
+      const { removals, change: how } = await listed(seen.ref, sets);
+      // If the SDK repeats a write without an answer, the condition must accept the list that the first attempt stored.
+      const isOwn = removalsAre({ removals });
+      return update(seen.ref, dirtying(seen.ref, dirty, how), any(removalsAre(seen), isOwn));
     },
 
     adopt: (seen, link, dirty) =>
@@ -286,24 +285,18 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         all(revIsAs(seen), intentIsAs(seen)),
       ),
 
-    hold: async (seen, held, lastAudit) =>
-      update(seen.ref, { set: { hold: await recorded(seen.ref, held), lastAudit } }, revIsAs(seen)),
-
-    dropHold: (seen, drops, lastAudit) =>
-      update(
-        seen.ref,
-        { set: { lastAudit }, remove: drops },
-        all(any(...drops.map((one) => exists(one))), revIsAs(seen)),
-      ),
+    async storeRemovals(seen, sets, lastAudit) {
+      const { stored, change: how } = await listed(seen.ref, sets);
+      const isStored = await update(seen.ref, { ...how, set: { ...how.set, lastAudit } }, revIsAs(seen));
+      return isStored ? stored : undefined;
+    },
 
     async readHeld(ref, hold) {
       const lines = await readChunks(table, (n) => heldChunkKey(ref, hold.digest, n), hold);
       return lines === undefined ? undefined : new Set(lines.map(decodeUser));
     },
 
-    async findHeld(ref, digest) {
-      const { lines, ...where } = await findChunks(table, heldChunkKey(ref, digest, 0));
-      return { ...where, users: new Set(lines.map(decodeUser)) };
-    },
+    findHeld: async (ref, digest) =>
+      new Set((await findLines(table, heldChunkKey(ref, digest, 0))).map(decodeUser)),
   };
 }

@@ -1,5 +1,5 @@
 import type { GroupState, ViewPointer } from '../domain/group-state.ts';
-import { type HeldSetName, type Hold, holdsOf } from '../domain/hold.ts';
+import type { Removals } from '../domain/hold.ts';
 import type { GroupRef, IntentId } from '../domain/ids.ts';
 import { WAKE_GRACE_MS } from '../domain/wake-up.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
@@ -14,11 +14,11 @@ import { all, type Change, type Condition, equal, exists, less, missing, type Ta
  *     openIntent      no intent, or this intent; view, uncertain,   stores the intent
  *                     dirty as read
  *     commit          this intent                                   stores view and version, ends the intent
- *       to clean      also rev and hold as read, not paused         also clears the dirty mark
+ *       to clean      also rev, removals as read, not paused        also clears the dirty mark
  *     postpone        dirty, no other intent                        stores a wake-up, releases the intent
  *     dropIntent      this intent                                   ends the intent
  *     storeObserved   as openIntent; suspected change as read       stores view and version
- *     settle          no intent; rev, view, uncertain and hold      clears the dirty mark, or stores a wake-up
+ *     settle          no intent; rev, view, uncertain and removals  clears the dirty mark, or stores a wake-up
  *                     as read, not paused
  *     fail            intent and rev as read                        clears the dirty mark
  *
@@ -44,18 +44,9 @@ export const suspectedChangeIsAs = ({ suspectedChange }: GroupState): Condition 
     ? missing('suspectedChange')
     : equal('suspectedChange.atMs', suspectedChange.atMs);
 export const revIsAs = ({ rev }: GroupState): Condition => (rev === 0 ? missing('rev') : equal('rev', rev));
-/** The hold is unchanged since the read. A newer hold keeps the group dirty for the next run of apply. */
-export const holdIsAs = ({ hold }: GroupState): Condition =>
-  hold === undefined ? missing('hold') : equal('hold.digest', hold.digest);
-/** The stored set equals `hold` and has the same decision. If `hold` is undefined, the group has no such set. */
-export function setIs(name: HeldSetName, hold: Hold | undefined): Condition {
-  if (hold === undefined) return missing(name);
-  const { digest, decision } = hold;
-  const isSameSet = equal(`${name}.digest`, digest);
-  return decision.kind === 'waiting'
-    ? isSameSet
-    : all(isSameSet, equal(`${name}.decision.atMs`, decision.atMs));
-}
+/** The list of removals is unchanged since the read. A newer list keeps the group dirty for the next run of apply. */
+export const removalsAre = ({ removals }: { readonly removals?: Removals | undefined }): Condition =>
+  removals === undefined ? missing('removals') : equal('removals.id', removals.id);
 
 /**
  * The limits of the lists on the group item. Usual lists are much shorter, and lists of this length still fit into an
@@ -87,7 +78,7 @@ const merged = (before: readonly string[], more: readonly string[], most: number
  * changed members (`sync/match/changed-members.ts`).
  */
 export function settledChange(
-  { rev, ref, ...holds }: GroupState,
+  { rev, ref, removals }: GroupState,
   view: ViewPointer | undefined,
   {
     settled,
@@ -104,7 +95,7 @@ export function settledChange(
     };
   }
   const isInSync = settled === 'in_sync' && view?.size === wanted && applied === wanted && pending === 0;
-  if (!isInSync || holdsOf(holds).length > 0)
+  if (!isInSync || removals !== undefined)
     return { set: placed(ref, NOT_DUE), remove: [...CLEAN, ...PARTIAL_READ_HINTS] };
   const set = { ...placed(ref, IN_SYNC), inSync: { rev, view: view.id } };
   return { set, remove: [...CLEAN, 'changedMembers'] };

@@ -160,12 +160,12 @@ function isIdle({ nowMs, seen }: Observation, connection: ObservedConnection): b
   if (isStopped) return groups.every((group) => item(group)?.intent === undefined);
   if (gate !== 'open' || seen.queues.events.length + seen.queues.apply.length > 0) return false;
   return groups.every((group) => {
-    const { dirtySince, failedAt, intent, hold } = item(group) ?? {};
+    const { dirtySince, failedAt, intent, removals } = item(group) ?? {};
     // groupsync retries refused members and failed groups once a day.
     const isRefused = (member: string) =>
       storedMember(seen, connection.name, group, member)?.pendingCause === 'refused';
     const isWaiting = [...(reading.groups.get(group)?.members ?? [])].some(isRefused);
-    return !isWaiting && [dirtySince, failedAt, intent, hold].every((one) => one === undefined);
+    return !isWaiting && [dirtySince, failedAt, intent, removals].every((one) => one === undefined);
   });
 }
 

@@ -265,7 +265,7 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
     }),
     isDeletionHeld: (group) => {
       const held = holdsIn(item(group) ?? {}).filter((one) => !isWritten(one));
-      return held.some(({ rule, decision }) => rule === 'deleted_groups' || decision.kind === 'rejected');
+      return held.some(({ deletes }) => deletes);
     },
     held: lazily((group: string) => {
       const held = holdsIn(item(group) ?? {}).filter((one) => !isWritten(one));

@@ -2,7 +2,7 @@ import type { Finding } from '../../shared/domain/notice.ts';
 import type { Levels } from '../../shared/sync/reconcile/levels.ts';
 import { DAY_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
 import type { Seen } from '../world.ts';
-import { holdsIn, partitionOf, readItem, type StoredGroup, type StoredMember } from './stored.ts';
+import { hasWaiting, holdsIn, partitionOf, readItem, type StoredGroup, type StoredMember } from './stored.ts';
 
 export interface SentNotification {
   readonly isOver: boolean;
@@ -174,7 +174,6 @@ function rangeOf(
 }
 
 const isDirty = ({ dirtySince }: StoredGroup) => dirtySince !== undefined;
-const isHeld = ({ hold }: StoredGroup) => hold !== undefined;
 const isFailed = ({ failedAt }: StoredGroup) => failedAt !== undefined;
 
 function checkLevels(compared: Compared, stable: Stable, wrong: Wrong): void {
@@ -184,8 +183,8 @@ function checkLevels(compared: Compared, stable: Stable, wrong: Wrong): void {
     levels.found.find((one) => one.subject === subject)?.count ?? 0;
   const counts = [
     ['dirty groups', levels.dirtyGroups, isDirty],
-    ['holds that wait', levels.holdsWaiting, isHeld],
-    ['held groups to report', countOf('hold'), isHeld],
+    ['holds that wait', levels.holdsWaiting, hasWaiting],
+    ['held groups to report', countOf('hold'), hasWaiting],
     ['failed groups to report', countOf('failed'), isFailed],
   ] as const;
   for (const [what, found, is] of counts) {

@@ -16,20 +16,20 @@ export interface StoredGroup {
   readonly refusedFields?: Readonly<Partial<Record<'name' | 'spokeId', { readonly value: string }>>>;
   readonly link?: { readonly id: string };
   readonly intent?: { readonly action: string; readonly atMs: number };
-  readonly hold?: StoredHold;
-  readonly approval?: StoredHold;
-  readonly rejection?: StoredHold;
+  readonly removals?: { readonly sets: readonly StoredHold[] };
   readonly released?: boolean;
   readonly pausedAt?: number;
 }
 
 /** Returns the sets of held removals of a group: pending, approved and rejected. */
-export const holdsIn = ({ hold, approval, rejection }: StoredGroup): readonly StoredHold[] =>
-  [hold, approval, rejection].filter((one) => one !== undefined);
+export const holdsIn = ({ removals }: StoredGroup): readonly StoredHold[] => removals?.sets ?? [];
+
+export const hasWaiting = (group: StoredGroup): boolean =>
+  holdsIn(group).some(({ decision }) => decision.kind === 'waiting');
 
 export interface StoredHold {
   readonly digest: string;
-  readonly rule: string;
+  readonly deletes?: boolean;
   readonly createdAtMs: number;
   readonly decision: { readonly kind: string; readonly atMs?: number };
 }

@@ -1,3 +1,4 @@
+import { type Hold, holdsOf } from '../../shared/domain/hold.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { at, atGroups, type Bug } from '../seeding.ts';
 
@@ -27,11 +28,11 @@ export const FIXED_BUGS: Readonly<Record<string, Bug>> = {
     at('groups', (groups, ports) => ({
       read: async (ref) => {
         const state = await groups.read(ref);
-        const { hold, ...others } = state ?? {};
-        if (state === undefined || hold === undefined || ports.clock() - hold.createdAtMs < 86_400_000)
-          return state;
         const decision = { kind: 'approved', by: 'no-operator', reason: 'a day', atMs: ports.clock() };
-        return { ...others, approval: { ...hold, decision } } as typeof state;
+        const isWaiting = (hold: Hold) =>
+          hold.decision.kind === 'waiting' && ports.clock() - hold.createdAtMs >= 86_400_000;
+        const sets = holdsOf(state ?? {}).map((hold) => (isWaiting(hold) ? { ...hold, decision } : hold));
+        return state?.removals && ({ ...state, removals: { ...state.removals, sets } } as typeof state);
       },
     })),
   ],

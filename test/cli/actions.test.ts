@@ -148,9 +148,9 @@ describe('holds approve and holds reject after a decision', () => {
       expect(code).toBe(1);
       expect(stderr).toMatch(/rejected by Bob at .*ticket 12.*--again/);
     }
-    expect((await ports.groups.read(refOf('g')))?.rejection?.decision.kind).toBe('rejected');
+    expect((await ports.groups.read(refOf('g')))?.removals?.sets[0]?.decision.kind).toBe('rejected');
     expect((await cli(...approve, '--again')).json).toMatchObject({ outcome: 'decided' });
-    expect((await ports.groups.read(refOf('g')))?.approval?.decision.kind).toBe('approved');
+    expect((await ports.groups.read(refOf('g')))?.removals?.sets[0]?.decision.kind).toBe('approved');
   });
 
   it('holds approve keeps a decision that another operator has made in the meantime, and names that operator', async () => {
@@ -176,7 +176,7 @@ describe('holds approve and holds reject after a decision', () => {
       code: 3,
       stdout: expect.stringMatching(/another operator decided the hold: rejected by Bob/),
     });
-    expect((await ports.groups.read(refOf('g')))?.rejection?.decision.kind).toBe('rejected');
+    expect((await ports.groups.read(refOf('g')))?.removals?.sets[0]?.decision.kind).toBe('rejected');
   });
 });
 

@@ -5,6 +5,7 @@ import { hashOf } from '../../console/sign-in/attempt.ts';
 import { handler } from '../../functions/console.ts';
 import { httpEvent } from '../../local/console-login/http-event.ts';
 import { ConsoleSignIn } from '../../shared/contract/console.ts';
+import { holdWith } from '../../shared/domain/hold.ts';
 import { groupId } from '../../shared/domain/ids.ts';
 import { randomHex } from '../../shared/runtime/clock.ts';
 import { createConsoleSessionStore } from '../../shared/store/console-session-store.ts';
@@ -70,7 +71,7 @@ beforeEach(async () => {
 });
 
 const stateOf = () => world.ports.groups.read({ connection: world.connection.name, group: groupId('g') });
-const holdOf = async () => (await stateOf())?.hold;
+const holdOf = async () => holdWith('waiting', (await stateOf()) ?? {});
 
 type Event = Partial<APIGatewayProxyEventV2>;
 const asEvent = (event: unknown) => event as APIGatewayProxyEventV2;
@@ -118,7 +119,7 @@ describe('requests of the page to the deployed console', () => {
   it.each([false, true])('the console accepts a decision (in base64: %s)', async (isBase64Encoded) => {
     const body = isBase64Encoded ? Buffer.from(decision()).toString('base64') : decision();
     expect((await call(fromPage(APPROVE, { body, isBase64Encoded }, 'POST'))).status).toBe(200);
-    expect((await stateOf())?.approval?.decision.kind).toBe('approved');
+    expect(holdWith('approved', (await stateOf()) ?? {})?.decision.kind).toBe('approved');
   });
 
   it('headers that the console does not read do not affect a request, whatever their encoding', async () => {

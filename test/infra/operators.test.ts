@@ -145,7 +145,7 @@ describe('policy of operators', () => {
         {
           Action: ['dynamodb:BatchWriteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
           Condition: {
-            'ForAnyValue:StringEquals': { 'dynamodb:Attributes': ['hold', 'approval', 'rejection'] },
+            'ForAnyValue:StringEquals': { 'dynamodb:Attributes': ['removals'] },
           },
         },
         {

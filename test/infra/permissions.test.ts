@@ -58,7 +58,7 @@ it('the console may invoke only reconcile, read only its client secret, and writ
   expect(denied).toMatchObject([
     {
       Action: ['dynamodb:BatchWriteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
-      Condition: { 'ForAnyValue:StringEquals': { 'dynamodb:Attributes': ['hold', 'approval', 'rejection'] } },
+      Condition: { 'ForAnyValue:StringEquals': { 'dynamodb:Attributes': ['removals'] } },
     },
   ]);
 });

@@ -8,9 +8,10 @@ import { releaseGroup } from '../../shared/operate/ownership.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import { authorsOf } from '../../shared/plan/approval.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { refreshPeople } from '../../shared/sync/people.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
-import { calledBy, createTestEngine, twice } from '../support/engine/test-engine.ts';
+import { calledBy, createTestEngine, type DirectoryEvent, twice } from '../support/engine/test-engine.ts';
 import { CONNECTION, DAY_MS, type World } from '../support/engine/world.ts';
 import { change } from '../sync/reconcile/support/drift.ts';
 import { crashingWorker, slowWorker } from '../sync/reconcile/support/crashing-worker.ts';
@@ -21,11 +22,11 @@ const users = (...ids: string[]) => ids.map((id) => platformUserId(`u-${id}`));
 
 /** Returns ports for an operator. `act` runs immediately before the operator's decision is stored. */
 function decidingAfter({ toolPorts }: World, act: () => Promise<unknown>) {
-  const decideHold: typeof toolPorts.groups.decideHold = async (...args) => {
+  const decideRemovals: typeof toolPorts.groups.decideRemovals = async (...args) => {
     await act();
-    return toolPorts.groups.decideHold(...args);
+    return toolPorts.groups.decideRemovals(...args);
   };
-  return { ...toolPorts, groups: { ...toolPorts.groups, decideHold } };
+  return { ...toolPorts, groups: { ...toolPorts.groups, decideRemovals } };
 }
 
 async function company(guard: object = {}, settings: object = {}) {
@@ -97,13 +98,14 @@ describe('hold', () => {
     const { deliver, state, ref, world } = engine;
     await deliver({ snapshot: 'g', of: ['a'] });
     const { groups } = world.toolPorts;
-    const again = { ...world.toolPorts, groups: { ...groups, decideHold: twice(groups.decideHold) } };
+    const decideRemovals = twice(groups.decideRemovals);
+    const again = { ...world.toolPorts, groups: { ...groups, decideRemovals } };
     const digestNow = async () => (await state('g'))?.hold?.digest;
     for (const user of users('b', 'c')) {
       const word = { ...WORD, digest: await digestNow(), users: [user] };
       expect(await approveHold(ref('g'), word, again)).toMatchObject({ kind: 'decided' });
     }
-    expect(await state('g')).toMatchObject({ hold: { removes: 3, keeps: 1 }, approval: { removes: 2 } });
+    expect(await state('g')).toMatchObject({ hold: { removes: 3, keeps: 1 }, approval: { removes: 1 } });
     const before = await engine.audit('g');
     expect(before.filter(({ action }) => action === 'holds_approve')).toHaveLength(2);
     const word = { ...WORD, digest: await digestNow() };
@@ -185,7 +187,8 @@ describe('hold', () => {
     const [held] = await listHolds(CONNECTION, world.toolPorts);
     expect(held?.hold).toMatchObject({ removes: 5 });
     const { groups } = world.toolPorts;
-    const again = { ...world.toolPorts, groups: { ...groups, decideHold: twice(groups.decideHold) } };
+    const decideRemovals = twice(groups.decideRemovals);
+    const again = { ...world.toolPorts, groups: { ...groups, decideRemovals } };
     const outcome = await approveHold(ref('g'), { ...WORD, digest: held?.hold.digest }, again);
     expect(outcome.kind).toBe('decided');
     await deliver();
@@ -226,21 +229,26 @@ describe('hold', () => {
     await deliver();
     expect(shown('g')).toEqual([users('a', 'b', 'c')]);
     expect(await state('g')).toMatchObject({ settled: 'held', rejection: rejected });
-    expect(await state('g')).not.toHaveProperty('hold');
+    expect((await state('g'))?.hold).toBeUndefined();
   });
 
-  it('parts of a hold that are rejected one by one are one set, and each can be approved later', async () => {
+  it('each decision about a part of a hold keeps its reason, and can be changed alone', async () => {
     const { deliver, shown, state, ref, world, audit } = await company();
     await deliver({ snapshot: 'g', of: ['a'] });
-    for (const user of users('b', 'c', 'd')) {
-      const word = { ...WORD, digest: (await state('g'))?.hold?.digest, users: [user] };
+    for (const [at, some] of [users('b', 'c'), users('d')].entries()) {
+      const word = { reason: `part ${at}`, digest: (await state('g'))?.hold?.digest, users: some };
       expect(await rejectHold(ref('g'), word, world.toolPorts)).toMatchObject({ kind: 'decided' });
+      world.advance(1_000);
     }
     await approveHold(ref('g'), WORD, world.toolPorts);
     await deliver();
-    const { rejection } = (await state('g')) ?? {};
-    expect(rejection).toMatchObject({ removes: 3, decision: { kind: 'rejected' } });
-    const { digest, decision } = rejection ?? {};
+    const sets = (await state('g'))?.removals?.sets ?? [];
+    const rejected = (reason: string, removes: number) => ({
+      removes,
+      decision: { kind: 'rejected', reason },
+    });
+    expect(sets).toMatchObject([rejected('part 0', 2), rejected('part 1', 1)]);
+    const { digest, decision } = sets[0] ?? {};
     const again = { ...WORD, digest, decision, users: users('c') };
     expect(await approveHold(ref('g'), again, world.toolPorts)).toMatchObject({
       kind: 'decided',
@@ -249,8 +257,8 @@ describe('hold', () => {
     expect(await rejectHold(ref('g'), again, world.toolPorts)).toMatchObject({ kind: 'changed' });
     await deliver();
     expect(shown('g')).toEqual([users('a', 'b', 'd')]);
-    expect((await state('g'))?.rejection).toMatchObject({ removes: 2 });
-    expect((await audit('g')).filter(({ action }) => action === 'holds_reject')).toHaveLength(3);
+    expect((await state('g'))?.removals?.sets).toMatchObject([rejected('part 0', 1), rejected('part 1', 1)]);
+    expect((await audit('g')).filter(({ action }) => action === 'holds_reject')).toHaveLength(2);
   });
 
   it('rejected removals stay stored, separately from later removals, until the directory wants the users again', async () => {
@@ -266,7 +274,7 @@ describe('hold', () => {
     await deliver({ take: ['e', 'f'], from: 'g' });
     expect(await state('g')).toMatchObject({ hold: { removes: 2 }, rejection: { removes: 2 } });
     await deliver({ add: ['a', 'b'], to: 'g' });
-    expect(await state('g')).not.toHaveProperty('rejection');
+    expect((await state('g'))?.rejection).toBeUndefined();
     await deliver({ take: ['a'], from: 'g' });
     expect((await state('g'))?.hold).toMatchObject({ removes: 3 });
   });
@@ -302,7 +310,7 @@ describe('hold', () => {
     await deliver();
     expect(shown('g')).toEqual([users('a', 'd', 'e', 'f')]);
     expect(await state('g')).toMatchObject({ hold: { removes: 3 } });
-    expect(await state('g')).not.toHaveProperty('approval');
+    expect((await state('g'))?.approval).toBeUndefined();
   });
 
   it('an operator can decide only about the whole deletion of a group', async () => {
@@ -384,12 +392,12 @@ describe('hold', () => {
     ]);
   });
 
-  it('new removals replace a hold, but a hold stays if some of its removals are no longer wanted', async () => {
+  it('new removals join a hold, and a removal leaves it if the directory wants the user again', async () => {
     const { deliver, state, ref, world, shown } = await company();
     await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const first = (await state('g'))?.hold?.digest;
     await deliver({ add: ['a'], to: 'g' });
-    expect((await state('g'))?.hold?.digest).toBe(first);
+    expect((await state('g'))?.hold).toMatchObject({ removes: 3 });
     await deliver({ take: ['e'], from: 'g' });
     const second = await state('g');
     expect(second?.hold).toMatchObject({ removes: 4, decision: { kind: 'waiting' } });
@@ -435,7 +443,7 @@ describe('hold', () => {
     await rejectHold(ref('h'), WORD, world.toolPorts);
     await deliver({ snapshot: 'h', of: ['a', 'b', 'c', 'd'] });
     expect(await state('h')).toMatchObject({ hold: { removes: 2, decision: { kind: 'waiting' } } });
-    expect(await state('h')).not.toHaveProperty('rejection');
+    expect((await state('h'))?.rejection).toBeUndefined();
   });
 
   it('a rejected hold stays until its removals are no longer wanted', async () => {
@@ -481,7 +489,7 @@ describe('hold', () => {
     world.advance(364 * DAY_MS);
     await sweep(await world.connection(), world.toolPorts);
     await deliver();
-    expect(await state('g')).toMatchObject({ rejection: { removes: 4 } });
+    expect(await state('g')).toMatchObject({ rejection: { removes: 3 } });
     world.advance(DAY_MS);
     await sweep(await world.connection(), world.toolPorts);
     await deliver();
@@ -536,16 +544,16 @@ describe('hold', () => {
     }
   });
 
-  it('switching the guard off releases held removals, except rejected removals', async () => {
+  it('switching the guard off decides no held removal, and later removals are written', async () => {
     const { deliver, shown, ref, world } = await company({ perHourCount: 3 });
     await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     await deliver({ snapshot: 'h', of: EVERYBODY });
     await deliver({ take: ['a', 'b', 'c', 'd'], from: 'h' });
     await rejectHold(ref('h'), WORD, world.toolPorts);
     await change(world, { guard: null });
-    await deliver({ upsert: 'g' }, { upsert: 'h' });
-    expect(shown('g')).toEqual([users('e', 'f')]);
-    expect(shown('h')).toEqual([users(...EVERYBODY)]);
+    await deliver({ take: ['e'], from: 'g' }, { take: ['e'], from: 'h' });
+    expect(shown('g')).toEqual([users('a', 'b', 'c', 'd', 'f')]);
+    expect(shown('h')).toEqual([users('a', 'b', 'c', 'd', 'f')]);
   });
 
   it.each(['waiting', 'rejected'])(
@@ -578,7 +586,7 @@ describe('hold', () => {
     },
   );
 
-  it('a hold ends if the directory wants its users again, or if its group is excluded or released', async () => {
+  it('a hold ends if the directory wants its users again, and not while its group is excluded or released', async () => {
     const { deliver, shown, state, ref, world } = await company();
     await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     await deliver({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'f'] });
@@ -588,20 +596,31 @@ describe('hold', () => {
     expect((await state('g'))?.hold).toBeDefined();
     await change(world, { groups: { exclude: ['*'] } });
     await deliver();
-    expect((await state('g'))?.hold).toBeUndefined();
+    expect(await state('g')).toMatchObject({ settled: 'excluded', hold: { removes: 3 } });
     await change(world, { groups: {} });
-    await deliver();
-    expect((await state('g'))?.hold).toBeDefined();
     await releaseGroup(ref('g'), world.toolPorts);
     await deliver();
-    expect((await state('g'))?.hold).toBeUndefined();
+    expect(await state('g')).toMatchObject({ settled: 'excluded', hold: { removes: 3 } });
+    world.advance(7 * DAY_MS);
+    await sweep(await world.connection(), world.toolPorts);
+    await deliver();
+    expect(await state('g')).not.toHaveProperty('removals');
   });
 
-  it('a hold of members does not stop the deletion of the group, but the hourly limit can stop it', async () => {
-    const { deliver, shown } = await company();
+  it('a group with held removals is deleted only after a decision about its deletion, as a whole', async () => {
+    const { deliver, shown, state, ref, world } = await company();
     await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     await deliver({ remove: 'g' });
+    expect(shown('g')).toEqual([users(...EVERYBODY)]);
+    const deletion = (await state('g'))?.hold;
+    expect(deletion).toMatchObject({ deletes: true, removes: 6 });
+    expect(await approveHold(ref('g'), { ...WORD, users: users('a') }, world.toolPorts)).toEqual({
+      kind: 'all_or_none',
+    });
+    await approveHold(ref('g'), { ...WORD, digest: deletion?.digest }, world.toolPorts);
+    await deliver();
     expect(shown('g')).toEqual([]);
+    expect(await state('g')).not.toHaveProperty('removals');
     const strict = await company({ perHourCount: 5 });
     await strict.deliver({ remove: 'g' });
     expect(strict.shown('g')).toEqual([users(...EVERYBODY)]);
@@ -613,6 +632,53 @@ describe('hold', () => {
     await deliver({ remove: 'g' });
     expect(shown('g')).toEqual([[]]);
   });
+
+  it.each<[string, DirectoryEvent[][]]>([
+    ['and months pass', [[{ snapshot: 'g', of: ['a', 'b'] }], [{ take: ['b'], from: 'g' }]]],
+    [
+      'and no worker sees it',
+      [
+        [
+          { add: ['b'], to: 'g' },
+          { take: ['b'], from: 'g' },
+        ],
+      ],
+    ],
+  ])('a rejection ends for a user that the directory wants again, %s', async (_, deliveries) => {
+    const { deliver, ref, world, shown, state } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
+    await rejectHold(ref('g'), WORD, world.toolPorts);
+    for (const events of deliveries) {
+      world.advance(60 * DAY_MS);
+      await deliver(...events);
+    }
+    expect(shown('g')).toEqual([users('a', 'c', 'd', 'e', 'f')]);
+    expect(await state('g')).toMatchObject({ hold: undefined, rejection: { removes: 4 } });
+  });
+
+  it.each(['waits', 'is rejected'])(
+    'a group whose deletion %s loses only people who left, and gets no member',
+    async (how) => {
+      const { deliver, ref, world, shown, state } = await company({ perHourCount: 5 });
+      await deliver({ remove: 'g' });
+      if (how === 'is rejected') await rejectHold(ref('g'), WORD, world.toolPorts);
+      world.advance(DAY_MS);
+      world.platform.employees = [...EVERYBODY, 'n'].map((role) => ({
+        ...{ role, email: `${role}@acme.test`, userId: `u-${role}` },
+        state: role === 'b' ? 'TERMINATED' : 'ACTIVE',
+      }));
+      for (let day = 0; day < 2; day += 1) {
+        world.advance(DAY_MS);
+        await refreshPeople(await world.connection(), world.toolPorts);
+        await deliver({ add: ['n'], to: 'g' });
+      }
+      expect(shown('g')).toEqual([users('a', 'c', 'd', 'e', 'f')]);
+      expect(await state('g')).toMatchObject({ settled: 'held' });
+      await deliver({ snapshot: 'g', of: ['a', 'c', 'd', 'e', 'f', 'n'] });
+      expect(shown('g')).toEqual([users('a', 'c', 'd', 'e', 'f', 'n')]);
+      expect(await state('g')).not.toHaveProperty('removals');
+    },
+  );
 
   it('repeated replacement of one member of a group below minSize causes no hold', async () => {
     const { deliver, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { FlapDamping, GroupState, Intent, SuspectedChange } from '../../shared/domain/group-state.ts';
-import { type HeldSetName, type Hold, STORED_AS } from '../../shared/domain/hold.ts';
+import type { Hold } from '../../shared/domain/hold.ts';
 import {
   connectionName,
   groupId,
@@ -16,7 +16,7 @@ import { makeStamp, STAMP_ZERO } from '../../shared/domain/stamp.ts';
 import type { ObservedGroup, View } from '../../shared/domain/view.ts';
 import { decide } from '../../shared/plan/decide/index.ts';
 import { READ_GROUP, readList } from '../../shared/plan/decision.ts';
-import type { Facts, HeldUsers, Wanted } from '../../shared/plan/facts.ts';
+import type { Facts, Wanted } from '../../shared/plan/facts.ts';
 import { NOTHING_REMOVED } from '../../shared/plan/guard.ts';
 import { NOTHING_SENT } from '../../shared/plan/uncertain.ts';
 
@@ -355,7 +355,11 @@ describe('decide', () => {
       readList(5_000),
     ],
     ['would lose a member: reserve the removal', { views: views(view('ab')) }, RESERVE],
-    ['would lose too many members: hold', leaving(7), { kind: 'hold', rule: 'share', size: 8 }],
+    [
+      'would lose too many members: hold',
+      leaving(7),
+      { kind: 'hold', sets: [{ hold: { rule: 'share', keeps: 1 } }] },
+    ],
     [
       'would lose too many members only because of another worker: wait for that worker',
       {
@@ -565,20 +569,16 @@ describe('decide', () => {
   });
   const lastError = { code: 'other', message: '', atMs: NOW_MS - MINUTE_MS };
   const AGAIN = { kind: 'fail', firstly: { waitMs: MINUTE_MS, why: { code: 'refused' } } };
-  const B = { users: new Set([user('b')]), about: 'remove' } as const;
-  const holding = (users: string, over: Partial<Hold> = {}, held: HeldUsers[HeldSetName] = B) => {
-    const name = STORED_AS[over.decision?.kind ?? 'waiting'];
+  const B = new Set([user('b')]);
+  const holding = (users: string, over: Partial<Hold> = {}) => {
+    const counts = { digest: 'd', asOf: STAMP_ZERO, rule: 'count', removes: 1, keeps: 0, share: 1 } as const;
+    const times = { createdAtMs: 0, dirtySinceMs: 0, expiresAtMs: NOW_MS + 1, chunks: 1, hash: '' };
+    const before = state();
+    const platformId = before.link?.id as PlatformGroupId;
+    const hold: Hold = { ...counts, ...times, platformId, decision: { kind: 'waiting' }, ...over };
     return {
-      state: state({
-        [name]: {
-          ...{
-            ...{ digest: 'd', rule: 'count', removes: 1, keeps: 0, share: 1, createdAtMs: 0 },
-            ...{ chunks: 1, hash: '' },
-          },
-          ...{ expiresAtMs: NOW_MS + 1, decision: { kind: 'waiting' }, ...over },
-        } as Hold,
-      }),
-      ...{ views: views(view(users)), held: { [name]: held } },
+      state: state({ removals: { id: 'd', sets: [hold] } }),
+      ...{ views: views(view(users)), held: { sets: [{ hold, users: B }], wantedAt: new Map() } },
     };
   };
   const REJECTED = { decision: { kind: 'rejected', by: '', reason: '', atMs: 0 } } as const;
@@ -677,12 +677,12 @@ describe('decide', () => {
     ],
     [
       'a group is settled if it shows the member that was excluded',
-      { wanted: wanted('ab'), views: views(view('ab')), excluded: B.users },
+      { wanted: wanted('ab'), views: views(view('ab')), excluded: B },
       { as: 'in_sync' },
     ],
     [
       'a wanted member that is excluded leads to a wait',
-      { wanted: wanted('ab'), excluded: B.users },
+      { wanted: wanted('ab'), excluded: B },
       waits('platform_rejected'),
     ],
     [
@@ -691,22 +691,21 @@ describe('decide', () => {
       { driftOutcome: 'report' },
     ],
     ['a waiting hold settles the group as held', holding('ab'), HELD],
-    ['an approval without removals ends', holding('a', APPROVED), { kind: 'hold', ends: expect.any(Array) }],
+    ['an approval without removals stays', holding('a', APPROVED), { kind: 'settle', as: 'in_sync' }],
     [
-      'a hold of another kind of write ends',
-      holding('ab', {}, { ...B, about: 'delete' }),
-      { kind: 'hold', ends: expect.any(Array) },
+      'a held deletion ends if the directory has the group',
+      holding('ab', { deletes: true }),
+      { kind: 'hold', sets: [] },
     ],
-    ['a new removal joins the waiting hold', holding('abc'), { kind: 'hold', users: ['b', 'c'], size: 3 }],
+    ['a new removal joins the waiting hold', holding('abc'), { kind: 'hold', begins: true }],
     [
       'approved removals are written',
       holding('ab', APPROVED),
-      { kind: 'write', consumes: 'd', isReserved: false },
+      { kind: 'write', consumes: ['d'], isReserved: false },
     ],
     ['an unapproved removal is reserved', holding('abc', APPROVED), RESERVE],
     ['a rejection settles the group as held', holding('ab', REJECTED), HELD],
     ['an undecided removal is reserved', holding('abc', REJECTED), RESERVE],
-    ['a rejection without removals ends', holding('a', REJECTED), { kind: 'hold', ends: ['rejection'] }],
   ])('decide: %s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
   });

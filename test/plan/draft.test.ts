@@ -134,8 +134,15 @@ describe('plan for a group that the directory deleted', () => {
 
   it.each<[string, Partial<DraftInput>, string]>([
     ['the platform does not have the group', { current: undefined }, 'none'],
-    ['a user of the group is held', { held: new Set([platformUserId('b')]) }, 'none'],
-    ['a user of another group is held', { held: new Set([platformUserId('elsewhere')]) }, 'delete'],
+    ['its deletion is held', { isDeletionHeld: true }, 'none'],
+    [
+      'its deletion is held, and a person has left',
+      {
+        isDeletionHeld: true,
+        whyNot: new Map([[platformUserId('b'), { member: memberId('b'), cause: 'gone' }]]),
+      },
+      'patch',
+    ],
     ['the group is in mode report', { mode: 'report' }, 'none'],
   ])('the action for a group that the directory deleted is $2 if %s', (_, over, action) => {
     expect(draft({ ...gone, ...over }).action).toBe(action);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   type GuardInput,
-  judgeRemovals,
+  judgeByLimits,
   mayUnlink,
   NOTHING_REMOVED,
   sizeBefore,
@@ -18,7 +18,7 @@ const calm: GuardInput = {
 };
 
 const ruleOf = (change: Partial<GuardInput>) => {
-  const verdict = judgeRemovals({ ...calm, ...change });
+  const verdict = judgeByLimits({ ...calm, ...change });
   return verdict.allowed ? 'allowed' : verdict.rule;
 };
 
@@ -34,7 +34,7 @@ const emptying = (
   recent: { ...NOTHING_REMOVED, emptiedGroups, smallGroups },
 });
 
-describe('judgeRemovals', () => {
+describe('judgeByLimits', () => {
   it.each<[string, Partial<GuardInput>, string]>([
     ['the largest allowed number of removals of a group', { removals: 10 }, 'allowed'],
     ['one removal more than a group may lose', { removals: 11 }, 'count'],
@@ -175,17 +175,17 @@ describe('judgeRemovals', () => {
     expect(ruleOf(change)).toBe(rule);
   });
 
-  it('judgeRemovals never returns a share above 1', () => {
+  it('judgeByLimits never returns a share above 1', () => {
     const recent = { ...NOTHING_REMOVED, group: 9, connection: 9, largestSize: 6 };
     const whole = { ...limits, maxRemovedShare: 1 };
-    expect(judgeRemovals({ ...calm, size: 6, removals: 1, recent })).toMatchObject({ share: 1 });
-    expect(judgeRemovals({ ...calm, limits: whole, size: 6, removals: 1, recent })).toEqual({
+    expect(judgeByLimits({ ...calm, size: 6, removals: 1, recent })).toMatchObject({ share: 1 });
+    expect(judgeByLimits({ ...calm, limits: whole, size: 6, removals: 1, recent })).toEqual({
       allowed: true,
     });
   });
 
-  it('judgeRemovals returns the share 0 for a group that was empty', () => {
-    const verdict = judgeRemovals({
+  it('judgeByLimits returns the share 0 for a group that was empty', () => {
+    const verdict = judgeByLimits({
       ...calm,
       size: 0,
       removals: 1,
@@ -194,9 +194,9 @@ describe('judgeRemovals', () => {
     expect(verdict).toEqual({ allowed: false, rule: 'per_hour', share: 0 });
   });
 
-  it('judgeRemovals returns the share of the users that the earlier and the new removals of the hour remove together', () => {
+  it('judgeByLimits returns the share of the users that the earlier and the new removals of the hour remove together', () => {
     expect(
-      judgeRemovals({
+      judgeByLimits({
         ...calm,
         size: 8,
         removals: 4,
@@ -208,13 +208,13 @@ describe('judgeRemovals', () => {
       share: 0.6,
     });
     expect(
-      judgeRemovals({ ...calm, size: 40, removals: 20, recent: { ...NOTHING_REMOVED, connection: 1 } }),
+      judgeByLimits({ ...calm, size: 40, removals: 20, recent: { ...NOTHING_REMOVED, connection: 1 } }),
     ).toEqual({
       allowed: false,
       rule: 'per_hour',
       share: 0.5,
     });
-    expect(judgeRemovals({ ...calm, size: 44, removals: 11 })).toEqual({
+    expect(judgeByLimits({ ...calm, size: 44, removals: 11 })).toEqual({
       allowed: false,
       rule: 'count',
       share: 0.25,

@@ -306,7 +306,7 @@ function makeWorld() {
     lastEntry: () => [...items.keys()].at(-1) ?? '',
     hold: (users: readonly string[], decision: object = { kind: 'waiting' }) => {
       const createdAtMs = START_MS;
-      world.item({ settled: 'held', hold: { digest: 'd', chunks: 1, createdAtMs, decision } });
+      world.item({ settled: 'held', removals: { sets: [{ digest: 'd', createdAtMs, decision }] } });
       items.set('G#a#g1 A#held', { atMs: createdAtMs, action: 'hold', cause: 'event', outcome: 'written' });
       items.set('G#a#g1 HELD#d#0000', { text: users.join('\n') });
     },

@@ -17,9 +17,9 @@ import type { Seen } from '../../simulate/world.ts';
  */
 
 const NOW_MS = START_MS + 10 * HOUR_MS;
-const hold = { digest: 'd1', rule: 'share', createdAtMs: START_MS, decision: { kind: 'waiting' } };
+const hold = { digest: 'd1', createdAtMs: START_MS, decision: { kind: 'waiting' } };
 const GROUPS: readonly (readonly [string, StoredGroup])[] = [
-  ['held', { settled: 'held', hold }],
+  ['held', { settled: 'held', removals: { sets: [hold] } }],
   ['dirty', { settled: 'in_sync', dirtySince: NOW_MS - 2 * HOUR_MS }],
   ['fine', { settled: 'in_sync' }],
 ];

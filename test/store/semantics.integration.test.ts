@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTable } from '../../local/emulators/dynamodb.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
-import type { HoldDecision } from '../../shared/domain/hold.ts';
+import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
 import { connectionName, groupId, memberId, platformUserId } from '../../shared/domain/ids.ts';
 import { STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
 import { createDesiredStore } from '../../shared/store/desired-store.ts';
@@ -14,7 +14,6 @@ import { createGroupStore } from '../../shared/store/group-store.ts';
 import type { Change, Condition, Item, Key, QueryRequest, Table, Value } from '../../shared/store/table.ts';
 import { all, any, equal, exists, greater, less, missing } from '../../shared/store/table.ts';
 import { createUserStore } from '../../shared/store/user-store.ts';
-import type { HoldDecided } from '../../shared/sync/ports/groups.ts';
 import { StoreError, UnstorableError } from '../../shared/sync/ports/store-errors.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { startFront } from '../local/support/front.ts';
@@ -163,22 +162,17 @@ it('with the DynamoDB emulator, a hold can be decided only once, with the digest
     chunks: 0,
     hash: '',
   };
-  const hold = { ...counts, digest: 'd', rule: 'count', decision: { kind: 'waiting' } } as const;
+  const waiting = { kind: 'waiting' } as const;
+  const hold: Hold = { ...counts, digest: 'd', asOf: STAMP_ZERO, rule: 'count', decision: waiting };
   await createDesiredStore(table).markDirty(ref, at);
   const users = new Set([platformUserId('u')]);
-  expect(await groups.hold(await read(), { hold, users }, '5#h')).toBe(true);
+  expect(await groups.storeRemovals(await read(), [{ hold, users }], '5#h')).toHaveLength(1);
   const seen = await read();
   const word = { kind: 'approved', by: 'Ann', reason: 'so', atMs: 5 } as const;
-  const decided = (decision: HoldDecision): HoldDecided => ({
-    from: 'hold',
-    rest: undefined,
-    decided: { hold: { ...hold, decision }, users },
-  });
-  expect(await groups.decideHold(seen, decided(word), at)).toBe(true);
-  expect(await groups.decideHold(seen, decided({ ...word, kind: 'rejected', atMs: 6 }), at)).toBe(false);
-  expect(await read()).toMatchObject({ approval: { decision: word } });
-  expect(await read()).not.toHaveProperty('hold');
-  expect(await read()).not.toHaveProperty('rejection');
+  const decided = (decision: HoldDecision) => [{ hold: { ...hold, decision }, users }];
+  expect(await groups.decideRemovals(seen, decided(word), at)).toBe(true);
+  expect(await groups.decideRemovals(seen, decided({ ...word, kind: 'rejected', atMs: 6 }), at)).toBe(false);
+  expect((await read()).removals?.sets.map(({ decision }) => decision)).toEqual([word]);
 });
 
 it('a user keeps attributes with names such as constructor, and all other writes of the batch succeed', async () => {

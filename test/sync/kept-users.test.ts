@@ -86,7 +86,7 @@ describe('user that the platform keeps after a removal', () => {
     await pass(HOUR_MS + 60_000);
     expect(shown('g')).toEqual([users('a')]);
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
-    expect(await state('g')).not.toHaveProperty('approval');
+    expect(await state('g')).not.toHaveProperty('removals');
   });
 });
 

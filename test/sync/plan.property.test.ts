@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Explanation } from '../../shared/contract/answers/explain.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
-import { holdsOf } from '../../shared/domain/hold.ts';
+import { holdsOf, holdWith } from '../../shared/domain/hold.ts';
 import { approveHold, rejectHold } from '../../shared/operate/holds.ts';
 import { type GroupPlan, planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { wakeAll } from '../../shared/sync/wake.ts';
@@ -106,7 +106,7 @@ async function arrange(drawn: Scenario): Promise<World> {
   await world.publish(...after);
   if (decision !== null) {
     await world.apply('g');
-    const hold = (await world.ports.groups.read(ref))?.hold;
+    const hold = holdWith('waiting', (await world.ports.groups.read(ref)) ?? {});
     const held = [...((hold && (await world.ports.groups.readHeld(ref, hold))) ?? [])];
     const users = isPart ? held.slice(1) : undefined;
     if (hold !== undefined) await DECIDE[decision](ref, { reason: 'a test', users }, world.ports);

@@ -6,7 +6,7 @@ import type { PendingCause } from '../../domain/group-state.ts';
 import { type GroupRef, groupId, type MemberId, memberId, platformGroupId } from '../../domain/ids.ts';
 import { makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { ListedGroup } from '../../domain/view.ts';
-import { EMPTIED_ALWAYS, isEmptied, judgeRemovals, NOTHING_REMOVED } from '../../plan/guard.ts';
+import { EMPTIED_ALWAYS, isEmptied, judgeByLimits, NOTHING_REMOVED } from '../../plan/guard.ts';
 import { clashFinder } from '../../plan/name-clash.ts';
 import { mapConcurrently } from '../../sync/async-collections.ts';
 import { leftBehind } from '../../sync/claim-group.ts';
@@ -134,7 +134,7 @@ async function isHeld(
     emptiedGroups: found.emptied,
     smallGroups: found.smallGroups ?? 0,
   };
-  const { allowed } = judgeRemovals({ limits, size, removals, deletesGroup: false, recent });
+  const { allowed } = judgeByLimits({ limits, size, removals, deletesGroup: false, recent });
   if (allowed && isEmptied({ removals, largestSize: size }, limits)) found.emptied += 1;
   return !allowed;
 }

@@ -1,6 +1,6 @@
 import { EVENT_FIELDS } from '../../domain/group-fields.ts';
 import type { FlapDamping, GroupState, SuspectedChange } from '../../domain/group-state.ts';
-import { holdsOf } from '../../domain/hold.ts';
+import { holdWith } from '../../domain/hold.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import { type ObservedGroup, type View, withUnwanted } from '../../domain/view.ts';
 import type { Decision, Read } from '../decision.ts';
@@ -34,7 +34,7 @@ export function decideDamping(facts: Facts): Decision | undefined {
   if (newestStampOf(state, wanted) > (damping.seen ?? STAMP_ZERO)) return undefined;
   if (mayHaveBlocked(facts, views)) return undefined;
   // If removals are held, or the mode is `report`, a write would not remove the member. So the group keeps waiting.
-  const mayLeave = holdsOf(state).length === 0 && treatmentOf(facts).mode !== 'report';
+  const mayLeave = state.removals === undefined && treatmentOf(facts).mode !== 'report';
   if (mayLeave && hasLeaver(wanted, views)) return undefined;
   return { kind: 'wait', waitMs: damping.sinceMs + HOUR_MS - nowMs, why: FLAP_DAMPED };
 }
@@ -71,8 +71,8 @@ function dampingNow({ flapDamping }: GroupState, nowMs: number): FlapDamping | u
   return nowMs < flapDamping.sinceMs + HOUR_MS ? flapDamping : undefined;
 }
 
-const passesDamping = ({ suspectedChange, approval }: GroupState): boolean =>
-  isUnversioned(suspectedChange) || approval !== undefined;
+const passesDamping = (state: GroupState): boolean =>
+  isUnversioned(state.suspectedChange) || holdWith('approved', state) !== undefined;
 
 /** Whether a user that the directory has wanted must be removed. A user that another client added does not count. */
 function hasLeaver({ group }: Wanted, { base }: Views): boolean {

@@ -1,57 +1,78 @@
 import type { SettledState } from '../../domain/group-state.ts';
-import { HELD_SETS, type HeldSetName, holdsOf } from '../../domain/hold.ts';
+import { holdsOf, type RemovalSet } from '../../domain/hold.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
-import { type WaitCause, WHOLE_GROUP, withUnwanted } from '../../domain/view.ts';
-import type { Decision, EndHold, Reserve, StartHold, Wait, Write } from '../decision.ts';
+import { STAMP_ZERO } from '../../domain/stamp.ts';
+import { WHOLE_GROUP, withUnwanted } from '../../domain/view.ts';
+import type { Decision, HoldRemovals, Reserve, Wait, Write } from '../decision.ts';
 import type { Facts, Reservation } from '../facts.ts';
-import { type GuardInput, type GuardVerdict, judgeRemovals } from '../guard.ts';
-import { type HoldVerdict, isOver, judgeByHolds } from '../hold.ts';
+import { type GuardInput, type GuardVerdict, judgeByLimits } from '../guard.ts';
+import { newestStampOf } from './damping.ts';
 import type { Plan } from '../plan.ts';
+import { isPersonal } from '../removal-cause.ts';
+import { isOver, type Judgement, judgeRemovals, type Waiting, withWaiting } from '../removals.ts';
 import { hiddenWanted } from '../unshown.ts';
 import { settle } from './settle.ts';
 
-export const endHold = (...ends: readonly HeldSetName[]): EndHold => ({ kind: 'hold', ends });
-
-/** Settles a group that needs no write. If the group has a set of held removals, the decision ends this set first. */
-export const settleUnheld = (facts: Facts, as: SettledState): Decision => endUnneeded(facts) ?? settle(as);
+/** Settles a group that is not compared with the directory. Its expired removals end first. */
+export function settleUnheld({ state, nowMs }: Facts, as: SettledState): Decision {
+  const left = holdsOf(state).filter((hold) => !isOver(hold, nowMs));
+  if (left.length === holdsOf(state).length) return settle(as);
+  return { kind: 'hold', sets: left.map((one) => ({ hold: one, users: undefined })), begins: false };
+}
 
 export interface Guarded extends Pick<Write, 'held' | 'consumes' | 'isReserved'> {
-  /** Whether the deletion of the group is held. */
   readonly isDeletionHeld?: boolean;
 }
 
-export const UNGUARDED: Guarded = { held: new Set(), consumes: undefined, isReserved: false };
+export const UNGUARDED: Guarded = { held: new Set(), consumes: [], isReserved: false };
 
 /**
  * Judges the removals or the group deletion of a plan, whatever caused them (invariant 5). This includes the deletion
- * of a group without users. The first matching line counts:
+ * of a group without users. The guard does not judge the removal of a blocked person, and no hold or rejection stops it
+ * (`withoutBlocked`). First, the list of removals is brought up to date (`judgeRemovals`). The guard judges the rest:
  *
- * The guard does not judge the removal of a blocked person, and no hold or rejection stops it (`withoutBlocked`).
- *
- *     the plan                                          | result
+ *     the undecided removals                            | result
  *     --------------------------------------------------|-------------------------------------------------
- *     removes no user and no group, and a set exists    | end the set (`endUnneeded`)
- *     removes no user and no group                      | the plan may be written
- *     has removals that must wait in a new hold         | hold (`judgeByHolds`)
- *     has a set that no longer applies to its removals  | end the set (`judgeByHolds`)
- *     has only decided or waiting removals              | write without the rejected and waiting removals
- *     has undecided removals that always wait           | hold (`waits` of the view)
- *     has undecided removals, and the guard is off      | the plan may be written
- *     has undecided removals that are not reserved      | reserve
- *     has undecided removals that the guard allows      | the plan may be written
- *     exceeds the limit only with a second worker       | wait for that worker (`isOnlyTwo`)
+ *     do not exist, or the guard is off                 | the plan may be written
+ *     are not reserved                                  | reserve
+ *     are within the limits                             | the plan may be written
+ *     exceed the limit only with a second worker        | wait for that worker (`isOnlyTwo`)
  *     otherwise                                         | hold
  */
 export function guard(asked: Plan, facts: Facts): Guarded | Decision {
-  const { state, held: read, settings, nowMs } = facts;
+  const { state, held } = facts;
   const plan = withoutBlocked(asked, facts);
-  const isEmptyDeletion = plan.removals.length === 0;
-  if (isEmptyDeletion && plan.action !== 'delete') return endUnneeded(facts) ?? UNGUARDED;
-  if (holdsOf(state).length > 0 && read === undefined) return { kind: 'read', what: ['held'] };
-  const isGuarded = settings.guard !== null || waitCauseOf(plan, plan.removals, facts) !== undefined;
-  const stored = { holds: state, read: read ?? {}, isGuarded, nowMs };
-  return guardBy({ plan, facts, verdict: judgeByHolds(plan, stored) });
+  if (state.removals !== undefined && held === undefined) return { kind: 'read', what: ['held'] };
+  const sets = held?.sets ?? [];
+  const judged = judgeRemovals({
+    plan,
+    sets,
+    platformId: state.link?.id,
+    wanted: facts.wanted?.group?.users,
+    wantedAt: held?.wantedAt ?? new Map(),
+    leavers: leaversOf(plan, facts),
+    always: facts.views?.base?.waits ?? new Map(),
+    isGuarded: facts.settings.guard !== null,
+    nowMs: facts.nowMs,
+  });
+  const context = { plan, facts, sets, judged };
+  if (judged.joins.length === 0) return guardOpen(context);
+  return hold({ rule: judged.rule ?? sets[0]?.hold.rule ?? 'count' }, context);
 }
+
+function guardOpen(context: GuardContext): Guarded | Decision {
+  const { facts, judged } = context;
+  if (judged.open !== context.sets) return { kind: 'hold', sets: judged.open, begins: false };
+  const held = new Set(judged.held.filter((user) => !facts.blocked?.has(user)));
+  const isDeletionHeld = held.delete(WHOLE_GROUP);
+  const guarded: Guarded = { held, isDeletionHeld, consumes: judged.consumes, isReserved: false };
+  const isDecided = judged.unjudged.length === 0;
+  return isDecided || facts.settings.guard === null ? guarded : judgeOthers(guarded, context);
+}
+
+/** Returns the removed users whose person ended or is suspended. They do not wait with other removals. */
+const leaversOf = ({ removals }: Plan, { wanted, ended }: Facts): ReadonlySet<PlatformUserId> =>
+  new Set(removals.filter((user) => isPersonal((wanted?.whyNot.get(user) ?? ended?.get(user))?.cause)));
 
 /**
  * Returns the plan without the removals of blocked people. The deletion of a group is judged as a whole. If it is held,
@@ -62,67 +83,48 @@ const withoutBlocked = (plan: Plan, { blocked }: Facts): Plan =>
     ? plan
     : { ...plan, removals: plan.removals.filter((user) => !blocked.has(user)) };
 
-function guardBy(context: GuardContext): Guarded | Decision {
-  const { plan, facts, verdict } = context;
-  const { renewed, ends, isApproved, isStopped } = verdict;
-  const { state, settings } = facts;
-  if (renewed !== undefined) return startHold(renewed, { rule: holdsOf(state)[0]?.rule ?? 'count' }, context);
-  if (ends.length > 0) return endHold(...ends);
-  const isEmptyDeletion = plan.removals.length === 0;
-  const guarded: Guarded = {
-    held: new Set(verdict.held.filter((user) => !facts.blocked?.has(user))),
-    consumes: isApproved ? state.approval?.digest : undefined,
-    isReserved: false,
-    isDeletionHeld: plan.action === 'delete' && isStopped,
-  };
-  const isDecided = isEmptyDeletion ? isApproved || isStopped : verdict.unjudged.length === 0;
-  const cause = isDecided ? undefined : waitCauseOf(plan, verdict.unjudged, facts);
-  if (cause !== undefined) return startHold(verdict.unjudged, { rule: cause }, context);
-  return isDecided || settings.guard === null ? guarded : judgeOthers(guarded, context);
-}
-
-/** Returns why one of these removals, or the deletion, must wait for an operator; undefined if none must wait. */
-function waitCauseOf(
-  { action }: Plan,
-  removals: readonly PlatformUserId[],
-  { views }: Facts,
-): WaitCause | undefined {
-  const waits = views?.base?.waits;
-  if (waits === undefined) return undefined;
-  const user = removals.find((one) => waits.has(one));
-  if (user !== undefined) return waits.get(user);
-  return action === 'delete' ? waits.get(WHOLE_GROUP) : undefined;
-}
-
 interface GuardContext {
   readonly plan: Plan;
   readonly facts: Facts;
-  readonly verdict: HoldVerdict;
+  readonly judged: Judgement;
+  readonly sets: readonly RemovalSet[];
 }
 
-/** Judges the removals without an operator's decision, or the deletion of a group without users. */
+/**
+ * Judges the removals without an operator's decision, or the deletion of the group. If one of them is the end of a
+ * person, it does not join the waiting removals, so the waiting and rejected removals count as if they were written.
+ */
 function judgeOthers(guarded: Guarded, context: GuardContext): Guarded | Decision {
-  const { plan, facts, verdict } = context;
-  const judgement = judgeReserved(verdict.unjudged.length, sizeOf(facts), plan, facts);
+  const { plan, facts, judged } = context;
+  const removals = plan.action === 'delete' ? plan.removals.length : judged.unjudged.length;
+  const alsoCounts = leaversOf(plan, facts).size > 0 ? judged.held.length : 0;
+  const judgement = judgeReserved({ removals, alsoCounts }, sizeOf(facts), plan, facts);
   if ('kind' in judgement) return judgement;
-  return judgement.allowed
-    ? { ...guarded, isReserved: true }
-    : startHold(verdict.unjudged, judgement, context);
+  return judgement.allowed ? { ...guarded, isReserved: true } : hold(judgement, context);
 }
 
-const startHold = (
-  users: readonly PlatformUserId[],
-  { rule, share }: Pick<StartHold, 'rule'> & Partial<Pick<StartHold, 'share'>>,
-  { plan, facts, verdict }: GuardContext,
-): StartHold => ({
-  kind: 'hold',
-  users,
-  approved: verdict.approved.length,
-  size: sizeOf(facts),
-  rule,
-  share,
-  deletes: plan.departs,
-});
+/** Returns the decision to record the removals without a decision as waiting. */
+function hold(
+  { rule, share }: Pick<Waiting, 'rule'> & Partial<Pick<Waiting, 'share'>>,
+  { plan, facts, judged, sets }: GuardContext,
+): HoldRemovals {
+  const { state, settings, wanted, nowMs } = facts;
+  const isDeletion = plan.action === 'delete';
+  const undecided = judged.joins.length > 0 ? judged.joins : judged.unjudged;
+  const waiting: Waiting = {
+    users: isDeletion ? plan.removals : undecided,
+    ...(state.link && { platformId: state.link.id }),
+    ...(isDeletion && { deletes: true }),
+    approved: judged.approved.length,
+    size: sizeOf(facts),
+    rule,
+    share,
+    asOf: wanted === undefined ? STAMP_ZERO : newestStampOf(state, wanted),
+    dirtySinceMs: Math.min(state.unwrittenSinceMs ?? nowMs, state.dirtySinceMs ?? nowMs),
+    isUnderFourEyes: settings.fourEyes,
+  };
+  return { kind: 'hold', sets: withWaiting(sets, judged.open, waiting, nowMs), begins: true };
+}
 
 /** Returns the known number of users in the group, without wanted hidden users (`hiddenWanted`). */
 const sizeOf = ({ views, wanted }: Facts): number =>
@@ -130,7 +132,7 @@ const sizeOf = ({ views, wanted }: Facts): number =>
 
 /** Returns the guard's verdict about the removals, or the decision to reserve them first. */
 function judgeReserved(
-  removals: number,
+  { removals, alsoCounts }: { readonly removals: number; readonly alsoCounts: number },
   size: number,
   plan: Plan,
   facts: Facts,
@@ -143,7 +145,7 @@ function judgeReserved(
   const deletes = plan.departs;
   if (reservation?.removals !== atStake || reservation.deletes !== deletes)
     return { kind: 'reserve', removals: atStake, size, deletes, replaces };
-  const { recent } = reservation;
+  const recent = { ...reservation.recent, group: reservation.recent.group + alsoCounts };
   const asked = {
     limits: settings.guard,
     size,
@@ -152,20 +154,8 @@ function judgeReserved(
     deletesGroup: deletes,
     recent,
   };
-  const judgement = judgeRemovals(asked);
+  const judgement = judgeByLimits(asked);
   return !judgement.allowed && isOnlyTwo(asked) ? yielding(reservation.intent) : judgement;
-}
-
-/**
- * Returns the decision that ends the sets of a group whose plan removes nothing. A platform group that is gone may come
- * back with its held members. So the sets of such a group stay until they expire.
- */
-function endUnneeded({ state, nowMs }: Facts): EndHold | undefined {
-  const mayComeBack = state.link === undefined && state.previousLink?.isGone === true;
-  const isUnneeded = (name: HeldSetName) =>
-    state[name] !== undefined && (!mayComeBack || isOver(state[name], nowMs));
-  const ends = HELD_SETS.filter(isUnneeded);
-  return ends.length > 0 ? endHold(...ends) : undefined;
 }
 
 /**
@@ -176,7 +166,7 @@ function endUnneeded({ state, nowMs }: Facts): EndHold | undefined {
 function isOnlyTwo({ recent, ...input }: GuardInput & Pick<Reservation, 'recent'>): boolean {
   const { group, connection, concurrent } = recent;
   const alone = { ...recent, group: group - concurrent, connection: connection - concurrent };
-  return judgeRemovals({ ...input, recent: alone }).allowed;
+  return judgeByLimits({ ...input, recent: alone }).allowed;
 }
 
 const yielding = (own: IntentId): Wait => ({

@@ -7,11 +7,10 @@ import { decideRelease } from '../release.ts';
 import { treatmentOf } from '../treatment.ts';
 import { decideDamping } from './damping.ts';
 import { clear, decideFetched, waitForProof } from './drift.ts';
-import { endHold, settleUnheld } from './holds.ts';
+import { settleUnheld } from './holds.ts';
 import { decideIntent } from './intent.ts';
 import { decideMissing } from './missing.ts';
 import { NAME_IN_USE, ONCE_REFUSED, REFUSED } from './refusal.ts';
-import { settle } from './settle.ts';
 import { decideWanted } from './write.ts';
 
 /**
@@ -24,7 +23,7 @@ import { decideWanted } from './write.ts';
  *     has an open intent                                 | settle the intent; see `decideIntent`
  *     was released, by an operator or a takeover         | see `decideRelease`, then settle as `excluded`
  *     had an intent that the platform refused            | see `decideRejected`, and `decideMissing` after a 404
- *     is excluded by the settings                        | end a waiting hold, then settle as `excluded`
+ *     is excluded by the settings                        | settle as `excluded`
  *     was restored repeatedly within an hour             | wait for the rest of the hour; see `decideDamping`
  *     has a suspected change                             | read the group, observe; see `decideFetched`
  *     otherwise                                          | see `decideWanted`
@@ -38,7 +37,7 @@ export function decide(facts: Facts): Decision {
   if (rejected !== undefined)
     return fetched === 'gone' ? decideMissing(facts) : decideRejected(facts, rejected);
   const treatment = treatmentOf(facts);
-  if (treatment.excluded) return decideExcluded(facts);
+  if (treatment.excluded) return settleUnheld(facts, 'excluded');
   const damping = decideDamping(facts);
   if (damping !== undefined) return damping;
   if (state.suspectedChange !== undefined) return decideFetched(facts) ?? clear(facts);
@@ -47,13 +46,6 @@ export function decide(facts: Facts): Decision {
 
 const decideReleased = (facts: Facts): Decision =>
   facts.state.link === undefined ? settleUnheld(facts, 'excluded') : decideRelease(facts);
-
-/**
- * Settles a group that the settings exclude. A waiting hold ends, because its removals will not be written. Approvals
- * and rejections stay, in case the settings include the group again.
- */
-const decideExcluded = ({ state }: Facts): Decision =>
-  state.hold === undefined ? settle('excluded') : endHold('hold');
 
 /**
  * Decides after the platform refused a write. If another platform group has the sent name, the creation of a group

@@ -128,7 +128,7 @@ function leftFields(facts: Facts, wanted: WantedGroup | undefined): ReadonlySet<
 const dueRefused = ({ wanted, state, nowMs }: Facts): GroupField | undefined =>
   wanted?.group && dueField(refusedOf(wanted.group, state), state, nowMs);
 
-type Drafting = Omit<DraftInput, 'held' | 'isDeletionHeld'>;
+type Drafting = Omit<DraftInput, 'held'>;
 
 type Known = Facts & { readonly wanted: Wanted };
 
@@ -141,8 +141,10 @@ function decidePlan(input: Drafting, facts: Known): Decision {
   if (seen !== undefined) return seen;
   const guarded = guard(unguarded, facts);
   if ('kind' in guarded) return guarded;
-  const { held, isDeletionHeld } = guarded;
-  const plan = draftWithUnshown({ ...input, held, isDeletionHeld }, facts.wanted);
+  // While its deletion is held, the group goes on, and only people who left are removed.
+  if (guarded.isDeletionHeld) return decidePlan({ ...input, isDeletionHeld: true }, facts);
+  const { held } = guarded;
+  const plan = draftWithUnshown({ ...input, held }, facts.wanted);
   const first = decideFirst(plan, input, guarded, facts);
   if (first !== undefined) return first;
   const left = leftDiffering(input);
@@ -150,9 +152,12 @@ function decidePlan(input: Drafting, facts: Known): Decision {
     return { kind: 'write', plan, known: [], ...guarded, ...(left.length > 0 && { left }) };
   const unwritten = whyUnwritten(input, left, facts);
   if (unwritten !== undefined) return unwritten;
-  const as = isDeletionHeld || held.size > 0 ? 'held' : SETTLED[facts.wanted.state];
+  const as = isStopped(input, held) ? 'held' : SETTLED[facts.wanted.state];
   return settleOnceCertain(settleAs(as, countsOf(facts.wanted, plan.after), left, facts), facts);
 }
+
+const isStopped = ({ isDeletionHeld }: Drafting, held: Guarded['held']): boolean =>
+  isDeletionHeld === true || held.size > 0;
 
 /**
  * Decides about a group in the mode `report`. An existing platform group is linked, because its members can then be

@@ -1,4 +1,5 @@
 import type { GroupState, Intent } from '../../domain/group-state.ts';
+import { holdsOf } from '../../domain/hold.ts';
 import type { VersionToken } from '../../domain/ids.ts';
 import { readStamp } from '../../domain/stamp.ts';
 import { newestStampOf } from '../../plan/decide/damping.ts';
@@ -53,13 +54,12 @@ export const unfoundOf = (intent: Intent, atMs: number, untilMs: number): AuditE
 export function originOf(
   state: GroupState,
   wanted?: Wanted,
-  consumes?: string,
+  consumes: readonly string[] = [],
   changes: readonly PlanChange[] = [],
 ): Origin {
-  const { approval, openDrift, rev, dirtySinceMs } = state;
+  const { openDrift, rev, dirtySinceMs } = state;
   const since = dirtySinceMs === undefined ? {} : { dirtySinceMs };
-  const isApproved = consumes !== undefined && approval?.digest === consumes;
-  const decision = isApproved ? approval.decision : undefined;
+  const decision = holdsOf(state).find(({ digest }) => consumes.includes(digest))?.decision;
   if (decision?.kind === 'approved') {
     const { by, reason } = decision;
     return { cause: `approved by ${by}: ${reason}`, actor: { kind: 'operator', id: by }, reason, ...since };

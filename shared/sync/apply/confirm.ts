@@ -1,5 +1,4 @@
 import type { GroupState, GuardRecord, Intent, Uncertain } from '../../domain/group-state.ts';
-import { holdsOf } from '../../domain/hold.ts';
 import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { judgeAnswer, type Outcome, showsWrite } from '../../plan/answer.ts';
@@ -159,7 +158,9 @@ async function judged(
   }
 }
 
-const settledBy = ({ held }: Write, { state }: Wanted) => (held.size > 0 ? 'held' : SETTLED[state]);
+/** A write for a deleted group that is no part of the deletion means that the deletion is held. */
+const settledBy = ({ held, plan }: Write, { state }: Wanted) =>
+  held.size > 0 || (state !== 'present' && !plan.departs) ? 'held' : SETTLED[state];
 
 /** Ends the marks of members that are in the group now, and that the platform had refused or not shown. */
 async function markTaken(
@@ -222,12 +223,11 @@ function leftovers(
   const { rejected, state } = facts;
   const { kept, external, isUndone, unshown } = outcome;
   // The approval stays if the platform kept some of the users that the write removes.
-  const isUsedUp = consumes !== undefined && kept.length === 0;
   const isEnded = isCertain(outcome, state);
   // A later pass fetches the group after a refused write, and while an earlier write may still take effect.
   const needsFetchLater = rejected !== undefined || (state.uncertain !== undefined && !isEnded);
   // These holds are about the previous platform group, which the new platform group replaces.
-  const isHeldBefore = intent.action === 'create' && holdsOf(state).length > 0;
+  const isHeldBefore = intent.action === 'create' && state.removals !== undefined;
   const isLeft = [
     external !== undefined,
     isUndone,
@@ -241,7 +241,7 @@ function leftovers(
   ].includes(true);
   return {
     ...(isEnded && { isCertain: true }),
-    ...(isUsedUp && { consumedHold: consumes }),
+    ...(kept.length === 0 && { consumes }),
     ...(isLeft && { unfinished: true }),
   };
 }

@@ -34,7 +34,7 @@ export async function commitFound(
     counts: state.counts ?? { wanted: 0, applied: 0, pending: 0 },
     unfinished: true,
     ...(action === 'create' ? { createdAtMs: atMs } : {}),
-    ...(happened && consumes !== undefined ? { consumedHold: consumes } : {}),
+    ...(happened && { consumes: consumes ?? [] }),
     ...left,
     found: { ...left.found, audited },
   });

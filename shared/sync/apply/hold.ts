@@ -1,104 +1,80 @@
+import { createHash } from 'node:crypto';
 import type { GroupState } from '../../domain/group-state.ts';
-import { type HeldSetName, HOLD_LIFETIME_MS, type Hold, holdsOf } from '../../domain/hold.ts';
-import type { EndHold, StartHold } from '../../plan/decision.ts';
+import { type Hold, type HoldDecision, holdsOf, type RemovalSet, removalsOf } from '../../domain/hold.ts';
+import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
+import type { HoldRemovals } from '../../plan/decision.ts';
 import { limitOf } from '../../plan/guard-limit.ts';
-import { type HeldRemovals, isOver } from '../../plan/hold.ts';
-import { type AuditLink, entryOf } from '../ports/logs.ts';
+import { entryOf } from '../ports/logs.ts';
 import { originOf } from './audit.ts';
-import type { ApplyContext, PassFacts, Performed } from './context.ts';
-import { holdDigest } from './load.ts';
+import { AGAIN, type ApplyContext, type PassFacts, type Performed } from './context.ts';
 import { unreserved } from './write.ts';
 
-export async function startHold(
-  decision: StartHold,
+/** Stores the list of removals, after its audit entry. */
+export async function hold(
+  { sets: asked, begins }: HoldRemovals,
   facts: PassFacts,
   context: ApplyContext,
 ): Promise<Performed> {
-  const { state } = facts;
-  const held = heldBy(decision, facts, context.ports.clock());
+  const { state, wanted, settings } = facts;
   const before = await unreserved(facts, context);
-  await context.ports.groups.hold(state, held, await recordHold([held.hold], true, facts, context));
-  return { facts: withHeld(decision, before, held) };
+  const sets = asked.map(seal);
+  const [first] = begins ? sets : [];
+  const ended = holdsOf(state).filter(({ digest }) => !sets.some((one) => one.hold.digest === digest));
+  const change = {
+    kind: 'hold',
+    before: first ? null : ended.map(summaryOf).join('; '),
+    after: first ? summaryOf(first.hold) : null,
+    reason: first
+      ? `removals wait: ${limitOf(first.hold, settings.guard)}`
+      : 'some of its removals have ended',
+  };
+  const entry = entryOf(first ? 'hold' : 'drop_hold', change, context.ports);
+  const audited = await context.record(state, { ...entry, ...originOf(state, wanted) });
+  const stored = await context.ports.groups.storeRemovals(state, sets, audited);
+  return stored === undefined ? AGAIN : { facts: withRemovals(stored, before) };
 }
 
-export function withHeld<Known extends Pick<PassFacts, 'state' | 'held'>>(
-  { deletes }: StartHold,
+const summaryOf = ({ removes, keeps }: Hold): string => `${removes} to remove, ${keeps} stay`;
+
+/**
+ * Returns the facts with the list. While the deletion of a group is held, its people are read, because people who left
+ * are still removed.
+ */
+export function withRemovals<Known extends Pick<PassFacts, 'state' | 'held' | 'wanted'>>(
+  sets: readonly RemovalSet[],
   facts: Known,
-  { hold, users }: HeldRemovals,
-): Known {
-  const about = deletes ? 'delete' : 'remove';
+) {
+  const { removals: _, ...others } = facts.state;
+  const sealed = sets.map(seal);
+  const removals = removalsOf(sealed.map((set) => set.hold));
+  const state: GroupState = removals === undefined ? others : { ...others, removals };
+  const { held, wanted } = facts;
   return {
     ...facts,
-    state: { ...facts.state, hold },
-    held: { ...facts.held, hold: { users, about } },
+    state,
+    held: { sets: sealed, wantedAt: held?.wantedAt ?? new Map() },
+    wanted: wanted?.group === undefined ? undefined : wanted,
   };
 }
 
-export async function endHold(
-  { ends }: EndHold,
-  facts: PassFacts,
-  context: ApplyContext,
-): Promise<Performed> {
-  const { state } = facts;
-  const ended = holdsOf(state).filter((hold) => ends.some((name) => state[name] === hold));
-  await context.ports.groups.dropHold(state, ends, await recordHold(ended, false, facts, context));
-  return { facts: { ...facts, state: withoutHold(state, ends), held: undefined } };
+/** Returns the set with its digest. */
+export function seal({ hold, users }: RemovalSet): RemovalSet {
+  if (hold.digest !== '') return { hold, users };
+  const kind = hold.deletes ? 'delete' : 'remove';
+  return { hold: { ...hold, digest: holdDigest(hold.platformId, kind, [...(users ?? [])]) }, users };
 }
 
-export const withoutHold = (state: GroupState, ends: readonly HeldSetName[]): GroupState =>
-  Object.fromEntries(
-    Object.entries(state).filter(([name]) => !ends.some((one) => one === name)),
-  ) as unknown as GroupState;
+/** Returns the digest that identifies a set: its removals, its platform group and its kind. */
+export const holdDigest = (
+  platformId: PlatformGroupId | undefined,
+  kind: 'remove' | 'delete',
+  users: readonly PlatformUserId[],
+): string => hashOf([platformId ?? null, kind, [...users].sort()]);
 
-/** Adds the audit entry about holds that begin or end. The caller stores the change after this entry. */
-function recordHold(
-  holds: readonly Hold[],
-  made: boolean,
-  facts: PassFacts,
-  context: ApplyContext,
-): Promise<AuditLink> {
-  const { state, wanted, settings } = facts;
-  const summary = holds.map(({ removes, keeps }) => `${removes} to remove, ${keeps} stay`).join('; ');
-  const [before, after] = made ? [null, summary] : [summary, null];
-  const [first] = holds;
-  const reason =
-    made && first !== undefined
-      ? `removals wait: ${limitOf(first, settings.guard)}`
-      : 'it no longer covers a planned removal';
-  const entry = entryOf(made ? 'hold' : 'drop_hold', { kind: 'hold', before, after, reason }, context.ports);
-  return context.record(state, { ...entry, ...originOf(state, wanted) });
+const hashOf = (content: unknown): string =>
+  createHash('sha256').update(JSON.stringify(content)).digest('hex');
+
+export function isSameDecision(a: HoldDecision, b: HoldDecision): boolean {
+  if (a.kind === 'waiting' || b.kind === 'waiting') return a.kind === b.kind;
+  return a.kind === b.kind && a.by === b.by && a.atMs === b.atMs;
 }
-
-/** Returns the hold to record. The store adds the location of the stored users. */
-export function heldBy(
-  { users, approved, size, rule, share, deletes }: StartHold,
-  { state, settings }: Pick<PassFacts, 'state' | 'settings'>,
-  nowMs: number,
-): HeldRemovals {
-  const isUnderFourEyes = settings.fourEyes || holdsOf(state).some(({ fourEyes }) => fourEyes);
-  const replaced = replacedBy(state, nowMs);
-  const hold: Hold = {
-    digest: holdDigest(state.link?.id, deletes ? 'delete' : 'remove', users),
-    rule,
-    removes: users.length,
-    keeps: size - users.length - approved,
-    share: share ?? (size === 0 ? 0 : users.length / size),
-    createdAtMs: Math.min(nowMs, ...replaced.map(({ createdAtMs }) => createdAtMs)),
-    dirtySinceMs: Math.min(
-      ...[state.unwrittenSinceMs, state.dirtySinceMs].map((sinceMs) => sinceMs ?? nowMs),
-      ...replaced.map(({ dirtySinceMs }) => dirtySinceMs),
-    ),
-    expiresAtMs: nowMs + HOLD_LIFETIME_MS,
-    decision: { kind: 'waiting' },
-    ...(isUnderFourEyes && { fourEyes: true as const }),
-    chunks: 0,
-    hash: '',
-  };
-  return { hold, users: new Set(users) };
-}
-
-/** Returns the sets that a new hold replaces: the earlier hold, and decisions that have expired. */
-const replacedBy = ({ hold, approval, rejection }: GroupState, nowMs: number): readonly Hold[] => [
-  ...(hold === undefined ? [] : [hold]),
-  ...[approval, rejection].flatMap((decided) => (decided && isOver(decided, nowMs) ? decided : [])),
-];

@@ -1,14 +1,12 @@
-import { createHash } from 'node:crypto';
 import { blockedUsers } from '../../domain/block.ts';
 import type { GroupState } from '../../domain/group-state.ts';
-import { HELD_SETS, type HeldSetName, type Hold } from '../../domain/hold.ts';
-import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
+import { type Hold, holdsOf } from '../../domain/hold.ts';
+import type { PlatformGroupId } from '../../domain/ids.ts';
 import type { View } from '../../domain/view.ts';
 import type { Read, StoredFact } from '../../plan/decision.ts';
 import type { Facts, HeldUsers, Views } from '../../plan/facts.ts';
 import { changedView, NO_CHANGE } from '../../plan/uncertain.ts';
-import { readDeparted, readEnded, readPart, readWanted } from '../match/wanted.ts';
-import type { HeldSet } from '../ports/guard.ts';
+import { readDeparted, readEnded, readPart, readWanted, readWantedAgain } from '../match/wanted.ts';
 import type { Reading } from '../reading.ts';
 import { findCreation } from './creation.ts';
 import { readNamesakes, readOfList } from './listed-groups.ts';
@@ -65,7 +63,7 @@ async function readStored(
   const [wanted, views, held, departed, ended, listed] = await Promise.all([
     what.includes('wanted') ? readWanted(facts.state, reading) : facts.wanted,
     what.includes('views') ? readViews(facts.state, reading) : facts.views,
-    what.includes('held') ? readHeld(facts.state, reading) : facts.held,
+    what.includes('held') ? readHeld(facts, reading) : facts.held,
     what.includes('departed') ? readDeparted(facts, reading) : facts.departed,
     what.includes('ended') ? readEnded(facts, reading) : facts.ended,
     readOfList(what, facts, reading),
@@ -106,30 +104,14 @@ async function readPrepared(
   return (base) => base && changedView(base, intent, change);
 }
 
-async function readHeld(state: GroupState, { ports }: Reading): Promise<HeldUsers> {
-  const read = async (name: HeldSetName) => {
-    const stored = state[name];
-    if (stored === undefined) return [];
-    const users = await ports.groups.readHeld(state.ref, stored);
-    return [[name, { users, about: users && kindOf(stored, users, state.link?.id) }] as const];
-  };
-  return Object.fromEntries((await Promise.all(HELD_SETS.map(read))).flat());
-}
-
-/** Returns the kind of write that a set covers; undefined if the set is for another platform group. */
-export const kindOf = (
-  { digest }: Hold,
-  users: HeldSet,
-  platformId: PlatformGroupId | undefined,
-): 'remove' | 'delete' | undefined =>
-  (['remove', 'delete'] as const).find((kind) => holdDigest(platformId, kind, [...users]) === digest);
-
-/** Returns the digest that identifies a hold: its removals, its platform group and its kind of write. */
-export function holdDigest(
-  platformId: PlatformGroupId | undefined,
-  kind: 'remove' | 'delete',
-  users: readonly PlatformUserId[],
-): string {
-  const set = JSON.stringify([platformId ?? null, kind, [...users].sort()]);
-  return createHash('sha256').update(set).digest('hex');
+async function readHeld({ state, wanted }: Facts, reading: Reading): Promise<HeldUsers> {
+  const { groups } = reading.ports;
+  const read = async (hold: Hold) => ({ hold, users: await groups.readHeld(state.ref, hold) });
+  const holds = holdsOf(state);
+  const asOf = holds.map((hold) => hold.asOf).reduce((a, b) => (a < b ? a : b));
+  const [sets, wantedAt] = await Promise.all([
+    Promise.all(holds.map(read)),
+    readWantedAgain(wanted?.registers ?? [], asOf, reading),
+  ]);
+  return { sets, wantedAt };
 }

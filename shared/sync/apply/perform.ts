@@ -16,7 +16,7 @@ import type { ApplyContext, PassFacts, Performed } from './context.ts';
 import { AGAIN, SUPERSEDED, unlessSuperseded } from './context.ts';
 import { closeDrift, unlink } from './external-change.ts';
 import { giveUp, reportFieldFailure } from './failure.ts';
-import { endHold, startHold } from './hold.ts';
+import { hold } from './hold.ts';
 import { learn } from './load.ts';
 import { observe } from './observe.ts';
 import { stillOwed, storeRecord, withUncertain } from './uncertain.ts';
@@ -33,8 +33,7 @@ type Performer<Kind extends Decision['kind']> = (
 const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
   read,
   reserve,
-  hold: (decision, facts, context) =>
-    decision.ends === undefined ? startHold(decision, facts, context) : endHold(decision, facts, context),
+  hold,
   write: async (decision, facts, context) =>
     performWrite(decision, decision.isReserved ? facts : await unreserved(facts, context), context),
   drop,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { NameClash, Plan } from '../../contract/answers/groups.ts';
 import type { ConnectionSettings } from '../../contract/settings.ts';
 import type { GroupState } from '../../domain/group-state.ts';
-import type { Hold } from '../../domain/hold.ts';
+import type { Hold, RemovalSet } from '../../domain/hold.ts';
 import type { GroupRef } from '../../domain/ids.ts';
 import type { ObservedGroup } from '../../domain/view.ts';
 import type { Decision } from '../../plan/decision.ts';
@@ -105,7 +105,7 @@ const waitingFor = (decision: Decision) =>
 
 function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPlan {
   const { link } = facts.state;
-  const hold = stoppingHold(facts);
+  const hold = stoppingSets(facts)[0]?.hold ?? null;
   switch (decision.kind) {
     case 'write': {
       const { action, changes } = decision.plan;
@@ -136,11 +136,16 @@ function planSettled(
   if (as === 'name_clash') return planOf(ref, 'none', { note: NAME_CLASH });
   if (reported !== undefined) return planOf(ref, 'report', { changes: reported.changes, note: REPORTED });
   if (as !== 'held') return planOf(ref, 'none', { note: failing?.message ?? null });
-  const hold = stoppingHold(facts);
-  if (hold === null) return planOf(ref, 'none', {});
-  const { hold: waiting, rejection } = facts.held ?? {};
-  const users = [...(waiting?.users ?? []), ...(rejection?.users ?? [])].sort();
-  return planOf(ref, 'hold', { changes: users.map((user) => stopped(user, hold, facts)), hold, held: users });
+  const stopping = stoppingSets(facts);
+  const hold = stopping[0]?.hold;
+  if (hold === undefined) return planOf(ref, 'none', {});
+  const stopped = new Set(stopping.flatMap((set) => [...(set.users ?? [])]));
+  const users = [...stopped].filter((user) => facts.views?.base?.users.has(user)).sort();
+  return planOf(ref, 'hold', {
+    changes: users.map((user) => heldChange(user, hold, facts)),
+    hold,
+    held: users,
+  });
 }
 
 const REPORTED = 'the mode of the group is report, so groupsync does not make these changes';
@@ -148,12 +153,12 @@ const REPORTED = 'the mode of the group is report, so groupsync does not make th
 const NAME_CLASH =
   'the platform has an unmanaged group with this name; adopt it (groupsync adopt GROUP PLATFORM-ID), or create another group (groupsync adopt GROUP --create)';
 
-/** The set of held removals that stops a write. */
-const stoppingHold = ({ state: { hold, rejection } }: Facts): Hold | null => hold ?? rejection ?? null;
+const stoppingSets = ({ held }: Facts): readonly RemovalSet[] =>
+  held?.sets.filter(({ hold }) => hold.decision.kind !== 'approved') ?? [];
 
 const releasedNote = ({ state }: Facts): string | null => (state.released ? whyReleased(state) : null);
 
-const stopped = (user: string, hold: Hold, { settings }: Facts): AuditedChange => ({
+const heldChange = (user: string, hold: Hold, { settings }: Facts): AuditedChange => ({
   kind: 'remove_member',
   member: null,
   before: user,

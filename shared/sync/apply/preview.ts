@@ -1,12 +1,12 @@
 import type { GroupState, GuardRecord, Uncertain } from '../../domain/group-state.ts';
-import { approvalUsedUp } from '../../domain/hold.ts';
+import { removalsAfter } from '../../domain/hold.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import { intentId, platformGroupId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { decide } from '../../plan/decide/index.ts';
 import { type Decision, type Observe, readsGroup } from '../../plan/decision.ts';
 import { adoptedView, viewOf } from '../../plan/external-change.ts';
-import type { Facts, HeldUsers, PassedOver, Shown } from '../../plan/facts.ts';
+import type { Facts, PassedOver, Shown } from '../../plan/facts.ts';
 import { withAdoption } from '../../plan/marks.ts';
 import { NO_WRITES, NOTHING_SENT } from '../../plan/uncertain.ts';
 import { ownerOf } from '../claim-group.ts';
@@ -17,7 +17,7 @@ import { type Platform, PlatformFailure } from '../ports/platform.ts';
 import type { Reading } from '../reading.ts';
 import { MAX_CONFLICTS } from '../tuning.ts';
 import { claimAdopted, readPreviousLink } from './adopt.ts';
-import { heldBy, withHeld, withoutHold } from './hold.ts';
+import { withRemovals } from './hold.ts';
 import { learn, startOf } from './load.ts';
 import { withGroupCounts } from './perform.ts';
 
@@ -172,9 +172,7 @@ async function follow(
       return { ...facts, reservation };
     }
     case 'hold':
-      return decision.ends === undefined
-        ? withHeld(decision, facts, heldBy(decision, facts, nowMs))
-        : { ...facts, state: withoutHold(state, decision.ends), held: undefined };
+      return withRemovals(decision.sets, facts);
     case 'drop':
       return again(facts, { intent: undefined, uncertain: owing(state, decision.owed) });
     case 'observe':
@@ -214,11 +212,12 @@ function afterObserving({ observed, view, intent, external, flapDamping }: Obser
     const damping = { flapDamping: flapDamping ?? state.flapDamping };
     return again(facts, { suspectedChange: undefined, missedAtMs: undefined, ...damping });
   }
-  const used = external === undefined ? approvalUsedUp(state, intent?.consumes) : [];
   // If a fetch shows an external change and settles no write, the next write sends the whole group.
   const takeOver = external !== undefined && intent === undefined;
   const linked = linkedTo(facts, observed, view, takeOver);
-  return { ...linked, state: withoutHold(linked.state, used) };
+  if (external !== undefined || intent?.consumes === undefined) return linked;
+  const removals = removalsAfter(state, intent.consumes);
+  return { ...linked, state: changed(linked.state, { removals }), held: undefined };
 }
 
 /** Returns the record of uncertain writes, with the removals that the dropped intent keeps reserved. */
@@ -230,18 +229,8 @@ function again(
   { fetched, listed, views, departed, held, reservation, ...facts }: Facts,
   change: Partial<Loose>,
 ): Facts {
-  const { state } = facts;
-  const isOther = 'link' in change && change.link?.id !== state.link?.id;
-  return {
-    ...facts,
-    state: changed(state, change),
-    held: held && isOther ? ofAnotherGroup(held) : held,
-  };
+  return { ...facts, state: changed(facts.state, change), held };
 }
-
-/** Marks the sets of held removals as not applicable, because they are about another platform group. */
-const ofAnotherGroup = (held: HeldUsers): HeldUsers =>
-  Object.fromEntries(Object.entries(held).map(([name, one]) => [name, { ...one, about: undefined }]));
 
 const previousLinkOf = ({ link }: GroupState, platformId: PlatformGroupId | undefined) =>
   link && platformId && { platformId, view: link.view, isGone: true };

@@ -113,7 +113,7 @@ async function openIntent(
     ...defined({
       oddBefore,
       reserved: isReserved && reservation !== undefined ? recordOf(reservation) : undefined,
-      consumes,
+      consumes: consumes.length === 0 ? undefined : [...consumes],
       change,
       platformId: state.link?.id,
       versionBefore: state.link?.version,

@@ -32,7 +32,7 @@ export function mayReadPart(facts: Facts, { replanSinceMs }: Connection): boolea
     changedMembers,
     intent,
     suspectedChange,
-    hold,
+    removals,
     uncertain,
     missedAtMs,
     flapDamping,
@@ -41,7 +41,7 @@ export function mayReadPart(facts: Facts, { replanSinceMs }: Connection): boolea
   const isNext = link !== undefined && inSync?.rev === rev - 1 && inSync.view === link.view.id;
   // A separate read of each changed member costs more than one read of all members if half of the members have changed.
   if (!isNext || changedMembers === undefined || changedMembers.length > 1 + link.view.size / 2) return false;
-  const isQuiet = [intent, suspectedChange, hold, uncertain, missedAtMs, replanSinceMs].every(
+  const isQuiet = [intent, suspectedChange, removals, uncertain, missedAtMs, replanSinceMs].every(
     (one) => one === undefined,
   );
   const { mode, excluded } = treatmentOf(facts);

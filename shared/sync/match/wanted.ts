@@ -6,7 +6,7 @@ import { NO_FIELDS } from '../../domain/group-fields.ts';
 import type { GroupState, PendingMark, StoredMember } from '../../domain/group-state.ts';
 import type { MemberId, PlatformUserId } from '../../domain/ids.ts';
 import { memberId, platformUserId, roleId } from '../../domain/ids.ts';
-import { STAMP_ZERO } from '../../domain/stamp.ts';
+import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
 import type { Facts, PendingMember, Wanted, WantedMember } from '../../plan/facts.ts';
 import { boundUser, endedMembers, removalCauseOf, type WhyNot } from '../../plan/removal-cause.ts';
@@ -48,6 +48,24 @@ export async function readEnded({ wanted, state }: Facts, { connection, ports }:
   const members = ended.map(({ member }) => member);
   const users = await ports.users.read(connection.name, members);
   return causesOf(state, ended, users, connection);
+}
+
+/** Returns the users that the directory has wanted after the given stamp, with the stamp of their last membership. */
+export async function readWantedAgain(
+  registers: readonly StoredMember[],
+  after: Stamp,
+  { connection, ports }: Reading,
+): Promise<ReadonlyMap<PlatformUserId, Stamp>> {
+  const again = registers.filter(({ presentAt = STAMP_ZERO }) => presentAt > after);
+  const wantedAt = new Map<PlatformUserId, Stamp>();
+  if (again.length === 0) return wantedAt;
+  const members = again.map(({ member }) => member);
+  const users = await ports.users.read(connection.name, members);
+  for (const { member, user, presentAt = STAMP_ZERO } of again) {
+    const id = boundUser(users.get(member) ?? user ?? {}, connection.settings);
+    if (id !== undefined) wantedAt.set(id, laterStamp(wantedAt.get(id) ?? STAMP_ZERO, presentAt));
+  }
+  return wantedAt;
 }
 
 /** Returns why members are not in the group, by the users of their stored bindings. The first member of a user counts. */
@@ -128,8 +146,10 @@ const groupOf = (
 export async function readWanted(state: GroupState, reading: Reading): Promise<Wanted> {
   const registers = await reading.ports.groups.members(state.ref);
   const desired = desiredGroup(state.ref.group, state.registers);
-  if (desired.state !== 'present') return withoutMembers(desired.state, registers);
-
+  if (desired.state !== 'present') {
+    const none = withoutMembers(desired.state, registers);
+    return state.removals === undefined ? none : { ...none, whyNot: await leaversOf(registers, reading) };
+  }
   const named = await usersNamed(state, registers, reading);
   const users = named.filter(({ counts }) => counts).map(({ user }) => user);
   const deleted = named.filter(({ user }) => user.floor !== STAMP_ZERO);
@@ -201,6 +221,23 @@ const withoutMembers = (state: Wanted['state'], registers: readonly StoredMember
   registers,
   userFloors: new Map(),
 });
+
+/**
+ * Returns the people who ended or are suspended, of the last members of a deleted group. If the deletion is held, they
+ * must still leave the group.
+ */
+async function leaversOf(registers: readonly StoredMember[], reading: Reading): Promise<Wanted['whyNot']> {
+  const { connection, ports } = reading;
+  const members = registers.filter(({ value }) => value === 'present').map(({ member }) => member);
+  const users = [...(await ports.users.read(connection.name, members)).values()];
+  const resolutions = await resolveUsers(users, connection, ports.people);
+  const { whyNot } = place(registers, resolutions, reading);
+  const suspended = users.flatMap((user): [PlatformUserId, WhyNot][] => {
+    const id = isActive(user.attributes) ? undefined : boundUser(user, connection.settings);
+    return id === undefined ? [] : [[id, { member: user.member, cause: 'suspended' }]];
+  });
+  return new Map([...whyNot, ...suspended]);
+}
 
 /**
  * Returns the users of the present registers, and whether they count as members. If a copy has a role, the item of the

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import type { MatchRule } from '../../contract/match-rule.ts';
 import { EventActor } from '../../domain/event.ts';
-import type { PartMarker } from '../../domain/fold.ts';
+import type { MemberFold, PartMarker } from '../../domain/fold.ts';
 import { type Frozen, memberText, number, roleText, stampText, text } from '../../domain/forms.ts';
 import type { Author, GroupRegisters, UserCopy } from '../../domain/group.ts';
 import type { ChangedMember } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId, RoleId } from '../../domain/ids.ts';
-import type { Presence, Register } from '../../domain/register.ts';
+import type { Register } from '../../domain/register.ts';
 import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { BoundTo } from './people.ts';
 
@@ -84,7 +84,7 @@ export interface WakeUpState {
 
 export interface MemberEntry {
   readonly member: MemberId;
-  readonly register: Register<Presence>;
+  readonly register: MemberFold;
 }
 
 const MARK = '%';

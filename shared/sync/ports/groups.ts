@@ -14,10 +14,9 @@ import type {
   Uncertain,
   ViewPointer,
 } from '../../domain/group-state.ts';
-import type { HeldSetName, Hold } from '../../domain/hold.ts';
+import type { Hold, RemovalSet } from '../../domain/hold.ts';
 import type { GroupId, GroupRef, IntentId, MemberId } from '../../domain/ids.ts';
 import type { UserChange, View } from '../../domain/view.ts';
-import type { HeldRemovals } from '../../plan/hold.ts';
 import type { Dirty } from './desired.ts';
 import type { HeldSet } from './guard.ts';
 import type { AuditLink } from './logs.ts';
@@ -57,8 +56,8 @@ export interface Commit {
   readonly calledMs?: readonly number[];
   /** Whether the group stays dirty, because apply must write or fetch the group again. */
   readonly unfinished?: boolean;
-  /** The digest of the approved hold whose removals the write made. */
-  readonly consumedHold?: string;
+  /** The digests of the approvals whose removals the write made. */
+  readonly consumes?: readonly string[];
   /** Whether every record in `openDrift` was closed. */
   readonly driftClosed?: boolean;
   /** The conclusions from the answer to the write, or from a later fetch. */
@@ -83,18 +82,6 @@ interface Postponement extends Pick<GroupState, 'attempts' | 'calledMs'> {
   readonly error: GroupError;
   /** The id of this worker's last intent. */
   readonly mine: IntentId | undefined;
-}
-
-export type { HeldRemovals } from '../../plan/hold.ts';
-
-/** An operator's decision about removals of one set. */
-export interface HoldDecided {
-  /** The set that contained the removals before the decision. */
-  readonly from: HeldSetName;
-  /** The removals that stay in that set; undefined if none stay. */
-  readonly rest: HeldRemovals | undefined;
-  /** All removals with this decision, including removals with the same decision from earlier. */
-  readonly decided: HeldRemovals;
 }
 
 export interface GroupStore {
@@ -132,10 +119,10 @@ export interface GroupStore {
    */
   noteSuspected(seen: GroupState, suspectedChange: SuspectedChange, at: Dirty): Promise<boolean>;
   /**
-   * Moves removals to the set of their decision, raises rev and marks the group dirty. All of this is one write, so
-   * each removal is always in a set. Returns false if a set of the group has changed since `seen` was read.
+   * Stores the list of removals after an operator's decision, raises rev and marks the group dirty, in one write.
+   * Returns false if the list has changed since `seen` was read.
    */
-  decideHold(seen: GroupState, decided: HoldDecided, at: Dirty): Promise<boolean>;
+  decideRemovals(seen: GroupState, sets: readonly RemovalSet[], at: Dirty): Promise<boolean>;
   /**
    * Links a platform group that an operator chose, raises rev and marks the group dirty.
    * @returns false if another worker has opened an intent or changed the view since `seen` was read
@@ -244,17 +231,13 @@ export interface GroupStore {
    * @returns false if the group has changed since `seen` was read
    */
   fail(seen: GroupState, error: ReportedError, audited: AuditLink): Promise<boolean>;
-  /** Stores removals that wait for a decision. Returns false if rev has changed. The caller must then plan again. */
-  hold(seen: GroupState, held: HeldRemovals, audited: AuditLink): Promise<boolean>;
-  /**
-   * Ends sets that no longer cover a removal.
-   * @returns false if rev has changed, or no such set is stored
-   */
-  dropHold(seen: GroupState, drops: readonly HeldSetName[], audited: AuditLink): Promise<boolean>;
+  /** @returns the stored list; undefined if rev has changed. The caller must then plan again */
+  storeRemovals(
+    seen: GroupState,
+    sets: readonly RemovalSet[],
+    audited: AuditLink,
+  ): Promise<readonly RemovalSet[] | undefined>;
   readHeld(ref: GroupRef, hold: Hold): Promise<HeldSet | undefined>;
-  /** Finds the held removals with this digest, and their location. If they are no longer stored, `chunks` is 0. */
-  findHeld(
-    ref: GroupRef,
-    digest: string,
-  ): Promise<Pick<Hold, 'chunks' | 'hash'> & { readonly users: HeldSet }>;
+  /** Finds the users of a set that may no longer be on the list; empty if they are no longer stored. */
+  findHeld(ref: GroupRef, digest: string): Promise<HeldSet>;
 }

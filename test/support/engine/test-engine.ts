@@ -1,4 +1,5 @@
 import { expect, onTestFinished } from 'vitest';
+import { type holdsOf, holdWith } from '../../../shared/domain/hold.ts';
 import { type GroupRef, groupId, memberId, roleId } from '../../../shared/domain/ids.ts';
 import type { AuditEntry } from '../../../shared/sync/ports/logs.ts';
 import { seededRandom } from '../../../simulate/random.ts';
@@ -90,7 +91,11 @@ export async function createTestEngine(options: Partial<WorldOptions> = {}) {
         if (world.nowMs() === atMs) world.advance(60_000);
       }
     },
-    state: (group: string) => toolPorts.groups.read({ connection: CONNECTION, group: groupId(group) }),
+    /** Returns the stored group, and the first set of its removals with each decision. */
+    state: async (group: string) => {
+      const state = await toolPorts.groups.read({ connection: CONNECTION, group: groupId(group) });
+      return state && { ...state, ...heldIn(state) };
+    },
     /** Returns the sorted users of each platform group with this spokeId. The result has one list per group. */
     shown: (spokeId: string): readonly (readonly string[])[] =>
       [...world.platform.groups.values()]
@@ -150,3 +155,10 @@ export const twice =
   <Asked extends readonly unknown[], Answer>(request: (...asked: Asked) => Promise<Answer>) =>
   (...asked: Asked) =>
     request(...asked).then(() => request(...asked));
+
+/** Returns the first set of a group's removals with each decision. */
+export const heldIn = (state: Parameters<typeof holdsOf>[0] | undefined) => ({
+  hold: holdWith('waiting', state ?? {}),
+  approval: holdWith('approved', state ?? {}),
+  rejection: holdWith('rejected', state ?? {}),
+});

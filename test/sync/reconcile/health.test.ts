@@ -139,7 +139,10 @@ describe('levels of a connection', () => {
       readerShortGroups: 0,
     });
     await checkHealth(world.connection, world.ports);
-    await world.link('a', { dirtySince: START_MS - 90_000, hold: {} });
+    await world.link('a', {
+      dirtySince: START_MS - 90_000,
+      removals: { sets: [{ decision: { kind: 'waiting' } }] },
+    });
     await world.link('b', { dirtySince: START_MS, approval: {} });
     await gates.write(CONNECTION, await gates.read(CONNECTION), {
       state: 'unauthorized',

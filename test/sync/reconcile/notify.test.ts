@@ -134,7 +134,7 @@ it('the requeue job notifies of holds, failed groups, a closed gate and a failed
   await world.link('a', {
     dirtySince: START_MS,
     name: { value: 'Engineering', stamp: STAMP_ZERO },
-    hold: { decision: { kind: 'waiting' } },
+    removals: { sets: [{ decision: { kind: 'waiting' } }] },
   });
   await world.link('b', { name: { value: 'Sales', stamp: STAMP_ZERO }, failedAt: START_MS });
   const closed = {

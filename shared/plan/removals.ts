@@ -1,0 +1,177 @@
+import { HOLD_LIFETIME_MS, type Hold, type HoldRule, type RemovalSet } from '../domain/hold.ts';
+import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
+import { STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
+import { WHOLE_GROUP } from '../domain/view.ts';
+import type { Plan } from './plan.ts';
+
+export interface RemovalsInput {
+  /** The plan, without the removals of blocked people. */
+  readonly plan: Pick<Plan, 'action' | 'removals'>;
+  readonly sets: readonly RemovalSet[];
+  /** The linked platform group. Without a link, the earlier platform group may come back. */
+  readonly platformId: PlatformGroupId | undefined;
+  /** The users that the directory wants; undefined if the directory does not have the group. */
+  readonly wanted: ReadonlyMap<PlatformUserId, unknown> | undefined;
+  /** For users that left the group: the stamp of their last membership. */
+  readonly wantedAt: ReadonlyMap<PlatformUserId, Stamp>;
+  /** Users whose person ended or is suspended. */
+  readonly leavers: ReadonlySet<PlatformUserId>;
+  /** Removals that always need a decision, with the reason. `WHOLE_GROUP` stands for the deletion of the group. */
+  readonly always: ReadonlyMap<PlatformUserId, HoldRule>;
+  readonly isGuarded: boolean;
+  readonly nowMs: number;
+}
+
+/** The entries of a plan: users or, for the deletion of the group, `WHOLE_GROUP`. */
+export interface Judgement {
+  /** Entries that an operator approved, with the digests of the approvals. */
+  readonly approved: readonly PlatformUserId[];
+  readonly consumes: readonly string[];
+  /** Entries that may not be written, because they wait or were rejected. */
+  readonly held: readonly PlatformUserId[];
+  /** Entries that only the guard judges. */
+  readonly unjudged: readonly PlatformUserId[];
+  /** Entries that must be recorded as waiting before anything is written, with the reason. */
+  readonly joins: readonly PlatformUserId[];
+  readonly rule: HoldRule | undefined;
+  /** The list without the entries that have ended; `sets` itself if none has ended. */
+  readonly open: readonly RemovalSet[];
+}
+
+/**
+ * Judges the removals of a plan by the list of removals. An entry of the list ends only if
+ *
+ *   - the directory wants the user, or has wanted the user after the entry was recorded (for a deletion: the group)
+ *   - it has expired
+ *   - the group has another platform group
+ *   - its removal was written (`removalsAfter`)
+ *
+ * A plan without the removal ends no entry: an answer may hide the user, and the mode may be `report`. The deletion of
+ * the group is an entry without a user. Its decision covers the members that were shown: a later member makes it wait
+ * again. The first matching line counts:
+ *
+ *     the entry                                           | result
+ *     ----------------------------------------------------|------------------------------
+ *     is approved                                         | permitted
+ *     was rejected, or waits                              | held
+ *     is in an expired set, or may be in an unreadable one | waits
+ *     always needs a decision (`always`)                  | waits
+ *     is a deletion, and some of its removals are held    | waits
+ *     others wait, and its person did not end             | waits
+ *     otherwise                                           | the guard judges
+ */
+export function judgeRemovals(input: RemovalsInput): Judgement {
+  const { plan, sets, always, leavers, isGuarded, nowMs } = input;
+  const isDeletion = plan.action === 'delete';
+  const entries = isDeletion ? [WHOLE_GROUP] : plan.removals;
+  const isKind = ({ hold }: RemovalSet) => (hold.deletes === true) === isDeletion;
+  const covers = ({ hold, users }: RemovalSet, entry: PlatformUserId) =>
+    isDeletion
+      ? hold.decision.kind === 'rejected' || plan.removals.every((user) => users?.has(user))
+      : users?.has(entry) === true;
+  const left = sets.flatMap((set) => stillOpen(set, input));
+  const open = left.length === sets.length && left.every((set, at) => set === sets[at]) ? sets : left;
+  const ofKind = open.filter(isKind);
+  const within = (entry: PlatformUserId) => ofKind.find((set) => covers(set, entry))?.hold;
+  const isPermitted = (entry: PlatformUserId) => within(entry)?.decision.kind === 'approved';
+  const isUnreadable = ofKind.some(({ hold, users }) => !users && !isApproved(hold));
+  const expired = sets.filter((set) => isKind(set) && isOver(set.hold, nowMs) && isOfGroup(set.hold, input));
+  const wasIn = (entry: PlatformUserId) =>
+    expired.some(({ hold, users }) => isDeletion || (users?.has(entry) ?? !isApproved(hold)));
+  const isHeldInPart = () =>
+    isDeletion &&
+    (ofKind.length > 0 ||
+      open.some(({ hold, users }) => !isApproved(hold) && plan.removals.some((user) => users?.has(user))));
+  const ruleOf = (entry: PlatformUserId) =>
+    always.get(entry) ??
+    (isDeletion ? plan.removals.map((user) => always.get(user)).find(Boolean) : undefined);
+  const mustWait = (entry: PlatformUserId) =>
+    isUnreadable || ruleOf(entry) !== undefined || (isGuarded && (wasIn(entry) || isHeldInPart()));
+  const undecided = entries.filter((entry) => within(entry) === undefined);
+  const isJoined = (isGuarded && ofKind.some(isWaiting)) || undecided.some(mustWait);
+  const joins = (entry: PlatformUserId) => mustWait(entry) || (isJoined && !leavers.has(entry));
+  const used = entries.filter(isPermitted).flatMap((entry) => within(entry)?.digest ?? []);
+  return {
+    approved: entries.filter(isPermitted),
+    consumes: [...new Set(used)],
+    held: entries.filter((entry) => within(entry) !== undefined && !isPermitted(entry)),
+    unjudged: undecided.filter((entry) => !joins(entry)),
+    joins: undecided.filter(joins),
+    rule: undecided.map(ruleOf).find((rule) => rule !== undefined),
+    open,
+  };
+}
+
+const isWaiting = ({ hold }: RemovalSet): boolean => hold.decision.kind === 'waiting';
+const isApproved = ({ decision }: Hold): boolean => decision.kind === 'approved';
+
+const isOfGroup = ({ platformId }: Hold, input: RemovalsInput): boolean =>
+  input.platformId === undefined || platformId === input.platformId;
+
+/** Returns the part of a set that still needs a decision or has one. */
+function stillOpen(set: RemovalSet, input: RemovalsInput): readonly RemovalSet[] {
+  const { hold, users } = set;
+  const { wanted, wantedAt, nowMs } = input;
+  if (isOver(hold, nowMs) || !isOfGroup(hold, input)) return [];
+  if (hold.deletes) return wanted === undefined ? [set] : [];
+  if (users === undefined) return [set];
+  const isEnded = (user: PlatformUserId) =>
+    wanted?.has(user) === true || (wantedAt.get(user) ?? STAMP_ZERO) > hold.asOf;
+  const left = new Set([...users].filter((user) => !isEnded(user)));
+  if (left.size === users.size) return [set];
+  return left.size === 0 ? [] : [partOf(set, left)];
+}
+
+/** Returns a set with other users. The caller must seal it (`sync/apply/hold.ts`). */
+export function partOf({ hold }: RemovalSet, users: ReadonlySet<PlatformUserId>): RemovalSet {
+  const { size } = users;
+  const keeps = hold.keeps + hold.removes - size;
+  return {
+    hold: { ...hold, digest: '', removes: size, keeps, share: size / (size + keeps), chunks: 0 },
+    users,
+  };
+}
+
+/** The removals that begin to wait. `deletes` is set for the deletion of the group, with the members to show. */
+export interface Waiting extends Pick<Hold, 'rule' | 'dirtySinceMs' | 'asOf' | 'platformId' | 'deletes'> {
+  readonly users: readonly PlatformUserId[];
+  /** The number of other removals, which an operator approved. */
+  readonly approved: number;
+  /** The number of users in the group. */
+  readonly size: number;
+  readonly share: number | undefined;
+  readonly isUnderFourEyes: boolean;
+}
+
+/** Returns the list with more waiting removals. They form one set with the removals that already wait. */
+export function withWaiting(
+  sets: readonly RemovalSet[],
+  open: readonly RemovalSet[],
+  { users: added, approved, size, share, isUnderFourEyes, ...waiting }: Waiting,
+  nowMs: number,
+): readonly RemovalSet[] {
+  const isSame = ({ hold }: RemovalSet) => hold.deletes === waiting.deletes;
+  const isReplaced = (set: RemovalSet) => isSame(set) && (isWaiting(set) || waiting.deletes === true);
+  const replaced = open.filter(isReplaced);
+  const before = [...replaced, ...sets.filter((set) => isSame(set) && isOver(set.hold, nowMs))];
+  const earlier = waiting.deletes ? [] : replaced.flatMap((set) => [...(set.users ?? [])]);
+  const users = new Set([...earlier, ...added]);
+  const hold: Hold = {
+    ...waiting,
+    digest: '',
+    removes: users.size,
+    keeps: Math.max(0, size - users.size - approved),
+    share: share ?? (size === 0 ? 0 : Math.min(1, users.size / size)),
+    createdAtMs: Math.min(nowMs, ...before.map((one) => one.hold.createdAtMs)),
+    dirtySinceMs: Math.min(waiting.dirtySinceMs, ...before.map((one) => one.hold.dirtySinceMs)),
+    expiresAtMs: nowMs + HOLD_LIFETIME_MS,
+    decision: { kind: 'waiting' },
+    ...((isUnderFourEyes || sets.some((set) => set.hold.fourEyes)) && { fourEyes: true }),
+    chunks: 0,
+    hash: '',
+  };
+  return [{ hold, users }, ...open.filter((set) => !isReplaced(set))];
+}
+
+/** Whether a set has expired. An operator must then decide about its removals again. */
+export const isOver = ({ expiresAtMs }: Hold, nowMs: number): boolean => nowMs >= expiresAtMs;
