@@ -1,9 +1,9 @@
 import { originalName } from '../draw-returns.ts';
 import type { PlatformCall, SimulatedPlatform } from '../platform/platform.ts';
 import { HOUR_MS, MINUTE_MS } from '../simulation-run.ts';
-import { type Change, addedOnRequest } from './ledger.ts';
+import { type Change, addedOnRequest, removedOnRequest } from './ledger.ts';
 import { type Checker, type Observation, type ObservedConnection, removalsSince } from './observation.ts';
-import { partitionOf } from './stored.ts';
+import { partitionOf, treatmentOf } from './stored.ts';
 
 /**
  * An operator may release or pause a group while a write is in flight. Such a write may still take effect within this
@@ -12,7 +12,8 @@ import { partitionOf } from './stored.ts';
 const IN_FLIGHT_MS = 15 * MINUTE_MS;
 
 /**
- * Checks that groupsync writes only to groups that are managed and not paused, and never uses people or tokens of one company for another.
+ * Checks that groupsync writes only to groups that are managed and not paused, writes as the mode permits, and never uses
+ * people or tokens of one company for another.
  */
 export function createOwnership(): Checker {
   const read = new Map<string, number>();
@@ -21,6 +22,7 @@ export function createOwnership(): Checker {
       const { change, connection } = write;
       checkWrite(observation, write);
       checkPaused(observation, write);
+      checkMode(observation, write);
       checkUsers(observation, connection, change);
     }
     for (const stray of observation.strays) checkStray(observation, stray);
@@ -120,6 +122,44 @@ function checkWrite(
   if (isManaged || first !== change) return;
   const sentence = `The platform group ${change.id} was created by another client and never adopted. Expected no write to this group, but there was a ${change.action}.`;
   observation.accuse('ownership', 'write_to_a_stranger', owner, sentence);
+}
+
+/**
+ * Checks the table of modes (docs/modes.md): groupsync writes nothing in the mode `report`. In the mode `additive`, it
+ * deletes no group, and removes no user who is not an employee, because the directory cannot want such a user.
+ */
+function checkMode(
+  observation: Observation,
+  { change, owner, connection }: Observation['writes'][number],
+): void {
+  const { settings, item, platform, lastFaultMs } = connection;
+  const { mode } = treatmentOf(settings, [owner.group, item(owner.group)?.name?.value]);
+  const isRecentlySet = observation.seen.operators.actions.some(
+    ({ kind, atMs, ...action }) =>
+      action.connection === owner.connection &&
+      (kind === 'set' || kind === 'connect') &&
+      Math.abs(change.atMs - atMs) <= HOUR_MS,
+  );
+  if (isRecentlySet || change.late || clearsExternalId(change, owner.group, connection)) return;
+  const accuse = (cause: string, sentence: string) => observation.accuse('ownership', cause, owner, sentence);
+  if (mode === 'report')
+    accuse(
+      'write_in_report',
+      `The mode of ${owner.group} is report. Expected no write, but there was a ${change.action}.`,
+    );
+  if (mode !== 'additive') return;
+  if (change.action === 'delete')
+    accuse(
+      'deleted_in_additive',
+      `The mode of ${owner.group} is additive. Expected no deletion of ${change.id}.`,
+    );
+  // A platform that hides users, or that compares no versions, may lose a user of another client at a write.
+  if (!platform.traits.enforceVersionOnPatch || lastFaultMs() > change.atMs - HOUR_MS) return;
+  for (const user of removedOnRequest(change).filter((one) => !knowsPerson(platform, one)))
+    accuse(
+      'removed_in_additive',
+      `The directory never wanted ${user} in the additive group ${owner.group}. Expected the user to stay, but groupsync removed the user.`,
+    );
 }
 
 const STOPS_OR_STARTS = new Set(['pause_all', 'resume_all', 'observe', 'connect', 'remove_connection']);

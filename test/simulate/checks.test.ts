@@ -737,6 +737,21 @@ describe('check of ownership', () => {
       'write_while_paused',
     ],
     [
+      'groupsync writes a group in the mode report',
+      (w) => [w.set({ mode: 'report' }), w.write({})],
+      'write_in_report',
+    ],
+    [
+      'groupsync deletes a group in the mode additive',
+      (w) => [w.set({ mode: 'additive' }), w.write({ action: 'delete', sent: {} })],
+      'deleted_in_additive',
+    ],
+    [
+      'groupsync removes a user who is no employee from an additive group',
+      (w) => [w.set({ mode: 'additive' }), w.write({ removed: ['u-z'], sent: { users: [] } })],
+      'removed_in_additive',
+    ],
+    [
       'another company gets the token of this company',
       (w) => [w.call(1), w.birch.calls.push(w.calls[0] as never)],
       'token_of_another_company',
