@@ -1,4 +1,5 @@
 import type { DirectoryComparison } from '../../contract/answers/directory.ts';
+import { policyFor } from '../../contract/group-policy.ts';
 import type { MemberId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { isWhole, type ListedGroup } from '../../domain/view.ts';
@@ -93,7 +94,8 @@ async function compareGroup({ group }: DirectoryListed, comparing: Comparing): P
   const linked = platform.byId.get(state?.link?.id ?? '');
   const adopted = linked === undefined ? platform.adoptedBy(group) : undefined;
   const wanted = await usersOf(members, comparing);
-  const { added, removed } = differenceOf(wanted, linked ?? adopted, connection);
+  const { mode } = policyFor(connection.settings, group.id, group.name);
+  const { added, removed } = differenceOf(wanted, linked ?? adopted, mode === 'authoritative');
   note(comparing, { group, added, removed, members: wanted });
   const isSame = added.length + removed.length === 0 && linked !== undefined;
   return {
@@ -190,10 +192,9 @@ async function userOf(member: DirectoryUser, { connection, ports }: Comparing): 
 function differenceOf(
   wanted: ReadonlyMap<string, unknown>,
   current: ListedGroup | undefined,
-  { settings }: Connection,
+  mayRemove: boolean,
 ) {
   const shown: ReadonlySet<string> = new Set(current !== undefined && isWhole(current) ? current.users : []);
-  const mayRemove = settings.mode === 'authoritative';
   return {
     added: [...wanted.keys()].filter((user) => !shown.has(user)),
     removed: mayRemove ? [...shown].filter((user) => !wanted.has(user)) : [],
