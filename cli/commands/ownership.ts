@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { AdoptionPreview } from '../../shared/contract/answers/platform-groups.ts';
 import { type GroupRef, memberId, platformGroupId, roleId } from '../../shared/domain/ids.ts';
 import { undefinedIfNoMatch } from '../../shared/operate/find-group.ts';
 import { forgetMember, otherConnectionsKnowing } from '../../shared/operate/forget.ts';
@@ -8,6 +9,7 @@ import {
   createNamesake,
   releaseGroup,
 } from '../../shared/operate/ownership.ts';
+import { previewAdoptions } from '../../shared/operate/platform-groups.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
@@ -60,14 +62,11 @@ async function adopt(
     throw new UsageError('expected the id of a platform group, or --create');
   const ref = await context.group(group);
   if (platformId === undefined) return createAnother(context, ref, wait);
-  out.note(
-    `platform group ${platformId} becomes ${await context.groupLabel(ref)}: groupsync will set its name, spokeId and members to the values of the directory`,
-  );
-  out.note(
-    `the guard holds large removals; to see the changes afterwards: groupsync plan ${shellWords(ref.group)}`,
-  );
+  const { ports, found } = await context.connected();
+  const [preview] = await previewAdoptions(found, [{ group: ref.group, platformId }], ports);
+  if (preview !== undefined) out.note(formatPreview(preview));
   if (!(await context.confirm(`Adopt ${platformId}?`))) return EXIT.failed;
-  const outcome = await adoptGroup(ref, platformGroupId(platformId), await context.ports());
+  const outcome = await adoptGroup(ref, platformGroupId(platformId), ports);
   out.answer({ group: ref.group, platformId, outcome: outcome.kind }, () =>
     out.line(formatAdoption(outcome, ref)),
   );
@@ -89,6 +88,19 @@ async function createAnother(context: Context, ref: GroupRef, wait: boolean): Pr
   );
   if (!created) return EXIT.failed;
   return wait ? follow(context, [ref]) : EXIT.done;
+}
+
+/** Returns the effect of an adoption, and the command that approves exactly the removals of the preview. */
+export function formatPreview(preview: AdoptionPreview): string {
+  const { group, groupName, platformId, name, renamedTo, added, removed, held, digest, problem } = preview;
+  const pair = `${platformId} "${name ?? ''}" becomes ${groupName} (${group})`;
+  if (problem !== null) return `${pair}: ${problem}`;
+  const parts = [`${added} added`, `${removed} removed`, `${held} held`];
+  if (renamedTo !== null) parts.push(`renamed to "${renamedTo}"`);
+  const approval =
+    digest &&
+    `; to approve exactly these removals: groupsync holds approve ${shellWords(group)} --digest ${digest.slice(0, 12)}`;
+  return `${pair}: ${parts.join(', ')}${approval ?? ''}`;
 }
 
 export function formatAdoption(outcome: AdoptOutcome, { group }: GroupRef): string {

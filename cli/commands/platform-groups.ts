@@ -18,7 +18,7 @@ import { EXIT, UsageError } from '../io.ts';
 import { plural, shellWords } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { follow, NO_WAIT } from './follow.ts';
-import { formatAdoption } from './ownership.ts';
+import { formatAdoption, formatPreview } from './ownership.ts';
 
 const STATES: readonly string[] = PLATFORM_GROUP_STATES;
 
@@ -128,13 +128,4 @@ function refuseOthers(
   if (row === undefined) throw new NotFound(`the platform has no group ${other}`);
   const why = row.state === 'managed' ? 'groupsync manages it already' : 'it has no match, or several';
   throw new NotFound(`${other} cannot be adopted here: ${why}; to choose: groupsync adopt GROUP ${other}`);
-}
-
-function formatPreview(preview: AdoptionPreview): string {
-  const { group, groupName, platformId, name, renamedTo, added, removed, held, problem } = preview;
-  const pair = `${platformId} "${name ?? ''}" becomes ${groupName} (${group})`;
-  if (problem !== null) return `${pair}: ${problem}`;
-  const parts = [`${added} added`, `${removed} removed`, `${held} held`];
-  if (renamedTo !== null) parts.push(`renamed to "${renamedTo}"`);
-  return `${pair}: ${parts.join(', ')}`;
 }

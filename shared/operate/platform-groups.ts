@@ -164,9 +164,9 @@ function problemOf({ state, observed, owner }: FoundPair): string | null {
   return null;
 }
 
-const NO_EFFECT = { renamedTo: null, added: 0, removed: 0, held: 0 };
+const NO_EFFECT = { renamedTo: null, added: 0, removed: 0, held: 0, digest: null };
 
-function effectOf({ action, changes, held }: GroupPlan) {
+function effectOf({ action, changes, held, hold }: GroupPlan) {
   const written = WRITES.has(action) ? changes : [];
   const countOf = (kind: string) => written.filter((change) => change.kind === kind).length;
   return {
@@ -174,5 +174,6 @@ function effectOf({ action, changes, held }: GroupPlan) {
     added: countOf('add_member'),
     removed: countOf('remove_member'),
     held: held.length,
+    digest: hold?.digest ?? null,
   };
 }

@@ -136,7 +136,7 @@ export interface Facts {
   readonly wanted?: Wanted | undefined;
   readonly views?: Views | undefined;
   readonly held?: HeldUsers | undefined;
-  /** The users of all members that left the group, each with the cause. They are read only if users may stay. */
+  /** Like `ended`, for all members that left the group. They are read only if users may stay. */
   readonly departed?: ReadonlyMap<PlatformUserId, WhyNot> | undefined;
   /** The users of members that left the group, each with the cause. They are read only for a plan with removals. */
   readonly ended?: ReadonlyMap<PlatformUserId, WhyNot> | undefined;

@@ -74,6 +74,7 @@ export function endedMembers(
   group: GroupRegisters,
   registers: readonly StoredMember[],
   userFloors: ReadonlyMap<MemberId, Stamp>,
+  most = MAX_ENDED,
 ): readonly StoredMember[] {
   const floor = groupFloor(group);
   const endOf = ({ member, value, stamp }: StoredMember): Stamp =>
@@ -81,7 +82,7 @@ export function endedMembers(
   return registers
     .filter((one) => !memberCounts(one, floor, userFloors.get(one.member) ?? STAMP_ZERO))
     .toSorted((a, b) => compareText(endOf(b), endOf(a)))
-    .slice(0, MAX_ENDED);
+    .slice(0, most);
 }
 
 /** Returns the platform user of a binding, as it is stored; undefined without a binding. */

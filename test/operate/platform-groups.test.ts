@@ -101,6 +101,10 @@ describe('groups of the platform', () => {
       name: 'Night Shift',
       users: ['u-other', 'u-ann'],
     });
+    const [, approving = ''] = /(holds approve n --digest \w+)/.exec(ran.stderr) ?? [];
+    await runCli([...approving.split(' '), '--reason', 'not a member', '--yes'], { ports });
+    await apply('n');
+    expect(platform.groups.get(night as never)?.users).toEqual(['u-ann']);
   });
 });
 

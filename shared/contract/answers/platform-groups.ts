@@ -41,7 +41,8 @@ export const AdoptionPreview = z.object({
   renamedTo: nullable(text).describe('The name after the adoption, if it differs.'),
   added: count,
   removed: count,
-  held: count.describe('Removals that the guard would hold.'),
+  held: count.describe('Removals that would wait for a decision.'),
+  digest: nullable(text).describe('The digest that approves exactly these removals; null if none waits.'),
   problem: nullable(text).describe(
     'The reason why the group cannot be adopted now; null if it can be adopted.',
   ),

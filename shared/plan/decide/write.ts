@@ -62,7 +62,7 @@ function decideDifference(facts: Known, base: View | undefined, { mode }: GroupT
       wanted: wanted.group,
       current,
       whole: state.link?.takeOver === true && facts.isNarrowed !== true,
-      whyNot: new Map([...(facts.departed ?? []), ...(facts.ended ?? []), ...wanted.whyNot]),
+      whyNot: new Map([...(facts.departed ?? facts.ended ?? []), ...wanted.whyNot]),
       blocked: facts.blocked,
       excluded: facts.excluded,
       fixed: leftFields(facts, wanted.group),
@@ -182,7 +182,7 @@ function decideFirst(plan: Plan, input: Drafting, guarded: Guarded, facts: Known
 
 /** Whether the plan removes a user without a known cause, and members that left the group may explain the removal. */
 function lacksCause({ departs, removals }: Plan, { whyNot }: Drafting, facts: Known): boolean {
-  const { state, wanted, ended } = facts;
+  const { state, wanted, ended = facts.departed } = facts;
   if (departs || ended !== undefined || removals.every((user) => whyNot.has(user))) return false;
   return endedMembers(state.registers, wanted.registers, wanted.userFloors).length > 0;
 }

@@ -6,7 +6,7 @@ import type { View } from '../../domain/view.ts';
 import type { Read, StoredFact } from '../../plan/decision.ts';
 import type { Facts, HeldUsers, Views } from '../../plan/facts.ts';
 import { changedView, NO_CHANGE } from '../../plan/uncertain.ts';
-import { readDeparted, readEnded, readPart, readWanted, readWantedAgain } from '../match/wanted.ts';
+import { readEnded, readPart, readWanted, readWantedAgain } from '../match/wanted.ts';
 import type { Reading } from '../reading.ts';
 import { findCreation } from './creation.ts';
 import { readNamesakes, readOfList } from './listed-groups.ts';
@@ -64,7 +64,7 @@ async function readStored(
     what.includes('wanted') ? readWanted(facts.state, reading) : facts.wanted,
     what.includes('views') ? readViews(facts.state, reading) : facts.views,
     what.includes('held') ? readHeld(facts, reading) : facts.held,
-    what.includes('departed') ? readDeparted(facts, reading) : facts.departed,
+    what.includes('departed') ? readEnded(facts, reading, Number.POSITIVE_INFINITY) : facts.departed,
     what.includes('ended') ? readEnded(facts, reading) : facts.ended,
     readOfList(what, facts, reading),
   ]);

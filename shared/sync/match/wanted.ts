@@ -22,29 +22,13 @@ import { mayReadPart, membersAfter } from './changed-members.ts';
 import { eligibilityOf, isUnshownLately, refusedRevisionOf } from './eligibility.ts';
 import { type Resolution, resolveUsers } from './resolve.ts';
 
-/** Returns the users whose members left the group, each with the cause. Members without a binding are matched. */
-export async function readDeparted({ wanted, state }: Facts, reading: Reading) {
-  const { connection, ports } = reading;
-  const registers = wanted?.registers ?? (await ports.groups.members(state.ref));
-  const floor = groupFloor(state.registers);
-  const gone = new Map(registers.map((register) => [register.member, register] as const));
-  for (const [member, register] of gone)
-    if (memberCounts(register, floor, wanted?.userFloors.get(member) ?? STAMP_ZERO)) gone.delete(member);
-  const users = await ports.users.read(connection.name, [...gone.keys()]);
-  const departed = new Map<PlatformUserId, WhyNot>();
-  for (const [member, resolution] of await resolveUsers([...users.values()], connection, ports.people)) {
-    if (resolution.kind !== 'person') continue;
-    const { id } = eligibilityOf(resolution.person, undefined, connection.settings);
-    const { floor = STAMP_ZERO } = users.get(member) ?? {};
-    const cause = removalCauseOf(state.registers, gone.get(member), { floor, isActive: true });
-    if (id !== undefined && cause !== undefined) departed.set(platformUserId(id), { member, cause });
-  }
-  return departed;
-}
-
-/** Returns the users of the members that have left the group, as their bindings are stored, each with the cause. */
-export async function readEnded({ wanted, state }: Facts, { connection, ports }: Reading) {
-  const ended = endedMembers(state.registers, wanted?.registers ?? [], wanted?.userFloors ?? new Map());
+/**
+ * Returns the users of the members that have left the group, as their bindings are stored, each with the cause.
+ * @param most the number of members to read, the latest first
+ */
+export async function readEnded({ wanted, state }: Facts, { connection, ports }: Reading, most?: number) {
+  const { registers = [], userFloors = new Map() } = wanted ?? {};
+  const ended = endedMembers(state.registers, registers, userFloors, most);
   const members = ended.map(({ member }) => member);
   const users = await ports.users.read(connection.name, members);
   return causesOf(state, ended, users, connection);
