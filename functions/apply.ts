@@ -19,9 +19,9 @@ export async function handler(event: SQSEvent, context: Context): Promise<SQSBat
   const failed: string[] = [];
   const applyOne = async (ref: GroupRef, messageIds: readonly string[]) => {
     try {
-      reportApply(await applyGroup(ref, ports), { ...base, logger });
+      reportApply(await applyGroup(ref, ports), logger);
     } catch (error) {
-      reportCrash(ref, error, { ...base, logger });
+      reportCrash(ref, error, logger);
       failed.push(...messageIds);
     }
   };

@@ -23,7 +23,7 @@ const ANSWER_MS = 30_000;
 /** The maximum number of groups that a message names. */
 const NAMED = 10;
 
-/** Returns the error that a run throws at its end. The failed run triggers the alarm. */
+/** Returns the error that an operator's run throws at its end. */
 const unreadable = (groups: readonly string[]): Error =>
   new Error(
     `${groups.length} groups of the directory cannot be read: ${groups.slice(0, NAMED).join(', ')}. See groupsync directory groups`,
@@ -69,7 +69,8 @@ export async function handler(
       acceptsDeletions: acceptDeletions && connection !== undefined,
     });
     if (report === undefined) return { skipped: 'another run is reading the directory' };
-    if (report.unreadable.length === 0) return report;
+    // A scheduled run reports these groups by a notification.
+    if (report.unreadable.length === 0 || connection === undefined) return report;
     base.logger.info('read', { ...report, unreadable: report.unreadable.length });
     throw unreadable(report.unreadable);
   };

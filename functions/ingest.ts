@@ -20,11 +20,11 @@ const STOP_AT = 0.85;
 
 /** Stores the events of messages and wakes groups. A message that was not completed in time is received again. */
 export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
-  const { ports, logger, metrics, config } = wired();
+  const { ports, logger, config } = wired();
   const at = (part: number) => ports.clock() + part * context.getRemainingTimeInMillis();
   const messages = event.Records.map((record) => messageOf(record, config));
   const report = await ingest(messages, ports, { startUntilMs: at(START_UNTIL), stopAtMs: at(STOP_AT) });
-  reportIngest(report, { logger: logger.with({ requestId: context.awsRequestId }), metrics });
+  reportIngest(report, logger.with({ requestId: context.awsRequestId }));
   return { batchItemFailures: [...report.failedMessages].map((itemIdentifier) => ({ itemIdentifier })) };
 }
 

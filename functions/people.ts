@@ -24,8 +24,7 @@ export async function handler(
     (each) => refreshPeople(each, ports),
   );
   await ports.recordCalls();
-  const refreshed = reports.reduce((sum, { read }) => sum + read, 0);
-  base.metrics.emit('PeopleRefreshed', refreshed);
+  base.metrics.count('PeopleRefreshed');
   if (failure !== undefined) throw loggable(failure.error);
   return { reports };
 }

@@ -43,22 +43,24 @@ export async function handler(
   const invocation = ReconcileInvocation.parse(event);
   requireOwnConnection(context, invocation.connection);
   const deadlineMs = ports.clock() + leftMs;
+  const found: Parameters<typeof runReconcile>[2]['found'] = new Map();
   const { reports, failure, first } = await eachConnection(
     { ...base, connections: ports.connections, only: invocation.connection },
-    (connection) => runReconcile(connection, invocation, { ports, deadlineMs, metrics: base.metrics }),
+    (connection) => runReconcile(connection, invocation, { ports, deadlineMs, found }),
   );
   await ports.recordCalls();
   // The metric is sent even if a connection failed. Without the metric, an alarm would report that the job did not run.
   if (invocation.task === 'pump') {
-    base.metrics.emit('PumpCompleted', 1);
-    await notifyOfStage(ports, first).catch((error) =>
+    base.metrics.count('PumpCompleted');
+    const isWhole = failure === undefined && invocation.connection === undefined;
+    await notifyOfStage({ found, isWhole, pagesOf: first }, ports).catch((error) =>
       base.logger.error('the notices could not be sent', errorFields(error)),
     );
   }
   if (invocation.task === 'health' && invocation.connection === undefined) {
     base.logger.info('the data of members who left was erased', await ports.eraser.leavers(ports.clock()));
   }
-  if (invocation.task === 'sweep') base.metrics.emit('SweepCompleted', 1);
+  if (invocation.task === 'sweep') base.metrics.count('SweepCompleted');
   if (failure !== undefined) throw loggable(failure.error);
   return { reports };
 }

@@ -13,13 +13,13 @@ export async function handler(
   event: APIGatewayProxyEventV2,
   context: Context,
 ): Promise<APIGatewayProxyStructuredResultV2> {
-  const { ports, admits, logger, metrics } = wired();
+  const { ports, admits, logger } = wired();
   const startedMs = ports.clock();
   const request = requestOf(event);
   const report = admits(request.source ?? '') ? await handleScim(request, ports) : refuseAddress();
   const { method, path } = request;
   const call = { method, endpoint: endpointOf(path), elapsedMs: ports.clock() - startedMs };
-  reportScim(report, call, { logger: logger.with({ requestId: context.awsRequestId }), metrics });
+  reportScim(report, call, logger.with({ requestId: context.awsRequestId }));
   const { status, headers, body } = report.reply;
   return { statusCode: status, headers, body };
 }

@@ -1,238 +1,269 @@
 import { Duration } from 'aws-cdk-lib';
 import type { AlarmProps, IMetric } from 'aws-cdk-lib/aws-cloudwatch';
-import { Alarm, ComparisonOperator, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  Alarm,
+  ComparisonOperator,
+  MathExpression,
+  Metric,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { METRIC_DIMENSIONS, METRICS, type MetricName } from '../shared/contract/metrics.ts';
+import { METRIC_DIMENSION, type MetricName } from '../shared/contract/metrics.ts';
 import { METRIC_NAMESPACE } from '../shared/contract/names.ts';
+import { TABLE } from '../shared/contract/topology.ts';
+import type { ConnectorFunction } from './connector-function.ts';
+import type { Console } from './console.ts';
+import type { Scim } from './scim.ts';
 import type { Settings } from './settings.ts';
 
-export interface AlarmConfig {
-  readonly prefix: string;
+interface AlarmsProps {
+  readonly settings: Pick<
+    Settings,
+    'prefix' | 'runbookUrl' | 'pumpMinutes' | 'sweepMinutes' | 'peopleMinutes'
+  >;
   readonly topic: ITopic;
-  /** The runbook's path in the repository, or the URL of its rendered page. */
-  readonly runbookUrl: string;
+  readonly functions: readonly ConnectorFunction[];
+  readonly reconcile: IFunction;
+  readonly table: Table;
+  readonly undelivered: IQueue;
+  /** The queues of ingest. */
+  readonly events: readonly IQueue[];
+  readonly scim: Scim | undefined;
+  readonly console: Console | undefined;
 }
 
-interface AlarmSpec extends Pick<AlarmProps, 'comparisonOperator' | 'datapointsToAlarm'> {
+interface AlarmSpec extends Pick<AlarmProps, 'datapointsToAlarm'> {
   /** The heading in the runbook. The alarm's name contains the heading and `of`. */
   readonly heading: string;
-  /** The name of the function that the alarm watches, if several functions have an alarm with the same heading. */
+  /** What the alarm watches, if several alarms have the same heading. */
   readonly of?: string;
   /** One sentence that describes the state in which the alarm fires. */
   readonly meaning: string;
-  readonly metric: IMetric;
+  /** The first command to run. */
+  readonly command: string;
+  /** By name, the metrics of the expression. */
+  readonly metrics: Readonly<Record<string, IMetric>>;
+  /** Default: the sum of the metrics. A metric without data counts as 0. */
+  readonly expression?: string;
+  readonly period: Duration;
   /** Default: 1. */
   readonly threshold?: number;
   /** Default: 1. */
   readonly evaluationPeriods?: number;
-  /**
-   * How the alarm treats missing data. Default: not breaching, because idle queues, tables and functions send no data.
-   */
-  readonly missing?: TreatMissingData;
+  /** Whether the alarm also fires if no metric has data. Idle queues, tables and functions send no data. */
+  readonly firesWithoutData?: true;
 }
 
-/** Adds an alarm that publishes its start and its end to the stage's topic. The description links to the runbook. */
-export function addAlarm(scope: Construct, alarmConfig: AlarmConfig, spec: AlarmSpec): Alarm {
-  const { heading, of, meaning, missing = TreatMissingData.NOT_BREACHING, ...rest } = spec;
-  const slug = headingSlug(heading);
-  const alarm = new Alarm(scope, `${pascal(slug)}${of === undefined ? '' : 'Of'}${pascal(of ?? '')}Alarm`, {
-    threshold: 1,
-    evaluationPeriods: 1,
-    ...rest,
-    alarmName: [alarmConfig.prefix, slug, of].filter((part) => part !== undefined).join('-'),
-    alarmDescription: `${meaning} What to do: ${alarmConfig.runbookUrl}#${slug}`,
-    treatMissingData: missing,
-  });
-  const action = new SnsAction(alarmConfig.topic);
-  alarm.addAlarmAction(action);
-  alarm.addOkAction(action);
-  return alarm;
+const FIVE_MINUTES = Duration.minutes(5);
+/** The age of a message at which an alarm fires. Ingest acknowledges a message within two minutes. */
+const OLDEST_MESSAGE_SECONDS = 900;
+const HOUR_MINUTES = 60;
+/** A single crash is repaired by the next run. The hourly functions reach this number in three hours. */
+const LASTING_ERRORS = 3;
+
+/**
+ * The states that only AWS sees. The requeue job reports all other states (`plan/notice.ts`), because its message can
+ * name the connections. Each alarm publishes its start and its end to the stage's topic.
+ */
+export class Alarms extends Construct {
+  constructor(scope: Construct, id: string, props: AlarmsProps) {
+    super(scope, id);
+    const { prefix, runbookUrl } = props.settings;
+    const action = new SnsAction(props.topic);
+    for (const { heading, of, meaning, command, metrics, expression, period, ...spec } of alarmsOf(props)) {
+      const { firesWithoutData, ...rest } = spec;
+      const slug = headingSlug(heading);
+      const name = of === undefined ? slug : `${slug}-${of}`;
+      const alarm = new Alarm(this, name, {
+        threshold: 1,
+        evaluationPeriods: 1,
+        ...rest,
+        comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+        metric: new MathExpression({
+          expression: expression ?? sumOf(Object.keys(metrics)),
+          usingMetrics: metrics,
+          label: heading,
+          period,
+        }),
+        alarmName: `${prefix}-${name}`,
+        alarmDescription: `${meaning} Run: npx groupsync --prefix ${prefix} ${command} What to do: ${runbookUrl}#${slug}`,
+        treatMissingData: firesWithoutData ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+      });
+      alarm.addAlarmAction(action);
+      alarm.addOkAction(action);
+    }
+  }
 }
+
+const filled = (name: string) => `FILL(${name}, 0)`;
+const sumOf = (names: readonly string[]) => names.map(filled).join(' + ');
 
 /** The anchor of a heading in rendered Markdown, for headings of letters, digits and spaces. */
 export const headingSlug = (heading: string) => heading.toLowerCase().replaceAll(' ', '-');
 
-const pascal = (slug: string) =>
-  slug
-    .split('-')
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join('');
-
-/** Returns a metric that groupsync's code emits, combined over all connections and all kinds of the stage. */
-export function stageMetric(prefix: string, name: MetricName, period: Duration = Duration.minutes(5)) {
-  return new Metric({
-    namespace: METRIC_NAMESPACE,
-    metricName: name,
-    dimensionsMap: { [METRIC_DIMENSIONS.prefix]: prefix },
-    statistic: METRICS[name].form === 'count' ? 'Sum' : 'Maximum',
-    period,
-  });
-}
-
-interface HealthAlarm extends Omit<AlarmSpec, 'metric'> {
-  readonly metric: MetricName;
-  /**
-   * By default, the alarm uses the sum of a counter, and the maximum of any other metric. With `SampleCount`, the alarm
-   * counts data points.
-   */
-  readonly statistic?: 'SampleCount';
-  readonly periodMinutes?: number;
-}
-
-const HOUR_MINUTES = 60;
-
-/** Settings of alarms that fire when a scheduled job has sent no data for three periods. */
-const NOT_IN_THREE_INTERVALS = {
-  evaluationPeriods: 3,
-  comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
-  missing: TreatMissingData.BREACHING,
-} as const;
-
-/**
- * Alarms of the whole stage, on metrics that groupsync's code emits. Each run of the requeue job sends the levels, such
- * as waiting times. If the requeue job stops, the alarms on levels end, and the alarm *Pump not run* fires.
- */
-function healthAlarms(every: Schedules): readonly HealthAlarm[] {
+function alarmsOf(props: AlarmsProps): readonly AlarmSpec[] {
+  const { functions, table, undelivered, events, scim, console } = props;
+  const audit = functions.find(({ name }) => name === 'audit');
+  const age = (queue: IQueue) => queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum' });
+  const ages = Object.fromEntries(events.map((queue, at) => [`queue${at}`, age(queue)]));
   return [
     {
-      heading: 'Apply failures',
-      meaning: 'At least 20 attempts to write groups to the platform have failed within 15 minutes.',
-      metric: 'ApplyFailures',
-      periodMinutes: 15,
-      threshold: 20,
+      heading: 'Changes wait',
+      meaning: `A message in a queue of events has waited over ${OLDEST_MESSAGE_SECONDS / 60} minutes.`,
+      command: 'status',
+      metrics: ages,
+      expression: `MAX([${Object.keys(ages).map(filled).join(', ')}])`,
+      period: FIVE_MINUTES,
+      threshold: OLDEST_MESSAGE_SECONDS,
+      evaluationPeriods: 2,
     },
+    ...scheduledWork(props),
     {
-      heading: 'Changes wait over an hour',
-      meaning: 'A group has differed from the directory for over an hour.',
-      metric: 'OldestDirtySeconds',
-      threshold: 3600,
+      heading: 'A function fails',
+      meaning: `Within three hours, functions crashed or ran out of time at least ${LASTING_ERRORS} times.`,
+      command: 'doctor',
+      metrics: byName(functions, (one) => one.metricErrors()),
+      period: Duration.hours(3),
+      threshold: LASTING_ERRORS,
     },
+    throttled(functions, table),
     {
-      heading: 'Gate closed',
-      meaning: 'A connection has not been able to write to the platform for over 15 minutes.',
-      metric: 'GateClosedSeconds',
-      threshold: 900,
+      heading: 'Undelivered',
+      meaning: 'An event could not be put into its queue, or an audit entry could not be copied.',
+      command: 'doctor',
+      metrics: { messages: undelivered.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }) },
+      period: FIVE_MINUTES,
     },
-    {
-      heading: 'Credential unauthorised',
-      meaning: 'The platform refuses the credential of a connection.',
-      metric: 'CredentialUnauthorized',
-    },
-    {
-      heading: 'Credential holder leaves',
-      meaning:
-        'The person who installed the app on the platform has left, or leaves within 30 days. The credential becomes invalid when this person leaves.',
-      metric: 'CredentialHolderLeaving',
-    },
-    {
-      heading: 'Credential not checked',
-      meaning: 'For two days, no check has confirmed the credential of a connection.',
-      metric: 'CredentialUncheckedSeconds',
-      threshold: 2 * 24 * 3600,
-    },
-    {
-      heading: 'Holds waiting',
-      meaning: 'The removal guard holds removals, which wait for the decision of an operator.',
-      metric: 'HoldsWaiting',
-    },
-    {
-      heading: 'Feed cursor stale',
-      meaning: 'The activity feed has not been read to its end for over a day and for three scheduled runs.',
-      metric: 'FeedCursorAgeSeconds',
-      threshold: Math.max(24 * 3600, 3 * 60 * every.feedMinutes),
-    },
-    {
-      heading: 'Source late',
-      meaning: 'A source has sent nothing for longer than its connection expects.',
-      metric: 'SourceLateSeconds',
-    },
-    ...(every.directory ? READER_ALARMS : []),
-    {
-      heading: 'Sweep halted',
-      meaning:
-        'Over 5 % of the linked groups are missing on the platform. groupsync does not re-create the missing groups.',
-      metric: 'SweepHalted',
-    },
-    {
-      heading: 'People keep access',
-      meaning:
-        'The platform refuses to remove members, so they keep their access. The value is the number of such members in one group.',
-      metric: 'AccessKept',
-      periodMinutes: 120,
-    },
-    {
-      heading: 'Unknown users',
-      meaning: 'Groups that groupsync manages contain ids that match no known employee.',
-      metric: 'UnknownUsers',
-      periodMinutes: wholeHours(every.sweepMinutes),
-    },
-    {
-      heading: 'Sweep not run',
-      meaning: 'No sweep has completed within three sweep intervals.',
-      metric: 'SweepCompleted',
-      periodMinutes: wholeHours(every.sweepMinutes),
-      ...NOT_IN_THREE_INTERVALS,
-    },
-    {
-      heading: 'People not refreshed',
-      meaning: 'No refresh of the people index has completed within three refresh intervals.',
-      metric: 'PeopleRefreshed',
-      statistic: 'SampleCount',
-      periodMinutes: wholeHours(every.peopleMinutes),
-      ...NOT_IN_THREE_INTERVALS,
-    },
-    {
-      heading: 'Pump not run',
-      meaning: `The requeue job (pump) has not completed for ${3 * usualMinutes(every)} minutes, so other alarms may miss data.`,
-      metric: 'PumpCompleted',
-      ...NOT_IN_THREE_INTERVALS,
-    },
+    ...(scim === undefined ? [] : [scimRequests(scim)]),
+    ...(console === undefined ? [] : [consoleRequests(console)]),
+    ...(audit === undefined ? [] : [auditCopy(audit.function)]),
   ];
 }
 
 /**
- * Alarms of a stage that reads directories. The requeue job sends the metrics of these alarms, so they work even if the
- * reader of directories does not run.
+ * The scheduled jobs. A job that fails or is throttled has another alarm. The requeue job has its own alarm, because
+ * the other jobs run seldom, and because it reports the states of connections.
  */
-const READER_ALARMS: readonly HealthAlarm[] = [
-  {
-    heading: 'Reader late',
-    meaning: 'The directory of a connection has not been read for longer than expected.',
-    metric: 'ReaderLateSeconds',
-  },
-  {
-    heading: 'Reader stopped',
-    meaning:
-      'The reader of a directory has stopped, because a permission is missing or too many groups have disappeared.',
-    metric: 'ReaderStopped',
-  },
-  {
-    heading: 'Directory lists too few members',
-    meaning: 'Three times within an hour, the member list of a group was shorter than its member count.',
-    metric: 'ReaderShortGroups',
-  },
-];
-
-/** Rounds a period up to whole hours. Alarm periods above an hour must be whole hours. */
-const wholeHours = (minutes: number): number => Math.ceil(minutes / HOUR_MINUTES) * HOUR_MINUTES;
-
-/** A period without data would end the alarm. So a period is at least as long as the interval of the requeue job. */
-const usualMinutes = ({ pumpMinutes }: Pick<Settings, 'pumpMinutes'>): number => Math.max(5, pumpMinutes);
-
-type Schedules = Pick<Settings, `${'sweep' | 'pump' | 'people' | 'feed'}Minutes` | 'directory'>;
-
-export class HealthAlarms extends Construct {
-  constructor(scope: Construct, id: string, schedules: Schedules, alarmConfig: AlarmConfig) {
-    super(scope, id);
-    const usual = usualMinutes(schedules);
-    for (const { metric, statistic, periodMinutes = usual, ...spec } of healthAlarms(schedules)) {
-      const data = stageMetric(alarmConfig.prefix, metric, Duration.minutes(periodMinutes));
-      addAlarm(this, alarmConfig, {
-        ...spec,
-        metric: statistic === undefined ? data : data.with({ statistic }),
-      });
-    }
-  }
+function scheduledWork({ settings, reconcile }: AlarmsProps): readonly AlarmSpec[] {
+  const { prefix, pumpMinutes, sweepMinutes, peopleMinutes } = settings;
+  const often = Duration.minutes(Math.max(5, pumpMinutes));
+  // Periods above an hour must be whole hours.
+  const seldom = Duration.hours(Math.ceil(Math.max(sweepMinutes, peopleMinutes) / HOUR_MINUTES));
+  const completed = (metricName: MetricName) =>
+    new Metric({
+      namespace: METRIC_NAMESPACE,
+      metricName,
+      dimensionsMap: { [METRIC_DIMENSION]: prefix },
+      statistic: 'Sum',
+    });
+  const late = { heading: 'Scheduled work late', command: 'doctor', evaluationPeriods: 3 } as const;
+  return [
+    {
+      ...late,
+      meaning: `The requeue job (pump) has not completed for ${3 * often.toMinutes()} minutes, so no state of a connection is reported.`,
+      metrics: {
+        pump: completed('PumpCompleted'),
+        errors: reconcile.metricErrors(),
+        refused: reconcile.metricThrottles(),
+      },
+      expression: `IF(${sumOf(['pump', 'errors', 'refused'])} < 1, 1, 0)`,
+      period: often,
+      firesWithoutData: true,
+    },
+    {
+      ...late,
+      of: 'hourly',
+      meaning: `The sweep or the refresh of people has not completed for ${3 * seldom.toHours()} hours.`,
+      metrics: {
+        pump: completed('PumpCompleted'),
+        sweep: completed('SweepCompleted'),
+        people: completed('PeopleRefreshed'),
+      },
+      expression: 'IF(FILL(pump, 0) >= 1 AND (FILL(sweep, 0) < 1 OR FILL(people, 0) < 1), 1, 0)',
+      period: seldom,
+    },
+  ];
 }
+
+const byName = (
+  functions: readonly ConnectorFunction[],
+  metric: (one: IFunction) => IMetric,
+): Readonly<Record<string, IMetric>> =>
+  Object.fromEntries(functions.map((one) => [one.name, metric(one.function)]));
+
+/** Failed requests of the console have an alarm of their own, and so has a late copy of the audit. */
+const WATCHED_ELSEWHERE: ReadonlySet<string> = new Set(['console', 'audit']);
+const TABLE_THROTTLES = 100;
+
+/** Functions and table are throttled for different reasons, but in both cases the quotas must be compared with the load. */
+function throttled(functions: readonly ConnectorFunction[], { tableName }: Table): AlarmSpec {
+  const ofFunctions = byName(
+    functions.filter(({ name }) => !WATCHED_ELSEWHERE.has(name)),
+    (one) => one.metricThrottles(),
+  );
+  const ofTable = (metricName: string, more: Record<string, string> = {}) =>
+    new Metric({
+      namespace: 'AWS/DynamoDB',
+      metricName,
+      dimensionsMap: { TableName: tableName, ...more },
+      statistic: 'Sum',
+    });
+  // If DynamoDB throttles the index, it also throttles writes of the table. The index has a separate metric.
+  const tableMetrics = {
+    tableReads: ofTable('ReadThrottleEvents'),
+    tableWrites: ofTable('WriteThrottleEvents'),
+    indexWrites: ofTable('WriteThrottleEvents', { GlobalSecondaryIndexName: TABLE.index.name }),
+  };
+  return {
+    heading: 'Throttled',
+    meaning: `In each of three periods of 5 minutes, AWS refused calls of functions, or at least ${TABLE_THROTTLES} requests to the table.`,
+    command: 'doctor',
+    metrics: { ...ofFunctions, ...tableMetrics },
+    expression: `IF(${sumOf(Object.keys(ofFunctions))} >= 1 OR ${sumOf(Object.keys(tableMetrics))} >= ${TABLE_THROTTLES}, 1, 0)`,
+    period: FIVE_MINUTES,
+    evaluationPeriods: 3,
+  };
+}
+
+/** A percentage means little for few requests, so fewer failures raise no alarm. */
+const FEW_FAILURES = 5;
+
+const scimRequests = ({ api, withStatus }: Scim): AlarmSpec => ({
+  heading: 'SCIM',
+  meaning:
+    'Within 15 minutes, at least 5 % of the SCIM requests failed (5xx), at least 20 had no valid token (401), or at least 150 were throttled (429).',
+  command: 'scim token list',
+  metrics: {
+    failed: api.metricServerError({ statistic: 'Sum' }),
+    requests: api.metricCount({ statistic: 'SampleCount' }),
+    refused: withStatus(401),
+    throttled: withStatus(429),
+  },
+  expression: `IF((FILL(failed, 0) >= ${FEW_FAILURES} AND FILL(failed, 0) >= 0.05 * FILL(requests, 0)) OR FILL(refused, 0) >= 20 OR FILL(throttled, 0) >= 150, 1, 0)`,
+  period: Duration.minutes(15),
+});
+
+const consoleRequests = ({ api }: Console): AlarmSpec => ({
+  heading: 'Console',
+  meaning: `At least ${FEW_FAILURES} requests of the console failed (5xx) within 5 minutes, in two of three periods.`,
+  command: 'doctor',
+  metrics: { failed: api.metricServerError({ statistic: 'Sum' }) },
+  period: FIVE_MINUTES,
+  threshold: FEW_FAILURES,
+  evaluationPeriods: 3,
+  datapointsToAlarm: 2,
+});
+
+const auditCopy = (audit: IFunction): AlarmSpec => ({
+  heading: 'Audit copy',
+  meaning: 'An entry of the audit has not been copied into the locked bucket for over an hour.',
+  command: 'deploy --revert-drift --dry-run',
+  metrics: { age: audit.metric('IteratorAge', { statistic: 'Maximum' }) },
+  period: FIVE_MINUTES,
+  threshold: Duration.hours(1).toMilliseconds(),
+});

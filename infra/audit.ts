@@ -11,7 +11,6 @@ import {
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectLockRetention } from 'aws-cdk-lib/aws-s3';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { addAlarm } from './alarms.ts';
 import { ConnectorFunction, type ConnectorFunctionProps } from './connector-function.ts';
 import { grantExport } from './permissions.ts';
 import { removalPolicy } from './state.ts';
@@ -42,7 +41,7 @@ exports.handler = ({ Records }) => Promise.all(Records.map(async ({ eventID, dyn
 }));
 `;
 
-interface AuditExportProps extends Pick<ConnectorFunctionProps, 'settings' | 'key' | 'alarmConfig'> {
+interface AuditExportProps extends Pick<ConnectorFunctionProps, 'settings' | 'key'> {
   readonly lockedDays: number;
   readonly table: Table;
   readonly undelivered: IQueue;
@@ -55,7 +54,7 @@ export class AuditExport extends Construct {
 
   constructor(scope: Construct, id: string, { lockedDays, table, undelivered, ...props }: AuditExportProps) {
     super(scope, id);
-    const { key, alarmConfig } = props;
+    const { key } = props;
     this.bucket = new Bucket(this, 'Bucket', {
       objectLockDefaultRetention: ObjectLockRetention.compliance(Duration.days(lockedDays)),
       encryption: BucketEncryption.KMS,
@@ -111,11 +110,5 @@ export class AuditExport extends Construct {
         }),
       ],
     }).node.addDependency(this.worker.role);
-    addAlarm(this, alarmConfig, {
-      heading: 'Audit export behind',
-      meaning: 'An entry of the audit has not been copied into the locked bucket for over an hour.',
-      metric: this.worker.function.metric('IteratorAge', { statistic: 'Maximum' }),
-      threshold: Duration.hours(1).toMilliseconds(),
-    });
   }
 }

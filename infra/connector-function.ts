@@ -1,5 +1,4 @@
 import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
-import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import {
@@ -13,7 +12,6 @@ import {
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { functionName } from '../shared/contract/names.ts';
-import { type AlarmConfig, addAlarm } from './alarms.ts';
 import type { DeployableKey } from './function-code.ts';
 import type { Settings } from './settings.ts';
 
@@ -26,16 +24,12 @@ export interface ConnectorFunctionProps {
   readonly memoryMiB: number;
   readonly timeoutSeconds: number;
   readonly key: IKey;
-  readonly alarmConfig: AlarmConfig;
   /** The number of executions that are reserved for this function, which is also its maximum. */
   readonly reservedConcurrency?: number | undefined;
 }
 
-/** The part of the timeout above which an alarm counts a run as slow. */
-const NEAR_TIMEOUT = 0.8;
-
 /**
- * One function with its role, its log group and the alarms that every function has. The role starts with logging and
+ * One function with its role and its log group. The role starts with logging and
  * tracing only. The stack adds the permissions in `permissions.ts`.
  *
  * Concurrency is reserved only if the settings require it, because a new AWS account has 10 executions and cannot
@@ -82,26 +76,10 @@ export class ConnectorFunction extends Construct {
       recursiveLoop: name === 'apply' ? RecursiveLoop.ALLOW : RecursiveLoop.TERMINATE,
       ...(reservedConcurrency !== undefined && { reservedConcurrentExecutions: reservedConcurrency }),
     });
-    this.#alarms(name, timeoutSeconds, props.alarmConfig);
     Validations.of(this.role).acknowledge({
       id: 'AwsSolutions-IAM5[Resource::*]',
       reason:
         'xray:PutTraceSegments and xray:PutTelemetryRecords have no resource level (service authorization reference).',
     });
-  }
-
-  #alarms(name: string, timeoutSeconds: number, alarmConfig: AlarmConfig): void {
-    const { function: target } = this;
-    // The alarms "… not run" report a function that is not called.
-    const alarm = (heading: string, meaning: string, metric: IMetric, evaluationPeriods = 3, threshold = 1) =>
-      addAlarm(this, alarmConfig, { heading, of: name, meaning, metric, threshold, evaluationPeriods });
-    alarm('Function errors', `The function ${name} crashed or ran out of time.`, target.metricErrors(), 1);
-    alarm('Function throttles', `Calls of the function ${name} were refused.`, target.metricThrottles());
-    // A function with long or hourly runs rarely has slow runs in three consecutive periods of 5 minutes. For such a
-    // function, one slow run within an hour triggers the alarm.
-    const [minutes, times] = timeoutSeconds < 300 ? [5, 3] : [60, 1];
-    const longest = target.metricDuration({ statistic: 'Maximum', period: Duration.minutes(minutes) });
-    const near = `A run of the function ${name} took over ${NEAR_TIMEOUT * 100} % of its ${timeoutSeconds} seconds.`;
-    alarm('Function near its time limit', near, longest, times, NEAR_TIMEOUT * timeoutSeconds * 1000);
   }
 }

@@ -29,7 +29,7 @@ import {
 import { OLDEST_READER, RELEASE_OUTPUTS } from '../shared/contract/releases.ts';
 import { SCHEDULES } from '../shared/contract/topology.ts';
 import { VERSION } from '../shared/contract/version.ts';
-import { type AlarmConfig, HealthAlarms } from './alarms.ts';
+import { Alarms } from './alarms.ts';
 import { AuditExport } from './audit.ts';
 import type { ConnectorFunction } from './connector-function.ts';
 import { type CalledByConsole, Console, type ConsoleProps, grantConsole } from './console.ts';
@@ -101,8 +101,7 @@ export class ConnectorStack extends Stack {
     const key = encryptionKey(this, settings);
     const topic = alarmTopic(this, settings, key);
     this.alarmTopic = topic;
-    const alarmConfig: AlarmConfig = { prefix, topic, runbookUrl: settings.runbookUrl };
-    const every = { settings, key, alarmConfig };
+    const every = { settings, key };
     const the = <Name extends DeployableKey>(name: Name, description: string) =>
       ({ ...every, name, description, code: code[name], memoryMiB: MEMORY_MIB[name] }) as const;
 
@@ -114,7 +113,7 @@ export class ConnectorStack extends Stack {
       'Apply',
       the('apply', 'Makes groups of the platform equal to desired state'),
     );
-    const scheduled = { timeoutSeconds: SCHEDULED_TIMEOUT_SECONDS, undelivered };
+    const scheduled = { timeoutSeconds: SCHEDULED_TIMEOUT_SECONDS };
     const reconcile = new ScheduledWorker(this, 'Reconcile', {
       ...the('reconcile', 'Wakes waiting groups, reads the activity feed, runs sweeps'),
       ...scheduled,
@@ -185,17 +184,8 @@ export class ConnectorStack extends Stack {
     // A replay turns a dead-lettered message into an event. So only the functions may send to the dead-letter queues.
     closeTo(ingest.worker.role.roleArn, queues.eventsDlq);
     closeTo(apply.worker.role.roleArn, queues.applyDlq);
-    // Operators forward the events in this queue (runbook). Only these roles, EventBridge and SNS may send to it.
-    const undeliveredSenders = [
-      reconcile.schedulerRole,
-      people.schedulerRole,
-      ...(directory ? [directory.schedulerRole] : []),
-      ...(audit ? [audit.worker.role] : []),
-    ];
-    closeTo(
-      undeliveredSenders.map(({ roleArn }) => roleArn),
-      undelivered,
-    );
+    // Operators forward the events in this queue (runbook). Only EventBridge, SNS and the copy of the audit may send.
+    closeTo(audit ? [audit.worker.role.roleArn] : [], undelivered);
 
     const reader = equipReader(directory?.worker, readerQueue, settings);
     this.sources = new Sources(this, 'Sources', {
@@ -209,8 +199,18 @@ export class ConnectorStack extends Stack {
     });
     const workers = functions.filter(({ name }) => CALLED_BY_OPERATORS.has(name));
     new Operators(this, 'Operators', { ...every, secretsKey, workers });
-    new HealthAlarms(this, 'Health', settings, alarmConfig);
-    new Dashboard(this, 'Dashboard', { prefix, resources, functions, scim });
+    new Alarms(this, 'Alarms', {
+      settings,
+      topic,
+      functions,
+      reconcile: reconcile.worker.function,
+      table,
+      undelivered,
+      events: [queues.events, ...ofSources.values()],
+      scim,
+      console,
+    });
+    if (settings.dashboard) new Dashboard(this, 'Dashboard', { prefix, resources, functions, scim });
 
     for (const key of QUEUE_KEYS) output(STACK_OUTPUTS[key], queues[key].queueUrl);
     for (const [source, { queueUrl }] of ofSources) output(`${STACK_OUTPUTS.events}-${source}`, queueUrl);

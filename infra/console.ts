@@ -1,11 +1,9 @@
-import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
+import { ArnFormat, Stack } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
-import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import type { ConsoleSignIn } from '../shared/contract/console.ts';
 import { consoleSecretName, ENVIRONMENT, scheduleName } from '../shared/contract/names.ts';
-import { addAlarm } from './alarms.ts';
 import { ConnectorFunction, type ConnectorFunctionProps } from './connector-function.ts';
 import { addHttpApi, HTTP_TIMEOUT_SECONDS } from './http-api.ts';
 import { noDecisions, type Resources } from './permissions.ts';
@@ -13,7 +11,6 @@ import { noDecisions, type Resources } from './permissions.ts';
 /** Requests per second. An opened page first sends a few requests, and then one request every ten seconds. */
 const RATE_LIMIT = 50;
 const BURST_LIMIT = 100;
-const PERIOD = Duration.minutes(5);
 
 export interface ConsoleProps extends Omit<ConnectorFunctionProps, 'name' | 'timeoutSeconds'> {
   readonly signIn: ConsoleSignIn;
@@ -26,6 +23,7 @@ export interface ConsoleProps extends Omit<ConnectorFunctionProps, 'name' | 'tim
 /** The console that people sign in to: a function behind a separate HTTP API. */
 export class Console extends Construct {
   readonly worker: ConnectorFunction;
+  readonly api: HttpApi;
   readonly url: string;
   readonly hasSecret: boolean;
 
@@ -54,24 +52,7 @@ export class Console extends Construct {
     this.url = customUrl ?? api.apiEndpoint;
     this.worker.function.addEnvironment(ENVIRONMENT.console, JSON.stringify(signIn));
     this.worker.function.addEnvironment(ENVIRONMENT.consoleUrl, this.url);
-    this.#alarm(api, props);
-  }
-
-  #alarm(api: HttpApi, { alarmConfig }: Pick<ConsoleProps, 'alarmConfig'>): void {
-    addAlarm(this, alarmConfig, {
-      heading: 'Console requests fail',
-      meaning:
-        'At least 5 requests of the console were answered with a 5xx within 5 minutes, in two of three periods.',
-      metric: new MathExpression({
-        expression: 'failed',
-        usingMetrics: { failed: api.metricServerError({ statistic: 'Sum', period: PERIOD }) },
-        label: 'requests answered with a 5xx',
-        period: PERIOD,
-      }),
-      threshold: 5,
-      evaluationPeriods: 3,
-      datapointsToAlarm: 2,
-    });
+    this.api = api;
   }
 }
 

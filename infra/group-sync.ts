@@ -41,7 +41,9 @@ export interface GroupSyncProps {
   readonly peopleMinutes?: number;
   /** Address that receives alarms. Default: none. Without an address, subscribe a target to `alarmTopic`. */
   readonly alarmEmail?: string;
-  /** Targets of notifications: `alarms`, `webhook`, or ARNs of SNS topics. Default: none. */
+  /** Whether the stage has a dashboard. Default: false. */
+  readonly dashboard?: boolean;
+  /** Targets of notifications: `alarms`, `webhook`, or ARNs of SNS topics. Default: `alarms`. */
   readonly notify?: readonly string[];
   /** Connections with a viewer policy `<prefix>-viewer-<connection>-<region>`. Default: none. */
   readonly connectionViewers?: readonly string[];

@@ -72,13 +72,14 @@ export const StageSettings = z
     // The KMS keys with which the function signs in as an application at Okta.
     directoryKeys: listOf(z.string().regex(KEY_ARN, 'expected the ARN of a key in KMS'), 40),
     alarmEmail: z.email().optional(),
+    dashboard: flag.default(false),
     notify: listOf(
       z.union([z.enum(['alarms', 'webhook']), z.string().regex(TOPIC_ARN)], {
         error: 'expected alarms, webhook, or the ARN of a standard SNS topic',
       }),
       6,
       600,
-    ),
+    ).default(['alarms']),
     connectionViewers: Connections,
     connectionOperators: Connections,
     persons: Persons,

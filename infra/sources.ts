@@ -144,7 +144,10 @@ class NamedProducers {
   }
 }
 
-/** Denies sending to all principals except the producers, even if their IAM policies allow sending. */
+/**
+ * Denies sending to all principals except the producers and AWS services, even if their IAM policies allow sending.
+ * Without producers, only AWS services may send.
+ */
 export const closeTo = (producers: string | readonly string[], queue: Queue) =>
   queue.addToResourcePolicy(
     new PolicyStatement({
@@ -154,7 +157,7 @@ export const closeTo = (producers: string | readonly string[], queue: Queue) =>
       actions: ['sqs:SendMessage'],
       resources: [queue.queueArn],
       conditions: {
-        ArnNotEquals: { 'aws:PrincipalArn': producers },
+        ...(producers.length > 0 && { ArnNotEquals: { 'aws:PrincipalArn': producers } }),
         // EventBridge and SNS have separate statements. `redriveAllowPolicy` limits the redrive of SQS.
         Bool: { 'aws:PrincipalIsAWSService': 'false' },
       },

@@ -1,5 +1,4 @@
 import { ArnFormat, Duration, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
-import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import {
   AttributeType,
   BillingMode,
@@ -14,14 +13,12 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { tableName } from '../shared/contract/names.ts';
 import { TABLE } from '../shared/contract/topology.ts';
-import { type AlarmConfig, addAlarm } from './alarms.ts';
 import { isEmulated, type Settings } from './settings.ts';
 import { NO_SOURCE_QUEUE } from './workers.ts';
 
 interface DataProps {
   readonly settings: Settings;
   readonly key: IKey;
-  readonly alarmConfig: AlarmConfig;
 }
 
 const text = (name: string) => ({ name, type: AttributeType.STRING });
@@ -30,7 +27,7 @@ const text = (name: string) => ({ name, type: AttributeType.STRING });
 export class State extends Construct {
   readonly table: Table;
 
-  constructor(scope: Construct, id: string, { settings, key, alarmConfig }: DataProps) {
+  constructor(scope: Construct, id: string, { settings, key }: DataProps) {
     super(scope, id);
     this.table = new Table(this, 'Table', {
       tableName: tableName(settings.prefix),
@@ -52,52 +49,17 @@ export class State extends Construct {
       projectionType: ProjectionType.INCLUDE,
       nonKeyAttributes: [...TABLE.index.projected],
     });
-    this.#alarmOnThrottles(alarmConfig);
-  }
-
-  /** If DynamoDB throttles the index, it also throttles writes of the table. The index has a separate metric. */
-  #alarmOnThrottles(alarmConfig: AlarmConfig): void {
-    const TableName = this.table.tableName;
-    const index = { TableName, GlobalSecondaryIndexName: TABLE.index.name };
-    const usingMetrics = {
-      read: throttles('ReadThrottleEvents', { TableName }),
-      write: throttles('WriteThrottleEvents', { TableName }),
-      indexRead: throttles('ReadThrottleEvents', index),
-      indexWrite: throttles('WriteThrottleEvents', index),
-    };
-    const sum = Object.keys(usingMetrics).map((name) => `FILL(${name}, 0)`);
-    addAlarm(this, alarmConfig, {
-      heading: 'Table throttles',
-      meaning: 'DynamoDB has refused at least 100 requests in each of three periods of 5 minutes.',
-      metric: new MathExpression({
-        expression: sum.join(' + '),
-        usingMetrics,
-        label: 'throttled requests',
-        period: Duration.minutes(5),
-      }),
-      threshold: 100,
-      evaluationPeriods: 3,
-    });
   }
 }
 
-const throttles = (metricName: string, dimensionsMap: Record<string, string>) =>
-  new Metric({
-    namespace: 'AWS/DynamoDB',
-    metricName,
-    dimensionsMap,
-    statistic: 'Sum',
-    period: Duration.minutes(5),
-  });
-
-/** Messages that EventBridge, its scheduler, SNS and the audit stream could not deliver. Operators read them. */
+/** Messages that EventBridge, SNS and the audit stream could not deliver. Operators read them. */
 export class Undelivered extends Construct {
   readonly queue: Queue;
 
-  constructor(scope: Construct, id: string, { key, alarmConfig }: DataProps) {
+  constructor(scope: Construct, id: string, { settings, key }: DataProps) {
     super(scope, id);
     this.queue = new Queue(this, 'Queue', {
-      queueName: `${alarmConfig.prefix}-undelivered`,
+      queueName: `${settings.prefix}-undelivered`,
       retentionPeriod: Duration.days(14),
       redriveAllowPolicy: NO_SOURCE_QUEUE,
       encryption: QueueEncryption.KMS,
@@ -107,13 +69,7 @@ export class Undelivered extends Construct {
     Validations.of(this.queue).acknowledge({
       id: 'AwsSolutions-SQS3',
       reason:
-        'This queue is the dead-letter queue of the schedules, the EventBridge rule and the SNS subscription.',
-    });
-    addAlarm(this, alarmConfig, {
-      heading: 'Undelivered calls',
-      meaning:
-        'A schedule could not call its function, an event could not be delivered, or an audit entry could not be copied.',
-      metric: this.queue.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
+        'This queue is the dead-letter queue of the EventBridge rule, the SNS subscription and the audit stream.',
     });
   }
 }

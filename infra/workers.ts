@@ -4,7 +4,6 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import { CfnSchedule } from 'aws-cdk-lib/aws-scheduler';
 import {
-  type IQueue,
   Queue,
   QueueEncryption,
   type QueueProps,
@@ -15,7 +14,6 @@ import { Construct } from 'constructs';
 import type { OptionalScheduleKey, QueueKey, ScheduleKey } from '../shared/contract/names.ts';
 import { queueName, READER_SOURCE_NAME, scheduleName, sourceQueueName } from '../shared/contract/names.ts';
 import { EVENT_SOURCES, QUEUES } from '../shared/contract/topology.ts';
-import { type AlarmConfig, addAlarm } from './alarms.ts';
 import { ConnectorFunction, type ConnectorFunctionProps } from './connector-function.ts';
 
 interface QueueWithDeadLettersProps {
@@ -24,16 +22,7 @@ interface QueueWithDeadLettersProps {
   /** Sources with a separate queue. All these queues use the dead-letter queue of the events queue. */
   readonly sources: readonly string[];
   readonly key: IKey;
-  readonly alarmConfig: AlarmConfig;
 }
-
-/** The message age at which an alarm fires. Ingest and apply acknowledge a message within two minutes. */
-const OLDEST_MESSAGE_SECONDS = 900;
-
-const HEADINGS = {
-  events: { dead: 'Events dead letters', oldest: 'Events wait too long' },
-  apply: { dead: 'Apply dead letters', oldest: 'Apply messages wait too long' },
-} as const;
 
 /**
  * No queue may use this queue as its dead-letter queue. SQS moves messages between queues of one account without
@@ -41,7 +30,7 @@ const HEADINGS = {
  */
 export const NO_SOURCE_QUEUE: RedriveAllowPolicy = { redrivePermission: RedrivePermission.DENY_ALL };
 
-/** A queue with its dead-letter queue, and the alarms on both. */
+/** A queue with its dead-letter queue. */
 class QueueWithDeadLetters extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
@@ -49,7 +38,7 @@ class QueueWithDeadLetters extends Construct {
 
   constructor(scope: Construct, id: string, props: QueueWithDeadLettersProps) {
     super(scope, id);
-    const { prefix, queue, alarmConfig, sources } = props;
+    const { prefix, queue, sources } = props;
     const redrive = QUEUES[queue].redrive;
     if (redrive === undefined)
       throw new Error(`expected the queue ${queue} to have a redrive in topology.ts`);
@@ -75,7 +64,6 @@ class QueueWithDeadLetters extends Construct {
         return [source, new Queue(this, `Queue-${source}`, own)];
       }),
     );
-    this.#alarms(queue, alarmConfig);
   }
 
   /**
@@ -89,23 +77,6 @@ class QueueWithDeadLetters extends Construct {
       arnFormat: ArnFormat.NO_RESOURCE_NAME,
     });
     return Queue.fromQueueArn(this, id, arn);
-  }
-
-  #alarms(queue: 'events' | 'apply', alarmConfig: AlarmConfig): void {
-    addAlarm(this, alarmConfig, {
-      heading: HEADINGS[queue].dead,
-      meaning: `The ${queue} dead-letter queue contains messages.`,
-      metric: this.deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
-    });
-    for (const [source, one] of [[queue, this.queue] as const, ...this.ofSources])
-      addAlarm(this, alarmConfig, {
-        heading: HEADINGS[queue].oldest,
-        ...(one === this.queue ? {} : { of: source }),
-        meaning: `The oldest message of the ${source} queue has waited over ${OLDEST_MESSAGE_SECONDS / 60} minutes.`,
-        metric: one.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum' }),
-        threshold: OLDEST_MESSAGE_SECONDS,
-        evaluationPeriods: 2,
-      });
   }
 }
 
@@ -142,7 +113,6 @@ export class Worker extends Construct {
       prefix: props.settings.prefix,
       queue: source.queue,
       key: props.key,
-      alarmConfig: props.alarmConfig,
       sources: props.name === 'ingest' ? sourcesOf(props.settings) : [],
     });
     this.worker = new ConnectorFunction(this, 'Worker', {
@@ -177,23 +147,17 @@ interface Task {
 
 interface ScheduledWorkerProps extends ConnectorFunctionProps {
   readonly tasks: readonly Task[];
-  /** The queue for calls that the scheduler could not deliver. */
-  readonly undelivered: IQueue;
 }
 
 export class ScheduledWorker extends Construct {
   readonly worker: ConnectorFunction;
-  /** The role with which the scheduler calls the function, and sends failed calls to `undelivered`. */
-  readonly schedulerRole: Role;
 
-  constructor(scope: Construct, id: string, { tasks, undelivered, ...props }: ScheduledWorkerProps) {
+  constructor(scope: Construct, id: string, { tasks, ...props }: ScheduledWorkerProps) {
     super(scope, id);
     this.worker = new ConnectorFunction(this, 'Worker', props);
-    // A failed run is not repeated, because the next run does its work. The alarm on function errors reports the
-    // failure.
+    // A failed run is not repeated, because the next run does its work. An alarm reports the failure.
     this.worker.function.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(5) });
-    const role = this.#newSchedulerRole(undelivered, props.key);
-    this.schedulerRole = role;
+    const role = this.#newSchedulerRole();
     for (const task of tasks) {
       new CfnSchedule(this, `Schedule-${task.name}`, {
         name: scheduleName(props.settings.prefix, task.name),
@@ -205,15 +169,15 @@ export class ScheduledWorker extends Construct {
           arn: this.worker.function.functionArn,
           roleArn: role.roleArn,
           input: JSON.stringify(task.payload),
-          deadLetterConfig: { arn: undelivered.queueArn },
-          // Retries end before the next scheduled run. Otherwise runs would accumulate.
+          // Retries end before the next scheduled run. Otherwise runs would accumulate. The next run does the work of a
+          // lost call.
           retryPolicy: { maximumRetryAttempts: 3, maximumEventAgeInSeconds: task.everyMinutes * 60 },
         },
       }).node.addDependency(role);
     }
   }
 
-  #newSchedulerRole(undelivered: IQueue, key: IKey): Role {
+  #newSchedulerRole(): Role {
     const stack = Stack.of(this);
     const group = stack.formatArn({
       service: 'scheduler',
@@ -227,11 +191,8 @@ export class ScheduledWorker extends Construct {
         conditions: { StringEquals: { 'aws:SourceAccount': stack.account, 'aws:SourceArn': group } },
       }),
     });
-    const allow = (sid: string, actions: string[], resource: string) =>
-      role.addToPolicy(new PolicyStatement({ sid, actions, resources: [resource] }));
-    allow('Call', ['lambda:InvokeFunction'], this.worker.function.functionArn);
-    allow('SetAside', ['sqs:SendMessage'], undelivered.queueArn);
-    allow('SetAsideEncrypted', ['kms:Decrypt', 'kms:GenerateDataKey'], key.keyArn);
+    const resources = [this.worker.function.functionArn];
+    role.addToPolicy(new PolicyStatement({ sid: 'Call', actions: ['lambda:InvokeFunction'], resources }));
     return role;
   }
 }

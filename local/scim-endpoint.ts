@@ -54,7 +54,7 @@ export async function startScim(
 async function serve(
   incoming: IncomingMessage,
   response: ServerResponse,
-  { ports, logger, metrics }: Wired,
+  { ports, logger }: Wired,
 ): Promise<void> {
   const startedMs = ports.clock();
   const body = await readBody(incoming);
@@ -62,7 +62,7 @@ async function serve(
   const request = requestOf(incoming, body);
   const report = await handleScim(request, ports);
   const call = { method: request.method, endpoint: endpointOf(request.path) };
-  reportScim(report, { ...call, elapsedMs: ports.clock() - startedMs }, { logger, metrics });
+  reportScim(report, { ...call, elapsedMs: ports.clock() - startedMs }, logger);
   send(response, report.reply);
 }
 

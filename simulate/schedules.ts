@@ -21,7 +21,6 @@ import {
 const TIMEOUT_MS = 15 * MINUTE_MS;
 const INDEX_LATE_MS = 2 * MINUTE_MS;
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
-const UNCOUNTED = { emit() {} };
 
 /**
  * The schedules of the deployed functions (shared/contract/topology.ts). Each schedule begins at a different time. A
@@ -109,9 +108,8 @@ function runTask(task: Task, only: readonly (ConnectionName | undefined)[], clou
       const { failure } = await eachConnection<unknown>(all, (connection) => {
         if (task === 'people') return refreshPeople(connection, ports);
         if (task !== 'pump')
-          return runReconcile(connection, { task }, { ports, metrics: UNCOUNTED, deadlineMs });
-        // The gauge metrics are not computed here. Only dashboards use these metrics, and they cause most of the reads
-        // of the requeue job.
+          return runReconcile(connection, { task }, { ports, found: new Map(), deadlineMs });
+        // The findings are not computed here, because they cause most of the reads of the requeue job.
         return requeueDue(connection.name, ports).then((report) => noteFanOuts(report, cloud));
       });
       if (failure !== undefined) failures.push(failure.error);

@@ -7,7 +7,7 @@ import { stateName, summaries } from '../shared/operate/report.ts';
 import { createMailbox } from '../shared/queues/mailbox.ts';
 import { collectPages } from '../shared/sync/async-collections.ts';
 import type { NoticeSubject } from '../shared/sync/ports/notices.ts';
-import { readLevels } from '../shared/sync/reconcile/levels.ts';
+import { findProblems } from '../shared/sync/reconcile/levels.ts';
 import { notify } from '../shared/sync/reconcile/notify.ts';
 import {
   checkShown,
@@ -99,7 +99,7 @@ async function notifyAndCheck(cloud: Cloud, seen: Seen, { name, notified }: Aske
       if (cloud.isOver || !cloud.connections.has(name)) return;
       const connection = await ports.connections.current(connectionName(name));
       if (connection === undefined) return;
-      const { found } = await readLevels(connection, ports);
+      const found = await findProblems(connection, ports);
       await notifyPeople(found, { ports, connection: connection.name, notified });
       unreported = unreportedFindings(found, notified);
     });
@@ -119,7 +119,7 @@ async function shownTo(
   if (found === undefined) return undefined;
   const connection = found.name;
   const atMs = nowMs();
-  const levels = await readLevels(found, ports);
+  const problems = await findProblems(found, ports);
   const holds = await listHolds(connection, ports);
   const pending = await listPending(connection, ports);
   const groups = (await collectPages(summaries(connection, ports))).map((one) => ({
@@ -133,7 +133,7 @@ async function shownTo(
   const survey = await surveyDeadLetters({ ...ports, mailboxes }, { queues: ['events'], limit: 1_000 });
   return {
     atMs,
-    levels,
+    found: problems,
     holds: holds.map(({ group, hold }) => ({ group, digest: hold.digest, decision: hold.decision.kind })),
     pending: pending.map(({ group, member, cause }) => `${group} ${member} ${cause}`),
     groups,

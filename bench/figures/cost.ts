@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { METRICS } from '../../shared/contract/metrics.ts';
 import { SCHEDULES } from '../../shared/contract/topology.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
-import { reportLevels } from '../../shared/runtime/report.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
-import { readLevels } from '../../shared/sync/reconcile/levels.ts';
+import { findProblems } from '../../shared/sync/reconcile/levels.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
 import { resourcesOf, synthesise } from '../../test/infra/synthesised.ts';
@@ -118,7 +118,7 @@ const TASKS: readonly (readonly [everyMinutes: number, run: (rig: Rig) => Promis
     SCHEDULES.pumpMinutes,
     async ({ connection, ports }) => {
       await requeueDue(CONNECTION, ports);
-      await readLevels(connection, ports);
+      await findProblems(connection, ports);
     },
   ],
   [SCHEDULES.feedMinutes, ({ connection, ports }) => followFeed(connection, ports, Number.MAX_SAFE_INTEGER)],
@@ -163,22 +163,15 @@ function fixedMonth(prices: Prices): readonly (readonly [what: string, dollars: 
   const runs = perMonth.reduce((sum, one) => sum + one, 0);
   const lines: string[] = [];
   const metrics = createMetrics({ prefix: 'groupsync', clock: () => 0, write: (line) => lines.push(line) });
-  const ages = { feedCursorAgeSeconds: 300, credentialUncheckedSeconds: 3600 };
-  const well = { dirtyGroups: 0, oldestDirtySeconds: 0, holdsWaiting: 0, gateClosedSeconds: 0, found: [] };
-  const reader = { readerLateSeconds: 0, readerStopped: false, readerShortGroups: 0 };
-  const fresh = { sourceLateSeconds: 0, ...reader };
-  reportLevels(CONNECTION, { ...well, ...ages, ...fresh, pendingMembers: 1, unauthorized: false }, metrics);
-  metrics.emit('PumpCompleted', 1);
+  metrics.count('PumpCompleted');
   const bytes = lines.join('').length * (MINUTES_PER_MONTH / pumpMinutes) + runs * assumedPerRun.logBytes;
-  metrics.emit('SweepCompleted', 1);
-  metrics.emit('PeopleRefreshed', 1);
-  const own = lines.flatMap((line) => JSON.parse(line)._aws.CloudWatchMetrics[0].Dimensions).length;
+  const own = METRICS.length;
   // An event source mapping polls its queue with five receives of twenty seconds each.
   const receives = parts('AWS::Lambda::EventSourceMapping').length * 15 * MINUTES_PER_MONTH;
   const keys = parts('AWS::KMS::Key').length * kms.perKeyMonth;
   return [
     [`${watched} metrics in alarms`, watched * cloudWatch.perAlarmMetricMonth],
-    [`${own} custom metrics of a healthy connection`, own * cloudWatch.perMetricMonth],
+    [`${own} custom metrics`, own * cloudWatch.perMetricMonth],
     ['logs', (bytes / 2 ** 30) * cloudWatch.perGbLogged],
     ['traces', ((runs * assumedPerRun.traces) / MILLION) * xray.perMillionTraces],
     ['receives that find no message', (receives / MILLION) * prices.sqs.perMillionStandardRequests],
@@ -235,8 +228,8 @@ export const costFigure: Figure = {
       `If each change is alone in its coalescing window, a million membership changes in groups of ${prices.assumed.membersPerGroup} cost **$${(alone.dollars * MILLION).toFixed(2)}**.`,
       'Changes within one window share a write, so a burst costs less.',
       '',
-      `Fixed costs are **$${fixed.toFixed(2)}** a month, in addition to the calls of the scheduled runs. If the account already has three dashboards, the`,
-      `dashboard costs an additional $${perDashboardMonth}.`,
+      `Fixed costs are **$${fixed.toFixed(2)}** a month, in addition to the calls of the scheduled runs. The dashboard, a setting that`,
+      `is off by default, costs an additional $${perDashboardMonth} if the account already has three dashboards.`,
       '',
       table(
         ['', 'dollars'],

@@ -233,7 +233,7 @@ export async function createChain(people: number) {
       const { failure } = await eachConnection<unknown>(round, (each) =>
         task === 'people'
           ? refreshPeople(each, ports)
-          : runReconcile(each, { task }, { ports, metrics: { emit() {} }, deadlineMs }),
+          : runReconcile(each, { task }, { ports, found: new Map(), deadlineMs }),
       );
       if (failure !== undefined) throw failure.error;
     });

@@ -26,7 +26,6 @@ async function run({ task, nowMs, events = [], refs = [] }: ChildTask): Promise<
   const startedMs = performance.now();
   const connection = await ports.connections.find(CONNECTION);
   if (connection === undefined) throw new Error('expected a connection');
-  const metrics = { emit() {} };
   if (task === 'ingest') {
     const messages = events.map((event) => ({
       messageId: event.id,
@@ -39,7 +38,12 @@ async function run({ task, nowMs, events = [], refs = [] }: ChildTask): Promise<
     for (const { outcome } of await Promise.all(refs.map((ref) => applyGroup(ref, ports))))
       if (outcome !== 'written') throw new Error(`apply ended as ${outcome}`);
   } else if (task === 'people') await refreshPeople(connection, ports);
-  else await runReconcile(connection, { task }, { ports, metrics, deadlineMs: Number.MAX_SAFE_INTEGER });
+  else
+    await runReconcile(
+      connection,
+      { task },
+      { ports, found: new Map(), deadlineMs: Number.MAX_SAFE_INTEGER },
+    );
   return { ms: performance.now() - startedMs, peakMb: peakMb() };
 }
 

@@ -33,7 +33,7 @@ export const scheduleName = (prefix: string, schedule: ScheduleKey | OptionalSch
   `${prefix}-${schedule}`;
 export const alarmTopicName = (prefix: string) => `${prefix}-alarms`;
 /** The alarm that `doctor --alarms` triggers. CloudWatch resets it within minutes. */
-export const testedAlarm = (prefix: string) => `${prefix}-pump-not-run`;
+export const testedAlarm = (prefix: string) => `${prefix}-scheduled-work-late`;
 export const secretName = (prefix: string, connection: ConnectionName) =>
   `${prefix}/connections/${connection}`;
 

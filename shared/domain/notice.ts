@@ -1,15 +1,16 @@
+/** Subjects of the whole stage: one notice for all connections, which names the connection with the oldest problem. */
+export const STAGE_SUBJECTS = ['gate', 'source', 'access', 'waiting'] as const;
+
 export const SUBJECTS = [
-  'hold',
-  'gate',
-  'failed',
-  'name_clash',
+  ...STAGE_SUBJECTS,
   'dead_letters',
+  'hold',
+  'name_clash',
+  'missing',
   'drift',
+  'feed',
   'credential',
   'token',
-  'source',
-  'reader',
-  'reader_stopped',
   'reader_short',
 ] as const;
 export type Subject = (typeof SUBJECTS)[number];

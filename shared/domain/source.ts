@@ -35,7 +35,7 @@ export const SourceState = z.lazy(() =>
     everyMinutes: number.exactOptional(),
     /** For the reader: the reason and the time of its stop, if it has stopped. */
     stopped: z.object({ sinceMs: number, reason: text }).exactOptional(),
-    /** For the reader: the number of groups for which the directory repeatedly lists fewer members than it counts. */
+    /** For the reader: the number of groups that it has failed to read completely for some time. */
     shortGroups: number.exactOptional(),
   }),
 );

@@ -158,7 +158,7 @@ const sourceRows = ({ freshness, reader }: SourcesFound, nowMs: number): readonl
     };
   });
 
-/** Whether an alarm reports the source. */
+/** Whether a message to people reports the source. */
 export const needsAttention = ({ late, stopped, shortGroups }: SourceReport): boolean =>
   late || stopped !== null || shortGroups > 0;
 
@@ -175,8 +175,7 @@ export function formatSource(report: SourceReport, durationOf: (ms: number) => s
   const parts = [`${formatReceipt(report, durationOf)}${expected}`];
   if (stopped !== null) return `stopped since ${stopped.since}: ${stopped.reason}`;
   if (late) parts.push('late');
-  if (shortGroups > 0)
-    parts.push(`the directory lists fewer members than it counts for ${plural(shortGroups, 'group')}`);
+  if (shortGroups > 0) parts.push(`${plural(shortGroups, 'group')} cannot be read completely`);
   return parts.join('; ');
 }
 

@@ -1,5 +1,12 @@
 import type { ConnectionName } from '../domain/ids.ts';
-import { type Episode, type Finding, type Notice, SUBJECTS, type Subject } from '../domain/notice.ts';
+import {
+  type Episode,
+  type Finding,
+  type Notice,
+  STAGE_SUBJECTS,
+  SUBJECTS,
+  type Subject,
+} from '../domain/notice.ts';
 
 /*
  * A subject, such as open holds, can have findings. An episode is the time from the first finding until the subject has
@@ -14,10 +21,37 @@ import { type Episode, type Finding, type Notice, SUBJECTS, type Subject } from 
  * | has a higher count than in the latest notice      | the higher count         |
  * | began again before a notice of its end            | (no notice; it goes on)  |
  *
- * groupsync tries to send at most one notice per subject in 15 minutes. Failed attempts count too.
+ * groupsync tries to send at most one notice per subject in 15 minutes. Failed attempts count too. If a problem of the
+ * stage reaches further connections, it waits for a day, because the connections usually have one cause.
  */
 const MIN_INTERVAL_MS = 15 * 60_000;
+const GROWTH_INTERVAL_MS = 24 * 3_600_000;
 export const MOST_NAMES = 5;
+
+const isOfStage = (subject: Subject): boolean => STAGE_SUBJECTS.some((one) => one === subject);
+
+/** Returns the findings that are reported for the connection itself. */
+export const ownFindings = (found: readonly Finding[]): readonly Finding[] =>
+  found.filter(({ subject }) => !isOfStage(subject));
+
+/** Returns the findings of the stage. Each counts its connections, and names those with the oldest problems first. */
+export function stageFindings(
+  all: ReadonlyMap<ConnectionName, readonly Finding[]>,
+  nowMs: number,
+): readonly Finding[] {
+  return STAGE_SUBJECTS.map((subject) => {
+    const affected = [...all].flatMap(([connection, found]) => {
+      const finding = found.find((one) => one.subject === subject && one.count > 0);
+      return finding === undefined ? [] : [{ connection, ...finding }];
+    });
+    const [worst, ...others] = affected.toSorted((a, b) => (a.sinceMs ?? nowMs) - (b.sinceMs ?? nowMs));
+    if (worst === undefined) return { subject, count: 0 };
+    const { connection, contact, sinceMs } = worst;
+    const names = [connection, ...others.map((one) => one.connection)].slice(0, MOST_NAMES);
+    const person = contact === undefined ? {} : { contact };
+    return { subject, count: affected.length, sinceMs, names, ...person };
+  });
+}
 
 /** Returns the episodes after a check of the subjects in `checked`. Other episodes stay unchanged. */
 export function observe(
@@ -53,8 +87,10 @@ const isRecent = ({ triedMs }: Episode, nowMs: number): boolean =>
   triedMs !== undefined && nowMs - triedMs < MIN_INTERVAL_MS;
 
 export function isNoticeDue(episode: Episode, nowMs: number): boolean {
-  const { notifiedCount, count, endedMs, over, isUnrecorded } = episode;
+  const { subject, notifiedCount, count, endedMs, over, isUnrecorded, triedMs = 0 } = episode;
   if (over || isRecent(episode, nowMs)) return false;
+  const isGrowth = endedMs === undefined && notifiedCount !== undefined && isUnrecorded !== true;
+  if (isGrowth && isOfStage(subject) && nowMs - triedMs < GROWTH_INTERVAL_MS) return false;
   return endedMs === undefined ? isUnrecorded === true || count > (notifiedCount ?? 0) : isEndOwed(episode);
 }
 
@@ -79,7 +115,9 @@ export function afterNotice(attempted: Episode, { isSent }: { readonly isSent: b
 const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: string, page: string]>> = {
   hold: ['groups held until an operator decides: {n}', 'holds', 'holds'],
   gate: ['writes to the platform are blocked', 'doctor', 'connection'],
-  failed: ['failed groups that wait for an operator: {n}', 'groups --state failed', 'groups?state=failed'],
+  source: ['a source or the reader of the directory is late or has stopped', 'doctor --faults', 'connection'],
+  access: ['the platform does not remove members, so they keep access', 'groups --state dirty', 'groups'],
+  waiting: ['changes have waited for over an hour', 'groups --state dirty', 'groups?state=dirty'],
   name_clash: [
     'groups that wait because the platform has an unmanaged group with their name: {n}',
     'platform-groups adopt --all',
@@ -91,16 +129,19 @@ const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: s
     'drift',
     'activity?text=outcome%3Areport',
   ],
-  credential: ['the daily check found a problem with the credential', 'connections show', 'connection'],
-  source: ['sources that sent nothing for longer than expected: {n}', 'status', 'connection'],
-  reader: ['the directory was not read for longer than expected', 'directory status', 'connection'],
-  reader_stopped: [
-    'the reader of the directory has stopped: a permission is missing, or too many groups are missing',
-    'doctor --faults',
+  missing: [
+    'linked groups that the platform does not list, and that groupsync does not create again: {n}',
+    'drift',
+    'activity',
+  ],
+  feed: ["the platform's activity feed has not been read for over a day", 'reconcile', 'connection'],
+  credential: [
+    'the person who installed the app leaves within 30 days, or the credential was not checked for two days',
+    'doctor',
     'connection',
   ],
   reader_short: [
-    'groups for which the directory lists fewer members than it counts: {n}',
+    'groups of the directory that cannot be read completely: {n}',
     'directory groups',
     'connection',
   ],
@@ -117,45 +158,50 @@ interface NoticeStage {
 
 const GROUP_PAGES: Partial<Readonly<Record<Subject, string>>> = {
   hold: 'holds',
-  failed: 'groups',
   name_clash: 'groups',
 };
 
 /**
  * Returns the text of a notice: the state, the count, the start time, the command, and links to the console. Each named
- * group of a hold or failure has its own link. If more groups are affected, the text also links to the list. A notice
+ * group of a hold has its own link. If more groups are affected, the text also links to the list. A notice
  * of the end has only the state and the two times.
- * @param connection the connection that the notice is about; undefined for the whole stage
+ * @param of the connection that the notice is about; undefined for the whole stage
  */
 export function noticeOf(
   { subject, count, sinceMs, names = [], groups = [], contact, endedMs }: Episode,
   stage: NoticeStage,
-  connection?: ConnectionName,
+  of?: ConnectionName,
 ): Notice {
   const { prefix } = stage;
+  const isMerged = isOfStage(subject) && of === undefined;
+  const connection = isMerged && endedMs === undefined ? (names[0] as ConnectionName) : of;
   const [what, command] = SUBJECT_TEXTS[subject];
   const where = connection === undefined ? prefix : `${prefix} ${connection}`;
   if (endedMs !== undefined) {
     return [`${where}: over: ${what.replace(': {n}', '')}`, `From ${utc(sinceMs)} to ${utc(endedMs)}.`];
   }
-  const more = count > MOST_NAMES ? [`and ${count - MOST_NAMES} more`] : [];
   const links = linksOf({ subject, count, names, groups }, stage, connection);
-  const which =
-    names.length === 0 || links.length > 1
-      ? []
-      : [[...names.slice(0, MOST_NAMES).map(shown), ...more].join(', ')];
-  const of = connection === undefined ? '' : ` --connection ${connection}`;
-  const line = `npx groupsync --prefix ${prefix}${of} ${command}`;
+  const isNamed = links.length > 1 || (isMerged && count === 1);
+  const option = connection === undefined ? '' : ` --connection ${connection}`;
+  const line = `npx groupsync --prefix ${prefix}${option} ${command}`;
   const person = contact === undefined ? [] : [`${contact}.`];
   return [
-    `${where}: ${what.replace('{n}', String(count))}`,
-    ...which,
+    `${where}: ${what.replace('{n}', String(count))}${isMerged ? othersText(count) : ''}`,
+    ...(isNamed ? [] : namesText(names, count)),
     `Since ${utc(sinceMs)}.`,
     ...person,
     line,
     ...links,
   ];
 }
+
+function namesText(names: readonly string[], count: number): readonly string[] {
+  if (names.length === 0) return [];
+  const more = count > MOST_NAMES ? [`and ${count - MOST_NAMES} more`] : [];
+  return [[...names.slice(0, MOST_NAMES).map(shown), ...more].join(', ')];
+}
+
+const othersText = (connections: number): string => (connections > 1 ? `; connections: ${connections}` : '');
 
 function linksOf(
   { subject, count, names = [], groups = [] }: Pick<Episode, 'subject' | 'count' | 'names' | 'groups'>,

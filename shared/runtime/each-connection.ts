@@ -1,5 +1,8 @@
 import type { ConnectionName } from '../domain/ids.ts';
+import { ListingError } from '../sync/directory/listing.ts';
 import type { Connection, Connections } from '../sync/ports/connections.ts';
+import { DirectoryError } from '../sync/ports/directory.ts';
+import { PlatformFailure } from '../sync/ports/platform.ts';
 import { systemRandom } from './clock.ts';
 import { errorFields, type Logger } from './logger.ts';
 
@@ -15,8 +18,9 @@ interface Round {
  * Runs a task for each connection. The failure of one connection does not stop the others. The order is random in each
  * run. If a slow connection uses up the time of a run, the connections after it wait for the next run. Because of the
  * random order, the waiting connections are not always the same.
- * @returns the results, the first connection, and the last failure. The caller reports the results and then throws the
- * failure
+ * @returns the results, the first connection, and a failure. The caller reports the results and then throws the failure.
+ * In a run for all connections, an outage of a platform or directory is no failure, because it is reported with its
+ * connection: by a closed gate, or by a reader that is late or has stopped
  */
 export async function eachConnection<Report>(
   { connections, only, logger, random = systemRandom }: Round,
@@ -26,7 +30,7 @@ export async function eachConnection<Report>(
   let failure: { readonly error: unknown } | undefined;
   const failed = (connection: ConnectionName, error: unknown) => {
     logger.error('failed', { connection, ...errorFields(error) });
-    failure = { error };
+    if (only !== undefined || !isOutage(error)) failure = { error };
   };
   const chosen = only === undefined ? await connections.list(failed) : [await connections.find(only)];
   const order = new Map(chosen.map((connection) => [connection, random()]));
@@ -42,3 +46,9 @@ export async function eachConnection<Report>(
   }
   return { reports, failure, first: chosen[0]?.name };
 }
+
+const isOutage = (error: unknown): boolean =>
+  error instanceof PlatformFailure ||
+  error instanceof DirectoryError ||
+  error instanceof ListingError ||
+  (error instanceof Error && error.cause !== error && isOutage(error.cause));

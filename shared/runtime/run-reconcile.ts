@@ -1,22 +1,24 @@
 import type { ReconcileReport } from '../contract/answers/reconcile.ts';
 import type { ReconcileInvocation } from '../contract/invocation.ts';
+import type { ConnectionName } from '../domain/ids.ts';
+import type { Finding } from '../domain/notice.ts';
+import { ownFindings } from '../plan/notice.ts';
 import type { ReconcilePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { PlatformFailure } from '../sync/ports/platform.ts';
 import { followFeed } from '../sync/reconcile/feed.ts';
-import { checkHealth, type HealthPorts, readLevels } from '../sync/reconcile/levels.ts';
-import { type NotifyPorts, notify, notifyOfHour } from '../sync/reconcile/notify.ts';
+import { checkHealth, findProblems, type HealthPorts } from '../sync/reconcile/levels.ts';
+import { type NotifyPorts, notify, notifyOfHour, notifyOfSweep } from '../sync/reconcile/notify.ts';
 import { sweep } from '../sync/reconcile/sweep.ts';
 import { type RequeuePorts, requeueDue } from '../sync/requeue.ts';
 import type { SourcePorts } from '../sync/sources.ts';
-import type { Metrics } from './metrics.ts';
-import { reportFeed, reportLevels, reportSweep } from './report.ts';
 
 export type ReconcileTaskPorts = ReconcilePorts & RequeuePorts & HealthPorts & SourcePorts & NotifyPorts;
 
 interface Run {
   readonly ports: ReconcileTaskPorts;
-  readonly metrics: Metrics;
+  /** The findings of each connection, to which the requeue job adds. */
+  readonly found: Map<ConnectionName, readonly Finding[]>;
   /** A long task stops at this time, and the next run continues it. Milliseconds since 1970. */
   readonly deadlineMs: number;
 }
@@ -24,14 +26,12 @@ interface Run {
 export async function runReconcile(
   connection: Connection,
   { task, all = false, silent = false }: ReconcileInvocation,
-  { ports, metrics, deadlineMs }: Run,
+  { ports, found, deadlineMs }: Run,
 ): Promise<object> {
   switch (task) {
     case 'pump': {
       const report = await requeueDue(connection.name, ports, { everything: all });
-      const levels = await readLevels(connection, ports);
-      reportLevels(connection.name, levels, metrics);
-      await notify(levels.found, ports, connection.name);
+      found.set(connection.name, await notifyOfProblems(connection, ports));
       if (report.stuck !== undefined) throw unhandled(report.stuck);
       return report;
     }
@@ -39,14 +39,14 @@ export async function runReconcile(
       const run = await followFeed(connection, ports, deadlineMs);
       if (run === undefined)
         return { connection: connection.name, skipped: 'another run is reading the feed' };
-      reportFeed(run, metrics);
+      await notifyOfSweep(connection.name, run.sweep, ports);
       await notifyOfHour(connection.name, ports);
       if (run.failure !== undefined) throw incomplete(run.report, run.failure);
       return run.report;
     }
     case 'sweep': {
       const run = await sweep(connection, ports, deadlineMs);
-      reportSweep(run, metrics);
+      await notifyOfSweep(connection.name, run, ports);
       if (run.unreadable.length > 0) throw unhandled(run.unreadable.map((id) => `group ${id}`));
       return run.report;
     }
@@ -63,6 +63,16 @@ export async function runReconcile(
     case 'health':
       return { connection: connection.name, ...(await checkHealth(connection, ports)) };
   }
+}
+
+/** Notifies about the problems of the connection itself. @returns all problems */
+async function notifyOfProblems(
+  connection: Connection,
+  ports: ReconcileTaskPorts,
+): Promise<readonly Finding[]> {
+  const problems = await findProblems(connection, ports);
+  await notify(ownFindings(problems), ports, connection.name);
+  return problems;
 }
 
 const NAMED = 10;

@@ -255,16 +255,21 @@ export async function countSuccess(name: ConnectionName, seen: Gate, ports: Gate
   const nowMs = ports.clock();
   if (seen.failing === undefined && !callsRecover(seen, nowMs)) return;
   await changeGate(name, ports, (gate) => {
-    const counted = withoutCount(gate);
+    const counted = withoutCount(gate, nowMs);
     if (!callsRecover(gate, nowMs)) return counted;
     return { ...(counted ?? gate), failingCalls: afterGroupSuccess(gate.failingCalls ?? [], nowMs) };
   });
 }
 
-function withoutCount(gate: Gate): Gate | undefined {
+function withoutCount(gate: Gate, nowMs: number): Gate | undefined {
   const opens = isClosedByGroups(gate);
   if (gate.failing === undefined || !(opens || gate.state === 'open')) return undefined;
-  return opens || gate.backlog === true ? REOPENED_GATE : OPEN_GATE;
+  if (opens) return { ...REOPENED_GATE, sinceMs: nowMs };
+  const { sinceMs } = gate;
+  return {
+    ...(gate.backlog === true ? REOPENED_GATE : OPEN_GATE),
+    ...(sinceMs !== undefined && { sinceMs }),
+  };
 }
 
 const callsRecover = ({ failingCalls = [] }: Gate, nowMs: number): boolean =>

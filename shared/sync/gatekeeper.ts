@@ -70,7 +70,7 @@ const refusedSecret = ({ secretVersion, state, refusedAtMs }: Gate) =>
 async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): Promise<Gate> {
   const canary = isClosedByGroups(gate) ? await nextCanary(name, gate, ports) : undefined;
   if (canary === undefined) {
-    await writeGate(name, gate, REOPENED_GATE, ports);
+    await writeGate(name, gate, { ...REOPENED_GATE, sinceMs: ports.clock() }, ports);
   } else {
     const { ref } = canary;
     const failing = latestOf([...(gate.failing ?? []), ref.group]);

@@ -1,4 +1,4 @@
-import { type Gate, OPEN_GATE } from '../domain/gate.ts';
+import type { Gate } from '../domain/gate.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { WAKE_GRACE_MS } from '../domain/wake-up.ts';
 import { mapConcurrently } from './async-collections.ts';
@@ -107,7 +107,7 @@ async function endBackOffs(
       });
     await mapConcurrently(WRITES_IN_FLIGHT, backedOff, hasten);
   }
-  await gates.write(connection, gate, gate.failing === undefined ? OPEN_GATE : gate);
+  await gates.write(connection, gate, gate);
 }
 
 /** A time later than any due time, with the number of digits that the index sorts by. */

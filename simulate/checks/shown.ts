@@ -1,6 +1,5 @@
 import type { Finding } from '../../shared/domain/notice.ts';
-import type { Levels } from '../../shared/sync/reconcile/levels.ts';
-import { DAY_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
 import type { Seen } from '../world.ts';
 import { hasWaiting, holdsIn, partitionOf, readItem, type StoredGroup, type StoredMember } from './stored.ts';
 
@@ -11,7 +10,7 @@ export interface SentNotification {
 /** The state of one connection, as groupsync shows it to operators. */
 export interface Shown {
   readonly atMs: number;
-  readonly levels: Levels;
+  readonly found: readonly Finding[];
   readonly holds: readonly { readonly group: string; readonly digest: string; readonly decision: string }[];
   /** The pending members, each in the form `<group> <member> <cause>`. */
   readonly pending: readonly string[];
@@ -68,11 +67,12 @@ interface Compared {
   readonly shown: Shown;
 }
 
-/**
- * The tolerance for durations in seconds. The clocks of workers differ by at most 3 seconds, and an answer takes some
- * seconds.
- */
-const SLACK_SECONDS = 30;
+/** The tolerance for durations. The clocks of workers differ by at most 3 seconds, and an answer takes some seconds. */
+const SLACK_MS = 30_000;
+/** After this time, groupsync reports changes that wait. */
+const WAITED_MS = HOUR_MS;
+/** After this time, groupsync reports a closed gate. */
+const CLOSED_MS = 30 * MINUTE_MS;
 
 type Wrong = (cause: string, sentence: string, group?: string) => void;
 
@@ -92,7 +92,7 @@ export function checkShown(seen: Seen, compared: Compared): void {
   const groups = stableGroups(samples);
   checkHolds(compared, groups, wrong);
   checkGroups(compared, groups, wrong);
-  checkLevels(compared, groups, wrong);
+  checkFindings(compared, groups, wrong);
   checkGate(compared, wrong);
   checkPending(compared, wrong);
   checkDeadLetters(compared, wrong);
@@ -173,65 +173,44 @@ function rangeOf(
   return [sure, sure + may.size];
 }
 
-const isDirty = ({ dirtySince }: StoredGroup) => dirtySince !== undefined;
-const isFailed = ({ failedAt }: StoredGroup) => failedAt !== undefined;
+const countOf = ({ found }: Shown, subject: Finding['subject']): number =>
+  found.find((one) => one.subject === subject)?.count ?? 0;
 
-function checkLevels(compared: Compared, stable: Stable, wrong: Wrong): void {
+function checkFindings(compared: Compared, stable: Stable, wrong: Wrong): void {
   const { samples, shown } = compared;
-  const { levels, atMs } = shown;
-  const countOf = (subject: Finding['subject']) =>
-    levels.found.find((one) => one.subject === subject)?.count ?? 0;
-  const counts = [
-    ['dirty groups', levels.dirtyGroups, isDirty],
-    ['holds that wait', levels.holdsWaiting, hasWaiting],
-    ['held groups to report', countOf('hold'), hasWaiting],
-    ['failed groups to report', countOf('failed'), isFailed],
-  ] as const;
-  for (const [what, found, is] of counts) {
-    const [least, most] = rangeOf(compared, stable, is);
-    if (found >= least && found <= most) continue;
-    wrong('levels', `Expected ${least} to ${most} ${what}, as stored. The level shows ${found}.`);
-  }
-  const oldest = (items: Iterable<StoredGroup>) =>
-    Math.max(
-      0,
-      ...[...items].flatMap(({ dirtySince }) =>
-        dirtySince === undefined ? [] : [(atMs - dirtySince) / 1_000],
-      ),
-    );
-  const least = oldest(stable.values());
-  const most = Math.max(
-    sinceFirst(compared, stable),
-    ...samples.map(({ groups }) => oldest(groups.values())),
-  );
-  const { oldestDirtySeconds } = levels;
-  if (oldestDirtySeconds >= least - SLACK_SECONDS && oldestDirtySeconds <= most + SLACK_SECONDS) return;
-  const sentence = `The oldest dirty group has waited for ${Math.round(least)} to ${Math.round(most)} s. The level shows ${oldestDirtySeconds} s.`;
-  wrong('levels', sentence);
+  const outside = (count: number, [least, most]: readonly [number, number]) => count < least || count > most;
+  const held = rangeOf(compared, stable, hasWaiting);
+  const holds = countOf(shown, 'hold');
+  if (outside(holds, held))
+    wrong('levels', `Expected ${held.join(' to ')} held groups to report, as stored, but got ${holds}.`);
+  // Groups that wait because of a closed gate are not reported, and a gate that opened was closed before.
+  if (samples.some(({ gate, gateSinceMs }) => gate !== 'open' || gateSinceMs !== undefined)) return;
+  if (countOf(shown, 'gate') > 0) return;
+  const waitsFor = (leastMs: number) => (item: StoredGroup) =>
+    item.dirtySince !== undefined &&
+    shown.atMs - item.dirtySince > leastMs &&
+    item.failedAt === undefined &&
+    item.settled !== 'name_clash' &&
+    item.lastError?.code !== 'missing_held' &&
+    !hasWaiting(item);
+  const least = rangeOf(compared, stable, waitsFor(WAITED_MS + SLACK_MS))[0];
+  const most = rangeOf(compared, stable, waitsFor(WAITED_MS - SLACK_MS))[1];
+  const waiting = countOf(shown, 'waiting') + countOf(shown, 'access');
+  if (outside(waiting, [least, most]))
+    wrong('levels', `Expected ${least} to ${most} groups that wait for over an hour, but got ${waiting}.`);
 }
 
-/**
- * Returns the seconds since the first sample if a group has changed since then, because the group may have been dirty
- * in between. Otherwise returns 0.
- */
-function sinceFirst({ samples: [first], shown: { atMs } }: Compared, stable: Stable): number {
-  const hasChanged = first !== undefined && first.groups.size > stable.size;
-  return hasChanged ? (atMs - first.atMs) / 1_000 : 0;
-}
-
-function checkGate({ samples, shown: { levels } }: Compared, wrong: Wrong): void {
+function checkGate({ samples, shown }: Compared, wrong: Wrong): void {
   const [first] = samples;
   if (
     first === undefined ||
     samples.some(({ gate, gateSinceMs }) => gate !== first.gate || gateSinceMs !== first.gateSinceMs)
   )
     return;
-  const isClosed = first.gate === 'backoff' || first.gate === 'unauthorized';
-  const isShownClosed = levels.gateClosedSeconds > 0;
-  const isTrue = levels.unauthorized === (first.gate === 'unauthorized') && isClosed === isShownClosed;
-  if (isTrue) return;
-  const sentence = `The gate is ${first.gate}. The levels show a gate that is closed for ${levels.gateClosedSeconds} s, with unauthorized ${levels.unauthorized}.`;
-  wrong('gate', sentence);
+  const { gate, gateSinceMs = shown.atMs } = first;
+  const isLong = gate === 'backoff' && shown.atMs - gateSinceMs > CLOSED_MS + SLACK_MS;
+  if (!(gate === 'unauthorized' || isLong) || countOf(shown, 'gate') > 0) return;
+  wrong('gate', `The gate is ${gate}, but no finding says that writes are blocked.`);
 }
 
 function checkPending({ samples, shown }: Compared, wrong: Wrong): void {
@@ -248,13 +227,6 @@ function checkPending({ samples, shown }: Compared, wrong: Wrong): void {
     );
   if (surplus !== undefined)
     wrong('pending', `The list shows ${surplus} as pending, but this member is not stored as pending.`);
-  const always = [...ever].filter((one) => samples.every(({ pending }) => pending.has(one))).length;
-  const { pendingMembers } = shown.levels;
-  if (pendingMembers >= always && pendingMembers <= ever.size) return;
-  wrong(
-    'levels',
-    `Between ${always} and ${ever.size} pending members are stored. The level shows ${pendingMembers}.`,
-  );
 }
 
 function checkDeadLetters({ samples, shown: { deadLetters } }: Compared, wrong: Wrong): void {
@@ -276,8 +248,9 @@ function checkDeadLetters({ samples, shown: { deadLetters } }: Compared, wrong: 
 /** The maximum time between the check of the credential and the write of its result. */
 const CHECKED_WITHIN_MS = 2 * MINUTE_MS;
 
-/** Checks that the levels show the platform's last answer to the daily check of the credential. */
-function checkCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): void {
+/** Checks that the findings show the platform's last answer to the daily check of the credential. */
+function checkCredential(seen: Seen, compared: Compared, wrong: Wrong): void {
+  const { name, shown } = compared;
   const company = seen.connections.get(name)?.company ?? '';
   const isAlone = [...seen.connections.values()].filter((one) => one.company === company).length === 1;
   const checks = seen.platforms
@@ -287,7 +260,7 @@ function checkCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
   // The platform's calls name the company, not the connection. If a company has two connections, the answers to their
   // checks cannot be distinguished.
   if (!isAlone || last === undefined || last.atMs > shown.atMs - CHECKED_WITHIN_MS) return;
-  // If the daily check crashes after its call, it stores no result, and the levels show the result of the day before.
+  // If the daily check crashes after its call, it stores no result, and the findings show the result of the day before.
   // The crash happens at the `nth` matching effect.
   const isCrashed = seen.run.happenings.some(
     ({ action, atMs }) =>
@@ -315,12 +288,12 @@ function checkCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
     );
   if (isRefused) return;
   if (isCloudUnwell(seen, last.atMs)) return;
-  const isGood = last.status === 200;
-  const { count = 0, sinceMs = 0 } = shown.levels.found.find(({ subject }) => subject === 'credential') ?? {};
-  // A later check may have failed before its call, because the check could not read the credential.
-  if (count > 0 && sinceMs > last.atMs + CHECKED_WITHIN_MS) return;
-  if (isGood === (count === 0)) return;
-  const sentence = `The platform answered ${last.status} to the daily check of the credential. The levels show ${count === 0 ? 'a good credential' : 'a failed check'}.`;
+  const isOpen = compared.samples.every(({ gate }) => gate === 'open');
+  const blocked = shown.found.find(({ subject }) => subject === 'gate') ?? { count: 0, sinceMs: 0 };
+  const isRefusedLater = (blocked.sinceMs ?? 0) > last.atMs + CHECKED_WITHIN_MS;
+  const isRight = last.status === 401 ? blocked.count > 0 : blocked.count === 0 || isRefusedLater;
+  if (!(last.status === 401 || (last.status === 200 && isOpen)) || isRight) return;
+  const sentence = `The platform answered ${last.status} to the daily check of the credential. The findings show ${blocked.count === 0 ? 'no' : 'a'} refused credential.`;
   wrong('credential', sentence);
 }
 

@@ -88,6 +88,6 @@ it.each([
       .filter((one) => one.get('Action') === 'SetAlarmState')
       .map((one) => one.get('StateValue'));
     expect(states).toEqual(says.refused === 'SetAlarmState' ? ['ALARM'] : ['ALARM', 'OK']);
-    expect(asked[0]?.get('AlarmName')).toBe('groupsync-pump-not-run');
+    expect(asked[0]?.get('AlarmName')).toBe('groupsync-scheduled-work-late');
   },
 );

@@ -30,7 +30,7 @@ it.each(['status', 'directory status'])(
     await ports.sources.noteReceipt(connection.name, { source: 'directory', nowMs: clock.ms });
     expect(await cli()).toMatchObject({ code: 0, stdout: expect.stringContaining('within the last 2 min') });
     await ports.sources.noteReader(connection.name, { shortGroups: 2 });
-    const short = expect.stringContaining('it counts for 2 groups');
+    const short = expect.stringContaining('2 groups cannot be read completely');
     expect(await cli()).toMatchObject({ code: 3, stdout: short });
     await ports.sources.noteReader(connection.name, { stopped: { sinceMs: clock.ms, reason: REASON } });
     const { code, stdout, stderr } = await cli();

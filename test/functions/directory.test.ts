@@ -37,11 +37,13 @@ beforeEach(() => {
   world.wired = { ...base, ports: { clock: () => 0, connections } };
 });
 
-it('the directory function reads every directory, and fails at the end if one directory refused the read', async () => {
-  const failure = await handler({}, CONTEXT).catch((thrown: unknown) => thrown);
+it('a run for all connections does not fail if a directory refuses the read, but a run for its connection does', async () => {
+  expect((await handler({}, CONTEXT)).reports).toHaveLength(3);
+  const failure = await handler({ connection: 'denied' }, CONTEXT).catch((thrown: unknown) => thrown);
   expect(inspect(failure)).toContain('groups.list: the directory answered 403');
+  world.ran.pop();
   expect(world.ran.slice().sort()).toEqual(['busy', 'denied', 'first']);
-  expect(base.logged('failed')).toMatchObject([{ connection: 'denied' }]);
+  expect(base.logged('failed')).toMatchObject([{ connection: 'denied' }, { connection: 'denied' }]);
 });
 
 it.each([

@@ -97,14 +97,13 @@ function stepsOf(resources: Resources): Step[] {
           }),
       ),
     ),
-    ...of('AWS::Scheduler::Schedule').flatMap(({ Target: { Arn, RoleArn, DeadLetterConfig } }) => [
+    ...of('AWS::Scheduler::Schedule').flatMap(({ Target: { Arn, RoleArn } }) => [
       ...trust(
         'scheduler.amazonaws.com',
         plain(RoleArn),
         `arn:aws:scheduler:eu-west-1:${ACCOUNT}:schedule-group/default`,
       ),
       ...callsFor(plain(RoleArn), 'lambda:InvokeFunction', Arn, {}),
-      ...callsFor(plain(RoleArn), 'sqs:SendMessage', DeadLetterConfig.Arn, {}),
     ]),
     ...of('AWS::Lambda::Function').flatMap(({ id, Role }) => trust('lambda.amazonaws.com', plain(Role), id)),
     ...of('AWS::Lambda::EventSourceMapping').flatMap(

@@ -49,6 +49,7 @@ describe('GroupSync in a CDK app', () => {
       sweepMinutes: 120,
       peopleMinutes: 120,
       alarmEmail: 'ops@acme.test',
+      dashboard: true,
       notify: ['alarms'],
       connectionViewers: ['acme'],
       connectionOperators: ['acme'],

@@ -223,11 +223,9 @@ describe('IAM roles', () => {
     );
   });
 
-  it('every role except the scheduler uses the key only through the service that stores the data', () => {
+  it('every role uses the key only through the service that stores the data', () => {
     const onKey = roleStatements.filter(({ Action }) => listed(Action).some((one) => one.startsWith('kms:')));
-    expect(onKey).toHaveLength(2 * DEPLOYABLE_KEYS.length + 4 + 2);
-    for (const { id, Condition } of onKey) {
-      if (!id.includes('SchedulerRole')) expect(Condition?.['StringEquals']).toHaveProperty('kms:ViaService');
-    }
+    expect(onKey).toHaveLength(2 * DEPLOYABLE_KEYS.length + 4);
+    for (const { Condition } of onKey) expect(Condition?.['StringEquals']).toHaveProperty('kms:ViaService');
   });
 });

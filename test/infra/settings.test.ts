@@ -17,7 +17,8 @@ describe('readSettings', () => {
   it('without settings, readSettings returns the default values', () => {
     expect(read({})).toEqual({
       stage: 'production',
-      notify: [],
+      dashboard: false,
+      notify: ['alarms'],
       prefix: 'groupsync',
       coalesceSeconds: 5,
       pumpMinutes: 1,

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type ScimEndpoint, startScim } from '../../local/scim-endpoint.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
-import { createMetrics } from '../../shared/runtime/metrics.ts';
 import { NAMED_USER } from '../../shared/scim/schemas/user.ts';
 import { createToken, listTokens, NEW_CLIENT } from '../../shared/sync/scim/tokens.ts';
 import { createWorld } from '../sync/scim/support/server.ts';
@@ -17,11 +16,7 @@ beforeEach(async () => {
   world = createWorld();
   const write = (line: string) => void lines.push(line);
   const logger = createLogger({ level: 'info', clock: world.ports.clock, write });
-  const metrics = createMetrics({ prefix: 'p', clock: world.ports.clock, write });
-  endpoint = await startScim(
-    { port: 0, connection },
-    { ports: world.ports, logger, metrics, config: {} as never },
-  );
+  endpoint = await startScim({ port: 0, connection }, { ports: world.ports, logger, config: {} } as never);
 });
 afterEach(() => endpoint.stop());
 
@@ -83,9 +78,6 @@ it('the local SCIM endpoint logs endpoint, status and connection, but no name, a
     { connection: 'default', method: 'POST', endpoint: 'Users', status: 201 },
     { connection: 'default', method: 'GET', endpoint: 'Groups', status: 404 },
   ]);
-  const metrics = lines.map((line) => JSON.parse(line)).filter((line) => '_aws' in line);
-  expect(metrics).toContainEqual(expect.objectContaining({ ScimRequests: 1, Connection: 'default' }));
-  expect(metrics).toContainEqual(expect.objectContaining({ ScimRefusals: 1, Kind: '404' }));
 });
 
 it('the token of the local SCIM endpoint is revoked when the endpoint stops', async () => {

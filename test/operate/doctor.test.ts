@@ -24,7 +24,7 @@ const KEY = 'arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-5555
 
 const GOOGLE = { kind: 'google', administrator: 'admin@acme.test' } as const;
 const STOPPED =
-  /^default: source directory: stopped since 2026-11-20T10:00:00.000Z: no right fix: .*"Reader stopped".* groupsync directory read$/;
+  /^default: source directory: stopped since 2026-11-20T10:00:00.000Z: no right fix: .*"A source or reader late or stopped".* groupsync directory read$/;
 
 function soundDeployment(): Deployment {
   return {
@@ -354,7 +354,10 @@ describe('groupsync doctor', () => {
     ...(
       [
         [{ shortGroups: 2, stopped: { sinceMs: NOW_MS, reason: 'no right' } }, STOPPED],
-        [{ shortGroups: 2 }, /^default: source directory: .*it counts for 2 groups fix: .*directory groups$/],
+        [
+          { shortGroups: 2 },
+          /^default: source directory: .*2 groups cannot be read completely fix: .*directory groups$/,
+        ],
       ] as const
     ).map(([found, says]): [RegExp, (world: Sound) => Promise<unknown>] => [
       says,
@@ -386,7 +389,7 @@ describe('groupsync doctor', () => {
       },
     ],
     [
-      /^scim url: .*scim\.test\/scim\/v2 answers 503.* fix: .*runbook.*"SCIM requests fail"/,
+      /^scim url: .*scim\.test\/scim\/v2 answers 503.* fix: .*runbook.*"SCIM"/,
       served({ statusOf: async () => 503 }),
     ],
     [/^scim url: .*does not answer: it said no.* fix: .*network/, served({ statusOf: failing })],

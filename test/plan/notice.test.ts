@@ -111,8 +111,8 @@ describe('notices about findings', () => {
       `"Group g2": ${pages}/holds/g2`,
       `${pages}/holds`,
     ]);
-    expect(linesOf('failed', 1, ['g1']).at(-1)).toBe(`${pages}/groups/g1`);
-    expect(linesOf('failed', 2, ['g1']).at(-1)).toBe(`${pages}/groups?state=failed`);
+    expect(linesOf('name_clash', 1, ['g1']).at(-1)).toBe(`${pages}/groups/g1`);
+    expect(linesOf('name_clash', 2, ['g1']).at(-1)).toBe(`${pages}/groups?state=name_clash`);
   });
 
   it('a notice contains the finding, the count, the start time, the command and a link to the console', () => {

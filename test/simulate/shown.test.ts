@@ -35,28 +35,15 @@ const truth = (change: Partial<Truth> = {}): Truth => ({
   ...change,
 });
 
-const LEVELS = {
-  dirtyGroups: 1,
-  oldestDirtySeconds: 7_200,
-  holdsWaiting: 1,
-  pendingMembers: 1,
-  gateClosedSeconds: 0,
-  unauthorized: false,
-  sourceLateSeconds: 0,
-  readerLateSeconds: 0,
-  readerStopped: false,
-  readerShortGroups: 0,
-  found: [
-    { subject: 'hold', count: 1 },
-    { subject: 'failed', count: 0 },
-    { subject: 'gate', count: 0 },
-    { subject: 'credential', count: 0 },
-  ],
-} as const;
+const FOUND = [
+  { subject: 'hold', count: 1 },
+  { subject: 'waiting', count: 1 },
+  { subject: 'gate', count: 0 },
+] as const;
 
 const SHOWN: Shown = {
   atMs: NOW_MS,
-  levels: LEVELS,
+  found: FOUND,
   holds: [{ group: 'held', digest: 'd1', decision: 'waiting' }],
   pending: ['fine m1 unknown'],
   groups: [
@@ -126,13 +113,13 @@ describe('check of answers to an operator', () => {
       { shown: { groups: SHOWN.groups.map((one) => ({ ...one, state: 'in_sync' })) } },
       'groups',
     ],
-    ['a level lacks a dirty group', { shown: { levels: { ...LEVELS, dirtyGroups: 0 } } }, 'levels'],
+    ['no finding reports a group that waits', { shown: { found: FOUND.slice(0, 1) } }, 'levels'],
     [
-      'the longest wait of a group is too short',
-      { shown: { levels: { ...LEVELS, oldestDirtySeconds: 0 } } },
+      'a finding reports a group that does not wait',
+      { shown: { found: [FOUND[0], { subject: 'waiting', count: 2 }] } },
       'levels',
     ],
-    ['a level lacks a waiting hold', { shown: { levels: { ...LEVELS, holdsWaiting: 0 } } }, 'levels'],
+    ['no finding reports a hold', { shown: { found: FOUND.slice(1) } }, 'levels'],
     ['the list of pending members lacks a member', { shown: { pending: [] } }, 'pending'],
     ['the list of dead-lettered messages lacks a message', { shown: { deadLetters: [] } }, 'dead_letters'],
     [
@@ -140,7 +127,7 @@ describe('check of answers to an operator', () => {
       { samples: [truth({ gate: 'backoff', gateSinceMs: 1 }), truth({ gate: 'backoff', gateSinceMs: 1 })] },
       'gate',
     ],
-    ['no level shows that the platform refused the credential', { checked: 401 }, 'credential'],
+    ['no finding shows that the platform refused the credential', { checked: 401 }, 'credential'],
   ])('an answer is wrong if %s', (_, given, cause) => {
     expect(causesOf(given)).toEqual([cause]);
   });
@@ -156,27 +143,9 @@ describe('check of answers to an operator', () => {
       holds: [],
       pending: [],
       deadLetters: [],
-      levels: { ...LEVELS, holdsWaiting: 0, pendingMembers: 0, found: [] },
+      found: FOUND.slice(1),
     };
     expect(causesOf({ samples: [truth(), later], shown })).toEqual([]);
-  });
-});
-
-describe('check of the longest time that a group waits', () => {
-  const samplesOf = (...revs: readonly number[]) =>
-    revs.map((rev) => truth({ groups: new Map([['fine', { settled: 'in_sync', rev }]]) }));
-  const shown = {
-    holds: [],
-    groups: [{ group: 'fine', state: 'in_sync' }],
-    levels: { ...LEVELS, dirtyGroups: 0, holdsWaiting: 0, oldestDirtySeconds: 120, found: [] },
-  };
-
-  it('the check accepts a waiting time if a group may have been dirty between two samples', () => {
-    expect(causesOf({ samples: samplesOf(1, 2), shown })).toEqual([]);
-  });
-
-  it('the check reports a waiting time if no group was dirty between two samples', () => {
-    expect(causesOf({ samples: samplesOf(1, 1), shown })).toEqual(['levels']);
   });
 });
 
@@ -193,6 +162,6 @@ describe('check of notifications', () => {
       1,
     ],
   ])('notifications and findings %s', (_, notifications, wrong) => {
-    expect(unreportedFindings(LEVELS.found, new Map(notifications))).toHaveLength(wrong);
+    expect(unreportedFindings([FOUND[0], FOUND[2]], new Map(notifications))).toHaveLength(wrong);
   });
 });

@@ -182,10 +182,7 @@ describe('user that the platform refuses', () => {
     }
     const { wakeAtMs = 0 } = (await state('g')) ?? {};
     world.advance(Math.max(0, wakeAtMs - world.nowMs()));
-    expect(await applyGroup(ref('g'), world.toolPorts)).toMatchObject({
-      outcome: 'postponed',
-      keepAccess: 2,
-    });
+    expect(await applyGroup(ref('g'), world.toolPorts)).toMatchObject({ outcome: 'postponed' });
 
     writes(world, () => false);
     await pass(2 * HOUR_MS);

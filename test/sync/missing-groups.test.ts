@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
-import { type DirectoryEvent, createTestEngine } from '../support/engine/test-engine.ts';
+import { createTestEngine, type DirectoryEvent } from '../support/engine/test-engine.ts';
 import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
 type Wrong = { first: readonly DirectoryEvent[]; hours: number; echoSpokeId: boolean };
@@ -147,20 +146,6 @@ describe('platform that answers 404 for existing groups', () => {
       expect([...world.platform.groups.values()]).toEqual([]);
     },
   );
-
-  it('apply reports that the unlink of a group is held', async () => {
-    const { world, emit, names, pass, waiting, hideAllButOne } = await company(6);
-    await hideAllButOne();
-    emit(...names.map((to) => ({ add: ['b'], to })));
-    await pass(5 * MINUTE_MS);
-    const reports = [];
-    for (const held of await waiting()) {
-      if (held === undefined) continue;
-      world.advance(Math.max(0, (held.wakeAtMs ?? 0) - world.nowMs()));
-      reports.push(await applyGroup(held.ref, world.toolPorts));
-    }
-    expect(reports).toMatchObject(Array(3).fill({ outcome: 'postponed', unlinkingHeld: true }));
-  });
 
   it('a group that is in the list but answers 404 causes an error and no second group', async () => {
     const { world, emit, pass, deliver, state } = await company(1);

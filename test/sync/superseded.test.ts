@@ -11,7 +11,7 @@ import { holdDigest } from '../../shared/sync/apply/hold.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
-import { readLevels } from '../../shared/sync/reconcile/levels.ts';
+import { findProblems } from '../../shared/sync/reconcile/levels.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
 import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, CREATE_SETTLE_MS, NO_FAULTS, type Ports, takeEvents } from '../support/engine/world.ts';
@@ -216,8 +216,9 @@ it.each(['platform.patch', 'update GROUP'])(
       world.toolPorts.groups.storeRemovals(seen, [{ hold, users }], '0#other'),
     );
     await applyGroup(ref('g'), world.portsFor(slow));
-    const { holdsWaiting } = await readLevels(await world.connection(), world.toolPorts);
-    expect(holdsWaiting).toBe((await state('g'))?.hold === undefined ? 0 : 1);
+    const found = await findProblems(await world.connection(), world.toolPorts);
+    const held = found.find(({ subject }) => subject === 'hold');
+    expect(held?.count).toBe((await state('g'))?.hold === undefined ? 0 : 1);
     world.advance(HOUR_MS);
     await sweep(await world.connection(), world.toolPorts);
     await deliver();

@@ -62,7 +62,7 @@ export const DirectoryStatus = z.object({
   stopped: nullable(ReaderStop).describe(
     'The reason why the reader has stopped: it lacks a right, or too many groups are missing.',
   ),
-  short: count.describe('Groups for which the directory repeatedly lists fewer members than it counts.'),
+  short: count.describe('Groups that the reader has failed to read completely for some time.'),
   freshness: nullable(SourceReport).describe(
     'The time of the last read of the directory, and the expected interval.',
   ),

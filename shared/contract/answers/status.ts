@@ -62,7 +62,7 @@ export const SourceReport = z.object({
     'Why the reader has stopped: it lacks a right, or too many groups are missing. Null for other sources.',
   ),
   shortGroups: count.describe(
-    'Groups for which the directory repeatedly lists fewer members than it counts. 0 for other sources.',
+    'Groups that the reader has failed to read completely for some time. 0 for other sources.',
   ),
 });
 export type SourceReport = Answer<typeof SourceReport>;

@@ -223,14 +223,13 @@ async function checkFeed({ name }: Connection, { feed, clock, deployment }: Tool
 }
 
 const FIX_OF_STOP =
-  'docs/runbook.md, "Reader stopped": restore the access, or accept that groups were deleted. Then read now:\ngroupsync directory read';
+  'docs/runbook.md, "A source or reader late or stopped": restore the access, or accept that groups were deleted. Then read now:\ngroupsync directory read';
 const FIX_OF_SHORT =
-  'docs/runbook.md, "Directory lists too few members". List these groups:\ngroupsync directory groups';
+  'these groups keep their members until they can be read. List them:\ngroupsync directory groups';
 const FIX_OF_SOURCE = {
-  events:
-    'docs/runbook.md, "Source late": check the producer. If it sends rarely, increase the expected interval:',
-  scim: 'docs/runbook.md, "Source late": check the identity provider. If it sends rarely, increase the expected interval:',
-  directory: 'docs/runbook.md, "Reader late". Read now:',
+  events: 'check the producer. If it sends rarely, increase the expected interval:',
+  scim: 'check the identity provider. If it sends rarely, increase the expected interval:',
+  directory: 'docs/runbook.md, "A source or reader late or stopped". Read now:',
 };
 
 async function checkSources(connection: Connection, ports: ToolPorts): Promise<Checked> {

@@ -114,7 +114,7 @@ async function checkUrl(url: string | undefined, { deployment }: ToolPorts): Pro
     const status = await deployment.statusOf(`${url}/ServiceProviderConfig`);
     return check('scim url', status < 500, {
       detail: `${url} answers ${status}`,
-      fix: 'docs/runbook.md, "SCIM requests fail": the function’s log has the reason',
+      fix: 'docs/runbook.md, "SCIM": the function’s log has the reason',
     });
   } catch (error) {
     const detail = `${url} does not answer: ${messageOf(error)}`;

@@ -11,7 +11,6 @@ import { endClaim } from '../retire-claim.ts';
 import { MAX_CONFLICTS, MAX_REFUSALS, OWN_MESSAGE_MS, undoneBackoffMs } from '../tuning.ts';
 import type { Bisection, NewGroupError, PassResult, WriteMade } from './context.ts';
 import { afterWrite, isUnfinished, NO_BISECTION } from './context.ts';
-import { isUnlinkingHeld } from './external-change.ts';
 import { handleFailure, postpone, UNACCEPTABLE } from './failure.ts';
 import { type Attempt, calledBy, runPass, SPENT } from './pass.ts';
 
@@ -32,14 +31,10 @@ export interface ApplyReport {
   readonly drift: readonly DriftKind[];
   /** The time from the first change to the confirmed write, if that write made the group clean. */
   readonly lagMs?: number;
-  /** Whether a missing group stays linked, because too many groups are missing at the same time. */
-  readonly unlinkingHeld?: boolean;
-  /** The number of members who keep access because the platform refuses to remove them. */
-  readonly keepAccess?: number;
   readonly cause?: unknown;
 }
 
-type PartialReport = Pick<ApplyReport, 'outcome' | 'lagMs' | 'cause' | 'unlinkingHeld' | 'keepAccess'>;
+type PartialReport = Pick<ApplyReport, 'outcome' | 'lagMs' | 'cause'>;
 
 /** The maximum number of passes of one attempt. After them, the group waits for its next wake-up. */
 const MAX_PASSES = 3 * MAX_CONFLICTS;
@@ -213,11 +208,6 @@ const CHANGED_DURING_WRITE = {
   message: 'another client changed the group while it was written',
 };
 
-const factsOf = ({ why, keepAccess }: Extract<PassResult, { kind: 'wait' }>): Partial<PartialReport> => ({
-  ...(keepAccess === undefined ? {} : { keepAccess }),
-  ...(isUnlinkingHeld(why) ? { unlinkingHeld: true } : {}),
-});
-
 async function endWith(
   result: Exclude<PassResult, { kind: 'again' | 'conflict' | 'superseded' | 'broken' }>,
   state: GroupState,
@@ -231,7 +221,7 @@ async function endWith(
   switch (result.kind) {
     case 'wait': {
       const { why, waitMs = undoneBackoffMs(state.attempts, ports.random()) } = result;
-      return { ...(await putOff(why, waitMs)), ...factsOf(result) };
+      return putOff(why, waitMs);
     }
     case 'narrowed':
       return putOff(UNACCEPTABLE, restMs(attempt.bisection));

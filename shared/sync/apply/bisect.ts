@@ -65,7 +65,7 @@ async function endSearch(
   const { plan } = write;
   const { action, removals } = plan;
   if (action !== 'delete' && removals.length > 0)
-    return { result: { ...removalsRefused(removals.length, cause.message), keepAccess: removals.length } };
+    return { result: removalsRefused(removals.length, cause.message) };
   const about = { plan, ports: context.ports, audited };
   const isGivenUp = await giveUp({ ...state, calledMs: context.calledMs() }, cause, about);
   return isGivenUp ? { result: { kind: 'failed', cause } } : SUPERSEDED;

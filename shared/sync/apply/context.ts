@@ -91,8 +91,6 @@ export type PassResult =
       readonly kind: 'wait';
       readonly waitMs: number | undefined;
       readonly why: NewGroupError;
-      /** The number of members who keep access because the platform refuses to remove them. */
-      readonly keepAccess?: number;
     }
   | { readonly kind: 'spent' }
   /** Another worker has changed the group's item during the pass. */

@@ -12,7 +12,7 @@ import { activityOf, attributeDrift } from '../attribute-drift.ts';
 import type { Commit, Findings } from '../ports/groups.ts';
 import type { DriftRecord } from '../ports/logs.ts';
 import { foundOf } from './audit.ts';
-import type { ApplyContext, NewGroupError, PassFacts, Performed } from './context.ts';
+import type { ApplyContext, PassFacts, Performed } from './context.ts';
 import { CONFLICT, SUPERSEDED, unlessSuperseded } from './context.ts';
 
 /** Ends an intent whose outcome a fetch showed. The group stays dirty, because the wanted state may have changed. */
@@ -96,8 +96,6 @@ const UNLINKING_HELD = {
   code: 'missing_held',
   message: 'the platform answers 404 for too many groups: groupsync retries this group later',
 };
-
-export const isUnlinkingHeld = (why: NewGroupError): boolean => why.code === UNLINKING_HELD.code;
 
 /**
  * Ends the link to a group that is gone. The link stays if too many links have ended within an hour, or if the platform

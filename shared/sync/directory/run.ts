@@ -116,8 +116,8 @@ async function readWithLease(
 }
 
 /**
- * Stores the facts about a run that the alarms need: whether the reader stopped, and the number of groups with
- * incomplete lists. The function reads the table once, and writes only if a fact has changed.
+ * Stores the facts about a run that people must know: whether the reader stopped, and the number of groups that it
+ * cannot read completely. The function reads the table once, and writes only if a fact has changed.
  */
 async function noteHealth(
   { name }: Connection,
@@ -128,7 +128,9 @@ async function noteHealth(
   try {
     const run = await read();
     if (run === undefined) return undefined;
-    const shortGroups = [...run.groups.values()].filter(isShortForLong).length;
+    const nowMs = ports.clock();
+    const isIncomplete = (group: ReaderGroup) => isShortForLong(group) || isUnreadable(group, nowMs);
+    const shortGroups = [...run.groups.values()].filter(isIncomplete).length;
     if (before.stopped !== undefined || (before.shortGroups ?? 0) !== shortGroups) {
       await ports.sources.noteReader(name, shortGroups === 0 ? {} : { shortGroups });
     }

@@ -136,7 +136,10 @@ export const Health = z.lazy(() =>
     checkedAtMs: number,
     /** The time of the latest successful check; undefined if there was none. */
     goodAtMs: number.exactOptional(),
-    lastFailure: z.object({ atMs: number, message: text }).exactOptional(),
+    /** `refused`: the platform refused the credential. */
+    lastFailure: z
+      .object({ atMs: number, message: text, refused: z.boolean().exactOptional() })
+      .exactOptional(),
     /** The platform's user to which the credential belongs, as the latest successful check showed. */
     holder: z
       .object({

@@ -20,7 +20,7 @@ const TRIED_MS = 3_600_000;
 /** The maximum number of refused cursors in one run. */
 const MAX_REFUSALS = 3;
 
-export interface FeedRun {
+interface FeedRun {
   readonly report: ReconcileReport;
   /** The number of newly recorded platform groups that have the spokeId of another group. */
   readonly duplicates: number;

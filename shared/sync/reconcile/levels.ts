@@ -1,155 +1,140 @@
+import type { Gate } from '../../domain/gate.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
-import type { Finding, Subject } from '../../domain/notice.ts';
-import type { Freshness } from '../../plan/freshness.ts';
+import type { Finding } from '../../domain/notice.ts';
 import { contactText, type Holder, leavesSoon } from '../../plan/holder.ts';
 import { MOST_NAMES } from '../../plan/notice.ts';
 import type { Ports } from '../ports/bundles.ts';
 import type { Connection, Health } from '../ports/connections.ts';
-import type { GroupIndex, GroupSummary } from '../ports/group-index.ts';
+import type { GroupSummary } from '../ports/group-index.ts';
 import { failureIn, type Platform, type PlatformFailure } from '../ports/platform.ts';
 import { type SourcesFound, watchSources } from '../sources.ts';
 import { holderOf } from './holder.ts';
 
-/** The state of one connection for alarms and the dashboard, computed each minute. */
-export interface Levels {
-  readonly dirtyGroups: number;
-  readonly oldestDirtySeconds: number;
-  readonly holdsWaiting: number;
-  readonly pendingMembers: number;
-  /** How long the gate has been closed. 0 while the gate is open or an operator has paused the connection. */
-  readonly gateClosedSeconds: number;
-  readonly unauthorized: boolean;
-  /** Present if the holder of the credential has left, or leaves within 30 days. */
-  readonly holderLeaves?: true;
-  /** The time since the feed was last read to its end, or since the first run; undefined before the first run. */
-  readonly feedCursorAgeSeconds?: number;
-  /** The time since the last successful check of the credential; undefined before the first successful check. */
-  readonly credentialUncheckedSeconds?: number;
-  /** How long events or SCIM requests have been overdue. If both are overdue, the longer of the two times. */
-  readonly sourceLateSeconds: number;
-  /** How long a read of the directory has been overdue. */
-  readonly readerLateSeconds: number;
-  /**
-   * Whether the reader of the directory has stopped. The reader stops if the directory denies access, or if the
-   * directory's list lacks too many of the known groups.
-   */
-  readonly readerStopped: boolean;
-  /** The number of groups whose lists in the directory repeatedly have fewer members than the directory counts. */
-  readonly readerShortGroups: number;
-  /** The findings that are reported to operators. */
-  readonly found: readonly Finding[];
+/**
+ * A gate in state `backoff` is reported only after this time, because shorter closings are normal. After an outage of
+ * ten minutes, the next attempt may be another quarter of an hour away.
+ */
+const CLOSED_FOR_MS = 30 * 60_000;
+/** Changes that wait longer than this are reported. groupsync tries each group at least once an hour. */
+const WAITED_MS = 3_600_000;
+/** Changes that wait because the gate closes again and again are reported after this time. */
+const WAITED_BY_GATE_MS = 6 * 3_600_000;
+const UNCHECKED_MS = 2 * 24 * 3_600_000;
+const FEED_UNREAD_MS = 24 * 3_600_000;
+/** The maximum number of waiting groups whose errors are read. */
+const MOST_READ = 100;
+/** Errors of groups whose removed members keep access. */
+const KEEPS_ACCESS: ReadonlySet<string> = new Set(['removals_refused', 'kept']);
+/** The notice about missing groups reports these groups. */
+const IS_MISSING = 'missing_held';
+
+type ProblemPorts = Pick<Ports, 'index' | 'gates' | 'feed' | 'health' | 'sources' | 'clock'> & {
+  readonly groups: Pick<Ports['groups'], 'readMany'>;
+};
+
+/**
+ * Returns the states of a connection that people must know. Each problem has one finding: changes that wait because of
+ * a closed gate, a hold, a dead-lettered message or a name are not reported as waiting.
+ */
+export async function findProblems(
+  { name: connection, settings }: Pick<Connection, 'name' | 'settings'>,
+  ports: ProblemPorts,
+): Promise<readonly Finding[]> {
+  const nowMs = ports.clock();
+  const gate = await ports.gates.read(connection);
+  const health = await ports.health.read(connection);
+  const feed = await ports.feed.read(connection);
+  const blocked = blockedFinding(gate, health, nowMs);
+  const isOpen = blocked.count === 0 && gate.state === 'open';
+  return [
+    blocked,
+    ...(await groupFindings(connection, ports, { gate, isBlocked: blocked.count > 0 })),
+    ...sourceFindings(await watchSources({ name: connection, settings }, ports), nowMs),
+    credentialFinding(health, nowMs, isOpen),
+    {
+      subject: 'feed',
+      count: isOpen && feed !== undefined && nowMs - feed.readAtMs > FEED_UNREAD_MS ? 1 : 0,
+      sinceMs: feed?.readAtMs,
+    },
+  ];
 }
 
-/** A gate in state `backoff` is reported only after this time, because shorter closings are normal. */
-const CLOSED_FOR_MS = 5 * 60_000;
-
-export async function readLevels(
-  { name: connection, settings }: Pick<Connection, 'name' | 'settings'>,
-  ports: Pick<Ports, 'index' | 'gates' | 'feed' | 'health' | 'sources' | 'clock'>,
-): Promise<Levels> {
-  const nowMs = ports.clock();
-  const groups = await countGroups(connection, ports.index, nowMs);
-  let pendingMembers = 0;
-  for await (const page of ports.index.pending(connection)) pendingMembers += page.length;
-  const gate = await ports.gates.read(connection);
-  const isClosed = gate.state === 'backoff' || gate.state === 'unauthorized';
-  const feed = await ports.feed.read(connection);
-  const health = await ports.health.read(connection);
-  const unauthorized = gate.state === 'unauthorized';
-  const closedMs = isClosed ? nowMs - (gate.sinceMs ?? nowMs) : 0;
-  const sources = sourceLevels(await watchSources({ name: connection, settings }, ports), nowMs);
-  const found: Levels['found'] = [
-    ...groups.found,
-    ...sources.found,
-    {
-      subject: 'gate',
-      count: unauthorized || closedMs >= CLOSED_FOR_MS ? 1 : 0,
-      sinceMs: gate.sinceMs,
-      ...(unauthorized && contactOf(health)),
-    },
-    credentialFinding(health),
-  ];
+/** Writes are blocked by a gate that has long been closed, and by a credential that the platform refuses. */
+function blockedFinding(gate: Gate, health: Health | undefined, nowMs: number): Finding {
+  const { goodAtMs = 0, lastFailure, holder } = health ?? {};
+  const isUnauthorized = gate.state === 'unauthorized';
+  const isLong = gate.state === 'backoff' && nowMs - (gate.sinceMs ?? nowMs) >= CLOSED_FOR_MS;
+  const isRefused = lastFailure?.refused === true && lastFailure.atMs > goodAtMs;
   return {
-    ...groups,
-    ...sources,
-    pendingMembers,
-    gateClosedSeconds: seconds(closedMs),
-    unauthorized,
-    ...holderLevel(health?.holder, nowMs),
-    found,
-    ...(feed === undefined ? {} : { feedCursorAgeSeconds: seconds(nowMs - feed.readAtMs) }),
-    ...uncheckedLevel(health, nowMs),
+    subject: 'gate',
+    count: isUnauthorized || isLong || isRefused ? 1 : 0,
+    sinceMs: gate.sinceMs ?? lastFailure?.atMs,
+    ...((isUnauthorized || isRefused) && holder !== undefined && { contact: contactText(holder) }),
   };
 }
 
-function credentialFinding({ goodAtMs = 0, ...health }: Partial<Health> = {}): Finding {
-  const { atMs } = health.lastFailure ?? {};
-  const hasFailed = atMs !== undefined && atMs > goodAtMs;
-  return { subject: 'credential', count: hasFailed ? 1 : 0, sinceMs: atMs, ...contactOf(health) };
+function credentialFinding(health: Health | undefined, nowMs: number, isOpen: boolean): Finding {
+  const { goodAtMs = nowMs, holder } = health ?? {};
+  const isUnchecked = isOpen && nowMs - goodAtMs > UNCHECKED_MS;
+  return {
+    subject: 'credential',
+    count: isUnchecked || leavesSoon(holder, nowMs) ? 1 : 0,
+    ...(holder !== undefined && { contact: contactText(holder) }),
+  };
 }
 
-const contactOf = ({ holder }: Partial<Health> = {}): Pick<Finding, 'contact'> =>
-  holder === undefined ? {} : { contact: contactText(holder) };
-
-const uncheckedLevel = ({ goodAtMs }: Partial<Health> = {}, nowMs: number) =>
-  goodAtMs === undefined ? {} : { credentialUncheckedSeconds: seconds(nowMs - goodAtMs) };
-
-const holderLevel = (holder: Holder | undefined, nowMs: number): Pick<Levels, 'holderLeaves'> =>
-  leavesSoon(holder, nowMs) ? { holderLeaves: true } : {};
-
-/** Returns the levels and findings of all sources. A stopped reader is also late, but only the stop is reported. */
-function sourceLevels({ freshness, reader }: SourcesFound, nowMs: number) {
+/** A stopped reader is also late, but only the stop is reported. */
+function sourceFindings({ freshness, reader }: SourcesFound, nowMs: number): readonly Finding[] {
   const { stopped, shortGroups = 0 } = reader;
   const late = freshness.filter(({ lateMs }) => lateMs > 0);
-  const sources = late.filter(({ source }) => source !== 'directory');
-  const readers = stopped === undefined ? late.filter(({ source }) => source === 'directory') : [];
-  const found: readonly Finding[] = [
-    { ...lateFinding('source', sources, nowMs), names: sources.map(({ source }) => source) },
-    lateFinding('reader', readers, nowMs),
-    { subject: 'reader_stopped', count: stopped === undefined ? 0 : 1, sinceMs: stopped?.sinceMs },
+  const begins = late.map(({ lateMs }) => nowMs - lateMs);
+  if (stopped !== undefined) begins.push(stopped.sinceMs);
+  return [
+    { subject: 'source', count: begins.length, sinceMs: Math.min(nowMs, ...begins) },
     { subject: 'reader_short', count: shortGroups },
   ];
-  return {
-    sourceLateSeconds: lateSeconds(sources),
-    readerLateSeconds: lateSeconds(readers),
-    readerStopped: stopped !== undefined,
-    readerShortGroups: shortGroups,
-    found,
-  };
 }
 
-const longestMs = (late: readonly Freshness[]): number => Math.max(0, ...late.map(({ lateMs }) => lateMs));
+interface Gated {
+  readonly gate: Gate;
+  /** Whether the gate is reported as closed. */
+  readonly isBlocked: boolean;
+}
 
-const lateFinding = (subject: Subject, late: readonly Freshness[], nowMs: number): Finding => ({
-  subject,
-  count: late.length,
-  sinceMs: nowMs - longestMs(late),
-});
-
-const lateSeconds = (late: readonly Freshness[]): number => Math.ceil(longestMs(late) / 1_000);
-
-async function countGroups(connection: ConnectionName, index: GroupIndex, nowMs: number) {
-  let dirtyGroups = 0;
-  let oldestDirtySeconds = 0;
+async function groupFindings(
+  connection: ConnectionName,
+  { index, groups, clock }: ProblemPorts,
+  { gate, isBlocked }: Gated,
+): Promise<readonly Finding[]> {
   const unsettled: GroupSummary[] = [];
-  for await (const page of index.all(connection, 'unsettled')) {
-    for (const summary of page) {
-      const { dirtySinceMs } = summary;
-      unsettled.push(summary);
-      if (dirtySinceMs === undefined) continue;
-      dirtyGroups += 1;
-      oldestDirtySeconds = Math.max(oldestDirtySeconds, seconds(nowMs - dirtySinceMs));
-    }
-  }
+  for await (const page of index.all(connection, 'unsettled')) unsettled.push(...page);
   const held = unsettled.filter(({ holdWaits }) => holdWaits);
-  const failed = unsettled.filter(({ failedAtMs }) => failedAtMs !== undefined);
   const clashing = unsettled.filter(({ settled }) => settled === 'name_clash');
-  const found: readonly Finding[] = [
+  const nowMs = clock();
+  // After a closed gate opens, the backlog is applied at a limited rate.
+  const openedMs = { open: gate.sinceMs ?? 0, backoff: nowMs, unauthorized: nowMs, paused: 0 }[gate.state];
+  const isLong = ({ dirtySinceMs = nowMs, ...group }: GroupSummary) =>
+    group.failedAtMs === undefined &&
+    !group.holdWaits &&
+    group.settled !== 'name_clash' &&
+    (nowMs - Math.max(dirtySinceMs, openedMs) > WAITED_MS || nowMs - dirtySinceMs > WAITED_BY_GATE_MS);
+  const waitsSince = ({ dirtySinceMs = nowMs }: GroupSummary) => dirtySinceMs;
+  const long = isBlocked ? [] : unsettled.filter(isLong).sort((a, b) => waitsSince(a) - waitsSince(b));
+  const states = await groups.readMany(
+    long.slice(0, MOST_READ).map(({ ref }) => ref),
+    () => {},
+  );
+  const errors = new Map(states.map(({ ref, lastError }) => [ref.group, lastError?.code ?? '']));
+  const errorOf = ({ ref }: GroupSummary) => errors.get(ref.group) ?? '';
+  const kept = long.filter((group) => KEEPS_ACCESS.has(errorOf(group)));
+  const waiting = long.filter((group) => !kept.includes(group) && errorOf(group) !== IS_MISSING);
+  const since = ([first]: readonly GroupSummary[]) => first && waitsSince(first);
+  return [
     { subject: 'hold', count: held.length, ...namesOf(held) },
-    { subject: 'failed', count: failed.length, ...namesOf(failed) },
     { subject: 'name_clash', count: clashing.length, ...namesOf(clashing) },
+    { subject: 'access', count: kept.length, sinceMs: since(kept) },
+    { subject: 'waiting', count: waiting.length, sinceMs: since(waiting) },
   ];
-  return { dirtyGroups, oldestDirtySeconds, holdsWaiting: held.length, found };
 }
 
 function namesOf(groups: readonly GroupSummary[]): Pick<Finding, 'names' | 'groups'> {
@@ -159,8 +144,6 @@ function namesOf(groups: readonly GroupSummary[]): Pick<Finding, 'names' | 'grou
     groups: first.map(({ ref }) => ref.group),
   };
 }
-
-const seconds = (ms: number): number => Math.max(0, Math.round(ms / 1_000));
 
 export type HealthPorts = Pick<Ports, 'platforms' | 'health' | 'clock' | 'people'>;
 
@@ -191,7 +174,11 @@ export async function checkHealth(connection: Connection, ports: HealthPorts): P
           ...known,
           ...whose,
           checkedAtMs: nowMs,
-          lastFailure: { atMs: nowMs, message: messageOf(failure, holder) },
+          lastFailure: {
+            atMs: nowMs,
+            message: messageOf(failure, holder),
+            ...(failure.kind === 'unauthorized' && { refused: true }),
+          },
         };
   await ports.health.write(connection.name, health);
   return health;

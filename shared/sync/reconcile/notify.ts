@@ -1,10 +1,18 @@
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { Episode, Finding } from '../../domain/notice.ts';
-import { afterNotice, beforeNotice, isNoticeDue, noticeOf, observe } from '../../plan/notice.ts';
+import {
+  afterNotice,
+  beforeNotice,
+  isNoticeDue,
+  noticeOf,
+  observe,
+  stageFindings,
+} from '../../plan/notice.ts';
 import type { DriftLog } from '../ports/logs.ts';
 import type { NoticeStore, Notifier } from '../ports/notices.ts';
 import type { ScimTokenStore } from '../ports/scim.ts';
 import { EXPIRES_SOON_MS } from '../scim/tokens.ts';
+import type { SweepRun } from './sweep.ts';
 
 export interface NotifyPorts {
   readonly notices: NoticeStore;
@@ -71,16 +79,31 @@ export async function notifyOfHour(connection: ConnectionName, ports: NotifyPort
   await notify([drift, { subject: 'token', count: expiring.length }], ports, connection);
 }
 
-/**
- * Notifies about dead-lettered messages, which belong to the whole stage.
- * @param pagesOf the connection under which the console shows the messages
- */
-export async function notifyOfStage(ports: NotifyPorts, pagesOf?: ConnectionName): Promise<void> {
+/** Notifies about linked groups that the platform does not list, if they are so many that groupsync waits. */
+export async function notifyOfSweep(
+  connection: ConnectionName,
+  run: Pick<SweepRun, 'halted' | 'report'> | undefined,
+  ports: NotifyPorts,
+): Promise<void> {
+  if (run === undefined) return;
+  await notify([{ subject: 'missing', count: run.halted ? run.report.missing : 0 }], ports, connection);
+}
+
+interface StageRun {
+  readonly found: ReadonlyMap<ConnectionName, readonly Finding[]>;
+  /** Whether the run has the findings of all connections. Otherwise no problem counts as ended. */
+  readonly isWhole: boolean;
+  /** The connection under which the console shows dead-lettered messages. */
+  readonly pagesOf?: ConnectionName | undefined;
+}
+
+/** Notifies about the problems of all connections together, and about dead-lettered messages. */
+export async function notifyOfStage(
+  { found, isWhole, pagesOf }: StageRun,
+  ports: NotifyPorts,
+): Promise<void> {
   if (ports.notifier.targets.length === 0) return;
-  await notify(
-    [{ subject: 'dead_letters', count: await ports.deadLetterCount() }],
-    ports,
-    undefined,
-    pagesOf,
-  );
+  const findings = stageFindings(found, ports.clock()).filter(({ count }) => isWhole || count > 0);
+  const deadLetters = { subject: 'dead_letters', count: await ports.deadLetterCount() } as const;
+  await notify([...findings, deadLetters], ports, undefined, pagesOf);
 }

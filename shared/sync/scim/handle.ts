@@ -12,7 +12,7 @@ import type { HttpReply, HttpRequest } from './http.ts';
 import { UNKNOWN_TOKEN_RATE, waitFor } from './limiter.ts';
 import { route } from './routes.ts';
 import { answerTokenRequest, TOKEN_PATH, type TokenEndpointPorts } from './token-endpoint.ts';
-import { EXPIRES_SOON_MS, prefixOf, validToken } from './tokens.ts';
+import { prefixOf, validToken } from './tokens.ts';
 
 export const SCIM_PATH = '/scim/v2';
 
@@ -22,7 +22,6 @@ export interface ScimReport {
   readonly reply: HttpReply;
   /** The connection of the token; undefined if the request was not authorised. */
   readonly connection: ConnectionName | undefined;
-  readonly tokenExpiresSoon: boolean;
   readonly staleMembers: readonly StaleMembers[];
   /** The internal error that caused the response, if there was one. */
   readonly cause: unknown;
@@ -35,7 +34,6 @@ export interface ScimReport {
 export async function handleScim(request: HttpRequest, ports: ScimPorts): Promise<ScimReport> {
   let connection: ConnectionName | undefined;
   let cause: unknown;
-  let tokenExpiresSoon = false;
   const staleMembers: StaleMembers[] = [];
   const isHead = request.method.toUpperCase() === 'HEAD';
   const answerError = (error: unknown): ScimReply => {
@@ -84,7 +82,6 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
     };
     const [answered, caller] = await Promise.all([answer().catch(answerError), admitted]);
     connection = caller.connection.name;
-    tokenExpiresSoon = caller.tokenExpiresSoon;
     await noteReceipt(connection, { source: 'scim' }, ports);
     reply = answered;
   } catch (error) {
@@ -92,7 +89,7 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   }
   const http = toHttp(reply);
   // HEAD gets the headers of GET without a body (RFC 9110 section 9.3.2).
-  return { reply: isHead ? { ...http, body: '' } : http, connection, tokenExpiresSoon, staleMembers, cause };
+  return { reply: isHead ? { ...http, body: '' } : http, connection, staleMembers, cause };
 }
 
 /** Returns the response to an address that is not allowed. It does not show which addresses are allowed. */
@@ -101,7 +98,6 @@ export function refuseAddress(): ScimReport {
   return {
     reply: toHttp(errorReply(error)),
     connection: undefined,
-    tokenExpiresSoon: false,
     staleMembers: [],
     cause: undefined,
   };
@@ -140,7 +136,7 @@ async function admit(token: string, isCounted: boolean, ports: ScimPorts) {
   const connection = valid && (await ports.connections.find(valid.connection));
   if (connection === undefined) throw unauthorised(', error="invalid_token"');
   if (!isCounted) waitFor(limiter.take(`token ${valid?.prefix}`));
-  return { connection, tokenExpiresSoon: (valid?.expiresMs ?? Infinity) - ports.clock() < EXPIRES_SOON_MS };
+  return { connection };
 }
 
 const unauthorised = (error: string) =>

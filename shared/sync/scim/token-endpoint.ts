@@ -7,7 +7,6 @@ import { accessSeconds, issueAccess, validSecret } from './clients.ts';
 import type { ScimReply } from './context.ts';
 import type { HttpRequest } from './http.ts';
 import { type RateLimiter, UNKNOWN_TOKEN_RATE, waitFor } from './limiter.ts';
-import { EXPIRES_SOON_MS } from './tokens.ts';
 
 /** The path of the token endpoint below the base URL. */
 export const TOKEN_PATH = '/oauth/token';
@@ -25,7 +24,6 @@ interface TokenAnswer {
   readonly reply: ScimReply;
   /** The connection of the client, if the client's secret is valid. */
   readonly connection: ConnectionName | undefined;
-  readonly tokenExpiresSoon: boolean;
 }
 
 /**
@@ -42,20 +40,18 @@ export async function answerTokenRequest(
   }
   waitFor(ports.limiter.take(`address ${request.source ?? ''}`, UNKNOWN_TOKEN_RATE));
   let connection: ConnectionName | undefined;
-  let tokenExpiresSoon = false;
   const clientOf = async (id: string, text: string): Promise<OAuthClient | undefined> => {
     const secret = await validSecret({ id, secret: text }, ports);
     const found = secret && (await ports.connections.find(secret.connection));
     if (secret === undefined || found === undefined) return undefined;
     connection = found.name;
-    tokenExpiresSoon = (secret.expiresMs ?? Infinity) - ports.clock() < EXPIRES_SOON_MS;
     const seconds = accessSeconds(secret, ports.clock());
     return { id, accessSeconds: seconds, issue: () => issueAccess(secret, seconds, ports) };
   };
   const form = formOf(request);
-  if (typeof form === 'string') return { reply: refused(form), connection, tokenExpiresSoon };
+  if (typeof form === 'string') return { reply: refused(form), connection };
   const { status, headers, body } = await ports.oauth.answer({ headers: headersOf(request), form }, clientOf);
-  return { reply: { status, headers: { ...headers, ...UNSTORED }, body }, connection, tokenExpiresSoon };
+  return { reply: { status, headers: { ...headers, ...UNSTORED }, body }, connection };
 }
 
 /** The headers that RFC 6749 section 5.1 requires. */

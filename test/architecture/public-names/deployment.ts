@@ -11,6 +11,7 @@ const FULL = {
   auditExportDays: 400,
   sources: { hr: { connection: 'acme', producers: [] } },
   notify: ['alarms'],
+  dashboard: true,
 };
 
 /** For each type of resource, the property with the name of the resource. */
@@ -35,9 +36,6 @@ export function deployedNames() {
       ...Object.values(ENVIRONMENT),
       ...resources.flatMap(({ Properties }) => Object.keys(Properties?.Environment?.Variables ?? {})),
     ],
-    metrics: Object.entries(METRICS).map(
-      ([name, { by, unit }]) =>
-        `${METRIC_NAMESPACE} ${name} (${unit}${by === undefined ? '' : `, by ${by}`})`,
-    ),
+    metrics: METRICS.map((name) => `${METRIC_NAMESPACE} ${name} (Count)`),
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readDirectoryStatus } from '../../../shared/operate/directory/status.ts';
-import { readLevels } from '../../../shared/sync/reconcile/levels.ts';
+import { findProblems } from '../../../shared/sync/reconcile/levels.ts';
 import { MINUTE_MS } from '../../support/engine/world.ts';
 import { company, openReader, type Reader } from './fixture.ts';
 
@@ -15,12 +15,13 @@ const started = async (): Promise<Reader> => {
   return reader;
 };
 
-const levelsOf = async ({ world, ports }: Reader) =>
-  readLevels(await world.connection(), { ...world.toolPorts, ...ports, index: world.toolPorts.index });
 const statusOf = async ({ world, ports }: Reader) =>
   readDirectoryStatus(await world.connection(), { ...world.toolPorts, ...ports });
-const findingsOf = async (reader: Reader): Promise<readonly string[]> =>
-  (await levelsOf(reader)).found.filter(({ count }) => count > 0).map(({ subject }) => subject);
+async function findingsOf({ world, ports }: Reader): Promise<readonly string[]> {
+  const all = { ...world.toolPorts, ...ports, index: world.toolPorts.index };
+  const found = await findProblems(await world.connection(), all);
+  return found.filter(({ count }) => count > 0).map(({ subject }) => subject);
+}
 
 describe('freshness and health of a directory reader', () => {
   it('the reader is late if the directory has not answered for ten minutes longer than expected', async () => {
@@ -34,9 +35,7 @@ describe('freshness and health of a directory reader', () => {
       await reader.pass(5 * MINUTE_MS);
     }
     expect((await statusOf(reader)).freshness?.late).toBe(true);
-    const { readerLateSeconds, readerStopped } = await levelsOf(reader);
-    expect([readerLateSeconds > 0, readerStopped]).toEqual([true, false]);
-    expect(await findingsOf(reader)).toEqual(['reader']);
+    expect(await findingsOf(reader)).toEqual(['source']);
     await reader.google.control('faults', []);
     await reader.run();
     expect([await findingsOf(reader), (await statusOf(reader)).freshness?.late]).toEqual([[], false]);
@@ -67,8 +66,7 @@ describe('freshness and health of a directory reader', () => {
     await reader.pass(20 * MINUTE_MS);
     await expect(reader.run()).rejects.toThrow(reason);
     expect((await statusOf(reader)).stopped).toEqual({ since, reason: expect.stringContaining(reason) });
-    expect(await levelsOf(reader)).toMatchObject({ readerStopped: true, readerLateSeconds: 0 });
-    expect(await findingsOf(reader)).toEqual(['reader_stopped']);
+    expect(await findingsOf(reader)).toEqual(['source']);
   });
 
   it('the reader reports a stop because of missing groups, and later reports that it continues', async () => {
@@ -88,12 +86,9 @@ describe('freshness and health of a directory reader', () => {
     await reader.google.control('counts', { group: 'rowing', count: 3 });
     await reader.change({ kind: 'changeGroup', group: 'rowing', description: 'Crew' });
     await reader.passMinutes(10);
-    expect([(await levelsOf(reader)).readerShortGroups, await findingsOf(reader)]).toEqual([0, []]);
+    expect(await findingsOf(reader)).toEqual([]);
     await reader.passMinutes(5);
-    expect([(await levelsOf(reader)).readerShortGroups, await findingsOf(reader)]).toEqual([
-      1,
-      ['reader_short'],
-    ]);
+    expect(await findingsOf(reader)).toEqual(['reader_short']);
     expect((await statusOf(reader)).short).toBe(1);
     await reader.google.control('counts', { group: 'rowing', count: 'right' });
     await reader.passMinutes(5);

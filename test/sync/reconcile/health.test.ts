@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { roleId } from '../../../shared/domain/ids.ts';
 import type { Platform, Platforms } from '../../../shared/sync/ports/platform.ts';
-import { checkHealth, readLevels } from '../../../shared/sync/reconcile/levels.ts';
+import type { Lease } from '../../../shared/sync/ports/reconcile.ts';
+import { checkHealth, findProblems } from '../../../shared/sync/reconcile/levels.ts';
 import { CONNECTION, createWorld, failure, START_MS } from './support/world.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -23,6 +24,7 @@ describe('daily check of a credential', () => {
       lastFailure: {
         atMs: START_MS + DAY_MS,
         message: expect.stringMatching(/401.*Contact the person who installed the app.*the platform user is/),
+        refused: true,
       },
       holder: { user: expect.any(String) },
     });
@@ -75,8 +77,11 @@ describe('person behind a credential', () => {
     });
     const ports = { ...world.ports, people, platforms: { open } };
     const { holder } = await checkHealth(world.connection, ports);
-    const { holderLeaves = false } = await readLevels(world.connection, ports);
-    return { holder, holderLeaves };
+    const found = await findProblems(world.connection, ports);
+    return {
+      holder,
+      holderLeaves: found.some(({ subject, count }) => subject === 'credential' && count > 0),
+    };
   }
 
   it.each([
@@ -118,50 +123,64 @@ describe('person behind a credential', () => {
   });
 });
 
-describe('levels of a connection', () => {
-  it('the levels of a connection count dirty groups, waiting holds and the seconds of a closed gate', async () => {
-    const world = await createWorld();
-    const { gates } = world.ports;
-    const levels = async () => {
-      const { found: _, ...rest } = await readLevels(world.connection, world.ports);
-      return rest;
+describe('problems of a connection', () => {
+  const MINUTE_MS = 60_000;
+  const HOUR_MS = 60 * MINUTE_MS;
+  type World = Awaited<ReturnType<typeof createWorld>>;
+  const error = (code: string) => ({ lastError: { code, message: code, atMs: START_MS } });
+  const dirty =
+    (hours: number, over: object = {}) =>
+    (world: World) =>
+      world.link('g', { dirtySince: world.ports.clock() - hours * HOUR_MS, ...over });
+  const gate =
+    (state: 'open' | 'backoff' | 'unauthorized' | 'paused', minutes: number) => async (world: World) => {
+      const sinceMs = world.ports.clock() - minutes * MINUTE_MS;
+      const { gates } = world.ports;
+      await gates.write(CONNECTION, await gates.read(CONNECTION), { state, closings: 1, sinceMs });
     };
-    expect(await levels()).toEqual({
-      dirtyGroups: 0,
-      oldestDirtySeconds: 0,
-      holdsWaiting: 0,
-      pendingMembers: 0,
-      gateClosedSeconds: 0,
-      unauthorized: false,
-      sourceLateSeconds: 0,
-      readerLateSeconds: 0,
-      readerStopped: false,
-      readerShortGroups: 0,
-    });
-    await checkHealth(world.connection, world.ports);
-    await world.link('a', {
-      dirtySince: START_MS - 90_000,
-      removals: { sets: [{ decision: { kind: 'waiting' } }] },
-    });
-    await world.link('b', { dirtySince: START_MS, approval: {} });
-    await gates.write(CONNECTION, await gates.read(CONNECTION), {
-      state: 'unauthorized',
-      closings: 1,
-      sinceMs: START_MS - 5_000,
-    });
-    world.advance(10_000);
-    expect(await levels()).toEqual({
-      dirtyGroups: 2,
-      oldestDirtySeconds: 100,
-      holdsWaiting: 1,
-      pendingMembers: 0,
-      gateClosedSeconds: 15,
-      unauthorized: true,
-      sourceLateSeconds: 0,
-      readerLateSeconds: 0,
-      readerStopped: false,
-      readerShortGroups: 0,
-      credentialUncheckedSeconds: 10,
-    });
+  const unread = async ({ ports: { feed, leases } }: World) => {
+    const lease = (await leases.take(CONNECTION, 'feed', { nowMs: START_MS, lengthMs: 1 })) as Lease;
+    await feed.begin(CONNECTION, lease);
+    const readAtMs = START_MS - 2 * DAY_MS;
+    const position = { cursor: null, recentIds: [], lastEventAt: null, readAtMs, writtenAtMs: readAtMs };
+    await feed.write(CONNECTION, { ...position, needsSweep: false }, lease);
+  };
+  const refused = { atMs: START_MS, message: 'answered 401', refused: true };
+  const checked = (health: object) => (world: World) =>
+    world.ports.health.write(CONNECTION, { checkedAtMs: START_MS, ...health });
+
+  it.each<[string, readonly ((world: World) => Promise<unknown>)[], readonly string[]]>([
+    ['nothing waits', [], []],
+    ['a change waits for 50 minutes', [dirty(0.8)], []],
+    ['a change waits for two hours', [dirty(2)], ['waiting']],
+    [
+      'a change waits while an operator has paused the connection',
+      [dirty(2), gate('paused', 90)],
+      ['waiting'],
+    ],
+    ['a change waits because of a closed gate', [dirty(2), gate('backoff', 90)], ['gate']],
+    ['a gate has just closed', [dirty(2), gate('backoff', 5)], []],
+    ['a gate closes again and again', [dirty(7), gate('backoff', 5)], ['waiting']],
+    ['the backlog of an outage is applied', [dirty(5), gate('open', 20)], []],
+    ['the backlog of an outage still waits after an hour', [dirty(5), gate('open', 70)], ['waiting']],
+    ['the platform refuses the credential', [gate('unauthorized', 1)], ['gate']],
+    ['the daily check finds a refused credential', [checked({ lastFailure: refused })], ['gate']],
+    ['the daily check meets an outage', [checked({ lastFailure: { atMs: START_MS, message: '503' } })], []],
+    [
+      'the credential was not checked for three days',
+      [checked({ goodAtMs: START_MS - 3 * DAY_MS })],
+      ['credential'],
+    ],
+    ['the platform refuses removals', [dirty(2, error('removals_refused'))], ['access']],
+    ['the platform keeps users', [dirty(2, error('kept'))], ['access']],
+    ['the platform lists too few groups', [dirty(2, error('missing_held'))], []],
+    ['the platform refused the group for good', [dirty(2, { failedAt: START_MS })], []],
+    ['removals are held', [dirty(2, { removals: { sets: [{ decision: { kind: 'waiting' } }] } })], ['hold']],
+    ['the feed was not read for two days', [unread], ['feed']],
+  ])('if %s, people are told once', async (_, states, subjects) => {
+    const world = await createWorld();
+    for (const state of states) await state(world);
+    const found = await findProblems(world.connection, world.ports);
+    expect(found.filter(({ count }) => count > 0).map(({ subject }) => subject)).toEqual(subjects);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Finding, Notice } from '../../../shared/domain/notice.ts';
+import { connectionName } from '../../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../../shared/domain/stamp.ts';
 import { runReconcile } from '../../../shared/runtime/run-reconcile.ts';
 import { createNoticeStore } from '../../../shared/store/connection-states.ts';
@@ -123,47 +124,76 @@ describe('notifications of findings', () => {
     const asking = { ...withoutTargets, drift: untouched, tokens: untouched, deadLetterCount: untouched };
     await notify(HELD, withoutTargets, CONNECTION);
     await notifyOfHour(CONNECTION, asking);
-    await notifyOfStage(asking);
+    await notifyOfStage({ found: new Map(), isWhole: true }, asking);
   });
 });
 
-it('the requeue job notifies of holds, failed groups, a closed gate and a failed check, without e-mail addresses', async () => {
+it('the requeue job notifies of holds of a connection, and returns the problems that the stage reports', async () => {
   const world = await createWorld();
   const { delivered, ports } = recordingTargets();
-  const { gates, health } = world.ports;
-  await world.link('a', {
-    dirtySince: START_MS,
-    name: { value: 'Engineering', stamp: STAMP_ZERO },
-    removals: { sets: [{ decision: { kind: 'waiting' } }] },
-  });
-  await world.link('b', { name: { value: 'Sales', stamp: STAMP_ZERO }, failedAt: START_MS });
+  const { gates } = world.ports;
+  const name = { value: 'Engineering', stamp: STAMP_ZERO };
+  const removals = { sets: [{ decision: { kind: 'waiting' } }] };
+  await world.link('a', { dirtySince: START_MS, name, removals });
   const closed = {
     state: 'backoff',
     closings: 1,
-    sinceMs: START_MS - 360_000,
+    sinceMs: START_MS - 31 * 60_000,
     untilMs: START_MS + 1,
   } as const;
   await gates.write(CONNECTION, await gates.read(CONNECTION), closed);
-  await health.write(CONNECTION, {
-    checkedAtMs: 1,
-    lastFailure: { atMs: START_MS, message: 'ann@acme.test' },
-  });
-  const metrics = { emit: () => {} };
-  const all = { ...world.ports, ...ports, deadLetterCount: async () => 3 } as never;
+  const all = { ...world.ports, ...ports } as never;
+  const found = new Map();
   await runReconcile(
     world.connection,
     { task: 'pump' },
-    { ports: all, metrics, deadlineMs: START_MS + 60_000 },
+    { ports: all, found, deadlineMs: START_MS + 60_000 },
   );
-  expect(delivered.map(([title]) => title)).toEqual([
-    'prod default: groups held until an operator decides: 1',
-    'prod default: writes to the platform are blocked',
-    'prod default: failed groups that wait for an operator: 1',
-    'prod default: the daily check found a problem with the credential',
+  expect(delivered).toEqual([
+    [
+      'prod default: groups held until an operator decides: 1',
+      '"Engineering"',
+      'Since 2026-11-20 10:00 UTC.',
+      'npx groupsync --prefix prod --connection default holds',
+    ],
   ]);
-  expect(delivered[0]).toContain('"Engineering"');
-  expect(delivered[2]).toContain('"Sales"');
-  expect(JSON.stringify(delivered)).not.toContain('@');
+  expect([...found.keys()]).toEqual([CONNECTION]);
+});
+
+it('one notification reports the same problem of many connections, and names the longest problem first', async () => {
+  const { delivered, clock, ports } = recordingTargets();
+  const all = { ...ports, drift: {} as never, tokens: {} as never, deadLetterCount: async () => 0 };
+  const blocked = (minutes: number): readonly Finding[] => [
+    { subject: 'gate', count: 1, sinceMs: START_MS - minutes * 60_000 },
+  ];
+  const found = new Map([
+    [connectionName('fine'), [{ subject: 'gate', count: 0 } as const]],
+    [connectionName('short'), blocked(20)],
+    [connectionName('long'), blocked(30)],
+  ]);
+  await notifyOfStage({ found, isWhole: true }, all);
+  clock.ms += QUARTER_MS;
+  for (let more = 0; more < 40; more += 1) found.set(connectionName(`more${more}`), blocked(1));
+  await notifyOfStage({ found, isWhole: true }, all);
+  expect(delivered).toEqual([
+    [
+      'prod long: writes to the platform are blocked; connections: 2',
+      '"long", "short"',
+      'Since 2026-11-20 09:30 UTC.',
+      'npx groupsync --prefix prod --connection long doctor',
+    ],
+  ]);
+  await notifyOfStage({ found: new Map(), isWhole: false }, all);
+  expect(delivered).toHaveLength(1);
+  clock.ms += 24 * 4 * QUARTER_MS;
+  await notifyOfStage({ found, isWhole: true }, all);
+  await notifyOfStage({ found: new Map(), isWhole: true }, all);
+  clock.ms += QUARTER_MS;
+  await notifyOfStage({ found: new Map(), isWhole: true }, all);
+  expect(delivered.slice(1).map(([title]) => title)).toEqual([
+    'prod long: writes to the platform are blocked; connections: 42',
+    'prod: over: writes to the platform are blocked',
+  ]);
 });
 
 it('the hourly check notifies of reported differences, expiring tokens and dead-lettered messages', async () => {
@@ -177,7 +207,7 @@ it('the hourly check notifies of reported differences, expiring tokens and dead-
   const list = async () => [token, ends(13), ends(15), ends(-1), { ...ends(1), revokedMs: 1 }];
   const all = { ...ports, drift: { since }, tokens: { list }, deadLetterCount: async () => 3 };
   await notifyOfHour(CONNECTION, all);
-  await notifyOfStage(all);
+  await notifyOfStage({ found: new Map(), isWhole: true }, all);
   expect(delivered.map(([title]) => title)).toEqual([
     'prod default: differences on the platform, within the hour, that were only reported: 1',
     'prod default: SCIM tokens that end within 14 days: 1',

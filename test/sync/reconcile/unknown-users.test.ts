@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { runReconcile } from '../../../shared/runtime/run-reconcile.ts';
 import { boundMemberItem } from '../../../shared/store/keys.ts';
 import { refreshPeople } from '../../../shared/sync/people.ts';
 import { sweep } from '../../../shared/sync/reconcile/sweep.ts';
@@ -127,24 +126,5 @@ describe('sweep of groups with unknown user ids', () => {
     expect(unknownUsers).toBeUndefined();
     expect(report).toMatchObject({ groupsTouched: 1 });
     expect(await found(world)).toEqual([]);
-  });
-
-  it('each sweep emits the number of unknown ids as a metric, but only the first sweep records the ids', async () => {
-    const world = await company(['zoe', 'amy']);
-    const emitted: unknown[] = [];
-    const metrics = { emit: (...metric: unknown[]) => void emitted.push(metric) };
-    const task = () =>
-      runReconcile(world.connection, { task: 'sweep' }, {
-        ports: world.ports,
-        metrics,
-        deadlineMs: Number.POSITIVE_INFINITY,
-      } as never);
-    await task();
-    expect(emitted).toEqual([
-      ['DriftFound', 1, 'unknown_users'],
-      ['UnknownUsers', 2, 'default'],
-    ]);
-    await task();
-    expect(emitted.slice(2)).toEqual([['UnknownUsers', 2, 'default']]);
   });
 });
