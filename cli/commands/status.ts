@@ -159,7 +159,7 @@ function printGroup(group: GroupStatus, { names, pause }: Explained, { out }: Co
   const nowMs = Date.now();
   const { hold, link, users } = group;
   out.line(`group       ${withId(group.name ?? '(unnamed)', group.id)}`);
-  out.line(`state       ${group.state}`);
+  out.line(`state       ${[group.state, group.released].filter((one) => one !== null).join(': ')}`);
   if (pause !== undefined) out.line(`paused      ${formatPause(pause)}`);
   out.line(`members     ${group.wanted} wanted, ${group.applied} applied, ${group.pending.length} pending`);
   const open = link?.openWrite == null ? '' : `, a ${link.openWrite} of unknown outcome`;

@@ -258,7 +258,7 @@ export const GroupItem = z.lazy(() =>
     releasedPlatformId: platformGroupText.exactOptional(),
     /** Whether an operator or a takeover released this group. The command `adopt` or a takeover ends this. */
     released: z.boolean().default(false),
-    /** The group to which a takeover moved this group. */
+    /** The group of another source that owns this group's platform group, or its name. */
     movedTo: groupText.exactOptional(),
     /** The time of the operator's pause. It identifies the pause, so `resume` cannot end a later pause. */
     pausedAt: number.exactOptional(),

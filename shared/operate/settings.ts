@@ -21,6 +21,7 @@ import {
 import type { AuditedChange } from '../sync/ports/logs.ts';
 import { revokeAllTokens } from '../sync/scim/tokens.ts';
 import { replanAll } from '../sync/wake.ts';
+import { endYields } from '../sync/directory/other-source.ts';
 import { refuseOwnerless } from './directory/reader-groups.ts';
 import type { SourceGroupPorts } from './directory/source-groups.ts';
 import { NotFound } from './find-group.ts';
@@ -169,6 +170,7 @@ export async function changeSettings(
   const change = { read, wanted: { ...read, settings }, action: 'connections_set' as const };
   const { before, after } = await changeConnection(change, ports);
   onDiffering(differingSettings(read.settings, before.settings));
+  if (after.settings.directory === null) await endYields({ connection: read, groups: new Map(), ports });
   const isReplanned = altersPlans(changedSettings(before, after.settings));
   return {
     replanned: isReplanned ? await replanAll(read.name, ports) : 0,

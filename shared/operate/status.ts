@@ -11,6 +11,7 @@ import type { Gate } from '../domain/gate.ts';
 import { holdsOf } from '../domain/hold.ts';
 import { type GroupRef, groupId } from '../domain/ids.ts';
 import { contactText } from '../plan/holder.ts';
+import { whyReleased } from '../plan/release.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { type Connection, type Health, problemsOf, repairOf } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
@@ -224,7 +225,10 @@ async function countMessages({ queue }: Pick<Deployment, 'queue'>): Promise<Stat
   return { events, eventsDlq, apply, applyDlq };
 }
 
-export async function readGroupStatus(ref: GroupRef, ports: ToolPorts): Promise<GroupStatus | undefined> {
+export async function readGroupStatus(
+  ref: GroupRef,
+  ports: Pick<ReportPorts, 'groups' | 'clock'>,
+): Promise<GroupStatus | undefined> {
   const state = await ports.groups.read(ref);
   if (state === undefined) return undefined;
   const { link, intent, lastError, lastWriteAtMs, dirtySinceMs } = state;
@@ -237,6 +241,7 @@ export async function readGroupStatus(ref: GroupRef, ports: ToolPorts): Promise<
       : null,
     lastWriteAt: instant(lastWriteAtMs),
     dirtySince: instant(dirtySinceMs),
+    released: state.released ? whyReleased(state) : null,
     hold: hold ? { digest: hold.digest, removes: hold.removes, decision: hold.decision.kind } : null,
   };
 }

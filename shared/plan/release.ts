@@ -12,7 +12,7 @@ const MAX_TRIES = 3;
 
 /** Returns why a released group is not written. */
 export const whyReleased = ({ movedTo }: Pick<GroupState, 'movedTo'>): string =>
-  movedTo === undefined ? 'an operator released this group' : `a takeover moved this group to ${movedTo}`;
+  movedTo === undefined ? 'an operator released this group' : `${movedTo} of another source owns this group`;
 
 /**
  * Decides how groupsync releases a group. First, groupsync clears the external id that it had set. Otherwise two

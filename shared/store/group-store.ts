@@ -210,10 +210,18 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         all(exists('rev'), missing('link')),
       ),
 
-    release: (ref, dirty, movedTo) =>
-      update(ref, dirtying(ref, dirty, { set: plain({ released: true, movedTo }) }), exists('rev')),
+    release: (ref, dirty, movedTo) => {
+      const remove = movedTo === undefined ? ['movedTo'] : [];
+      const set = plain({ released: true, movedTo });
+      return update(ref, dirtying(ref, dirty, { set, remove }), exists('rev'));
+    },
 
-    endRelease: (ref, dirty) => update(ref, dirtying(ref, dirty, { remove: RELEASED }), exists('rev')),
+    endRelease: (ref, dirty, from) =>
+      update(
+        ref,
+        dirtying(ref, dirty, { remove: RELEASED }),
+        from === undefined ? exists('rev') : equal('movedTo', from),
+      ),
 
     pause: (ref, atMs) =>
       update(

@@ -112,7 +112,13 @@ export function createReaderStore(table: Table): ReaderStore {
 }
 
 const Move = z.lazy(() =>
-  z.object({ from: groupText, to: groupText, source: z.enum(SOURCES), isOpen: z.boolean().exactOptional() }),
+  z.object({
+    from: groupText,
+    to: groupText,
+    source: z.enum(SOURCES),
+    isOpen: z.boolean().exactOptional(),
+    yields: z.enum(['name', 'id']).exactOptional(),
+  }),
 );
 
 const moveOf = (item: Item): MovedGroup => understood(Move, item, `a moved group at ${item.pk}`);

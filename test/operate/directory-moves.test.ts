@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { platformGroupId } from '../../shared/domain/ids.ts';
+import { groupId, platformGroupId } from '../../shared/domain/ids.ts';
 import type { Source } from '../../shared/domain/source.ts';
 import { groupsOfReader } from '../../shared/operate/directory/reader-groups.ts';
 import {
@@ -7,9 +7,11 @@ import {
   type TakeoverTarget,
   takeOverGroups,
 } from '../../shared/operate/directory/takeover.ts';
+import { ofOtherSources } from '../../shared/operate/other-source.ts';
 import { adoptGroup } from '../../shared/operate/ownership.ts';
 import { resumeConnection } from '../../shared/operate/pausing.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
+import { readGroupStatus } from '../../shared/operate/status.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { add } from '../support/scim-operations.ts';
 import { CONNECTION, MINUTE_MS } from '../support/engine/world.ts';
@@ -128,6 +130,13 @@ describe('takeover from a reader to SCIM', () => {
     await reader.passMinutes(30);
     expect(platformGroupsOf(reader)).toEqual([{ ...moved, users: ['u-a', 'u-c', 'u-d'] }]);
     expect(await reader.stored('rowing')).toMatchObject({ other: group });
+    const { toolPorts } = reader.world;
+    const named = [groupId('rowing'), groupId(group)];
+    expect(await ofOtherSources(await reader.world.connection(), named, toolPorts)).toEqual(
+      named.map((one) => ({ group: one, source: 'scim' })).reverse(),
+    );
+    const released = `${group} of another source owns this group`;
+    expect(await readGroupStatus(reader.ref('rowing'), toolPorts)).toMatchObject({ released });
   });
 
   it('the plan of a takeover finds the SCIM group by its external id if the name differs', async () => {

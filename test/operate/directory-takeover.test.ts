@@ -62,7 +62,7 @@ describe('directory takeover', () => {
     const old = { connection: CONNECTION, group: groupId('okta-1') };
     expect(await planGroup(old, reader.world.toolPorts)).toMatchObject({
       action: 'none',
-      note: 'a takeover moved this group to rowing',
+      note: 'rowing of another source owns this group',
     });
   });
 

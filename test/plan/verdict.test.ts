@@ -32,7 +32,7 @@ const FAILED = { failedAtMs: 1, lastError: { message: 'because' } };
 
 it.each<[string, object, object, object?]>([
   ['an operator released this group', with_, { released: true }],
-  ['a takeover moved this group to g2', with_, { released: true, movedTo: 'g2' }],
+  ['g2 of another source owns this group', with_, { released: true, movedTo: 'g2' }],
   ['groups.exclude', policy({ groups: { exclude: ['*'] } }), {}],
   ['no event about the group', with_, { registers: zero }],
   ['no such group', with_, { registers: { ...named, deleted: 'y' } }],

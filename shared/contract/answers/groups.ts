@@ -49,6 +49,8 @@ export const GroupStatus = GroupReport.extend({
   lastError: nullable(z.object({ code: text, message: text, at: instant })),
   lastWriteAt: nullable(instant),
   dirtySince: nullable(instant),
+  /** Why the group is released. */
+  released: nullable(text),
   hold: nullable(z.object({ digest: text, removes: count, decision: text })),
 });
 export type GroupStatus = Answer<typeof GroupStatus>;

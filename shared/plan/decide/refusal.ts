@@ -51,7 +51,7 @@ export const NAME_IN_USE: Wait = {
   },
 };
 
-/** Returns a wait, because a second platform group with the name of another source's group is a duplicate. */
+/** Returns the wait of a group of `source`, because a second platform group with the name of `group` is a duplicate. */
 export const ofOtherSource = (group: string, source: Source): Wait => ({
   kind: 'wait',
   waitMs: undefined,

@@ -7,12 +7,13 @@ import { sourceOf } from '../../domain/source.ts';
 import { isWhole, type ListedGroup, type View, withUnwanted } from '../../domain/view.ts';
 import { decideAbsence, decideAdoption, LISTING_AGE_MS, listedAgain, previousGroup } from '../absence.ts';
 import { countsOf } from '../counts.ts';
-import { type Decision, type Read, readList } from '../decision.ts';
+import { type Decision, type Read, readList, type Wait } from '../decision.ts';
 import { type DraftInput, releasesDeleted, type WantedGroup } from '../draft.ts';
 import { isOurCreation } from '../external-change.ts';
 import type { Facts, Wanted } from '../facts.ts';
 import { modeOf, permitsMore, withMode, withWanted } from '../marks.ts';
-import { findExisting } from '../names.ts';
+import { clashFinder } from '../name-clash.ts';
+import { fieldMatches, findExisting } from '../names.ts';
 import type { Plan } from '../plan.ts';
 import { dueField, fieldFailure, leftDiffering, refusedOf } from '../refused-fields.ts';
 import { endedMembers, removalText } from '../removal-cause.ts';
@@ -56,6 +57,8 @@ function decideDifference(facts: Known, base: View | undefined, { mode }: GroupT
   const input = { mode, onGroupDeleted: settings.onGroupDeleted };
   const current = base && withDeparted(withUnwanted(base, sentAgain(facts, wanted)), input, facts);
   if (current !== undefined && 'kind' in current) return current;
+  const naming = readNewName(facts, current);
+  if (naming !== undefined) return naming;
   const decision = decideDraft(
     {
       ...input,
@@ -118,10 +121,22 @@ const sentAgain = (
 ): WantedGroup['users'] | undefined =>
   isNarrowed && group ? new Map([...group.users].filter(([user]) => excluded.has(user))) : group?.users;
 
+/** Returns the read that shows whether a group of another source owns the new name of an existing group. */
+function readNewName(facts: Known, current: View | undefined): Read | undefined {
+  const { wanted, listed, state } = facts;
+  const { group } = wanted;
+  const isNew = current && group && !fieldMatches(current, 'name', group.name);
+  if (!isNew || isNameTaken(facts)) return undefined;
+  if (listed === undefined || listed.ageMs > LISTING_AGE_MS) return readList(LISTING_AGE_MS);
+  const found = clashFinder(listed.groups)({ ...group, spokeId: null });
+  const ids = found.map(({ id }) => id as PlatformGroupId).filter((id) => id !== state.link?.id);
+  return ids.length === 0 || listed.namesakes ? undefined : { kind: 'read', what: ['namesakes'], ids };
+}
+
 /** Returns the fields of an existing group that this attempt does not write. */
 function leftFields(facts: Facts, wanted: WantedGroup | undefined): ReadonlySet<GroupField> {
   if (wanted === undefined || facts.views?.base === undefined) return new Set();
-  const taken: readonly GroupField[] = isNameTaken(facts) ? ['name'] : [];
+  const taken: readonly GroupField[] = isNameTaken(facts) || waitForOwner(facts) ? ['name'] : [];
   return new Set([...taken, ...(facts.withheld ?? []), ...refusedOf(wanted, facts.state)]);
 }
 
@@ -208,6 +223,7 @@ function whyUnwritten(
   const mayBeLeft = wanted === undefined && current === undefined;
   const recovered = mayBeLeft ? decideAdoption(facts, listedAgain(facts.state)) : undefined;
   if (recovered !== undefined) return recovered;
+  if (left.includes('name') && waitForOwner(facts)) return waitForOwner(facts);
   if (isNameTaken(facts)) return NAME_IN_USE;
   const isTriedLater = left.some((field) => facts.withheld?.has(field));
   return isTriedLater || hasExcludedMember(facts, facts.wanted) ? TRIED : undefined;
@@ -279,11 +295,15 @@ function decideNamesakes(facts: Facts, ids: readonly PlatformGroupId[]): Decisio
   const { state, listed } = facts;
   if (ids.length === 0) return undefined;
   if (listed?.namesakes === undefined) return { kind: 'read', what: ['namesakes'], ids };
-  const { owners, areUnmanaged } = listed.namesakes;
+  const isClash = listed.namesakes.areUnmanaged && !state.createsNamesake;
+  return waitForOwner(facts) ?? (isClash ? settleUnheld(facts, 'name_clash') : undefined);
+}
+
+/** Returns the wait for the group of another source that owns a platform group with the wanted name, if any. */
+function waitForOwner({ state, listed }: Facts): Wait | undefined {
   const source = sourceOf(state.registers.upserted);
-  const other = owners.find(({ registers }) => sourceOf(registers.upserted) !== source);
-  if (other !== undefined) return ofOtherSource(other.ref.group, source);
-  return areUnmanaged && !state.createsNamesake ? settleUnheld(facts, 'name_clash') : undefined;
+  const other = listed?.namesakes?.owners.find(({ registers }) => sourceOf(registers.upserted) !== source);
+  return other && ofOtherSource(other.ref.group, source);
 }
 
 /** Returns a listed group that an earlier uncertain creation made. */

@@ -1,3 +1,4 @@
+import { hasDeparted } from '../../domain/group.ts';
 import type { GroupRef, PlatformGroupId } from '../../domain/ids.ts';
 import type { StoredFact } from '../../plan/decision.ts';
 import type { Facts, Listing, UnlistedGroups } from '../../plan/facts.ts';
@@ -41,7 +42,7 @@ interface NamesakeReading extends Reading {
 
 /**
  * Returns the list with the other groups of this connection that own these platform groups, and whether one of the
- * platform groups has no owner.
+ * platform groups has no owner. A group that its source deleted does not keep its name.
  */
 export async function readNamesakes(
   ids: readonly PlatformGroupId[],
@@ -52,7 +53,8 @@ export async function readNamesakes(
   const isLeft = await leftBehind(now, ports);
   const own = [...now.values()].filter((owner) => owner.connection === ref.connection);
   const others = own.filter((owner) => owner.group !== ref.group);
-  const owners = (await ports.groups.readMany(others)).filter(({ released }) => !released);
+  const states = await ports.groups.readMany(others);
+  const owners = states.filter(({ released, registers }) => !released && !hasDeparted(registers));
   const isUnmanaged = (owner: GroupRef | undefined) => owner === undefined || isLeft(owner);
   const areUnmanaged = ids.some((id) => isUnmanaged(now.get(id)));
   return listed && { ...listed, namesakes: { owners, areUnmanaged } };

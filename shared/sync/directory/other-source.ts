@@ -1,8 +1,9 @@
-import { groupExists, groupName } from '../../domain/group.ts';
+import { groupExists, groupName, isUnheardOf } from '../../domain/group.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 import type { Difference } from '../../plan/directory/read.ts';
 import { foldName } from '../../plan/names.ts';
-import { type ReaderRun, storeGroup } from './context.ts';
+import { dirtyNow } from '../wake.ts';
+import { type ReaderPorts, type ReaderRun, storeGroup } from './context.ts';
 import { isOfAnotherSource } from './sources.ts';
 import type { WholeGroup } from './whole-group.ts';
 
@@ -67,4 +68,28 @@ export function comparedOf(next: ReaderGroup, { whole, difference, nowMs }: Comp
   const compared = { ...group, dueMs: nowMs + COMPARED_MS };
   if (added.length + removed.length === 0 && !isNamed) return compared;
   return { ...compared, differs: { added: added.length, removed: removed.length, isNamed } };
+}
+
+/**
+ * Makes SCIM groups live again that yielded to a group of the reader (`yieldToReader`), if the reader no longer owns that
+ * group, or if one of the two groups has another name now. After a crash, the next run repeats this.
+ */
+export async function endYields({ connection: { name }, groups, ports }: Yielding): Promise<void> {
+  for (const { from, to, yields } of await ports.reader.moves(name)) {
+    const state = yields && (await ports.groups.read({ connection: name, group: from }));
+    // The group yields before its name is stored.
+    if (!state || isUnheardOf(state.registers)) continue;
+    const { name: owned = '', other } = groups.get(to) ?? { other: from };
+    const isNamed = yields === 'id' || foldName(owned) === foldName(groupName(state.registers) ?? '');
+    if (isNamed && other === undefined) continue;
+    await ports.groups.endRelease(state.ref, dirtyNow(ports), to);
+    await ports.reader.dropMove(name, from);
+  }
+}
+
+interface Yielding extends Pick<ReaderRun, 'groups'> {
+  readonly connection: Pick<ReaderRun['connection'], 'name'>;
+  readonly ports: Pick<ReaderPorts, 'clock' | 'reader'> & {
+    readonly groups: Pick<ReaderPorts['groups'], 'read' | 'endRelease'>;
+  };
 }

@@ -9,6 +9,7 @@ import type { DirectoryRunReport, ReaderPorts, ReaderRun } from './context.ts';
 import { LeaseLostError, noteAnswer, othersOf, storeGroup } from './context.ts';
 import { endMissing, ListingError, takeListing } from './listing.ts';
 import { createMemberQuestions } from './member-questions.ts';
+import { endYields } from './other-source.ts';
 import { takePushed } from './reported-groups.ts';
 import { type TakenReports, takeReports } from './reports.ts';
 import { createKnownUsers } from './stored.ts';
@@ -111,6 +112,7 @@ async function readWithLease(
   const isListed = isFull || acceptsDeletions;
   const failure = await tryFindChanges(isListed ? unlisted(begun.position) : begun.position, run);
   await readDue(run);
+  await endYields(run);
   if (failure !== undefined) throw failure.error;
   return run;
 }

@@ -42,15 +42,21 @@ export async function withoutOwned(
 async function takenByReader(
   name: ConnectionName,
   events: readonly AcceptedEvent[],
-  { reader, clock }: OwnedPorts,
+  ports: OwnedPorts,
 ): Promise<readonly AcceptedEvent[]> {
-  const owned = await reader.owned(name, [...new Set(events.flatMap((one) => groupIn(one) ?? []))]);
-  const asked = [...new Set(owned.values())];
-  await Promise.all(asked.map((group) => reader.notePushed(name, group, clock())));
+  const owned = await askOwner(name, new Set(events.flatMap((one) => groupIn(one) ?? [])), ports);
   return events.filter((one) => {
     const group = groupIn(one) as GroupId;
     return owned.get(group) === group;
   });
+}
+
+/** Makes the reader read its own groups among these groups. Returns them, as `owned` does. */
+export async function askOwner(name: ConnectionName, groups: ReadonlySet<GroupId>, ports: OwnedPorts) {
+  const owned = await ports.reader.owned(name, [...groups]);
+  const asked = [...new Set(owned.values())];
+  await Promise.all(asked.map((group) => ports.reader.notePushed(name, group, ports.clock())));
+  return owned;
 }
 
 const groupIn = ({ event: { change } }: AcceptedEvent): GroupId | undefined =>

@@ -269,6 +269,11 @@ export interface MovedGroup {
   readonly source: Source;
   /** Whether the platform group has not moved yet. */
   readonly isOpen?: boolean;
+  /**
+   * Present for a new SCIM group that yields to the group `to` of the reader, because its name or its external id names
+   * that group.
+   */
+  readonly yields?: 'name' | 'id';
 }
 
 interface PushedGroup {

@@ -138,15 +138,16 @@ export interface GroupStore {
   createNamesake(seen: GroupState, at: Dirty): Promise<boolean>;
   /**
    * Marks the group as released and dirty, and raises rev. Apply then ends the link.
-   * @param movedTo the id of the group in its new source, if a takeover moves the group
+   * @param movedTo the group of another source that owns the group's platform group, or its name
    * @returns false if there is no such group
    */
   release(ref: GroupRef, at: Dirty, movedTo?: GroupId): Promise<boolean>;
   /**
    * Ends the release of a group that has no platform group, raises rev and marks the group dirty.
+   * @param from if given, ends only the release in favour of this group
    * @returns false if there is no such group
    */
-  endRelease(ref: GroupRef, at: Dirty): Promise<boolean>;
+  endRelease(ref: GroupRef, at: Dirty, from?: GroupId): Promise<boolean>;
   /** @returns false if there is no such group */
   pause(ref: GroupRef, atMs: number): Promise<boolean>;
   /**

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { releaseGroup } from '../../../shared/operate/ownership.ts';
+import { planGroup } from '../../../shared/sync/apply/plan-group.ts';
 import { MINUTE_MS } from '../../support/engine/world.ts';
 import { add } from '../../support/scim-operations.ts';
-import { company, kindsOf, openReader, type Reader } from './fixture.ts';
+import { company, kindsOf, openReader, platformGroupsOf, type Reader } from './fixture.ts';
 import { clientNextTo } from './scim-client.ts';
 
 const PEOPLE = ['a', 'b', 'c', 'd'];
@@ -152,6 +154,52 @@ describe('group that events own', () => {
   });
 });
 
+describe('names of several sources', () => {
+  it.each([
+    ['events', 'okta-1', async (reader: Reader) => reader.emit({ upsert: 'okta-1', name: 'Group rowing' })],
+    [
+      'the reader',
+      'rowing',
+      (reader: Reader) => reader.change({ kind: 'changeGroup', group: 'rowing', name: 'group okta-1' }),
+    ],
+  ])(
+    'a group of %s does not get the name of another source, its members are written, and it gets the name when it is free',
+    async (_, group, take) => {
+      const reader = await readerWith({ rowing: ['a'], other: ['c'] });
+      await reader.deliver({ snapshot: 'okta-1', of: ['a'] });
+      await reader.passMinutes(30);
+      await take(reader);
+      await reader.change({ kind: 'addMember', group: 'rowing', member: 'b' });
+      reader.emit({ add: ['b'], to: 'okta-1' });
+      await reader.passMinutes(60);
+      const names = () => platformGroupsOf(reader).map(({ name }) => name);
+      expect(names()).toEqual(['Group okta-1', 'Group other', 'Group rowing']);
+      expect([reader.shown('rowing'), reader.shown('okta-1')]).toEqual([[['u-a', 'u-b']], [['u-a', 'u-b']]]);
+      expect(await reader.state(group)).toMatchObject({ lastError: { code: 'name_of_other_source' } });
+      if (group === 'okta-1') await reader.change({ kind: 'deleteGroup', group: 'rowing' });
+      else reader.emit({ remove: 'okta-1' });
+      await reader.passMinutes(120);
+      expect(names()).toEqual(
+        group === 'okta-1' ? ['Group rowing', 'Group other'] : ['Group other', 'group okta-1'],
+      );
+    },
+  );
+
+  it('a group whose deletion is held does not keep its name from another source', async () => {
+    const guard = { deletedGroups: 0, deletedGroupsShare: 0 };
+    const reader = await readerWith({ other: ['c'] }, { directory, guard });
+    await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'b', 'd'] });
+    await reader.deliver({ remove: 'okta-1' });
+    expect(await reader.state('okta-1')).toMatchObject({ settled: 'held' });
+    await reader.change({
+      kind: 'addGroup',
+      group: { id: 'rowing', email: 'rowing@acme.test', name: 'Group rowing' },
+    });
+    await reader.passMinutes(120);
+    expect(reader.shown('rowing')).toEqual([[]]);
+  });
+});
+
 describe('SCIM client next to a reader', () => {
   it.each([
     ['name', { displayName: 'Group rowing' }],
@@ -175,6 +223,63 @@ describe('SCIM client next to a reader', () => {
       expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
     },
   );
+
+  const rename = (name: string) => [{ op: 'replace', path: 'displayName', value: name }];
+  type Client = Awaited<ReturnType<typeof clientNextTo>>;
+  it.each<[string, string, object, (reader: Reader, client: Client, group: string) => Promise<unknown>]>([
+    ['is deleted', 'Group rowing', {}, (reader) => reader.change({ kind: 'deleteGroup', group: 'rowing' })],
+    [
+      'with its external id is deleted',
+      'Rowers',
+      { externalId: 'rowing' },
+      (reader) => reader.change({ kind: 'deleteGroup', group: 'rowing' }),
+    ],
+    [
+      'is renamed',
+      'group  ROWING',
+      {},
+      (reader) => reader.change({ kind: 'changeGroup', group: 'rowing', name: 'Oars' }),
+    ],
+    [
+      'has another name',
+      'Group rowing',
+      {},
+      (_, client, group) => client.patch(`/Groups/${group}`, rename('Oars')),
+    ],
+  ])(
+    'a SCIM group that yields to a group of the reader is written as soon as that group %s',
+    async (_, displayName, body, change) => {
+      const reader = await readerWith({ rowing: ['a', 'b'], other: ['c'] });
+      await reader.passMinutes(30);
+      const client = await clientNextTo(reader);
+      const user = (await client.post('/Users', { userName: 'a@acme.test' })).body.id;
+      const members = [{ value: user }];
+      const group = String((await client.post('/Groups', { displayName, members, ...body })).body.id);
+      await reader.deliver();
+      await reader.passMinutes(60);
+      expect(reader.shown(group)).toEqual([]);
+      const ref = reader.ref(group);
+      expect(await planGroup(ref, reader.world.toolPorts)).toMatchObject({
+        note: 'rowing of another source owns this group',
+      });
+      await change(reader, client, group);
+      await reader.passMinutes(60);
+      await reader.pass(60 * MINUTE_MS);
+      expect(reader.shown(group)).toEqual([['u-a']]);
+    },
+  );
+
+  it('a SCIM group that an operator released does not become live when the group of the reader is deleted', async () => {
+    const reader = await readerWith({ rowing: ['a', 'b'], other: ['c'] });
+    await reader.passMinutes(30);
+    const client = await clientNextTo(reader);
+    const group = String((await client.post('/Groups', { displayName: 'Group rowing' })).body.id);
+    await reader.deliver();
+    await releaseGroup(reader.ref(group), reader.world.toolPorts);
+    await reader.change({ kind: 'deleteGroup', group: 'rowing' });
+    await reader.passMinutes(60);
+    expect(platformGroupsOf(reader).map(({ name }) => name)).toEqual(['Group other']);
+  });
 
   it('a group that a SCIM client created first stays, and the reader creates no group with the same name', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
