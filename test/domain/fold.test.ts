@@ -59,7 +59,7 @@ describe('foldEvents', () => {
       event(1, { kind: 'member.removed', group: A, members: [plain(M)] }),
       event(2, { kind: 'member.added', group: A, members: [plain(N)] }),
     );
-    expect(group?.members.get(M)).toEqual({ value: 'absent', stamp: at(1) });
+    expect(group?.members.get(M)).toEqual({ value: 'absent', stamp: at(1), presentAt: at(1) });
     expect(group?.members.get(N)).toEqual({ value: 'present', stamp: at(2) });
     expect(group?.upserted).toBe(STAMP_ZERO);
   });
