@@ -1,4 +1,4 @@
-export const SECTIONS = ['matching', 'groups', 'safety', 'drift', 'advanced'] as const;
+export const SECTIONS = ['matching', 'groups', 'safety', 'advanced'] as const;
 type Section = (typeof SECTIONS)[number];
 
 interface SettingText {
@@ -196,7 +196,6 @@ export const settings = {
     matching: 'Matching',
     groups: 'Groups',
     safety: 'Safety',
-    drift: 'Drift',
     advanced: 'Advanced',
   } satisfies Readonly<Record<Section, string>>,
   of: texts,
