@@ -296,6 +296,8 @@ export interface ConnectionPage {
   readonly sources: readonly SourceReport[];
   /** A sentence about groups that kept all members, because a PUT did not mention members; null if there are none. */
   readonly keptMembers: string | null;
+  /** A sentence about groups whose move to another source is not finished; null if there are none. */
+  readonly openMoves: string | null;
   /** null if no directory is read. */
   readonly reader: DirectoryStatus | null;
   /** Groups with changes that are not written yet. */

@@ -48,7 +48,7 @@ export async function takeover(context: Context, options: TakeoverOptions): Prom
       `${plural(groups.length - report.busy.length, 'group')} taken over; the connection only observes`,
     );
     for (const group of report.busy)
-      out.line(`${group}: a write is still in progress; run the command again`);
+      out.line(`${group}: not moved yet; groupsync tries again every minute: groupsync status`);
   });
   out.note(`next${nextOf(connection, options)}`);
   return report.busy.length + unmapped.length > 0 ? EXIT.attention : EXIT.done;
@@ -119,7 +119,7 @@ const NEW_SOURCE: Readonly<Record<Source, string>> = {
 
 /** The next step if some groups cannot be moved to the new source. */
 const UNMAPPED: Readonly<Record<Source, string>> = {
-  directory: 'rename it in the directory, or release it: groupsync release GROUP',
+  directory: 'rename it in the directory, or name its id with --map FILE',
   scim: 'assign it to the SCIM application in the identity provider, or name its id with --map FILE',
   events:
     'send an event with the name of the group, or name its id with --map FILE; if the events use the ids of the directory: --same-ids',
@@ -134,12 +134,16 @@ function linesOf({ to, groups, unmapped }: TakeoverPlan): readonly string[] {
   const reasonOf = ({ reason, target }: TakeoverPlan['unmapped'][number]): string => {
     if (reason === 'not_found') return `${NEW_SOURCE[to]} has no such group`;
     if (reason === 'not_unique') return `${NEW_SOURCE[to]} has the name, but several groups have this name`;
+    if (reason === 'move_open')
+      return `its move to ${target} is not finished; groupsync finishes it within minutes: groupsync status`;
     return `${target} has another platform group: delete one of the two platform groups, or release this group`;
   };
   const lines = groups.map(
     ({ group, name, target, by }) => `${name ?? group} (${group}) → ${target}: ${BY[by]}`,
   );
   for (const one of unmapped) lines.push(`${one.name ?? one.group} (${one.group}): ${reasonOf(one)}`);
-  if (unmapped.length > 0) lines.push(UNMAPPED[to]);
+  const [missing] = unmapped.filter(({ reason }) => reason === 'not_found');
+  if (missing !== undefined)
+    lines.push(`${UNMAPPED[to]}; or leave it as it is: groupsync release ${missing.group}`);
   return lines;
 }

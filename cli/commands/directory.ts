@@ -84,10 +84,11 @@ export function addDirectory(program: Command, act: Act): void {
 async function status({ out, connected }: Context): Promise<number> {
   const { ports, found } = await connected();
   const report = await readDirectoryStatus(found, ports);
-  const { kind, states, differing, freshness } = report;
+  const { kind, states, differing, freshness, openMoves } = report;
   out.answer(report, () => {
     if (kind === null) out.line(`this connection reads no directory; setup: ${guidePages()}`);
     else for (const line of statusLines(report, kind, out.paint.red)) out.line(line);
+    if (openMoves !== null) out.line(`moves: ${openMoves}`);
   });
   const hasFault = freshness !== null && needsAttention(freshness);
   if (hasFault) out.note('next: groupsync doctor --faults');

@@ -91,7 +91,12 @@ function printStatus(status: StatusReport, { out }: Context): void {
   );
 }
 
-const requestLines = ({ settingRequests, blocked, keptMembers }: StatusReport): readonly string[] => [
+const requestLines = ({
+  settingRequests,
+  blocked,
+  keptMembers,
+  openMoves,
+}: StatusReport): readonly string[] => [
   ...(settingRequests > 0
     ? [`requests    ${settingRequests} for settings, ends of blocks or SCIM tokens`]
     : []),
@@ -99,6 +104,7 @@ const requestLines = ({ settingRequests, blocked, keptMembers }: StatusReport): 
     const ids = [...members, ...roles, ...users].join(', ');
     return `blocked     ${ids}: ${formatBlock({ ...block, atMs: Date.parse(block.at) })}`;
   }),
+  ...(openMoves === null ? [] : [`moves       ${openMoves}`]),
   ...(keptMembers.total > 0 ? [`members     ${formatKeptMembers(keptMembers)}`] : []),
 ];
 
@@ -155,12 +161,17 @@ export function formatPause({ sinceMs, entry }: GroupPause): string {
   return `${since} by ${withId(entry.actor.name, entry.actor.id)}: ${entry.reason ?? 'no reason given'}`;
 }
 
+const stopLines = ({ moving }: GroupStatus, pause: GroupPause | undefined): readonly string[] => [
+  ...(moving === null ? [] : [`moving      ${moving}`]),
+  ...(pause === undefined ? [] : [`paused      ${formatPause(pause)}`]),
+];
+
 function printGroup(group: GroupStatus, { names, pause }: Explained, { out }: Context): void {
   const nowMs = Date.now();
   const { hold, link, users } = group;
   out.line(`group       ${withId(group.name ?? '(unnamed)', group.id)}`);
   out.line(`state       ${[group.state, group.released].filter((one) => one !== null).join(': ')}`);
-  if (pause !== undefined) out.line(`paused      ${formatPause(pause)}`);
+  for (const line of stopLines(group, pause)) out.line(line);
   out.line(`members     ${group.wanted} wanted, ${group.applied} applied, ${group.pending.length} pending`);
   const open = link?.openWrite == null ? '' : `, a ${link.openWrite} of unknown outcome`;
   const has = link === null ? 'no group yet' : `${link.platformId}, version ${link.version ?? '–'}${open}`;

@@ -204,6 +204,7 @@ async function connectionPage({ connection, ports }: RequestContext): Promise<Co
     feedAgeMs: status.feed.cursorAgeMs,
     sources: status.sources,
     keptMembers: status.keptMembers.total === 0 ? null : formatKeptMembers(status.keptMembers),
+    openMoves: status.openMoves,
     reader,
     backlog: status.backlog,
     settings: known.settings,

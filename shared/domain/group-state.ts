@@ -193,95 +193,115 @@ const FIELD_REGISTERS = Object.fromEntries(
   EVENT_FIELDS.map((field) => [field, FieldRegister.exactOptional()]),
 ) as Record<EventField, z.ZodExactOptional<typeof FieldRegister>>;
 
-/** The item of a group: first the registers of the directory, then the state of apply. */
-export const GroupItem = z.lazy(() =>
-  z.object({
-    upserted: stamp,
-    deleted: stamp,
-    snapshot: stamp,
-    ...FIELD_REGISTERS,
-    /** The actor of the latest event that has an actor, with the stamp of that event. */
-    actor: StampedActor.exactOptional(),
-    /**
-     * Each change that apply must process raises this number by one. Apply clears the dirty mark only if this number is
-     * the same as at its read of the item.
-     */
-    rev: number.default(0),
-    dirtySince: number.exactOptional(),
-    /** The time since which the group settles without its changes, because it is excluded or only shown (`report`). */
-    unwrittenSince: number.exactOptional(),
-    wakeAt: number.exactOptional(),
-    /** Whether a worker sends the message of the wake-up. Otherwise the requeue job sends it. */
-    wakeIsSent: z.boolean().exactOptional(),
-    /** The result of the last run of apply. While the group is dirty, this result is outdated. */
-    settled: z.enum(['in_sync', 'held', 'deleted', 'unnamed', 'excluded', 'name_clash']).exactOptional(),
-    failedAt: number.exactOptional(),
-    attempts: number.default(0),
-    /** The times of apply's calls in the last hour. An event or an operator's action empties the list. */
-    calledMs: z.array(number).default([]),
-    lastError: GroupError.exactOptional(),
-    /** The value that the platform refused last, by field. Writes of members omit this value. */
-    refusedFields: z.object(eachField(() => RefusedValue.exactOptional())).exactOptional(),
-    failureReport: FailureReport.exactOptional(),
-    link: Link.exactOptional(),
-    intent: Intent.exactOptional(),
-    /** The open intent whose worker stopped before the outcome was known. Another worker may settle it immediately. */
-    releasedIntent: intentText.exactOptional(),
-    /** The removals that need an operator's decision. Only apply and operators write this list. */
-    removals: Removals.exactOptional(),
-    suspectedChange: SuspectedChange.exactOptional(),
-    uncertain: Uncertain.exactOptional(),
-    flapDamping: FlapDamping.exactOptional(),
-    /** The time of the platform's first 404 for the group, until the platform shows the group again. */
-    missedAt: number.exactOptional(),
-    /** The ids of drift records whose difference is not settled yet. */
-    openDrift: texts.default([]),
-    /** The ids of drift records that have no initiator yet, because the feed has not reported the change. */
-    unattributed: texts.default([]),
-    /**
-     * The platform group of the previous link, with its last view. That group is gone or was released. If groupsync
-     * links the same platform group again, the view shows which of its members groupsync added. `isGone` means that
-     * `existence` ended the link, because the group was deleted. If the platform shows such a group again, groupsync
-     * links it again. `isListed` means that a later sweep has seen the group in a list.
-     */
-    previousLink: z
-      .object({
-        platformId: platformGroupText,
-        view: ViewPointer,
-        isGone: z.boolean().exactOptional(),
-        isListed: z.boolean().exactOptional(),
-      })
-      .exactOptional(),
-    /** Whether an operator decided to create a platform group beside an unmanaged one with the same name. */
-    createsNamesake: z.boolean().exactOptional(),
-    /** A released platform group whose claim must still be removed. */
-    releasedPlatformId: platformGroupText.exactOptional(),
-    /** Whether an operator or a takeover released this group. The command `adopt` or a takeover ends this. */
-    released: z.boolean().default(false),
-    /** The group of another source that owns this group's platform group, or its name. */
-    movedTo: groupText.exactOptional(),
-    /** The time of the operator's pause. It identifies the pause, so `resume` cannot end a later pause. */
-    pausedAt: number.exactOptional(),
-    counts: MemberCounts.exactOptional(),
-    /** Whether the group contains or contained inner groups. Their members count as members of this group. */
-    containsGroups: z.boolean().exactOptional(),
-    /** Whether the group is or was a member of outer groups. A change of this group also changes these groups. */
-    isContained: z.boolean().exactOptional(),
-    lastWriteAt: number.exactOptional(),
-    /**
-     * The rev and the view with which the group was last in sync. At that time, each member corresponded to exactly one
-     * user of the view.
-     */
-    inSync: z.object({ rev: number, view: intentText }).exactOptional(),
-    /** The members that the first change after `inSync.rev` affected; absent if the change affected anything else. */
-    changedMembers: z.array(ChangedMember).exactOptional(),
-    /** The digest of the latest batch about the group. The whole batch was stored before the group was marked dirty. */
-    batchDigest: text.exactOptional(),
-    /** The keys of the group's newest audit entries: `lastAudit` of a write, `lastAction` of an operator's action. */
-    lastAudit: text.exactOptional(),
-    lastAction: text.exactOptional(),
-  }),
-);
+/** An unfinished takeover, as each of its two groups stores it. While it is open, apply leaves both groups as they are. */
+const OpenMove = z.lazy(() => z.object({ from: groupText, to: groupText, sinceMs: number }));
+export type OpenMove = Frozen<z.infer<typeof OpenMove>>;
+
+/** The registers stay in a takeover, because each source has its own, and the old source may become the owner again. */
+const registersPart = () => ({
+  upserted: stamp,
+  deleted: stamp,
+  snapshot: stamp,
+  ...FIELD_REGISTERS,
+  /** The actor of the latest event that has an actor, with the stamp of that event. */
+  actor: StampedActor.exactOptional(),
+  /** Whether the group contains or contained inner groups. Their members count as members of this group. */
+  containsGroups: z.boolean().exactOptional(),
+  /** Whether the group is or was a member of outer groups. A change of this group also changes these groups. */
+  isContained: z.boolean().exactOptional(),
+  /** The digest of the latest batch about the group. The whole batch was stored before the group was marked dirty. */
+  batchDigest: text.exactOptional(),
+});
+
+/** What belongs to the platform group. A takeover moves it as a whole (`store/group-moves.ts`). */
+const platformPart = () => ({
+  /** The value that the platform refused last, by field. Writes of members omit this value. */
+  refusedFields: z.object(eachField(() => RefusedValue.exactOptional())).exactOptional(),
+  link: Link.exactOptional(),
+  intent: Intent.exactOptional(),
+  /** The open intent whose worker stopped before the outcome was known. Another worker may settle it immediately. */
+  releasedIntent: intentText.exactOptional(),
+  /** The removals that need an operator's decision. Only apply and operators write this list. */
+  removals: Removals.exactOptional(),
+  suspectedChange: SuspectedChange.exactOptional(),
+  uncertain: Uncertain.exactOptional(),
+  flapDamping: FlapDamping.exactOptional(),
+  /** The time of the platform's first 404 for the group, until the platform shows the group again. */
+  missedAt: number.exactOptional(),
+  /** The ids of drift records whose difference is not settled yet. */
+  openDrift: texts.default([]),
+  /** The ids of drift records that have no initiator yet, because the feed has not reported the change. */
+  unattributed: texts.default([]),
+  /**
+   * The platform group of the previous link, with its last view. That group is gone or was released. If groupsync
+   * links the same platform group again, the view shows which of its members groupsync added. `isGone` means that
+   * `existence` ended the link, because the group was deleted. If the platform shows such a group again, groupsync
+   * links it again. `isListed` means that a later sweep has seen the group in a list.
+   */
+  previousLink: z
+    .object({
+      platformId: platformGroupText,
+      view: ViewPointer,
+      isGone: z.boolean().exactOptional(),
+      isListed: z.boolean().exactOptional(),
+    })
+    .exactOptional(),
+  /** Whether an operator decided to create a platform group beside an unmanaged one with the same name. */
+  createsNamesake: z.boolean().exactOptional(),
+  /** The time of the operator's pause. It identifies the pause, so `resume` cannot end a later pause. */
+  pausedAt: number.exactOptional(),
+  lastWriteAt: number.exactOptional(),
+});
+
+/**
+ * The work on this item. It stays in a takeover, because both groups are planned again, messages and audit entries name
+ * their group, and only the owner of a claim ends it.
+ */
+const workPart = () => ({
+  /**
+   * Each change that apply must process raises this number by one. Apply clears the dirty mark only if this number is
+   * the same as at its read of the item.
+   */
+  rev: number.default(0),
+  dirtySince: number.exactOptional(),
+  /** The time since which the group settles without its changes, because it is excluded or only shown (`report`). */
+  unwrittenSince: number.exactOptional(),
+  wakeAt: number.exactOptional(),
+  /** Whether a worker sends the message of the wake-up. Otherwise the requeue job sends it. */
+  wakeIsSent: z.boolean().exactOptional(),
+  /** The result of the last run of apply. While the group is dirty, this result is outdated. */
+  settled: z.enum(['in_sync', 'held', 'deleted', 'unnamed', 'excluded', 'name_clash']).exactOptional(),
+  failedAt: number.exactOptional(),
+  attempts: number.default(0),
+  /** The times of apply's calls in the last hour. An event or an operator's action empties the list. */
+  calledMs: z.array(number).default([]),
+  lastError: GroupError.exactOptional(),
+  failureReport: FailureReport.exactOptional(),
+  counts: MemberCounts.exactOptional(),
+  /**
+   * The rev and the view with which the group was last in sync. At that time, each member corresponded to exactly one
+   * user of the view.
+   */
+  inSync: z.object({ rev: number, view: intentText }).exactOptional(),
+  /** The members that the first change after `inSync.rev` affected; absent if the change affected anything else. */
+  changedMembers: z.array(ChangedMember).exactOptional(),
+  /** A released platform group whose claim must still be removed. */
+  releasedPlatformId: platformGroupText.exactOptional(),
+  /** Whether an operator or a takeover released this group. The command `adopt` or a takeover ends this. */
+  released: z.boolean().default(false),
+  openMove: OpenMove.exactOptional(),
+  /** The group of another source that owns this group's platform group, or its name. */
+  movedTo: groupText.exactOptional(),
+  /** The time of the latest takeover that moved a platform group to this group. */
+  movedAt: number.exactOptional(),
+  /** The keys of the group's newest audit entries: `lastAudit` of a write, `lastAction` of an operator's action. */
+  lastAudit: text.exactOptional(),
+  lastAction: text.exactOptional(),
+});
+
+/** Each attribute is in one of the three parts, which decides whether the attribute moves. */
+export const GroupItem = z.lazy(() => z.object({ ...registersPart(), ...platformPart(), ...workPart() }));
+export const platformAttributes = (): readonly string[] => Object.keys(platformPart());
 type GroupItem = Frozen<z.infer<typeof GroupItem>>;
 export type SettledState = NonNullable<GroupItem['settled']>;
 

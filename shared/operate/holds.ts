@@ -22,7 +22,7 @@ import type { HeldSet } from '../sync/ports/guard.ts';
 import { AUDIT_LIFETIME_MS } from '../sync/ports/logs.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { causesOf } from './held-members.ts';
-import { doRecorded, type JournalPorts, journalOf, recordAction } from './journal.ts';
+import { doRecorded, type JournalPorts, journalOf, recordAction, withGroupsBefore } from './journal.ts';
 import { type NamesPorts, plural } from './names.ts';
 import { Refused } from './refused.ts';
 
@@ -271,13 +271,7 @@ async function actionsBefore(
   isNested: boolean,
   { audit, reader }: HoldPorts,
 ): Promise<readonly EarlierAction[]> {
-  const { connection } = ref;
-  const moves = await reader.moves(connection);
-  const groups = new Set([ref.group]);
-  // The set grows during the loop, so the loop also follows earlier moves.
-  for (const group of groups)
-    for (const { from, to } of moves) if (isNested || to === group) groups.add(from);
-  const refs = [journalOf(connection), ...[...groups].map((group) => ({ connection, group }))];
+  const refs = [journalOf(ref.connection), ...(await withGroupsBefore(ref, reader, isNested))];
   const found = await Promise.all(refs.map((one) => actionsWithin(one, window, audit)));
   return found.flat();
 }

@@ -1,5 +1,6 @@
 import type { OperatorAction } from '../contract/operator-actions.ts';
 import { type GroupRef, intentId } from '../domain/ids.ts';
+import { whyMoving } from '../plan/release.ts';
 import type { Ports } from '../sync/ports/bundles.ts';
 import type { AuditEntry, AuditedChange, AuditLog } from '../sync/ports/logs.ts';
 import { journalOf, linksOf } from '../sync/ports/logs.ts';
@@ -27,6 +28,7 @@ export async function recordAction(ref: GroupRef, action: Action, ports: Journal
  * Records an action and then performs it. If a concurrent change prevents the action, the record is corrected. At the
  * end, the group's item stores the link of the record. After that, the record must not change. An action on an unknown
  * group is recorded in the connection's journal.
+ * @throws Error if the group's move to another source is not finished, because the action could be lost
  */
 export async function doRecorded(
   ref: GroupRef,
@@ -36,6 +38,7 @@ export async function doRecorded(
 ): Promise<boolean> {
   const { audit } = ports;
   const known = await audit.head(ref);
+  if (known?.openMove !== undefined) throw new Error(`nothing was changed: ${whyMoving(known.openMove)}`);
   const at = known === undefined ? journalOf(ref.connection) : ref;
   const entry = await entryOf(action, ports);
   const named = known === undefined ? { ...entry, group: ref.group } : entry;
@@ -49,6 +52,23 @@ export async function doRecorded(
     link = await audit.record(at, { ...final, previous: linksOf(head) }, 'action');
   }
   return isDone;
+}
+
+/**
+ * Returns the group, and the groups from which takeovers moved it. Each has its own audit. With nested groups, any moved
+ * group may be within the group.
+ */
+export async function withGroupsBefore(
+  { connection, group: last }: GroupRef,
+  reader: Pick<Ports['reader'], 'moves'>,
+  isNested = false,
+): Promise<readonly GroupRef[]> {
+  const moves = await reader.moves(connection);
+  const groups = new Set([last]);
+  // The set grows during the loop, so the loop also follows earlier moves.
+  for (const group of groups)
+    for (const { from, to } of moves) if (isNested || to === group) groups.add(from);
+  return [...groups].map((group) => ({ connection, group }));
 }
 
 async function entryOf({ action, changes, group, reason }: Action, ports: JournalPorts): Promise<AuditEntry> {

@@ -3,19 +3,20 @@ import { type Gate, REOPENED_GATE } from '../domain/gate.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { changeGate } from '../sync/gate.ts';
+import { openMovesOf } from '../sync/moves.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { KeptEntry } from '../sync/ports/logs.ts';
 import { dirtyNow } from '../sync/wake.ts';
-import { type Action, doRecorded, type JournalPorts, journalOf } from './journal.ts';
-import { shellWords } from './names.ts';
+import { type Action, doRecorded, type JournalPorts, journalOf, withGroupsBefore } from './journal.ts';
+import { plural, shellWords } from './names.ts';
 import { changeConnection } from './settings.ts';
 
 type GroupPausePorts = JournalPorts &
   Pick<WakePorts, 'applyQueue' | 'coalesceMs'> &
   Pick<ToolPorts, 'groups'>;
 
-type ConnectionPausePorts = JournalPorts & Pick<ToolPorts, 'gates' | 'connections'>;
+type ConnectionPausePorts = JournalPorts & Pick<ToolPorts, 'gates' | 'connections' | 'reader'>;
 
 /**
  * Pauses a group: groupsync writes nothing to its platform group, and keeps its changes.
@@ -40,13 +41,15 @@ export interface GroupPause {
 /** Returns the start of a group's pause, with the operator and the reason; undefined if the group is not paused. */
 export async function readPause(
   ref: GroupRef,
-  { audit, groups }: Pick<ToolPorts, 'audit' | 'groups'>,
+  { audit, groups, reader }: Pick<ToolPorts, 'audit' | 'groups' | 'reader'>,
 ): Promise<GroupPause | undefined> {
   const sinceMs = (await groups.read(ref))?.pausedAtMs;
   if (sinceMs === undefined) return undefined;
-  for await (const page of audit.read(ref)) {
-    const entry = page.find(({ action, outcome }) => action === 'pause' && outcome === 'written');
-    if (entry !== undefined) return { sinceMs, entry };
+  for (const one of await withGroupsBefore(ref, reader)) {
+    for await (const page of audit.read(one)) {
+      const entry = page.find(({ action, outcome }) => action === 'pause' && outcome === 'written');
+      if (entry !== undefined) return { sinceMs, entry };
+    }
   }
   return { sinceMs, entry: undefined };
 }
@@ -92,7 +95,7 @@ const pauseAction = (action: 'pause' | 'resume', before: string, after: string):
 export async function pauseConnection(
   name: ConnectionName,
   reason: string | undefined,
-  ports: Omit<ConnectionPausePorts, 'connections'>,
+  ports: Omit<ConnectionPausePorts, 'connections' | 'reader'>,
   seen?: Gate,
 ): Promise<void> {
   const { id } = await ports.caller();
@@ -107,7 +110,7 @@ export async function pauseConnection(
  * the gate again.
  * @param seen the gate and the mode that the operator was shown
  * @returns false if the connection does not exist
- * @throws Error if the connection was paused or set to observe after that
+ * @throws Error if the connection was paused or set to observe after that, or while groups move to another source
  */
 export async function resumeConnection(
   name: ConnectionName,
@@ -116,6 +119,11 @@ export async function resumeConnection(
 ): Promise<boolean> {
   const read = await ports.connections.current(name);
   if (read === undefined) return false;
+  const open = await openMovesOf(name, ports.reader);
+  if (open.length > 0)
+    throw new Error(
+      `nothing was changed: the move of ${plural(open.length, 'group')} to another source is not finished; groupsync finishes it within minutes: groupsync status`,
+    );
   if (seen?.observing === false && read.observing)
     throw new Error(changedMeanwhile('set it to observe', `groupsync connections show ${name}`));
   const action = 'resume';
@@ -139,7 +147,7 @@ async function setGate(
   name: ConnectionName,
   next: Gate,
   { seen, ...action }: Pick<Action, 'action' | 'reason'> & { readonly seen: Gate | undefined },
-  ports: Omit<ConnectionPausePorts, 'connections'>,
+  ports: Omit<ConnectionPausePorts, 'connections' | 'reader'>,
 ): Promise<void> {
   const read = await ports.gates.read(name);
   const reason = 'gate of the connection';

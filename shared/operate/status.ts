@@ -11,7 +11,8 @@ import type { Gate } from '../domain/gate.ts';
 import { holdsOf } from '../domain/hold.ts';
 import { type GroupRef, groupId } from '../domain/ids.ts';
 import { contactText } from '../plan/holder.ts';
-import { whyReleased } from '../plan/release.ts';
+import { whyMoving, whyReleased } from '../plan/release.ts';
+import { openMovesOf } from '../sync/moves.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { type Connection, type Health, problemsOf, repairOf } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
@@ -78,16 +79,18 @@ export function formatFailingCalls({
 export async function readStatus(found: Connection, ports: ToolPorts): Promise<StatusReport> {
   const { name: connection, observing, settings, blocks = [], invalid } = found;
   const nowMs = ports.clock();
-  const [groups, pendingMembers, gate, feed, queues, health, sources, keptMembers] = await Promise.all([
-    countGroups(connection, ports, nowMs),
-    countPending(connection, ports.index),
-    ports.gates.read(connection),
-    ports.feed.read(connection),
-    countMessages(ports.deployment),
-    ports.health.read(connection),
-    reportSources(found, ports),
-    groupsWithKeptMembers(connection, ports),
-  ]);
+  const [groups, pendingMembers, gate, feed, queues, health, sources, keptMembers, openMoves] =
+    await Promise.all([
+      countGroups(connection, ports, nowMs),
+      countPending(connection, ports.index),
+      ports.gates.read(connection),
+      ports.feed.read(connection),
+      countMessages(ports.deployment),
+      ports.health.read(connection),
+      reportSources(found, ports),
+      groupsWithKeptMembers(connection, ports),
+      readOpenMoves(connection, ports),
+    ]);
   return {
     connection,
     gate:
@@ -104,6 +107,7 @@ export async function readStatus(found: Connection, ports: ToolPorts): Promise<S
     blocked: blocks.map(blockRow),
     feed: { cursorAgeMs: feed === undefined ? null : Math.max(0, nowMs - feed.readAtMs) },
     sources,
+    openMoves,
     keptMembers,
     queues,
   };
@@ -127,6 +131,16 @@ export async function groupsWithKeptMembers(
   const kept = (await Promise.all(rows)).flat();
   // After a crash, an entry may stay although a request has mentioned the members.
   return { total: ids.length - (first.length - kept.length), groups: kept };
+}
+
+/** Returns a sentence about the unfinished moves of groups to another source; null if there are none. */
+export async function readOpenMoves(
+  connection: GroupRef['connection'],
+  { reader }: Pick<ToolPorts, 'reader'>,
+): Promise<string | null> {
+  const times = (await openMovesOf(connection, reader)).map(({ openSinceMs = 0 }) => openSinceMs);
+  if (times.length === 0) return null;
+  return `${plural(times.length, 'group')} to another source, not finished since ${instant(Math.min(...times))}`;
 }
 
 /** Returns a sentence about these groups, with the names of the first three. */
@@ -242,6 +256,7 @@ export async function readGroupStatus(
     lastWriteAt: instant(lastWriteAtMs),
     dirtySince: instant(dirtySinceMs),
     released: state.released ? whyReleased(state) : null,
+    moving: state.openMove ? whyMoving(state.openMove) : null,
     hold: hold ? { digest: hold.digest, removes: hold.removes, decision: hold.decision.kind } : null,
   };
 }

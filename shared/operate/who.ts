@@ -10,6 +10,7 @@ import type { GroupState, StoredMember } from '../domain/group-state.ts';
 import { type MemberId, platformUserId, type RoleId, roleId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
 import type { Facts } from '../plan/facts.ts';
+import { whyMoving } from '../plan/release.ts';
 import { removalText } from '../plan/removal-cause.ts';
 import { stopOf } from '../plan/stop.ts';
 import type { Verdict, VerdictInput } from '../plan/verdict.ts';
@@ -99,6 +100,7 @@ export const withWantedState = (facts: Facts, connection: Connection, ports: Who
 export function obstacleTo(state: GroupState, connection: Connection, gate: Gate): Verdict | undefined {
   const { group } = state.ref;
   const stop = stopOf(state, connection, gate);
+  if (state.openMove !== undefined) return { outcome: 'moving', detail: whyMoving(state.openMove) };
   if (stop === 'observing')
     return { outcome: stop, detail: 'the connection only observes: groupsync resume' };
   if (stop === 'paused')

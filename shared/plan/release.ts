@@ -1,5 +1,5 @@
 import { GROUP_FIELDS } from '../domain/group-fields.ts';
-import type { GroupState } from '../domain/group-state.ts';
+import type { GroupState, OpenMove } from '../domain/group-state.ts';
 import type { View } from '../domain/view.ts';
 import type { Decision } from './decision.ts';
 import type { Facts } from './facts.ts';
@@ -13,6 +13,10 @@ const MAX_TRIES = 3;
 /** Returns why a released group is not written. */
 export const whyReleased = ({ movedTo }: Pick<GroupState, 'movedTo'>): string =>
   movedTo === undefined ? 'an operator released this group' : `${movedTo} of another source owns this group`;
+
+/** Returns why both groups of an open move wait. */
+export const whyMoving = ({ from, to, sinceMs }: OpenMove): string =>
+  `the move of the group ${from} to ${to} has not finished since ${new Date(sinceMs).toISOString()}; groupsync finishes it within minutes`;
 
 /**
  * Decides how groupsync releases a group. First, groupsync clears the external id that it had set. Otherwise two

@@ -67,6 +67,7 @@ export function wireReconcile(): Base & {
     ports: {
       ...sync,
       eraser: createEraser(sync.table),
+      reader: createReaderStore(sync.table),
       tokens,
       notifier: createNotifier({ ...own, prefix, consoleUrl, targets }),
       deadLetterCount: async () =>

@@ -1,7 +1,7 @@
 import type { GroupRef } from '../domain/ids.ts';
 import type { GroupStore } from '../sync/ports/groups.ts';
 import { MISSED } from './group-changes.ts';
-import { dirtying, suspectedChangeIsAs, viewIsAs } from './group-writes.ts';
+import { dirtying, IS_AT_REST, suspectedChangeIsAs, viewIsAs } from './group-writes.ts';
 import { plain } from './item-form.ts';
 import { groupKey } from './keys.ts';
 import { all, type Change, type Condition, equal, exists, missing, type Table } from './table.ts';
@@ -20,7 +20,7 @@ type GroupNotes = Pick<
 /** The part of the group store that records facts about a group outside of a write to the platform. */
 export function createGroupNotes(table: Table): GroupNotes {
   const update = async (ref: GroupRef, how: Change, when: Condition) =>
-    (await table.update(groupKey(ref), how, when)).written;
+    (await table.update(groupKey(ref), how, all(when, IS_AT_REST))).written;
   return {
     async noteMissing({ ref, link, missedAtMs }, atMs) {
       const isSame = link === undefined ? missing('link') : equal('link.id', link.id);

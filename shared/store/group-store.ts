@@ -1,5 +1,5 @@
-import { REJECTION_LIFETIME_MS, type RemovalSet, removalsOf } from '../domain/hold.ts';
 import type { GroupState } from '../domain/group-state.ts';
+import { REJECTION_LIFETIME_MS, type RemovalSet, removalsOf } from '../domain/hold.ts';
 import type { GroupRef } from '../domain/ids.ts';
 import type { Commit, GroupStore } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
@@ -16,10 +16,12 @@ import {
 } from './group-changes.ts';
 import { parseGroup } from './group-item.ts';
 import { createGroupMembers } from './group-members.ts';
+import { createGroupMoves } from './group-moves.ts';
 import { createGroupNotes } from './group-notes.ts';
 import {
   collectTombstones,
   dirtying,
+  IS_AT_REST,
   intentIs,
   intentIsAs,
   PARTIAL_READ_HINTS,
@@ -41,7 +43,8 @@ import { createViewStore, decodeUser } from './view-store.ts';
 
 export function createGroupStore(table: Table, inlineViewBytes?: number): GroupStore {
   const views = createViewStore(table, inlineViewBytes);
-  const change = (ref: GroupRef, how: Change, when?: Condition) => table.update(groupKey(ref), how, when);
+  const change = (ref: GroupRef, how: Change, when: Condition) =>
+    table.update(groupKey(ref), how, all(when, IS_AT_REST));
   const update = async (...how: Parameters<typeof change>) => (await change(...how)).written;
 
   async function read(ref: GroupRef): Promise<GroupState | undefined> {
@@ -77,6 +80,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
     ...createGroupMembers(table),
     ...createGroupNotes(table),
+    ...createGroupMoves(table),
 
     readView: views.read,
     prepareView: views.write,
@@ -217,11 +221,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     },
 
     endRelease: (ref, dirty, from) =>
-      update(
-        ref,
-        dirtying(ref, dirty, { remove: RELEASED }),
-        from === undefined ? exists('rev') : equal('movedTo', from),
-      ),
+      update(ref, dirtying(ref, dirty, { remove: RELEASED }), equal('movedTo', from)),
 
     pause: (ref, atMs) =>
       update(
@@ -255,7 +255,9 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     },
 
     collect: async (state, nowMs) =>
-      (await views.collect(state, nowMs)) + (await collectTombstones(table, state, nowMs)),
+      state.openMove === undefined
+        ? (await views.collect(state, nowMs)) + (await collectTombstones(table, state, nowMs))
+        : 0,
 
     async postpone(
       seen,

@@ -26,6 +26,8 @@ import { all, type Change, type Condition, equal, exists, less, missing, type Ta
  * `openIntent` and `storeObserved` require the dirty mark. Otherwise a worker could link a group that a later worker
  * has settled, and no wake-up would follow. The dirty mark stays from `openIntent` to `commit`.
  */
+/** The group belongs to no open move. While a move is open, only the move changes the state of the platform group. */
+export const IS_AT_REST = missing('openMove');
 export const intentIs = (id: IntentId): Condition => equal('intent.id', id);
 export const viewIsAs = ({ link }: GroupState): Condition =>
   link === undefined ? missing('link') : equal('link.view.id', link.view.id);

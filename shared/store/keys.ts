@@ -37,8 +37,12 @@ export const viewChunkKey = (ref: GroupRef, view: IntentId, index: number): Key 
 /** The sign `~` distinguishes a bucket from the head of a view, because no view id begins with `~`. */
 export const viewBucketKey = (ref: GroupRef, name: string): Key => ofGroup(ref, `VIEW#~${name.slice(1)}`);
 export const VIEW_PREFIX = 'VIEW#';
+const HELD_PREFIX = 'HELD#';
 export const heldChunkKey = (ref: GroupRef, digest: string, index: number): Key =>
-  ofGroup(ref, `HELD#${digest}#${String(index).padStart(4, '0')}`);
+  ofGroup(ref, `${HELD_PREFIX}${digest}#${String(index).padStart(4, '0')}`);
+
+/** The prefixes of the items that belong to the platform group of a group. A takeover copies these items. */
+export const PLATFORM_PREFIXES = [VIEW_PREFIX, HELD_PREFIX] as const;
 
 export const partPrefix = (source: string, snapshotId: string, count: number): string =>
   `PART#${sha256(JSON.stringify([source, snapshotId, count]))}#`;

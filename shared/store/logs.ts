@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { mayRemoveBy } from '../contract/operator-actions.ts';
 import { UNKNOWN_INITIATOR } from '../domain/drift.ts';
-import { text } from '../domain/forms.ts';
+import { GroupItem } from '../domain/group-state.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import {
   AUDIT_LIFETIME_MS,
@@ -45,7 +45,7 @@ function fitting<Entry>(list: readonly Entry[], most = MAX_LISTED): readonly Ent
 
 /** The size of a page. The size is small, so that a request for the newest entries does not read many older entries. */
 const PAGE_SIZE = 100;
-const Head = z.lazy(() => z.object({ lastAudit: text.exactOptional(), lastAction: text.exactOptional() }));
+const Head = z.lazy(() => GroupItem.unwrap().pick({ lastAudit: true, lastAction: true, openMove: true }));
 
 /** Stores audit entries. By the attributes `gpk` and `gsk`, the index sorts the entries by time. */
 export function createAuditLog(table: Table): AuditLog {

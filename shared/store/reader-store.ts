@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { groupText } from '../domain/forms.ts';
+import { groupText, number } from '../domain/forms.ts';
 import { type ConnectionName, type GroupId, groupId } from '../domain/ids.ts';
 import { ReaderGroup } from '../domain/reader-group.ts';
 import { SOURCES } from '../domain/source.ts';
@@ -82,8 +82,16 @@ export function createReaderStore(table: Table): ReaderStore {
       await table.put({ ...readerMoveKey(connection, move.from), ...OF_THIS_SCHEMA, ...move });
     },
 
+    async endMove(connection, { openSinceMs = 0, ...move }, isMoved) {
+      const key = readerMoveKey(connection, move.from);
+      const isAsSeen = equal('openSinceMs', openSinceMs);
+      if (!isMoved) return void (await table.delete(key, isAsSeen));
+      await table.delete(readerMoveKey(connection, move.to), missing('openSinceMs'));
+      await table.put({ ...key, ...OF_THIS_SCHEMA, ...move }, isAsSeen);
+    },
+
     dropMove: async (connection, from) => {
-      await table.delete(readerMoveKey(connection, from));
+      await table.delete(readerMoveKey(connection, from), missing('openSinceMs'));
     },
 
     moves: (connection) => readMoves(table, connection),
@@ -116,7 +124,7 @@ const Move = z.lazy(() =>
     from: groupText,
     to: groupText,
     source: z.enum(SOURCES),
-    isOpen: z.boolean().exactOptional(),
+    openSinceMs: number.exactOptional(),
     yields: z.enum(['name', 'id']).exactOptional(),
   }),
 );

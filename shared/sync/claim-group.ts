@@ -28,6 +28,7 @@ const MAX_RACES = 3;
  *   -------------------|----------------|------------------------------------------
  *   free, or our own   | –              | claimed
  *   of another group   | exists         | the owner keeps the platform group
+ *   of a group that moved to the claiming group          | claimed
  *   of another group   | was removed    | the old link is ended, then the group is claimed
  *
  * The old link ends before the claim moves. If an operator later creates a connection with the removed name, its group
@@ -41,7 +42,7 @@ export async function claimGroup(claiming: Claiming, ports: ClaimPorts): Promise
     const from = (await ports.claims.owners(company, [id])).now.get(id);
     // Another worker may have claimed the platform group for the same directory group in the meantime.
     if (from === undefined || isSame(from, owner)) continue;
-    if (await isLive(from, ports)) return from;
+    if (await keepsClaim(from, owner, ports)) return from;
     if (!(await endLink(from, id, ports))) continue;
     if (await ports.claims.takeOver(company, id, { from, to: owner })) return undefined;
   }
@@ -62,6 +63,10 @@ export async function ownerOf(
 }
 
 const isSame = (a: GroupRef, b: GroupRef): boolean => a.connection === b.connection && a.group === b.group;
+
+/** While a group moved, a worker may have claimed a new platform group for the old group. The new group then gets it. */
+const keepsClaim = async (from: GroupRef, { group }: GroupRef, ports: ClaimPorts): Promise<boolean> =>
+  (await isLive(from, ports)) && (await ports.groups.read(from))?.movedTo !== group;
 
 const isLive = async (
   { connection }: Pick<GroupRef, 'connection'>,

@@ -4,8 +4,9 @@ import { WAKE_GRACE_MS } from '../domain/wake-up.ts';
 import { mapConcurrently } from './async-collections.ts';
 import { fanOutAndWake } from './fan-out.ts';
 import { type GateKeeperPorts, tryGate } from './gatekeeper.ts';
+import { continueMove, type MovePorts, openMovesOf } from './moves.ts';
 import type { WakePorts } from './ports/bundles.ts';
-import type { Connections, Replanned } from './ports/connections.ts';
+import type { Connection, Connections, Replanned } from './ports/connections.ts';
 import type { UserStore } from './ports/desired.ts';
 import type { GroupIndex, GroupSummary } from './ports/group-index.ts';
 import {
@@ -17,7 +18,7 @@ import {
 } from './tuning.ts';
 import { replanAll } from './wake.ts';
 
-export interface RequeuePorts extends WakePorts, GateKeeperPorts {
+export interface RequeuePorts extends WakePorts, GateKeeperPorts, Omit<MovePorts, 'desired'> {
   readonly index: GroupIndex;
   readonly users: UserStore;
   readonly connections: Connections & Replanned;
@@ -56,7 +57,9 @@ export async function requeueDue(
     }
   };
   const walksResumed = await resumeFanOuts(connection, ports, alone);
-  const { replanSinceMs } = (await ports.connections.find(connection)) ?? {};
+  const found = await ports.connections.find(connection);
+  if (found !== undefined) await continueMoves(found, ports, alone);
+  const { replanSinceMs } = found ?? {};
   if (replanSinceMs !== undefined && ports.clock() - replanSinceMs > INDEX_SHOWS_ALL_MS)
     await alone('settings', async () => {
       await replanAll(connection, ports);
@@ -75,6 +78,14 @@ export async function requeueDue(
   });
   const reenqueued = await wakeDue(due, ports, alone);
   return { connection, gate: gate.state, walksResumed, reenqueued, ...stuckReport(stuck) };
+}
+
+/** Continues open moves. They send nothing to the platform, so neither the gate nor a pause stops them. */
+async function continueMoves(connection: Connection, ports: RequeuePorts, alone: Alone): Promise<void> {
+  const open = (await openMovesOf(connection.name, ports.reader)).slice(0, REQUEUE_BATCH);
+  await mapConcurrently(WRITES_IN_FLIGHT, open, (move) =>
+    alone(`move of ${move.from}`, async () => void (await continueMove(connection, move, ports))),
+  );
 }
 
 /**

@@ -139,6 +139,10 @@ describe('documents of --json', () => {
       problem: 'members.list: the directory answered 500',
     };
     await store.putGroup(name, { ...known, ...failing }, lease);
+    const move = { from: groupId('old'), to: groupId('new'), source: 'scim', openSinceMs: nowMs } as const;
+    await store.noteMove(name, move);
+    const openMoves = `1 group to another source, not finished since ${new Date(nowMs).toISOString()}`;
+    expect((await document('status', ['status'])).json).toMatchObject({ openMoves });
     const status = await document('directory status', ['directory', 'status']);
     expect([status.code, status.json]).toEqual([
       3,
@@ -154,6 +158,7 @@ describe('documents of --json', () => {
         oldestReadAt: new Date(nowMs).toISOString(),
         stopped: null,
         short: 0,
+        openMoves,
         freshness: {
           source: 'directory',
           receivedAt: null,

@@ -1,20 +1,28 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { groupId, platformGroupId } from '../../shared/domain/ids.ts';
 import type { Source } from '../../shared/domain/source.ts';
+import { blockPerson } from '../../shared/operate/block.ts';
 import { groupsOfReader } from '../../shared/operate/directory/reader-groups.ts';
 import {
   planTakeover,
   type TakeoverTarget,
   takeOverGroups,
 } from '../../shared/operate/directory/takeover.ts';
+import { rejectHold } from '../../shared/operate/holds.ts';
 import { ofOtherSources } from '../../shared/operate/other-source.ts';
 import { adoptGroup } from '../../shared/operate/ownership.ts';
-import { resumeConnection } from '../../shared/operate/pausing.ts';
+import { pauseGroup, readPause, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { readGroupStatus } from '../../shared/operate/status.ts';
+import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
+import type { ToolPorts as ToolPortsOfCommands } from '../../shared/sync/ports/bundles.ts';
+import { requeueDue } from '../../shared/sync/requeue.ts';
+import { runCli } from '../support/cli/io.ts';
+import { CONNECTION, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
+import { temporaryFile } from '../support/folder.ts';
 import { add } from '../support/scim-operations.ts';
-import { CONNECTION, MINUTE_MS } from '../support/engine/world.ts';
 import { company, openReader, platformGroupsOf, type Reader } from '../sync/directory/fixture.ts';
 import { clientNextTo } from '../sync/directory/scim-client.ts';
 
@@ -48,32 +56,23 @@ async function takeOver(
 }
 
 type ToolPorts = Reader['world']['toolPorts'];
-type Effect = readonly ['groups' | 'claims' | 'reader', string];
 
-/** The writes of a takeover, in their order. */
-const EFFECTS: readonly Effect[] = [
-  ['reader', 'noteMove'],
-  ['reader', 'dropMove'],
-  ['groups', 'release'],
-  ['groups', 'storeObserved'],
-  ['claims', 'takeOver'],
-  ['groups', 'prepareView'],
-  ['groups', 'adopt'],
-];
-
-/** Returns ports that call `before` immediately before each of these writes. */
-function intercepted(ports: ToolPorts, effects: readonly Effect[], before: () => Promise<void>): ToolPorts {
-  const replaced: Record<string, object> = {};
-  for (const [port, method] of effects) {
-    const original = ports[port] as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
-    const call = async (...args: unknown[]) => {
-      await before();
-      return original[method]?.(...args);
-    };
-    replaced[port] = { ...original, ...replaced[port], [method]: call };
-  }
-  return { ...ports, ...replaced };
+/** Returns the ports of one worker. `before` is called before each of its writes, with the number of earlier writes. */
+function portsWith(reader: Reader, before: (writes: number) => Promise<void>): ToolPorts {
+  let writes = 0;
+  const effect = async (kind: string) => {
+    if (!/^(put|update|delete)/.test(kind)) return;
+    await before(writes);
+    writes += 1;
+  };
+  return reader.world.portsFor({ effect });
 }
+
+/** Returns the ports of a worker that dies before its next write after this number of writes. */
+const dyingAfter = (reader: Reader, most: number): ToolPorts =>
+  portsWith(reader, async (writes) => {
+    if (writes >= most) throw new Error('it dies here');
+  });
 
 async function resume(reader: Reader) {
   await resumeConnection(CONNECTION, reader.world.toolPorts);
@@ -302,63 +301,150 @@ describe('takeover with steps in the wrong order', () => {
   });
 });
 
-/** In these three directions, groups leave each source once and join each source once. */
-const INTERRUPTED: typeof DIRECTIONS = [
-  ['events', 'directory'],
-  ['directory', 'scim'],
-  ['scim', 'events'],
-];
+const JOIN: Readonly<
+  Record<Source, (reader: Reader, group: string, name: string, scim: Scim) => Promise<void>>
+> = {
+  directory: async (reader, group, member) => {
+    await reader.change({ kind: 'addMember', group, member });
+    await reader.run({ isFull: true });
+  },
+  events: async (reader, to, name) => reader.emit({ add: [name], to }),
+  scim: async (_, group, name, scim) => scim.join(group, name),
+};
+
+/** Lets the directory add d, and loses the answer of the platform. The write stays open. */
+async function loseAnswer(reader: Reader, source: Source, group: string, scim: Scim) {
+  let hasWritten = false;
+  reader.troubles.platform = (call) => {
+    if (call !== 'patch' && call !== 'put') return hasWritten ? 'unavailable_before' : 'none';
+    hasWritten = true;
+    return 'lost_after';
+  };
+  await JOIN[source](reader, group, 'd', scim);
+  for (let round = 0; round < 60 && !hasWritten; round += 1) await reader.work(1);
+  await reader.work(3);
+  reader.troubles.platform = () => 'none';
+  expect((await reader.state(group))?.intent).toBeDefined();
+}
 
 describe('interrupted takeover', () => {
-  const died = async () => {
-    throw new Error('it dies here');
-  };
+  /**
+   * Lets the command and the requeue job continue a takeover in turns. The first worker dies before its first write, the
+   * second before its second, and so on. Between them, both groups are applied, as after a message.
+   * @returns the number of workers
+   */
+  async function inTurns(
+    reader: Reader,
+    to: Source,
+    [from, next]: readonly [string, string],
+    meanwhile = async () => {},
+  ) {
+    const { toolPorts } = reader.world;
+    for (let workers = 1; ; workers += 1) {
+      const ports = dyingAfter(reader, workers - 1);
+      const job = async () => {
+        const { stuck = [] } = await requeueDue(CONNECTION, ports);
+        if (stuck.length > 0) throw new Error(stuck.join());
+      };
+      const run = workers % 2 === 0 ? job() : takeOver(reader, to, { ports });
+      await run.catch((error: Error) => expect(error.message).toContain('it dies here'));
+      await meanwhile();
+      for (const group of [from, next]) await applyGroup(reader.ref(group), toolPorts);
+      const moves = await toolPorts.reader.moves(CONNECTION);
+      const own = moves.find((move) => move.from === from && move.to === next);
+      if (own !== undefined && own.openSinceMs === undefined) return workers;
+      if (own !== undefined) await expect(resume(reader)).rejects.toThrow('is not finished');
+    }
+  }
 
-  it.each(INTERRUPTED.flatMap(([from, to]) => EFFECTS.map((effect) => [from, to, effect] as const)))(
-    'after a takeover from %s to %s has crashed before %j, the next takeover completes it',
-    async (from, to, effect) => {
+  it.each(DIRECTIONS)(
+    'a takeover from %s to %s moves pause and open write, whatever write its workers die before',
+    async (from, to) => {
       const hasReader = from === 'directory' || to === 'directory';
       const reader = await openWith({ rowing: ['a', 'b'] }, hasReader ? { directory } : {});
       const scim = await scimOf(reader);
-      await BY_SOURCE[from](reader, ['a', 'b'], scim);
-      const [before] = platformGroupsOf(reader);
-      const second = await BY_SOURCE[to](reader, ['a', 'b'], scim);
-      const ports = intercepted(reader.world.toolPorts, [effect], died);
-      await expect(takeOver(reader, to, { ports })).rejects.toThrow('it dies here');
-      await reader.passMinutes(hasReader ? 10 : 0);
-      await reader.pass(10 * MINUTE_MS);
-      expect(platformGroupsOf(reader)).toEqual([before]);
-      await takeOver(reader, to);
+      const first = await BY_SOURCE[from](reader, ['a', 'b'], scim);
+      const second = await BY_SOURCE[to](reader, ['b', 'c'], scim);
+      await loseAnswer(reader, from, first, scim);
+      await pauseGroup(reader.ref(first), reader.world.toolPorts, 'wait for Jo');
+      const before = platformGroupsOf(reader);
+      expect(before).toMatchObject([{ spokeId: first, users: ['u-a', 'u-b', 'u-d'] }]);
+      const left = await reader.state(first);
+      const isSent = { count: 0 };
+      const meanwhile = async () => {
+        isSent.count += 1;
+        if (from !== 'directory') await JOIN[from](reader, first, isSent.count % 2 === 0 ? 'c' : 'a', scim);
+      };
+      // Otherwise apply settles the open write before the move.
+      reader.troubles.platform = () => 'unavailable_before';
+      expect(await inTurns(reader, to, [first, second], meanwhile)).toBeGreaterThan(8);
+      reader.troubles.platform = () => 'none';
+      expect(platformGroupsOf(reader)).toEqual(before);
+      const moved = await reader.state(second);
+      expect(moved).toMatchObject({
+        ...{ intent: left?.intent, pausedAtMs: left?.pausedAtMs, released: false },
+        link: { ...left?.link, takeOver: true },
+        movedAt: expect.any(Number),
+      });
+      expect(await reader.state(first)).toMatchObject({ released: true, movedTo: second });
+      expect(await readPause(reader.ref(second), reader.world.toolPorts)).toMatchObject({
+        entry: { reason: 'wait for Jo' },
+      });
+      await reader.passMinutes(hasReader ? 30 : 0);
+      await resume(reader);
+      expect(platformGroupsOf(reader)).toEqual(before);
+      await resumeGroup(reader.ref(second), reader.world.toolPorts);
+      await reader.pass(120 * MINUTE_MS);
+      const users = to === 'directory' ? ['u-a', 'u-b'] : ['u-b', 'u-c'];
+      expect(platformGroupsOf(reader)).toEqual([{ ...before[0], spokeId: second, users }]);
+
+      await inTurns(reader, from, [second, first]);
+      await reader.passMinutes(hasReader ? 30 : 0);
       await resume(reader);
       await reader.passMinutes(hasReader ? 30 : 0);
-      expect(platformGroupsOf(reader)).toEqual([{ ...before, spokeId: second }]);
-      expect((await plan(reader, to)).groups).toEqual([]);
+      expect(platformGroupsOf(reader)).toMatchObject([{ id: before[0]?.id, spokeId: first }]);
+      expect((await plan(reader, from)).groups).toEqual([]);
     },
   );
 });
 
-describe('interrupted takeover back', () => {
-  it.each(EFFECTS)(
-    'after a reverse takeover has crashed before %s.%s, the next takeover completes it',
-    async (...effect) => {
-      const reader = await openWith({}, {});
-      const scim = await scimOf(reader);
-      await BY_SOURCE.events(reader, ['a', 'b'], scim);
-      const [before] = platformGroupsOf(reader);
-      await BY_SOURCE.scim(reader, ['a', 'b'], scim);
-      await takeOver(reader, 'scim');
-      await resume(reader);
-      const ports = intercepted(reader.world.toolPorts, [effect], async () => {
-        throw new Error('it dies here');
-      });
-      await expect(takeOver(reader, 'events', { ports })).rejects.toThrow('it dies here');
-      await reader.pass(10 * MINUTE_MS);
-      await takeOver(reader, 'events');
-      await resume(reader);
-      expect(platformGroupsOf(reader)).toEqual([before]);
-      expect((await reader.state('okta-1'))?.link?.id).toBe(before?.id);
-    },
-  );
+describe('takeover of a group with decisions', () => {
+  const deletions = { deletedGroups: 0, deletedGroupsShare: 0 };
+  const guard = { minSize: 1, maxRemovedCount: 1, maxRemovedShare: 0.5, ...deletions };
+  const remove = (reader: Reader) =>
+    reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'b'] });
+
+  it.each<readonly [string, (reader: Reader) => Promise<unknown>, readonly string[]]>([
+    ['whose removals wait', remove, ['u-a', 'u-b', 'u-c', 'u-d']],
+    [
+      'whose removals were rejected',
+      async (reader) => {
+        await remove(reader);
+        await rejectHold(reader.ref('okta-1'), { reason: 'they stay' }, reader.world.toolPorts);
+      },
+      ['u-a', 'u-b', 'u-c', 'u-d'],
+    ],
+    ['whose deletion waits', (reader) => reader.deliver({ remove: 'okta-1' }), ['u-a', 'u-b', 'u-c']],
+    [
+      'with a blocked person',
+      ({ world }) => blockPerson(CONNECTION, { text: 'u-c', reason: 'stolen laptop' }, world.toolPorts),
+      ['u-a', 'u-b'],
+    ],
+  ])('a group %s keeps the decision, and the same platform group', async (_, decide, users) => {
+    const reader = await openWith({ rowing: ['a', 'b', 'c'] }, { directory, guard });
+    await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'b', 'c', 'd'] });
+    await decide(reader);
+    await reader.deliver();
+    await reader.pass(2 * HOUR_MS);
+    const [before] = platformGroupsOf(reader);
+    expect((await takeOver(reader, 'directory')).groups).toMatchObject([
+      { group: 'okta-1', target: 'rowing' },
+    ]);
+    await reader.passMinutes(30);
+    await resume(reader);
+    await reader.passMinutes(30);
+    expect(platformGroupsOf(reader)).toEqual([{ ...before, spokeId: 'rowing', users }]);
+  });
 });
 
 describe('takeover while events arrive', () => {
@@ -378,15 +464,17 @@ describe('takeover while events arrive', () => {
         if (source === 'scim') await scim.join(group, name);
         if (source === 'events') reader.emit({ add: [name], to: group });
       };
-      let step = 0;
-      const ports = intercepted(reader.world.toolPorts, EFFECTS, async () => {
+      let steps = 0;
+      const ports = portsWith(reader, async (writes) => {
+        if (!(await reader.world.connection()).observing) return;
         await changeOf(from, first, 'b');
-        await changeOf(to, second, step % 2 === 0 ? 'c' : 'd');
-        step += 1;
+        await changeOf(to, second, writes % 2 === 0 ? 'c' : 'd');
+        steps = writes;
         await reader.work(20);
       });
       const report = await takeOver(reader, to, { ports });
-      expect([report.busy, step]).toEqual([[], EFFECTS.length + 1]);
+      expect(report.busy).toEqual([]);
+      expect(steps).toBeGreaterThan(8);
       await reader.pass(20 * MINUTE_MS);
       expect(platformGroupsOf(reader)).toEqual([before]);
       await resume(reader);
@@ -449,3 +537,47 @@ it.each(DIRECTIONS)(
     expect(platformGroupsOf(reader)).toEqual([{ ...before, spokeId: again }]);
   },
 );
+
+/** Returns the commands of docs/migrate.md for a move to a source, in their order. */
+function commandsFor(to: Source, options: string): readonly string[] {
+  const page = readFileSync('docs/migrate.md', 'utf8');
+  const section = to === 'directory' ? '## To a directory' : '## To SCIM or events';
+  const [text = ''] = page.slice(page.indexOf(section)).split('**From another directory**');
+  const [own = ''] = text.slice(3).split('\n## ');
+  const commands = [...own.matchAll(/^ *groupsync (.+)$/gm)].map(([, command = '']) => command);
+  return commands.map((command) => command.replace(/"\$.*?"/, options).replace('--to scim', `--to ${to}`));
+}
+
+describe('the steps of docs/migrate.md', () => {
+  it.each(DIRECTIONS)(
+    'the commands move a group of %s to %s from the first to the last',
+    async (from, to) => {
+      const reader = await openWith({ rowing: ['a', 'b'] }, from === 'directory' ? { directory } : {});
+      const scim = await scimOf(reader);
+      const first = await BY_SOURCE[from](reader, ['a', 'b'], scim);
+      const [before] = platformGroupsOf(reader);
+      const second = to === 'directory' ? 'rowing' : await BY_SOURCE[to](reader, ['b', 'c'], scim);
+      const key = temporaryFile('key.json', JSON.stringify(reader.google.key));
+      const options = `--directory google --administrator admin@acme.test --key ${key}`;
+      const ports = {
+        ...reader.world.toolPorts,
+        directoryApplicants: { present: async () => reader.google.directory, store: async () => {} },
+        deployment: { queue: async () => undefined },
+        functions: { run: async () => ({ reports: [await reader.run()] }) },
+      } as unknown as ToolPortsOfCommands;
+      const commands = commandsFor(to, options);
+      expect(commands.length).toBeGreaterThan(3);
+      for (const command of commands) {
+        const args = [...command.split(' '), ...(command === 'resume' ? ['--no-wait'] : []), '--yes'];
+        const { code, stderr } = await runCli(args, { ports });
+        expect(code, `${command}: ${stderr}`).toBe(0);
+        await reader.pass(5 * MINUTE_MS);
+        if (command !== 'resume') expect(platformGroupsOf(reader)).toEqual([before]);
+      }
+      await reader.pass(20 * MINUTE_MS);
+      const users = to === 'directory' ? ['u-a', 'u-b'] : ['u-b', 'u-c'];
+      expect(platformGroupsOf(reader)).toEqual([{ ...before, spokeId: second, users }]);
+      expect(await reader.state(first)).toMatchObject({ movedTo: second });
+    },
+  );
+});

@@ -127,31 +127,6 @@ describe('directory takeover', () => {
     });
     expect(reader.shown('okta-1')).toEqual([['u-c']]);
   });
-
-  it.each(['release', 'storeObserved', 'adopt'] as const)(
-    'after a takeover has crashed before the call %s, a second takeover completes it',
-    async (step) => {
-      const reader = await readerWith({ rowing: ['a', 'b'] });
-      await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
-      const { world } = reader;
-      const dying = {
-        ...world.toolPorts,
-        groups: {
-          ...world.toolPorts.groups,
-          [step]: async () => {
-            throw new Error('it dies here');
-          },
-        },
-      };
-      const planned = await plan(reader);
-      await expect(takeOverGroups(await world.connection(), planned, dying)).rejects.toThrow('it dies here');
-      await reader.passMinutes(10);
-      await takeOver(reader);
-      await resume(reader);
-      await reader.passMinutes(30);
-      expect(platformGroupsOf(reader)).toMatchObject([{ spokeId: 'rowing', users: ['u-a', 'u-b'] }]);
-    },
-  );
 });
 
 describe('directory groups --compare', () => {

@@ -50,6 +50,7 @@ export const conn = {
   readerDiffering: (count: number) => `${count} that another source owns and that differ from the directory`,
   readerOldest: 'Oldest read of a group',
   keptMembers: 'Requests without members',
+  openMoves: 'Open moves',
   sourceNever: 'nothing received yet',
   sourceYoung: 'received within the last 2 min',
   sourceReceived: (text: string) => `last received about ${text} ago`,

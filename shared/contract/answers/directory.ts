@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { SOURCES } from '../../domain/source.ts';
 import { type Answer, count, instant, nullable, text } from './forms.ts';
-import { ReaderStop, SourceReport } from './status.ts';
+import { ReaderStop, SourceReport, StatusReport } from './status.ts';
 
 /**
  * The steps of reading a directory, in this order. The reader signs in with a stored key (`credential`). Without a key,
@@ -62,6 +62,7 @@ export const DirectoryStatus = z.object({
   stopped: nullable(ReaderStop).describe(
     'The reason why the reader has stopped: it lacks a right, or too many groups are missing.',
   ),
+  openMoves: StatusReport.shape.openMoves,
   short: count.describe('Groups that the reader has failed to read completely for some time.'),
   freshness: nullable(SourceReport).describe(
     'The time of the last read of the directory, and the expected interval.',
@@ -102,7 +103,7 @@ export const TakeoverPlan = z.object({
       by: z
         .enum(['file', 'id', 'externalId', 'name', 'earlier'])
         .describe(
-          'The key that mapped the groups. file: the file of the option --map. earlier: an interrupted takeover.',
+          'The key that mapped the groups. file: the file of the option --map. earlier: an earlier takeover, which is not finished.',
         ),
     }),
   ),
@@ -111,11 +112,11 @@ export const TakeoverPlan = z.object({
       group: text,
       name: nullable(text),
       reason: z
-        .enum(['not_found', 'not_unique', 'has_platform_group'])
+        .enum(['not_found', 'not_unique', 'has_platform_group', 'move_open'])
         .describe(
-          'not_found: the new source has no corresponding group. not_unique: several groups have the name. has_platform_group: the corresponding group already has another platform group.',
+          'not_found: the new source has no corresponding group. not_unique: several groups have the name. has_platform_group: the corresponding group already has another platform group. move_open: the move of the group to another source is not finished.',
         ),
-      target: nullable(text).describe('The corresponding group that already has another platform group.'),
+      target: nullable(text).describe('The corresponding group, or the group to which the open move leads.'),
     }),
   ),
 });
@@ -131,7 +132,7 @@ export const TakeoverReport = TakeoverPlan.extend({
   busy: z
     .array(text)
     .describe(
-      'Groups that did not move, because an open write of the group did not end. Run the command again.',
+      'Groups that have not moved yet. If a write is in progress, the requeue job finishes the move later.',
     ),
 });
 export type TakeoverReport = Answer<typeof TakeoverReport>;

@@ -52,6 +52,7 @@ export const GroupStatus = GroupReport.extend({
   /** Why the group is released. */
   released: nullable(text),
   hold: nullable(z.object({ digest: text, removes: count, decision: text })),
+  moving: nullable(text).describe('The unfinished move to another source for which the group waits.'),
 });
 export type GroupStatus = Answer<typeof GroupStatus>;
 

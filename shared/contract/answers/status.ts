@@ -95,6 +95,7 @@ export const StatusReport = z.object({
   blocked: z.array(BlockRow).describe('The people that operators have blocked.'),
   feed: z.object({ cursorAgeMs: nullable(ms) }),
   sources: z.array(SourceReport).describe('The sources from which changes have arrived or are expected.'),
+  openMoves: nullable(text).describe('The unfinished moves of groups to another source, as a sentence.'),
   keptMembers: z
     .object({
       total: count,

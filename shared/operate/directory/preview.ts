@@ -6,6 +6,7 @@ import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { mapConcurrently } from '../../sync/async-collections.ts';
 import type { ListedGroup } from '../../sync/directory/context.ts';
 import { createMemberQuestions } from '../../sync/directory/member-questions.ts';
+import { groupsOfOtherSources } from '../../sync/directory/sources.ts';
 import { readWhole } from '../../sync/directory/whole-group.ts';
 import { currentEligibility } from '../../sync/match/eligibility.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
@@ -22,7 +23,6 @@ import { failureIn } from '../../sync/ports/platform.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { type DirectoryToolPorts, listDirectory } from './listing.ts';
 import { readPlatformGroups } from './platform-groups.ts';
-import { otherSourcesOf } from './takeover.ts';
 
 /** The number of groups that are read completely for the preview. */
 const SAMPLE = 10;
@@ -116,7 +116,7 @@ async function readTrial(
       problem: typeof users === 'string' ? users : null,
     });
   }
-  const others = await otherSourcesOf(connection, ports);
+  const others = (await groupsOfOtherSources(connection.name, ports)).map(({ ref }) => ref.group);
   return {
     preview: { listed: listed.size, selected: selected.length, sample, others },
     selected: selected.map(({ group: { id, name } }) => ({ id, name })),

@@ -17,7 +17,8 @@ export interface GroupOfSource extends SourceGroup {
 }
 
 /**
- * Returns the groups of a connection with their sources. The first matching line counts:
+ * Returns the groups of a connection with their sources. With `withDeleted`, groups are included that the directory
+ * deleted and that still have a platform group, because the deletion waits. The first matching line counts:
  *
  *     the group                                            | source
  *     -----------------------------------------------------|----------------------------
@@ -25,12 +26,12 @@ export interface GroupOfSource extends SourceGroup {
  *     is a resource of a SCIM client                       | scim
  *     is compared by the reader, under the same id         | events
  *     is another group of the reader                       | directory
- *     was last upserted by an event of the reader          | directory
- *     any other group                                      | events
+ *     any other group                                      | that of the last upsert
  */
 export async function groupsWithSource(
   { name }: Pick<Connection, 'name'>,
   { groups, index, reader, scim }: SourceGroupPorts,
+  { withDeleted = false } = {},
 ): Promise<readonly GroupOfSource[]> {
   const refs = (await collectPages(index.all(name))).map(({ ref }) => ref);
   const [stored, read, moves] = await Promise.all([
@@ -38,7 +39,8 @@ export async function groupsWithSource(
     reader.groups(name),
     reader.moves(name),
   ]);
-  const states = stored.filter(({ registers }) => groupExists(registers));
+  const isKept = ({ link, intent }: GroupState) => withDeleted && (link ?? intent) !== undefined;
+  const states = stored.filter((state) => groupExists(state.registers) || isKept(state));
   const resources = await scim.read(
     name,
     'Group',
@@ -54,14 +56,14 @@ export async function groupsWithSource(
     if (kept.has(group)) return kept.get(group) as Source;
     if (externalIds.has(group)) return 'scim';
     if (readers.has(group)) return other === group ? 'events' : 'directory';
-    return sourceOf(registers.upserted) === 'directory' ? 'directory' : 'events';
+    return sourceOf(registers.upserted);
   };
   return states.map((state) => {
     const { group } = state.ref;
     const externalId = externalIds.get(group);
     return {
       group,
-      name: groupName(state.registers),
+      name: (groupName(state.registers) ?? state.registers.name?.value) || undefined,
       source: sourceOfGroup(state),
       state,
       address: readers.get(group)?.address,

@@ -7,7 +7,7 @@ import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { CONFIRMED_AFTER_MS } from '../../plan/directory/outcome.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
-import { instant, reportSources } from '../status.ts';
+import { instant, readOpenMoves, reportSources } from '../status.ts';
 
 type DirectoryPorts = Pick<ToolPorts, 'reader' | 'clock'>;
 type StatusPorts = DirectoryPorts & Pick<ToolPorts, 'sources'>;
@@ -18,10 +18,11 @@ export async function readDirectoryStatus(
 ): Promise<DirectoryStatus> {
   const { name, settings } = connection;
   const { reader, clock } = ports;
-  const [position, groups, sources] = await Promise.all([
+  const [position, groups, sources, openMoves] = await Promise.all([
     reader.position(name),
     reader.groups(name),
     reportSources(connection, ports),
+    readOpenMoves(name, ports),
   ]);
   const states = groups.map(stateOf);
   const countOf = (state: string) => states.filter((one) => one === state).length;
@@ -40,6 +41,7 @@ export async function readDirectoryStatus(
     due: groups.filter(({ dueMs }) => dueMs <= nowMs).length,
     otherSource: groups.filter(({ other }) => other !== undefined).length,
     differing: groups.filter(({ differs }) => differs !== undefined).length,
+    openMoves,
     stopped: freshness?.stopped ?? null,
     short: freshness?.shortGroups ?? 0,
     freshness,

@@ -1,10 +1,10 @@
 import type { TakeoverPlan, TakeoverReport } from '../../contract/answers/directory.ts';
-import { groupName } from '../../domain/group.ts';
+import { groupExists } from '../../domain/group.ts';
 import { type GroupId, groupId } from '../../domain/ids.ts';
 import type { Source } from '../../domain/source.ts';
 import { mapGroups, type TargetGroup } from '../../plan/directory/mapping.ts';
 import { mapConcurrently } from '../../sync/async-collections.ts';
-import { groupsOfOtherSources } from '../../sync/directory/sources.ts';
+import { openMovesOf } from '../../sync/moves.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { observeConnection } from '../pausing.ts';
 import { type DirectoryToolPorts, listDirectory } from './listing.ts';
@@ -40,19 +40,24 @@ export async function planTakeover(
   ports: DirectoryToolPorts,
   file: GroupFile = new Map(),
 ): Promise<TakeoverPlan> {
-  const known = await groupsWithSource(connection, ports);
+  const known = await groupsWithSource(connection, ports, { withDeleted: true });
   const awaited = await awaitedGroups(connection, ports);
-  const begun = await unfinished(connection, target.source, ports);
-  const isBegun = new Set(begun.map(({ group }) => group));
+  const open = await openMovesOf(connection.name, ports.reader);
+  const moving = new Set(open.flatMap(({ from, to }) => [from, to]));
   const names = new Map(known.map(({ group, name }) => [group, name]));
   // A group that the reader has not found yet has no name. It is shown with the name of its earlier group.
   const sources = known
-    .filter((one) => isToMove(one, target, awaited) && !isBegun.has(one.group))
+    .filter((one) => isToMove(one, target, awaited) && !moving.has(one.group))
     .map((one) => ({ ...one, name: one.name ?? names.get(awaited.get(one.group) ?? one.group) }));
   const targets = await targetsOf(known, target, { connection, sources });
   refuseUnknown(file, sources, targets);
   const { groups, unmapped } = pairUp(sources, targets, { to: target.source, file });
-  return { to: target.source, groups: [...begun, ...groups], unmapped };
+  for (const { from: group, to, source } of open) {
+    const shown = { group, name: names.get(group) ?? null, target: to };
+    if (source !== target.source) unmapped.push({ ...shown, reason: 'move_open' });
+    else groups.push({ ...shown, targetName: names.get(to) ?? null, by: 'earlier' });
+  }
+  return { to: target.source, groups, unmapped };
 }
 
 interface Pairing {
@@ -61,11 +66,7 @@ interface Pairing {
 }
 
 /** Finds the target of each group. A group whose target already has a platform group is `unmapped`. */
-function pairUp(
-  sources: readonly GroupOfSource[],
-  targets: readonly Target[],
-  { to: owner, file }: Pairing,
-): Pick<TakeoverPlan, 'groups' | 'unmapped'> {
+function pairUp(sources: readonly GroupOfSource[], targets: readonly Target[], { to: owner, file }: Pairing) {
   const sourceOf = new Map<string, GroupOfSource>(sources.map((one) => [one.group, one]));
   const nameOf = (group: string) => sourceOf.get(group)?.name ?? null;
   const mapping = mapGroups(sources, targets, file);
@@ -116,7 +117,7 @@ async function targetsOf(
     return selected.map(({ group }) => ({ ...group, isLinked: linked.has(group.id) }));
   }
   const kept = target.sameIds ? sources.filter(({ source }) => source === 'directory') : [];
-  const own = known.filter(({ source }) => source === target.source);
+  const own = known.filter(({ source, state }) => source === target.source && groupExists(state.registers));
   return [...kept, ...own].map(({ group, name, externalId }) => ({
     id: group,
     name,
@@ -138,41 +139,13 @@ function refuseUnknown(
   }
 }
 
-/** Returns the groups of an earlier takeover that was interrupted. */
-async function unfinished(
-  { name }: Connection,
-  to: Source,
-  ports: DirectoryToolPorts,
-): Promise<TakeoverPlan['groups']> {
-  const all = await ports.reader.moves(name);
-  const moves = all.filter(({ source, isOpen }) => source === to && isOpen === true);
-  const refs = moves
-    .flatMap(({ from, to: next }) => [from, next])
-    .map((group) => ({ connection: name, group }));
-  const states = new Map((await ports.groups.readMany(refs)).map((state) => [state.ref.group, state]));
-  const nameIn = (group: GroupId) => {
-    const state = states.get(group);
-    return (state && groupName(state.registers)) ?? null;
-  };
-  return moves.map(({ from, to: next }) => ({
-    group: from,
-    name: nameIn(from),
-    target: next,
-    targetName: nameIn(next),
-    by: 'earlier',
-  }));
-}
-
-/** The number of groups that move at the same time. Each move needs one call to the platform. */
-const MOVED_AT_ONCE = 4;
+/** The number of groups that move at the same time. */
+const MOVED_AT_ONCE = 8;
 
 /**
- * Makes another source the owner of groups. The first step makes the connection observe. So nothing is written to the
- * platform before an operator has checked the plan and resumed the connection.
- *
- *     observe ──▶ each group: its source changes nothing on the platform any more ──▶ its platform group moves
- *
- * After a crash, the command can be repeated, and continues with the remaining groups.
+ * Begins the moves of groups to another source, and continues them as far as possible. The first step makes the
+ * connection observe. So nothing is written to the platform before an operator has checked the plan and resumed the
+ * connection. The requeue job finishes the moves that are still open.
  */
 export async function takeOverGroups(
   connection: Connection,
@@ -180,21 +153,14 @@ export async function takeOverGroups(
   ports: DirectoryToolPorts,
 ): Promise<TakeoverReport> {
   const { name } = connection;
-  const { groups, to: source } = plan;
-  if (groups.length > 0) await observeConnection(connection, 'directory_takeover', ports);
-  const busy = await mapConcurrently(MOVED_AT_ONCE, groups, async ({ group, target }) => {
-    const move = { from: groupId(group), to: groupId(target), source };
+  const { to: source } = plan;
+  if (plan.groups.length > 0) await observeConnection(connection, 'directory_takeover', ports);
+  const open = new Map((await openMovesOf(name, ports.reader)).map((move) => [move.from, move]));
+  const busy = await mapConcurrently(MOVED_AT_ONCE, plan.groups, async ({ group, target }) => {
+    const from = groupId(group);
+    const move = open.get(from) ?? { from, to: groupId(target), source };
     return (await moveGroup(connection, move, ports)) ? [] : group;
   });
-  const observing = connection.observing || groups.length > 0;
+  const observing = connection.observing || plan.groups.length > 0;
   return { connection: name, observing, ...plan, busy: busy.flat() };
 }
-
-/**
- * Returns the groups of other sources. If there are any, no directory can be connected, because the connection would
- * have these groups twice.
- */
-export const otherSourcesOf = async (
-  { name }: Pick<Connection, 'name'>,
-  ports: Pick<DirectoryToolPorts, 'index' | 'groups' | 'reader'>,
-): Promise<readonly GroupId[]> => (await groupsOfOtherSources(name, ports)).map(({ ref }) => ref.group);

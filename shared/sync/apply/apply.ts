@@ -24,6 +24,7 @@ export interface ApplyReport {
     | 'gate_closed'
     | 'paused'
     | 'observing'
+    | 'moving'
     | 'nothing_to_do';
   readonly writes: readonly WriteMade[];
   readonly conflicts: number;

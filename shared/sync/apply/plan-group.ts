@@ -9,7 +9,7 @@ import type { Decision } from '../../plan/decision.ts';
 import type { Facts } from '../../plan/facts.ts';
 import { limitOf } from '../../plan/guard-limit.ts';
 import { clashFinder } from '../../plan/name-clash.ts';
-import { whyReleased } from '../../plan/release.ts';
+import { whyMoving, whyReleased } from '../../plan/release.ts';
 import { STOP_NOTES, stopOf } from '../../plan/stop.ts';
 import { asWanted, reportWaiting, waitingOf } from '../../plan/waiting.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
@@ -78,6 +78,7 @@ async function noteOf(
   connection: Connection,
   { gates }: Pick<PlanPorts, 'gates'>,
 ): Promise<string | null> {
+  if (state.openMove !== undefined) return whyMoving(state.openMove);
   if (!WRITES.has(action)) return note;
   const stop = stopOf(state, connection, await gates.read(state.ref.connection));
   if (stop === undefined) return note;

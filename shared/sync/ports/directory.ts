@@ -250,7 +250,9 @@ export interface ReaderStore {
   owned(connection: ConnectionName, groups: readonly GroupId[]): Promise<ReadonlyMap<GroupId, GroupId>>;
   /** Records that the group `from` moved to another source, with the id `to`. Replaces an earlier move of `from`. */
   noteMove(connection: ConnectionName, move: MovedGroup): Promise<void>;
-  /** Removes the record of the group's move. */
+  /** Ends an open move. Its record replaces the record of an earlier move of the group `to`, if the group has moved. */
+  endMove(connection: ConnectionName, move: MovedGroup, isMoved: boolean): Promise<void>;
+  /** Removes the record of the group's move. An open move stays. */
   dropMove(connection: ConnectionName, from: GroupId): Promise<void>;
   moves(connection: ConnectionName): Promise<readonly MovedGroup[]>;
   /** Notes that another source has sent an event about the group. The next run reads the group. */
@@ -267,8 +269,8 @@ export interface MovedGroup {
   readonly from: GroupId;
   readonly to: GroupId;
   readonly source: Source;
-  /** Whether the platform group has not moved yet. */
-  readonly isOpen?: boolean;
+  /** The time of the takeover, until the platform group has moved. It identifies the takeover. */
+  readonly openSinceMs?: number;
   /**
    * Present for a new SCIM group that yields to the group `to` of the reader, because its name or its external id names
    * that group.

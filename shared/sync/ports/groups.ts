@@ -6,6 +6,7 @@ import type {
   Intent,
   LinkedGroup,
   MemberCounts,
+  OpenMove,
   PendingMark,
   RefusedValue,
   SettledState,
@@ -15,7 +16,7 @@ import type {
   ViewPointer,
 } from '../../domain/group-state.ts';
 import type { Hold, RemovalSet } from '../../domain/hold.ts';
-import type { GroupId, GroupRef, IntentId, MemberId } from '../../domain/ids.ts';
+import type { ConnectionName, GroupId, GroupRef, IntentId, MemberId } from '../../domain/ids.ts';
 import type { UserChange, View } from '../../domain/view.ts';
 import type { Dirty } from './desired.ts';
 import type { HeldSet } from './guard.ts';
@@ -143,11 +144,16 @@ export interface GroupStore {
    */
   release(ref: GroupRef, at: Dirty, movedTo?: GroupId): Promise<boolean>;
   /**
-   * Ends the release of a group that has no platform group, raises rev and marks the group dirty.
-   * @param from if given, ends only the release in favour of this group
-   * @returns false if there is no such group
+   * Ends the release in favour of the group `from`, raises rev and marks the group dirty.
+   * @returns false if the group is not released in favour of this group
    */
-  endRelease(ref: GroupRef, at: Dirty, from?: GroupId): Promise<boolean>;
+  endRelease(ref: GroupRef, at: Dirty, from: GroupId): Promise<boolean>;
+  /**
+   * Moves the state of a platform group to the group of another source, as far as possible.
+   * @returns false if the move has no effect, because the old group was released or the new group has a platform group;
+   * undefined if a group is busy, so that the move must be tried again
+   */
+  move(connection: ConnectionName, move: OpenMove, at: Dirty): Promise<boolean | undefined>;
   /** @returns false if there is no such group */
   pause(ref: GroupRef, atMs: number): Promise<boolean>;
   /**

@@ -10,6 +10,7 @@ import {
   texts,
   versionForm,
 } from '../../domain/forms.ts';
+import type { OpenMove } from '../../domain/group-state.ts';
 import { type ConnectionName, type GroupRef, groupId, intentId } from '../../domain/ids.ts';
 import type { Attribution } from '../../plan/attribute.ts';
 
@@ -106,6 +107,7 @@ export type KeptEntry = AuditEntry & { readonly link: AuditLink };
 interface AuditHead {
   readonly lastAudit?: AuditLink | undefined;
   readonly lastAction?: AuditLink | undefined;
+  readonly openMove?: OpenMove | undefined;
 }
 
 export const linksOf = ({ lastAudit, lastAction }: AuditHead): readonly AuditLink[] =>
