@@ -54,14 +54,7 @@ export function decideRelease(facts: Facts): Decision {
 
 const withoutSpokeId = (base: View, spokeId: string, reason: string): Plan => ({
   action: 'patch',
-  changes: [
-    {
-      kind: GROUP_FIELDS.spokeId.change,
-      before: spokeId,
-      after: null,
-      reason,
-    },
-  ],
+  changes: [{ kind: GROUP_FIELDS.spokeId.change, before: spokeId, after: null, reason }],
   after: { ...base, spokeId: null },
   removals: [],
   departs: false,

@@ -43,15 +43,13 @@ export interface WhyNot {
   readonly detail?: string;
 }
 
-type Ended = Pick<StoredMember, 'value' | 'stamp' | 'via'>;
-
 /**
  * Returns why the directory does not have a member in the group; undefined if it has. Of several causes, the first one
  * in this order counts: the group does not exist, no register, removed, user deleted, floor of the group, suspended.
  */
 export function removalCauseOf(
   group: GroupRegisters,
-  register: Ended | undefined,
+  register: Pick<StoredMember, 'value' | 'stamp' | 'via'> | undefined,
   user: { readonly floor: Stamp; readonly isActive: boolean },
 ): RemovalCause | undefined {
   if (!groupExists(group)) return 'group_deleted';

@@ -6,16 +6,19 @@ import type { Plan } from './plan.ts';
 
 export interface RemovalsInput {
   /** The plan, without the removals of blocked people. */
-  readonly plan: Pick<Plan, 'action' | 'removals'>;
+  readonly plan: Pick<Plan, 'action' | 'removals' | 'departs'>;
   readonly sets: readonly RemovalSet[];
   /** The linked platform group. Without a link, the earlier platform group may come back. */
   readonly platformId: PlatformGroupId | undefined;
   /** The users that the directory wants; undefined if the directory does not have the group. */
   readonly wanted: ReadonlyMap<PlatformUserId, unknown> | undefined;
+  /** The stamp of the last name of the directory group. */
+  readonly namedAt: Stamp;
   /** For users that left the group: the stamp of their last membership. */
   readonly wantedAt: ReadonlyMap<PlatformUserId, Stamp>;
   /** Users whose person ended or is suspended. */
   readonly leavers: ReadonlySet<PlatformUserId>;
+  readonly blocked: ReadonlySet<PlatformUserId> | undefined;
   /** Removals that always need a decision, with the reason. `WHOLE_GROUP` stands for the deletion of the group. */
   readonly always: ReadonlyMap<PlatformUserId, HoldRule>;
   readonly isGuarded: boolean;
@@ -44,11 +47,12 @@ export interface Judgement {
  *   - the directory wants the user, or has wanted the user after the entry was recorded (for a deletion: the group)
  *   - it has expired
  *   - the group has another platform group
- *   - its removal was written (`removalsAfter`)
+ *   - its removal was written (`removalsAfter`), or its person is blocked, because a block removes without a decision
  *
  * A plan without the removal ends no entry: an answer may hide the user, and the mode may be `report`. The deletion of
  * the group is an entry without a user. Its decision covers the members that were shown: a later member makes it wait
- * again. The first matching line counts:
+ * again. If the group is now released instead, the decision covers the removals of the release. There, a rejection does
+ * not cover a person who ended. The first matching line counts:
  *
  *     the entry                                           | result
  *     ----------------------------------------------------|------------------------------
@@ -64,11 +68,13 @@ export function judgeRemovals(input: RemovalsInput): Judgement {
   const { plan, sets, always, leavers, isGuarded, nowMs } = input;
   const isDeletion = plan.action === 'delete';
   const entries = isDeletion ? [WHOLE_GROUP] : plan.removals;
-  const isKind = ({ hold }: RemovalSet) => (hold.deletes === true) === isDeletion;
-  const covers = ({ hold, users }: RemovalSet, entry: PlatformUserId) =>
-    isDeletion
-      ? hold.decision.kind === 'rejected' || plan.removals.every((user) => users?.has(user))
-      : users?.has(entry) === true;
+  const isKind = ({ hold }: RemovalSet) => (hold.deletes ? plan.departs : !isDeletion);
+  const covers = ({ hold, users }: RemovalSet, entry: PlatformUserId) => {
+    const isRejected = hold.decision.kind === 'rejected';
+    if (isDeletion) return isRejected || plan.removals.every((user) => users?.has(user));
+    const isPassed = plan.departs && (isRejected || hold.deletes) && leavers.has(entry);
+    return !isPassed && users?.has(entry) === true;
+  };
   const left = sets.flatMap((set) => stillOpen(set, input));
   const open = left.length === sets.length && left.every((set, at) => set === sets[at]) ? sets : left;
   const ofKind = open.filter(isKind);
@@ -86,7 +92,7 @@ export function judgeRemovals(input: RemovalsInput): Judgement {
     always.get(entry) ??
     (isDeletion ? plan.removals.map((user) => always.get(user)).find(Boolean) : undefined);
   const mustWait = (entry: PlatformUserId) =>
-    isUnreadable || ruleOf(entry) !== undefined || (isGuarded && (wasIn(entry) || isHeldInPart()));
+    isUnreadable || ruleOf(entry) !== undefined || isHeldInPart() || (isGuarded && wasIn(entry));
   const undecided = entries.filter((entry) => within(entry) === undefined);
   const isJoined = (isGuarded && ofKind.some(isWaiting)) || undecided.some(mustWait);
   const joins = (entry: PlatformUserId) => mustWait(entry) || (isJoined && !leavers.has(entry));
@@ -111,14 +117,20 @@ const isOfGroup = ({ platformId }: Hold, input: RemovalsInput): boolean =>
 /** Returns the part of a set that still needs a decision or has one. */
 function stillOpen(set: RemovalSet, input: RemovalsInput): readonly RemovalSet[] {
   const { hold, users } = set;
-  const { wanted, wantedAt, nowMs } = input;
+  const { wanted, wantedAt, namedAt, blocked, nowMs } = input;
   if (isOver(hold, nowMs) || !isOfGroup(hold, input)) return [];
-  if (hold.deletes) return wanted === undefined ? [set] : [];
+  if (hold.deletes) return wanted === undefined && namedAt <= hold.asOf ? [set] : [];
   if (users === undefined) return [set];
   const isEnded = (user: PlatformUserId) =>
-    wanted?.has(user) === true || (wantedAt.get(user) ?? STAMP_ZERO) > hold.asOf;
-  const left = new Set([...users].filter((user) => !isEnded(user)));
-  if (left.size === users.size) return [set];
+    wanted?.has(user) === true || blocked?.has(user) || (wantedAt.get(user) ?? STAMP_ZERO) > hold.asOf;
+  return without(set, new Set([...users].filter(isEnded)));
+}
+
+/** Returns the set without these users, if any are left. The deletion of the group stays as it was shown. */
+function without(set: RemovalSet, ended: ReadonlySet<PlatformUserId>): readonly RemovalSet[] {
+  const { hold, users = new Set() } = set;
+  const left = new Set([...users].filter((user) => !ended.has(user)));
+  if (hold.deletes || left.size === users.size) return [set];
   return left.size === 0 ? [] : [partOf(set, left)];
 }
 
@@ -170,7 +182,9 @@ export function withWaiting(
     chunks: 0,
     hash: '',
   };
-  return [{ hold, users }, ...open.filter((set) => !isReplaced(set))];
+  const joined = new Set(waiting.deletes ? [] : added);
+  const others = open.filter((set) => !isReplaced(set)).flatMap((set) => without(set, joined));
+  return [{ hold, users }, ...others];
 }
 
 /** Whether a set has expired. An operator must then decide about its removals again. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { platformUserId } from '../../shared/domain/ids.ts';
 import type { OperatorAction } from '../../shared/contract/operator-actions.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
+import { blockPerson, unblockPerson } from '../../shared/operate/block.ts';
 import { approveHold, listHolds, rejectHold } from '../../shared/operate/holds.ts';
 import { journalOf, recordAction } from '../../shared/operate/journal.ts';
 import { releaseGroup } from '../../shared/operate/ownership.ts';
@@ -91,6 +92,27 @@ describe('hold', () => {
     await deliver();
     expect(shown('g')).toEqual([users('a', 'f')]);
     expect(await state('g')).toMatchObject({ settled: 'held', hold: { removes: 1, keeps: 1 } });
+  });
+
+  it('a block ends the rejection of its person, so the guard judges a later addition by another client', async () => {
+    const { deliver, shown, state, ref, world } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
+    await rejectHold(ref('g'), WORD, world.toolPorts);
+    await deliver();
+    const asked = { text: 'b', reason: 'account taken over' };
+    await blockPerson(CONNECTION, asked, world.toolPorts);
+    await deliver();
+    await unblockPerson(CONNECTION, asked, world.toolPorts);
+    await deliver();
+    expect([shown('g'), (await state('g'))?.rejection?.removes]).toEqual([
+      [users('a', 'c', 'd', 'e', 'f')],
+      4,
+    ]);
+    world.advance(DAY_MS);
+    world.platform.changeAsOther((await state('g'))?.link?.id ?? '', { users: users(...EVERYBODY) });
+    await sweep(await world.connection(), world.toolPorts);
+    await deliver();
+    expect(shown('g')).toEqual([users('a', 'c', 'd', 'e', 'f')]);
   });
 
   it('an operator can decide the other removals before apply has written the approved removals', async () => {

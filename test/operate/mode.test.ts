@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { platformGroupId } from '../../shared/domain/ids.ts';
 import { approveHold, rejectHold } from '../../shared/operate/holds.ts';
 import { adoptGroup } from '../../shared/operate/ownership.ts';
+import { pauseGroup, resumeGroup } from '../../shared/operate/pausing.ts';
 import { changeSettings, planSettings, type SettingChange } from '../../shared/operate/settings.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
@@ -184,6 +185,49 @@ describe('table of modes', () => {
     await rejectHold(ref('g'), { reason: 'not yet' }, world.toolPorts);
     await deliver();
     expect([users(), (await state('g'))?.link === undefined]).toEqual([AB, false]);
+  });
+});
+
+describe('rejected deletion of a group', () => {
+  const guard = { deletedGroups: 0, deletedGroupsShare: 0 };
+  const rejected = async (mode: Mode, settings: object = {}) => {
+    const there = await company(mode, { guard, ...settings });
+    await there.people();
+    await there.deliver({ remove: 'g' });
+    await rejectHold(there.ref('g'), { reason: 'it must stay' }, there.world.toolPorts);
+    await there.deliver();
+    return there;
+  };
+
+  it.each<[SettingChange]>([
+    [{ key: 'mode', value: 'additive' }],
+    [{ key: 'onGroupDeleted', value: 'release' }],
+    [{ key: 'guard', value: null }],
+  ])('holds also after %j, and only a person who left is removed', async (change) => {
+    const { set, people, users, state } = await rejected('authoritative');
+    await set(change);
+    await set({ key: 'guard', value: {} });
+    await people('b');
+    await people('b');
+    expect([users(), (await state('g'))?.rejection?.removes]).toEqual([['u-a'], 2]);
+  });
+
+  it('of an additive group does not keep a person who left', async () => {
+    const { set, people, users } = await rejected('additive');
+    await set({ key: 'guard', value: {} });
+    await people('b');
+    await people('b');
+    expect(users()).toEqual(['u-a']);
+  });
+
+  it('ends when the directory has the group again, also if the group was paused until the next deletion', async () => {
+    const { deliver, users, state, ref, world } = await rejected('authoritative');
+    await pauseGroup(ref('g'), world.toolPorts);
+    await deliver({ snapshot: 'g', of: ['a', 'b'] });
+    await deliver({ remove: 'g' });
+    await resumeGroup(ref('g'), world.toolPorts);
+    await deliver();
+    expect([users(), (await state('g'))?.hold?.deletes]).toEqual([AB, true]);
   });
 });
 

@@ -30,16 +30,19 @@ const deletion = (kind: HoldDecision['kind'], ids: string) => setOf(kind, ids, {
 interface Given extends Partial<Omit<RemovalsInput, 'wanted'>> {
   readonly removals?: string;
   readonly deletes?: boolean;
+  readonly departs?: boolean;
   readonly wanted?: string | undefined;
 }
 
-function judge({ removals = '', deletes = false, sets = [], wanted, ...over }: Given) {
+function judge({ removals = '', deletes = false, departs = deletes, sets = [], wanted, ...over }: Given) {
   const judged = judgeRemovals({
-    plan: { action: deletes ? 'delete' : 'patch', removals: users(removals) },
+    plan: { action: deletes ? 'delete' : 'patch', removals: users(removals), departs },
     sets,
     platformId: platformGroupId('p'),
-    wanted: wanted === undefined && deletes ? undefined : new Map(users(wanted ?? '').map((id) => [id, id])),
+    wanted: wanted === undefined && departs ? undefined : new Map(users(wanted ?? '').map((id) => [id, id])),
+    namedAt: '0' as Stamp,
     wantedAt: new Map(),
+    blocked: undefined,
     leavers: new Set(),
     always: new Map(),
     isGuarded: true,
@@ -161,6 +164,36 @@ describe('judgeRemovals', () => {
       { deletes: true, always: new Map([[WHOLE_GROUP, 'mode']]) },
       { joins: '*', rule: 'mode' },
     ],
+    ...(['waiting', 'rejected'] as const).map((kind): [string, Given, object] => [
+      `a deletion that is ${kind} also holds a release of the group, but not people who ended`,
+      { removals: 'ab', departs: true, sets: [deletion(kind, 'ab')], leavers: new Set(users('b')) },
+      { held: 'a', unjudged: 'b', open: ['ab'] },
+    ]),
+    [
+      'an approved deletion permits a release of the group',
+      { removals: 'ab', departs: true, sets: [deletion('approved', 'ab')] },
+      { approved: 'ab', consumes: ['approved'] },
+    ],
+    [
+      'before a release, a rejection does not keep a person who ended',
+      { removals: 'ab', departs: true, sets: [REJECTED], leavers: new Set(users('b')) },
+      { held: 'a', unjudged: 'b' },
+    ],
+    [
+      'with the guard off, a deletion does not write a rejected removal',
+      { removals: 'ac', deletes: true, sets: [REJECTED], isGuarded: false },
+      { joins: '*' },
+    ],
+    [
+      'a deletion ends if the directory has named the group again, although the group is deleted again',
+      { removals: 'ab', deletes: true, sets: [deletion('approved', 'ab')], namedAt: '6' as Stamp },
+      { unjudged: '*', open: [] },
+    ],
+    [
+      'a block ends the entry of its person',
+      { removals: 'b', sets: [REJECTED], blocked: new Set(users('a')) },
+      { held: 'b', open: ['b'] },
+    ],
     [
       'a deletion ends if the directory has the group again, and its members are judged alone',
       { removals: 'a', sets: [deletion('rejected', 'ab')] },
@@ -208,6 +241,19 @@ describe('judgeRemovals', () => {
       asOf: '9',
     });
     expect(other).toBe(REJECTED);
+  });
+
+  it('a removal that joins the waiting ones leaves its other set', () => {
+    const [set, other] = withWaiting(
+      [REJECTED],
+      [REJECTED],
+      {
+        ...{ users: users('b'), approved: 0, size: 3, share: undefined, isUnderFourEyes: false },
+        ...{ rule: 'count', asOf: '9' as Stamp, platformId: platformGroupId('p'), dirtySinceMs: 0 },
+      },
+      9,
+    );
+    expect([set, other].map((one) => [...(one?.users ?? [])].join(''))).toEqual(['b', 'a']);
   });
 
   it('each removal has one result, and entries end only for a reason', () => {

@@ -69,10 +69,10 @@ export const holdDigest = (
   platformId: PlatformGroupId | undefined,
   kind: 'remove' | 'delete',
   users: readonly PlatformUserId[],
-): string => hashOf([platformId ?? null, kind, [...users].sort()]);
-
-const hashOf = (content: unknown): string =>
-  createHash('sha256').update(JSON.stringify(content)).digest('hex');
+): string => {
+  const content = JSON.stringify([platformId ?? null, kind, [...users].sort()]);
+  return createHash('sha256').update(content).digest('hex');
+};
 
 export function isSameDecision(a: HoldDecision, b: HoldDecision): boolean {
   if (a.kind === 'waiting' || b.kind === 'waiting') return a.kind === b.kind;
