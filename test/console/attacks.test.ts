@@ -62,6 +62,17 @@ describe('console requests of an attacker', () => {
     ['an image of another page', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }, 403],
     ['a same-site request of another port', { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' }, 403],
   ];
+  it('a request with the token is answered, and its headers prevent caching and sharing', async () => {
+    const answer = await ask({ ...withToken, origin: self(), 'sec-fetch-site': 'same-origin' });
+    expect(answer).toMatchObject({ status: 200, body: '{"secret":"names"}' });
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(answer.headers['set-cookie']).toBeUndefined();
+    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+    const policy = String((await ask({}, '/c/default/groups')).headers['content-security-policy']);
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(policy).not.toMatch(/unsafe|\*/);
+  });
+
   it.each(attacks)(
     '%s is refused before any use case runs',
     async (_, { host = '127.0.0.1:PORT', ...headers }, status) => {
@@ -116,6 +127,12 @@ describe('console requests of an attacker', () => {
       expect(answer.body).not.toContain(TOKEN);
     },
   );
+
+  it('the page cannot be framed, and a POST to its address is refused', async () => {
+    const answer = await ask({}, '/');
+    expect(answer.headers['content-security-policy']).toContain("frame-ancestors 'none'");
+    expect((await ask({}, '/', 'POST')).status).toBe(405);
+  });
 
   it('the console listens only on the loopback interface', async () => {
     const others = Object.values(networkInterfaces()).flatMap((all) => all ?? []);

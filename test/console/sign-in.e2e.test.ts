@@ -198,4 +198,21 @@ describe('console with sign-in', () => {
     expect(await left.locator('b').allTextContents()).toEqual(['deployment']);
     expect(await page.locator('details').getByText('AWS credentials').count()).toBe(0);
   });
+
+  it('after a person signs out, the old session and the old authorization code are refused', async () => {
+    const { context, page } = await signIn('viewer', '/c/default');
+    const [{ value = '' } = {}] = (await context.cookies()).filter(({ name }) => name.endsWith('-session'));
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'You have signed out' }).waitFor();
+    const left = (await context.cookies()).filter(({ name }) => name.startsWith('__Host-'));
+    expect(left.map(({ name }) => name)).toEqual(['__Host-groupsync-signed-out']);
+    await page.goBack();
+    await page.getByRole('heading', { name: 'You have signed out' }).waitFor();
+    expect(await page.getByText('Engineering').count()).toBe(0);
+    expect(await sessions.find(hashOf(value))).toBeUndefined();
+    expect(await statusOf(page, '/api/home?connection=default')).toBe(401);
+    expect(callbacks.length).toBeGreaterThan(0);
+    await page.goto(callbacks.at(-1) ?? '');
+    await page.getByRole('heading', { name: 'You cannot sign in' }).waitFor();
+  });
 });

@@ -141,6 +141,15 @@ describe('platform call with an incomplete answer', () => {
     await expect(client.groups.get('g1')).rejects.toBeInstanceOf(errors.NotFoundError);
   });
 
+  it('a write whose connection breaks is not repeated, and its error shows that it may have taken effect', async () => {
+    const { client, platform } = await rig(() => ({ failure: 'drop' }));
+    const error = await rejection(client.groups.create(NEW_GROUP));
+    expect(error).toBeInstanceOf(errors.NetworkError);
+    expect(error).toMatchObject({ sent: 'maybe' });
+    expect(errors.mayHaveTakenEffect(error as errors.PlatformError)).toBe(true);
+    expect(platform.seen).toHaveLength(1);
+  });
+
   it('after a 2xx answer that breaks off, a read is repeated and a write is not', async () => {
     const { client, platform } = await rig(inTurn({ failure: 'cut' }, { body: GROUP }));
     await expect(client.groups.get('g1')).resolves.toEqual(GROUP);
@@ -239,6 +248,14 @@ describe('attempts of a platform call', () => {
     expect(error).toBeInstanceOf(errors.RateLimitedError);
     expect(error).toMatchObject({ retryAfterMs: 600_000 });
     expect(time.waits).toEqual([]);
+  });
+
+  it('a write with the answer 500 is not repeated', async () => {
+    const { client, platform } = await rig(() => ({ status: 500 }));
+    await expect(client.groups.patch('g1', { name: 'x', version: 'v1' })).rejects.toBeInstanceOf(
+      errors.ServerError,
+    );
+    expect(platform.seen).toHaveLength(1);
   });
 
   it('a call sends nothing after its deadline', async () => {

@@ -87,6 +87,13 @@ describe('token endpoint', () => {
     expect(stored).not.toContain(token);
   });
 
+  it('an access token is stored with the time at which DynamoDB deletes the token', async () => {
+    const world = createWorld();
+    await accessToken(world, await newClient(world));
+    const [access] = [...world.table.items.values()].filter(({ sk }) => sk.startsWith('ACCESS#'));
+    expect(access?.['expiresAt']).toBe((world.time.nowMs + HOUR_MS) / 1_000);
+  });
+
   it('the token endpoint gives the same answer for an unknown client, a wrong secret and another client’s secret', async () => {
     const world = createWorld();
     const [one, two] = [await newClient(world), await newClient(world)];

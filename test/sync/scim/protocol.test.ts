@@ -78,6 +78,12 @@ describe('SCIM answers', () => {
     expect(changed.status).toBe(204);
     expect(changed.headers).not.toHaveProperty('content-type');
   });
+
+  it('answers never show a password', async () => {
+    const { id } = await addUser('ann', { password: 'secret' });
+    expect(JSON.stringify((await client.get(`/Users/${id}`)).body)).not.toContain('secret');
+    expect(JSON.stringify([...world.table.items.values()])).not.toContain('secret');
+  });
 });
 
 describe('SCIM errors (RFC 7644 section 3.12)', () => {
