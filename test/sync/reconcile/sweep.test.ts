@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memberId, type PlatformGroupId } from '../../../shared/domain/ids.ts';
+import { STAMP_ZERO } from '../../../shared/domain/stamp.ts';
 import { memberKey, viewChunkKey } from '../../../shared/store/keys.ts';
 import { sweep } from '../../../shared/sync/reconcile/sweep.ts';
 import { COMPANY } from '../../support/engine/world.ts';
@@ -194,10 +195,10 @@ describe('unfinished work that a sweep finds', () => {
       const decision = kind === 'waiting' ? { kind } : { kind, by: 'ann', reason: 'r', atMs: 1 };
       const hold = {
         ...{ digest: 'd', rule: 'count', removes: 1, keeps: 1, share: 0.5, createdAtMs: 1, dirtySinceMs: 1 },
-        ...{ expiresAtMs, decision, chunks: 1, hash: 'h' },
+        ...{ expiresAtMs, decision, asOf: STAMP_ZERO, chunks: 1, hash: 'h' },
       };
       const world = await createWorld();
-      await world.link('g', { hold });
+      await world.link('g', { removals: { id: 'd', sets: [hold] } });
       await run(world);
       expect(world.woken).toEqual(isWoken ? ['g'] : []);
     },
