@@ -619,7 +619,12 @@ describe('hold', () => {
     await change(world, { groups: { exclude: ['*'] } });
     await deliver();
     expect(await state('g')).toMatchObject({ settled: 'excluded', hold: { removes: 3 } });
-    await change(world, { groups: {} });
+    world.advance(8 * DAY_MS);
+    await deliver({ add: ['n'], to: 'g' });
+    await change(world, { groups: {}, guard: { maxRemovedShare: 1 } });
+    await deliver({ add: ['e'], to: 'g' });
+    expect(shown('g')).toEqual([users('a', 'b', 'c', 'd', 'e', 'f', 'n')]);
+    expect(await state('g')).toMatchObject({ settled: 'held', hold: { removes: 3 } });
     await releaseGroup(ref('g'), world.toolPorts);
     await deliver();
     expect(await state('g')).toMatchObject({ settled: 'excluded', hold: { removes: 3 } });

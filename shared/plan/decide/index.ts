@@ -11,6 +11,7 @@ import { settleUnheld } from './holds.ts';
 import { decideIntent } from './intent.ts';
 import { decideMissing } from './missing.ts';
 import { NAME_IN_USE, ONCE_REFUSED, REFUSED } from './refusal.ts';
+import { settle } from './settle.ts';
 import { decideWanted } from './write.ts';
 
 /**
@@ -37,7 +38,8 @@ export function decide(facts: Facts): Decision {
   if (rejected !== undefined)
     return fetched === 'gone' ? decideMissing(facts) : decideRejected(facts, rejected);
   const treatment = treatmentOf(facts);
-  if (treatment.excluded) return settleUnheld(facts, 'excluded');
+  // Expired removals stay, so that they wait for a new decision when the group is no longer excluded.
+  if (treatment.excluded) return settle('excluded');
   const damping = decideDamping(facts);
   if (damping !== undefined) return damping;
   if (state.suspectedChange !== undefined) return decideFetched(facts) ?? clear(facts);
