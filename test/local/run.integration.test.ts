@@ -219,7 +219,7 @@ describe('invalid options and files', () => {
       /credential of kind oauth_app/,
     ],
     ['an unknown setting', () => ['--setting', 'colour=1'], /--setting .*colour/],
-    ['an invalid value of a setting', () => ['--setting', 'drift=maybe'], /--setting drift: expected/],
+    ['an invalid value of a setting', () => ['--setting', 'mode=maybe'], /--setting mode: expected/],
   ])('npm start refuses %s with an error of one line', async (_, args, says) => {
     const at = folder();
     const { exit } = run(['--local-file', at.file, ...args(at)]);
