@@ -92,7 +92,7 @@ export function judgeRemovals(input: RemovalsInput): Judgement {
     always.get(entry) ??
     (isDeletion ? plan.removals.map((user) => always.get(user)).find(Boolean) : undefined);
   const mustWait = (entry: PlatformUserId) =>
-    isUnreadable || ruleOf(entry) !== undefined || isHeldInPart() || (isGuarded && wasIn(entry));
+    isUnreadable || ruleOf(entry) !== undefined || isHeldInPart() || wasIn(entry);
   const undecided = entries.filter((entry) => within(entry) === undefined);
   const isJoined = (isGuarded && ofKind.some(isWaiting)) || undecided.some(mustWait);
   const joins = (entry: PlatformUserId) => mustWait(entry) || (isJoined && !leavers.has(entry));

@@ -205,7 +205,12 @@ describe('judgeRemovals', () => {
 
   it.each(KINDS)('a removal whose set (%s) has expired waits again', (kind) => {
     const given = { removals: 'ac', sets: [setOf(kind, 'ab')] };
-    expect(judge({ ...given, nowMs: EXPIRES_MS })).toMatchObject({ joins: 'ac', approved: '', open: [] });
+    for (const isGuarded of [true, false])
+      expect(judge({ ...given, isGuarded, nowMs: EXPIRES_MS })).toMatchObject({
+        joins: 'ac',
+        approved: '',
+        open: [],
+      });
     expect(judge({ ...given, nowMs: EXPIRES_MS - 1 }).open).toEqual(['ab']);
   });
 
