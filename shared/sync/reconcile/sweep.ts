@@ -231,7 +231,9 @@ async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promis
   const turn = Math.floor(nowMs / HOUR_MS) % GARBAGE_TURNS;
   const inTurn = page.filter(({ ref, hasHolds }) => turnOf(ref) === turn || hasHolds).map(({ ref }) => ref);
   const states = await ports.groups.readMany(inTurn, sweeping.passOver);
-  const over = states.filter((state) => holdsOf(state).some((hold) => isOver(hold, nowMs)));
+  // Expired removals of an excluded group stay, until the group is included or released.
+  const mayEnd = ({ settled, released }: GroupState) => settled !== 'excluded' || released;
+  const over = states.filter((state) => mayEnd(state) && holdsOf(state).some((hold) => isOver(hold, nowMs)));
   const refs = over.map(({ ref }) => ref);
   await wake(refs, sweeping);
   for (const state of states) if (turnOf(state.ref) === turn) await ports.groups.collect(state, nowMs);

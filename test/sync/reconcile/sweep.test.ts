@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { SettledState } from '../../../shared/domain/group-state.ts';
 import { memberId, type PlatformGroupId } from '../../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../../shared/domain/stamp.ts';
 import { memberKey, viewChunkKey } from '../../../shared/store/keys.ts';
@@ -185,20 +186,21 @@ describe('unfinished work that a sweep finds', () => {
 
   it.each([
     ['waiting', START_MS - 1, true],
+    ['waiting', START_MS - 1, false, 'excluded'],
     ['approved', START_MS - 1, true],
     ['waiting', START_MS + 1, false],
     ['rejected', START_MS - 1, true],
     ['rejected', START_MS + 1, false],
   ] as const)(
-    'a sweep wakes the group of a hold that is %s and expires at %i ms: %s',
-    async (kind, expiresAtMs, isWoken) => {
+    'a sweep wakes the group of a hold that is %s and expires at %i ms: %s %s',
+    async (kind, expiresAtMs, isWoken, settled: SettledState = 'held') => {
       const decision = kind === 'waiting' ? { kind } : { kind, by: 'ann', reason: 'r', atMs: 1 };
       const hold = {
         ...{ digest: 'd', rule: 'count', removes: 1, keeps: 1, share: 0.5, createdAtMs: 1, dirtySinceMs: 1 },
         ...{ expiresAtMs, decision, asOf: STAMP_ZERO, chunks: 1, hash: 'h' },
       };
       const world = await createWorld();
-      await world.link('g', { removals: { id: 'd', sets: [hold] } });
+      await world.link('g', { settled, removals: { id: 'd', sets: [hold] } });
       await run(world);
       expect(world.woken).toEqual(isWoken ? ['g'] : []);
     },
