@@ -155,7 +155,9 @@ function checkMode(
     );
   // A platform that hides users, or that compares no versions, may lose a user of another client at a write.
   if (!platform.traits.enforceVersionOnPatch || lastFaultMs() > change.atMs - HOUR_MS) return;
-  for (const user of removedOnRequest(change).filter((one) => !knowsPerson(platform, one)))
+  for (const user of removedOnRequest(change).filter(
+    (one) => !knowsPerson(platform, one) && !wasPerson(observation, one),
+  ))
     accuse(
       'removed_in_additive',
       `The directory never wanted ${user} in the additive group ${owner.group}. Expected the user to stay, but groupsync removed the user.`,
@@ -183,6 +185,18 @@ function checkPaused(observation: Observation, { change, owner }: Observation['w
   const sentence = `An operator paused ${paused.group ?? owner.connection}. Expected no write until it is resumed, but there was a ${change.action} of ${change.id}.`;
   observation.accuse('ownership', 'write_while_paused', owner, sentence);
 }
+
+/** Whether the user id was an employee's at any time of the run. An employee may lose the id. */
+const wasPerson = ({ seen: { run } }: Observation, user: string): boolean =>
+  run.connections.some(({ people }) =>
+    people.some(({ role, userId = `u-${role}` }) => userId === user || role === user),
+  ) ||
+  run.happenings.some(
+    ({ actor, action }) =>
+      actor === 'company' &&
+      ((action.kind === 'hire' && user === (action.person.userId ?? `u-${action.person.role}`)) ||
+        (action.kind === 'change_user_id' && action.userId === user)),
+  );
 
 const knowsPerson = ({ employees }: SimulatedPlatform, id: string): boolean =>
   employees.has(id) || [...employees.values()].some(({ userId }) => userId === id);
