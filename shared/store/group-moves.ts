@@ -1,4 +1,5 @@
 import pMap from 'p-map';
+import { DECISION_ATTRIBUTES } from '../contract/topology.ts';
 import { type OpenMove, platformAttributes } from '../domain/group-state.ts';
 import type { GroupRef } from '../domain/ids.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
@@ -33,15 +34,16 @@ import {
  * move identifies it, so a worker that is late changes nothing.
  */
 export const createGroupMoves = (table: Table): Pick<GroupStore, 'move'> => ({
-  async move(connection, move, dirty) {
+  async move(connection, move, dirty, mayDecide = true) {
     const [old, next] = [move.from, move.to].map((group) => ({ connection, group })) as [GroupRef, GroupRef];
     const moving = { table, move, dirty, old, next, isOfMove: equal('openMove.sinceMs', move.sinceMs) };
     const hasBegun =
       (await begin(next, HAS_NO_GROUP, moving)) && (await begin(old, missing('released'), moving));
     const before = await table.get(groupKey(old));
     if (hasBegun && before !== undefined && before['movedTo'] !== move.to) {
+      if (!mayDecide && DECISION_ATTRIBUTES.some((name) => name in before)) return undefined;
       await carry(before, moving);
-      await table.update(groupKey(old), leaving(move), moving.isOfMove);
+      await table.update(groupKey(old), leaving(move, before), moving.isOfMove);
     }
     if (!hasBegun && before?.['movedTo'] !== move.to) return abandon(before, moving);
     await end({ set: { movedAt: move.sinceMs }, remove: ['openMove', ...RELEASED] }, moving);
@@ -68,9 +70,9 @@ async function begin(ref: GroupRef, isFree: Condition, { table, move, dirty, isO
   return (await table.update(groupKey(ref), dirtying(ref, dirty, how), any(isOfMove, mayMove))).written;
 }
 
-const leaving = ({ to }: OpenMove): Change => ({
+const leaving = ({ to }: OpenMove, item: Item): Change => ({
   set: { released: true, movedTo: to },
-  remove: ['openMove', ...platformAttributes()],
+  remove: ['openMove', ...platformAttributes().filter((name) => name in item)],
 });
 
 const end = (how: Change, { table, next, dirty, isOfMove }: Moving) =>
@@ -101,8 +103,10 @@ async function carry(item: Item, { table, old, next, isOfMove }: Moving) {
     names.flatMap((name) => (name in item ? [[name, item[name] as Value]] : [])),
   );
   const link = state['link'] as Attributes | undefined;
-  // The next write sends every field. An operator may have paused the new group.
+  // The next write sends every field. An operator may have paused the new group. A command may not name an attribute of
+  // decisions, and the new group has none, because it had no platform group.
   const set = { ...state, ...(link && { link: { ...link, takeOver: true } }) };
-  const remove = names.filter((name) => !(name in item) && name !== 'pausedAt');
+  const kept: readonly string[] = ['pausedAt', ...DECISION_ATTRIBUTES];
+  const remove = names.filter((name) => !(name in item) && !kept.includes(name));
   await table.update(groupKey(next), { set, remove }, isOfMove);
 }

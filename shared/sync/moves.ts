@@ -30,13 +30,14 @@ export async function continueMove(
   { name, company }: Pick<Connection, 'name' | 'company'>,
   move: MovedGroup,
   ports: MovePorts,
+  mayDecide = true,
 ): Promise<boolean> {
   const { groups, claims, reader } = ports;
   const { from, to, source, openSinceMs: sinceMs = 0 } = move;
   const mark: OpenMove = { from, to, sinceMs };
   const next: GroupRef = { connection: name, group: to };
   if (source === 'directory') await prepareForReader(next, mark, ports);
-  const isMoved = await groups.move(name, mark, dirtyNow(ports));
+  const isMoved = await groups.move(name, mark, dirtyNow(ports), mayDecide);
   if (isMoved === undefined) return false;
   const id = (await groups.read(next))?.link?.id;
   if (id !== undefined && !(await claims.takeOver(company, id, { from: { ...next, group: from }, to: next })))

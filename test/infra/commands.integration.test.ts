@@ -225,6 +225,12 @@ it("the commands of operators make exactly the AWS calls that the operators' pol
       expect(allowed, `${who}: ${line}`).toContain(named);
       seen[who].add(named);
     }
+    // The requeue job finishes the move of a group with decisions, which operators may not write.
+    if (line === TAKEOVER)
+      await vi.waitFor(async () => expect((await run('directory status')).json?.openMoves).toBeNull(), {
+        timeout: PATIENCE_MS,
+        interval: 500,
+      });
   }
   expect([...tried].sort()).toEqual(FOR_ONE_CONNECTION.toSorted());
   const isTried = (name: string) => !/^(completion|console|deploy|destroy|upgrade)/.test(name);

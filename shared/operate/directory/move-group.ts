@@ -18,7 +18,7 @@ export async function moveGroup(
 ): Promise<boolean> {
   const { from, to, source } = move;
   const { name } = connection;
-  if (move.openSinceMs !== undefined) return continueMove(connection, move, ports);
+  if (move.openSinceMs !== undefined) return continueMove(connection, move, ports, false);
   const old: GroupRef = { connection: name, group: from };
   const change = { kind: 'take_over_group', before: from, after: to, reason: OWNS[source] };
   let isMoved = from === to;
@@ -35,7 +35,7 @@ export async function moveGroup(
       openSinceMs: Math.max(ports.clock(), ...states.map((one) => 1 + (one.movedAt ?? 0))),
     };
     await ports.reader.noteMove(name, begun);
-    isMoved = await continueMove(connection, begun, ports);
+    isMoved = await continueMove(connection, begun, ports, false);
     return true;
   });
   return isMoved;

@@ -150,10 +150,17 @@ export interface GroupStore {
   endRelease(ref: GroupRef, at: Dirty, from: GroupId): Promise<boolean>;
   /**
    * Moves the state of a platform group to the group of another source, as far as possible.
+   * @param mayDecide whether the caller may write decisions about removals. The commands of operators may not, so a move
+   * of a group with decisions is left to the requeue job
    * @returns false if the move has no effect, because the old group was released or the new group has a platform group;
    * undefined if a group is busy, so that the move must be tried again
    */
-  move(connection: ConnectionName, move: OpenMove, at: Dirty): Promise<boolean | undefined>;
+  move(
+    connection: ConnectionName,
+    move: OpenMove,
+    at: Dirty,
+    mayDecide?: boolean,
+  ): Promise<boolean | undefined>;
   /** @returns false if there is no such group */
   pause(ref: GroupRef, atMs: number): Promise<boolean>;
   /**
