@@ -100,7 +100,7 @@ export function applySetting(settings: ConnectionSettings, key: string, value: u
     const instead = REPLACED.get(key);
     if (instead !== undefined && value === null) return settings;
     if (instead !== undefined)
-      throw new InvalidSettingError([`the setting "${key}" was removed: ${instead}`]);
+      throw new InvalidSettingError([`${key}: this setting was removed: ${instead}`]);
     const known = nearest(key, settingKeys());
     const hint = known === undefined ? `expected one of ${settingKeys().join(', ')}` : `is it ${known}?`;
     throw new InvalidSettingError([`unknown setting "${key}"; ${hint}`]);
