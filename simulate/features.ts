@@ -162,8 +162,6 @@ export const removes = (feature: string): boolean => REMOVALS.test(feature);
 
 /** Pairs that cannot meet, with the reason. A second person reviews each line. */
 const IMPOSSIBLE: readonly (readonly [first: RegExp, second: RegExp, why: string])[] = [
-  [/^option:(\w+)/, /^option:/, 'both are in effect from the beginning'],
-  [/^directory:rubbish$|^aws:/, /^directory:rubbish$|^aws:/, 'neither is about a group'],
   [/^directory:rubbish$/, /./, 'the message has no group'],
   [/./, /^directory:rubbish$/, 'the message has no group'],
 ];
