@@ -3,6 +3,7 @@ import type { LinkedGroup } from '../shared/domain/group-state.ts';
 import { createDirectoryRecord } from './directory-record.ts';
 import { createFakeSecretsManager } from './fake-secrets-manager.ts';
 import { type Actor, type Container, createLambdas, type WrapPorts } from './lambdas.ts';
+import type { ScimToken } from './messages.ts';
 import type { OperatorDone } from './operators.ts';
 import { createSimulatedPlatform, type SimulatedPlatform } from './platform/platform.ts';
 import { createQueues } from './queues.ts';
@@ -95,7 +96,10 @@ export function createCloud(
     lambdas,
     connections: new Map<string, ConnectionSpec>(),
     directory: createDirectoryRecord(new Set(sources.keys())),
+    /** What people did, in the order of the answers. */
     actions: [] as OperatorDone[],
+    /** The token of the SCIM client of each connection. */
+    scimTokens: new Map<string, ScimToken>(),
     lastMessageMs: new Map<string, number>(),
     cutOffMs: new Map<string, readonly number[]>(),
     /** The number of changes of people that happened in the HR systems. */

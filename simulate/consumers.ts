@@ -8,7 +8,7 @@ import { handleScim } from '../shared/sync/scim/handle.ts';
 import type { HttpRequest } from '../shared/sync/scim/http.ts';
 import type { Cloud } from './cloud.ts';
 import { isOfReader } from './reader/reader-events.ts';
-import { type DirectoryHappening, type ScimRequest, scimRequestOf } from './messages.ts';
+import { type DirectoryHappening, type ScimRequest, type ScimToken, scimRequestOf } from './messages.ts';
 import type { QueuedMessage } from './queues.ts';
 
 /**
@@ -135,14 +135,14 @@ const ASKS_AGAIN_MS = 60_000;
  * Sends a request that was delayed on its way. The client has stopped waiting for the answer, so it does not repeat the
  * request. The content of the request is from the time of its sending. Newer requests may run at the same time.
  */
-async function requestLate(cloud: Cloud, happening: DirectoryHappening, token: string): Promise<void> {
+async function requestLate(cloud: Cloud, happening: DirectoryHappening, token: ScimToken): Promise<void> {
   const request = scimRequestOf(happening, cloud.directory.idOf);
   await cloud.time.sleep(happening.way.lateMs);
   if (request === undefined || request.creates !== undefined || cloud.isOver) return;
   await cloud.invoke('scim', 30_000, async ({ ports }) => {
     const handle: Handle = (one) => handleScim({ ...one, origin: 'https://scim.test' }, ports);
     const isGone = cloud.directory.isEnded(request.connection, request.path.split('/').at(-1) ?? '');
-    await carryOut(cloud, request, sendWith(handle, token));
+    await carryOut(cloud, request, sendWith(handle, token), token);
     cloud.runLog.fired(isGone ? 'way:scim_late_after_deletion' : 'way:scim_late');
   });
 }
@@ -151,7 +151,12 @@ async function requestLate(cloud: Cloud, happening: DirectoryHappening, token: s
  * Repeats a request until the server accepts or refuses it, as identity providers do. Newer requests about the same
  * resource wait meanwhile.
  */
-export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token: string) {
+export function requestByScim(
+  cloud: Cloud,
+  happening: DirectoryHappening,
+  lanes: ScimLanes,
+  token: ScimToken,
+) {
   const { action, way } = happening;
   if (way.lateMs > 0) return cloud.start(requestLate(cloud, happening, token));
   const member = 'member' in action ? action.member : '';
@@ -187,7 +192,7 @@ async function requestOnce(
   cloud: Cloud,
   happening: DirectoryHappening,
   handle: Handle,
-  token: string,
+  token: ScimToken,
 ): Promise<boolean> {
   const { directory } = cloud;
   const send = sendWith(handle, token);
@@ -200,13 +205,14 @@ async function requestOnce(
       request = scimRequestOf(happening, directory.idOf);
     }
   }
-  return request === undefined || carryOut(cloud, request, send);
+  return request === undefined || carryOut(cloud, request, send, token);
 }
 
 type Send = ReturnType<typeof sendWith>;
 
 const sendWith =
-  (handle: Handle, token: string) => async (method: string, path: string, query: string, body?: object) => {
+  (handle: Handle, { token }: ScimToken) =>
+  async (method: string, path: string, query: string, body?: object) => {
     const { reply } = await handle({
       method,
       path: `/scim/v2${path}`,
@@ -218,7 +224,12 @@ const sendWith =
     return { status, etag: headers['etag'], body: reply.body === '' ? undefined : JSON.parse(reply.body) };
   };
 
-async function carryOut(cloud: Cloud, request: ScimRequest, send: Send): Promise<boolean> {
+async function carryOut(
+  cloud: Cloud,
+  request: ScimRequest,
+  send: Send,
+  { creators }: ScimToken,
+): Promise<boolean> {
   const { directory, nowMs, runLog } = cloud;
   const { connection } = request;
   // The connection was removed, but the client still sends the token of this connection.
@@ -235,7 +246,8 @@ async function carryOut(cloud: Cloud, request: ScimRequest, send: Send): Promise
   }
   runLog.fired('way:scim_request');
   const made = request.creates === undefined ? undefined : body?.id;
-  directory.requested(request, { atMs: nowMs(), made, revision: revisionIn(etag, body) });
+  const revision = revisionIn(etag, body);
+  directory.requested(request, { atMs: nowMs(), made, revision, sentBy: creators });
   return true;
 }
 

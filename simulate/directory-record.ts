@@ -12,7 +12,7 @@ const MAX_AHEAD_MS = 5 * 60_000;
  * The answer of the SCIM server to a request. The revision in the answer gives the order of the requests. The answer to
  * a deletion has no revision.
  */
-interface ScimAnswer {
+interface ScimAnswer extends Pick<Received, 'sentBy'> {
   readonly atMs: number;
   readonly made?: string | undefined;
   /** `modifiedMs` is missing if the answer has no body. */
@@ -113,6 +113,7 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
           id,
           source,
           arrivedAtMs: atMs,
+          sentBy: message.sentBy,
         };
       });
       const latestMs = BigInt(atMs + MAX_AHEAD_MS);
@@ -126,7 +127,7 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
      */
     requested(request: ScimRequest, answer: ScimAnswer) {
       const { connection, creates } = request;
-      const { atMs, made, revision } = answer;
+      const { atMs, made, revision, sentBy } = answer;
       if (creates !== undefined && made !== undefined) given.set(`${connection} ${creates.key}`, made);
       const id = made ?? given.get(`${connection} ${creates?.key}`) ?? '';
       for (const { order, ...directoryEvent } of request.events(id)) {
@@ -138,6 +139,7 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
           id: directoryEvent.group ?? directoryEvent.members?.[0]?.id ?? '',
           source: order.source,
           arrivedAtMs: atMs,
+          sentBy,
           ...(revision !== undefined && { version: revision.number }),
         });
       }

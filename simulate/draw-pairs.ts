@@ -1,4 +1,5 @@
 import type { Town } from './draw-people.ts';
+import { APPROVERS, OPERATORS } from './persons.ts';
 import { PLATFORM_FAULTS, type PlatformFault } from './platform-faults.ts';
 import { between, type Random, some } from './random.ts';
 import {
@@ -52,9 +53,10 @@ export function drawPairs(
       ...happeningsOf(second, place, atMs + 40 * MINUTE_MS),
       step(60 * MINUTE_MS, { kind: 'leave', group, members: [leaver] }),
       // Ends what the pair began, so that the next pair finds an ordinary group.
-      ...['operator:resume', 'operator:resume_all', 'operator:unblock'].flatMap((end) =>
-        happeningsOf(end, place, atMs + 2 * HOUR_MS),
-      ),
+      ...[
+        ...(['resume', 'resume_all', 'unblock'] as const).map((kind) => `operator:${kind}`),
+        ...(town.settings['fourEyes'] === true ? [] : ['operator:confirm']),
+      ].flatMap((end) => happeningsOf(end, place, atMs + 2 * HOUR_MS)),
     ];
   });
 }
@@ -176,12 +178,13 @@ const VALUES: Readonly<Record<string, unknown>> = {
   includeStates: ['ACTIVE', 'HIRED'],
   nameTemplate: '{name} [{id}]',
   'groups.exclude': [],
+  fourEyes: true,
 };
 
 function operatorOf(kind: string, place: Place, atMs: number): readonly Happening[] {
   const { group, town } = place;
-  const operate = (earlierMs: number, action: OperatorAction) =>
-    atTime(place, atMs - earlierMs, { actor: 'operator', action });
+  const operate = (earlierMs: number, action: OperatorAction, by?: string) =>
+    atTime(place, atMs - earlierMs, { actor: 'operator', action, ...(by !== undefined && { by }) });
   const directory = (earlierMs: number, action: DirectoryAction) =>
     atTime(place, atMs - earlierMs, { actor: 'directory', action, way: AT_ONCE });
   switch (kind) {
@@ -189,7 +192,7 @@ function operatorOf(kind: string, place: Place, atMs: number): readonly Happenin
     case 'reject':
       return [
         directory(15 * MINUTE_MS, { kind: 'snapshot', group, name: null, members: ['p0'], parts: 1 }),
-        operate(0, { kind, group, oldMs: 0 }),
+        operate(0, { kind, group, oldMs: 0 }, APPROVERS[0]),
       ];
     case 'resume':
       return [operate(10 * MINUTE_MS, { kind: 'pause', group }), operate(0, { kind, group })];
@@ -214,6 +217,18 @@ function operatorOf(kind: string, place: Place, atMs: number): readonly Happenin
       return [operate(0, { kind, member: 'p8' })];
     case 'connect':
       return [operate(0, { kind, company: town.company })];
+    case 'send':
+      return [operate(0, { kind, event: { kind: 'leave', group, members: ['p1'] } })];
+    case 'confirm': {
+      const set = (value: boolean) => ({ kind: 'set', key: 'fourEyes', value }) as const;
+      const [author] = OPERATORS;
+      const [confirmer] = APPROVERS;
+      return [
+        operate(10 * MINUTE_MS, set(true), author),
+        operate(5 * MINUTE_MS, set(false), author),
+        operate(0, { kind }, confirmer),
+      ];
+    }
     case 'replay_all':
     case 'discard_one':
     case 'edit_one':

@@ -69,7 +69,9 @@ export function withReturn(
   const isMoved = ({ connection, actor }: Happening) =>
     connection === name && (actor === 'directory' || actor === 'operator');
   const isFarewell = ({ action }: Happening) =>
-    action.kind === 'remove_connection' || action.kind === 'connect';
+    action.kind === 'remove_connection' ||
+    action.kind === 'connect' ||
+    (action.kind === 'set' && action.key === 'fourEyes');
   const moved = happenings.flatMap((one): readonly Happening[] => {
     if (!isMoved(one)) return [one];
     if (isFarewell(one)) return [];

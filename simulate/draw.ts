@@ -1,11 +1,13 @@
 import { DIRECTORY_KINDS } from '../shared/contract/settings.ts';
 import { drawRhythm } from './draw-directory.ts';
+import { drawFourEyes } from './draw-four-eyes.ts';
 import { drawPairs, type Pair } from './draw-pairs.ts';
 import { CRASH_POINTS, crashPoints } from './draw-crashes.ts';
 import { drawAfterthoughts, drawDeepFaults, drawFaults } from './draw-faults.ts';
 import { drawConversions, drawPeople, drawUserIdChanges, type Town } from './draw-people.ts';
 import { drawReturn, returnedName, withReturn } from './draw-returns.ts';
 import { drawComebacks, drawWider, numberedPeople, SHARES } from './draw-wider.ts';
+import { drawPerson } from './persons.ts';
 import { PLAIN_TRAITS } from './platform/platform.ts';
 import { between, type Random, seededRandom, weighted } from './random.ts';
 import { drawDirectory } from './reader/draw.ts';
@@ -63,14 +65,20 @@ export function drawRun(
 ): SimulationRun {
   // Similar seeds give similar first numbers. `fork` hashes the seed and so avoids this similarity.
   const random = seededRandom(seed).fork('life');
-  const towns = drawTowns(random.fork('towns'), SCALES[scale]);
   const endMs = days * DAY_MS;
+  const drawnTowns = drawTowns(random.fork('towns'), SCALES[scale]);
+  const returning = drawReturn(random.fork('return'), drawnTowns, endMs);
+  // With four eyes, a connection cannot be removed.
+  const towns = drawnTowns.map((town) =>
+    town === returning?.town ? { ...town, settings: { ...town.settings, fourEyes: false } } : town,
+  );
   const happenings = towns.flatMap((town) => {
     const actions = Math.round((long ? LONG_ACTIONS : days * SCALES[scale].actionsPerDay) * town.share);
     const rhythm = drawRhythm(random.fork(`rhythm ${town.name}`), town, { actions, endMs });
     const faults = drawFaults(random.fork(`trouble ${town.name}`), town, { ...rhythm, towns, endMs });
     const wider = [
       ...drawWider(random.fork(`wider ${town.name}`), { town, endMs }),
+      ...drawFourEyes(random.fork(`four eyes ${town.name}`), { town, endMs }),
       ...(long ? drawComebacks(random.fork(`comebacks ${town.name}`), { town, endMs }) : []),
     ];
     const conversions = drawConversions(random.fork(`conversions ${town.name}`), town, endMs);
@@ -104,7 +112,6 @@ export function drawRun(
       happenings.push(...drawAfterthoughts(random.fork(`pairs ${town.name}`), town, endMs));
   }
   const actors = random.fork('actors');
-  const returning = drawReturn(random.fork('return'), towns, endMs);
   const all = returning === undefined ? happenings : withReturn(happenings, returning);
   const again = connections.filter(({ name }) => name === returning?.town.name);
   const later = again.map(
@@ -120,7 +127,8 @@ export function drawRun(
     .filter(({ atMs }) => atMs >= 0 && atMs < endMs)
     .map((one) => (long ? { ...one, atMs: stretched(one.atMs) } : one))
     .toSorted((a, b) => a.atMs - b.atMs)
-    .map((one) => (one.actor === 'directory' ? { ...one, way: withActor(actors, one.way) } : one));
+    .map((one) => (one.actor === 'directory' ? { ...one, way: withActor(actors, one.way) } : one))
+    .map((one) => withPerson(random, one));
   const whole = {
     seed,
     days: long ? days * STRETCHED_DAYS : days,
@@ -141,6 +149,12 @@ function onlyReader(run: SimulationRun): SimulationRun {
 /** Adds an actor to the messages of 40 % of the changes. */
 const withActor = (random: Random, way: Way): Way =>
   random.chance(0.4) ? { ...way, by: `admin-${random.below(5)}` } : way;
+
+/** Adds the person of an operator's action. */
+const withPerson = (random: Random, one: Happening): Happening =>
+  one.actor === 'operator'
+    ? { by: drawPerson(random.fork(`person ${one.connection} ${one.atMs}`), one.action.kind), ...one }
+    : one;
 
 function drawTowns(
   random: Random,
@@ -199,8 +213,12 @@ function drawSettings(random: Random, groups: readonly string[]): Town['settings
     memberIdField: weighted<'userId' | 'id'>(random, { userId: 5, id: 1 }),
     ...(random.chance(0.25) && { groups: { policies: [policy] } }),
     ...(random.chance(0.1) && { nameTemplate: '{name} ({connection})' }),
+    ...(random.fork('four eyes').chance(FOUR_EYES) && { fourEyes: true }),
   };
 }
+
+/** The share of connections in which another person must approve. */
+const FOUR_EYES = 0.35;
 
 const MATCH_RULES = ['email=workEmail', 'employeeNumber=employeeNumber'];
 /** Traits for which the engine has no code yet. Every run has the ordinary value of these traits. */

@@ -82,11 +82,13 @@ export async function execute(
     for (const feature of countsMeetings ? optionsOf(settings) : [])
       meetings.touch({ atMs: Number.POSITIVE_INFINITY, connection: name, feature });
   }
-  const scimTokens = await connectAll(cloud);
+  await connectAll(cloud);
   startConsumers(cloud);
   startSchedules(cloud);
-  startReaders(cloud);
-  startHappenings(cloud, scimTokens);
+  startReaders(cloud, (connection) =>
+    cloud.start(operateIn(cloud, { connection, action: { kind: 'accept_deletions' } })),
+  );
+  startHappenings(cloud);
   const faultsEndMs = START_MS + run.days * DAY_MS;
   cloud.time.at(faultsEndMs, () => calm(cloud));
 
@@ -158,8 +160,7 @@ function calm(cloud: Cloud): void {
 }
 
 /** Creates the connections as an operator does, and a SCIM token for each. */
-async function connectAll(cloud: Cloud): Promise<ReadonlyMap<string, string>> {
-  const tokens = new Map<string, string>();
+async function connectAll(cloud: Cloud): Promise<void> {
   cloud.start(
     cloud.invoke('checker', MINUTE_MS, async ({ ports }) => {
       for (const spec of cloud.run.connections.filter(({ isLater }) => isLater !== true)) {
@@ -178,12 +179,12 @@ async function connectAll(cloud: Cloud): Promise<ReadonlyMap<string, string>> {
         await ports.connections.save(connection);
         cloud.connections.set(name, spec);
         const randomHex = (bytes: number) => Buffer.alloc(bytes, name).toString('hex');
-        tokens.set(name, (await createToken(connectionName(name), { ...ports, randomHex }, {})).token);
+        const { token } = await createToken(connectionName(name), { ...ports, randomHex }, {});
+        cloud.scimTokens.set(name, { token, creators: [] });
       }
     }),
   );
   await cloud.pass(START_MS + 1_000);
-  return tokens;
 }
 
 function seenIn(cloud: Cloud): Seen {

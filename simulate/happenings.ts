@@ -5,9 +5,11 @@ import { baseUrlOf, type Cloud, groupItem, linkIn, platformOf } from './cloud.ts
 import { requestByScim, type ScimLanes } from './consumers.ts';
 import { originalName } from './draw-returns.ts';
 import { type DirectoryHappening, messagesOf } from './messages.ts';
-import { operate, type Screen } from './operators.ts';
+import { operate, type OperatorDone, type Screen, type Session } from './operators.ts';
+import { OPERATORS, personIn } from './persons.ts';
 import type { SimulatedPlatform } from './platform/platform.ts';
 import { keptSpokeId } from './platform/rules.ts';
+import { readOnce } from './reader/readers.ts';
 import { type Happening, MINUTE_MS, type SourceAction, START_MS } from './simulation-run.ts';
 
 type OperatorHappening = Extract<Happening, { readonly actor: 'operator' }>;
@@ -15,7 +17,7 @@ type OperatorHappening = Extract<Happening, { readonly actor: 'operator' }>;
 /** An operator stops a command that runs longer than this. */
 const PATIENCE_MS = 30 * MINUTE_MS;
 
-export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, string>): void {
+export function startHappenings(cloud: Cloud): void {
   const screens = createScreens(cloud);
   const lanes: ScimLanes = new Map();
   for (const happening of cloud.run.happenings) {
@@ -36,7 +38,7 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
     if (lane !== 'operator') runLog.log({ lane, connection, ...group, what });
     switch (actor) {
       case 'directory':
-        sendToIngest(cloud, happening, lanes, scimTokens.get(connection));
+        sendToIngest(cloud, happening, lanes);
         return;
       case 'source':
         cloud.sources.get(connection)?.happen(action as SourceAction);
@@ -63,7 +65,7 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
   }
 }
 
-function sendToIngest(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token?: string): void {
+function sendToIngest(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes): void {
   const { runLog, directory, nowMs, queues } = cloud;
   const { action, way, connection } = happening;
   if (isUnread(cloud, happening)) return;
@@ -72,6 +74,7 @@ function sendToIngest(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLa
   if (way.eventId !== undefined) runLog.fired('way:equal_stamps');
   if ('members' in action && action.members.some((one) => one.startsWith('n'))) runLog.fired('way:numbered');
   if (way.by !== undefined) runLog.fired('way:actor');
+  const token = cloud.scimTokens.get(connection);
   if (way.form === 'scim_request' && token !== undefined) requestByScim(cloud, happening, lanes, token);
   for (const message of messagesOf(happening, nowMs())) {
     runLog.fired(`way:${way.form}`, where);
@@ -139,54 +142,25 @@ async function operateUntilDone(cloud: Cloud, happening: OperatorHappening, scre
 
 export async function operateIn(
   cloud: Cloud,
-  { connection, action }: Pick<OperatorHappening, 'connection' | 'action'>,
+  { connection, action, by = FIRST }: Pick<OperatorHappening, 'connection' | 'action' | 'by'>,
   screenOf: ScreenOf = () => undefined,
 ): Promise<boolean> {
-  const { runLog, connections, actions, nowMs, platforms } = cloud;
+  const { connections, nowMs } = cloud;
   const spec = cloud.run.connections.find(({ name }) => name === connection);
-  const seen = 'oldMs' in action ? screenOf(connection, action.group, action.oldMs) : undefined;
-  const group = 'group' in action ? { group: action.group } : {};
+  const screen = 'oldMs' in action ? screenOf(connection, action.group, action.oldMs) : undefined;
   const userId = 'role' in action && platformOf(cloud, connection)?.employees.get(action.role)?.userId;
   const about = {
-    ...group,
+    ...{ connection, kind: action.kind, action, by },
+    ...('group' in action && { group: action.group }),
     ...('member' in action && { member: action.member }),
     ...('role' in action && { role: action.role, startedMs: nowMs() }),
     ...(userId && { userId }),
   };
-  const completed = await cloud.invoke('operator', PATIENCE_MS, async ({ ports, sqs, secretsManager }) => {
-    const outcome = await operate(connection, action, ports, {
-      sqs,
-      secretsManager,
-      screen: seen,
-      candidate: () => {
-        const platform = platformOf(cloud, connection);
-        return 'group' in action && platform ? platformGroupIdOf(platform, action.group) : undefined;
-      },
-      token: (company) => {
-        const token = `token-${connection}-${company}-${nowMs()}`;
-        platforms.get(company)?.tokens.add(token);
-        return token;
-      },
-      withPresentTime: (body) => cloud.directory.withPresentTime(body, nowMs()),
-      settingsFor: (company) => ({ baseUrl: baseUrlOf(company), ...spec?.settings }),
-    });
-    actions.push({ atMs: nowMs(), connection, kind: action.kind, ...about, ...outcome });
-    runLog.log({
-      lane: 'operator',
-      connection,
-      ...group,
-      what: `${describe(action)}${outcome.done ? '' : ': refused'}`,
-    });
-    if (!outcome.done) return;
-    runLog.fired(`operator:${action.kind}`, { connection, ...group });
-    if (action.kind === 'set') runLog.fired(`set:${action.key}`, { connection });
-    const now = connections.get(connection);
-    if (action.kind === 'connect' && spec?.isLater) runLog.fired('returned');
-    if (action.kind === 'connect' && spec !== undefined)
-      connections.set(connection, { ...spec, company: action.company });
-    if (action.kind === 'set' && now !== undefined) {
-      connections.set(connection, { ...now, settings: { ...now.settings, [action.key]: action.value } });
-    }
+  const completed = await cloud.invoke('operator', PATIENCE_MS, async (container) => {
+    const session = { ...container, ...sessionOf(cloud, about), screen };
+    const { confirmed, ...outcome } = await operate(about, container.ports, session);
+    note(cloud, { ...about, ...outcome, atMs: nowMs(), done: outcome.answer === 'done' });
+    for (const one of confirmed ?? []) note(cloud, { ...one, atMs: nowMs(), confirmedBy: by });
   });
   // Two operators may connect and remove the same connection at the same time, so either command may take effect last.
   // A crashed command may also have completed. So only the stored state shows the result.
@@ -195,9 +169,90 @@ export async function operateIn(
   else if (spec !== undefined && !connections.has(connection))
     connections.set(connection, { ...spec, company: String(stored['company']) });
   // A crashed command may have done any part of its work. So the checks accept each possible state.
-  const half = { done: action.kind !== 'release', crashed: true, removals: seen?.users ?? [] };
-  if (!completed) actions.push({ atMs: nowMs(), connection, kind: action.kind, ...about, ...half });
-  return completed;
+  const half = { answer: 'unanswered', done: action.kind !== 'release', crashed: true } as const;
+  if (completed) return true;
+  const mayBeDone = action.kind === 'confirm' ? openRequests(cloud, connection) : [];
+  cloud.actions.push({ ...about, atMs: nowMs(), ...half, removals: screen?.users ?? [] });
+  for (const one of mayBeDone) cloud.actions.push({ ...one, atMs: nowMs(), ...half, confirmedBy: by });
+  return false;
+}
+
+const [FIRST = ''] = OPERATORS;
+/** An event of a file is sent at once. */
+const BY_FILE = { form: 'native', time: 'exact', lateMs: 0, copies: 1 } as const;
+
+/** Returns what a command needs in addition to its container. */
+function sessionOf(
+  cloud: Cloud,
+  { connection, action, by }: Pick<OperatorDone, 'connection' | 'action' | 'by'>,
+): Omit<Session, 'screen' | 'sqs' | 'secretsManager'> {
+  const { nowMs, directory } = cloud;
+  const spec = cloud.run.connections.find(({ name }) => name === connection);
+  return {
+    candidate: () => {
+      const platform = platformOf(cloud, connection);
+      return 'group' in action && platform ? platformGroupIdOf(platform, action.group) : undefined;
+    },
+    token: (company) => {
+      const token = `token-${connection}-${company}-${nowMs()}`;
+      cloud.platforms.get(company)?.tokens.add(token);
+      return token;
+    },
+    withPresentTime: (body) => directory.withPresentTime(body, nowMs()),
+    async *linesOf(event) {
+      const happening = {
+        atMs: nowMs(),
+        connection,
+        actor: 'directory',
+        action: event,
+        way: BY_FILE,
+      } as const;
+      for (const [index, message] of messagesOf(happening, nowMs()).entries()) {
+        directory.sent({ ...message, sentBy: [by] }, { messageId: '', sentAtMs: nowMs() });
+        yield { line: index + 1, text: message.body };
+      }
+    },
+    acceptDeletions: () => readOnce(cloud, connection, true),
+    settingsFor: (company) => ({ baseUrl: baseUrlOf(company), ...spec?.settings }),
+    openRequests: () => openRequests(cloud, connection),
+  };
+}
+
+/** Returns the actions that wait for a second person. Deciding about one of them ends all of them. */
+function openRequests({ actions }: Cloud, connection: string): readonly OperatorDone[] {
+  const own = actions.filter((one) => one.connection === connection);
+  const last = own.findLastIndex(({ kind, done }) => done && /^(?:confirm|reject_requests)$/.test(kind));
+  return own.slice(last + 1).filter(({ answer }) => answer === 'requested');
+}
+
+/** Records an answered action. If it was done, the checks and the SCIM client use its result from now on. */
+function note(cloud: Cloud, record: OperatorDone): void {
+  const { runLog, connections, actions } = cloud;
+  const { action, kind, connection, group, answer, by, confirmedBy, token, done } = record;
+  // The checks accept no token that was created after the removal of its connection.
+  const isOfRemoved = actions.some(
+    (one) => one.kind === 'remove_connection' && one.connection === connection,
+  );
+  actions.push(record);
+  const place = { connection, ...(group !== undefined && { group }) };
+  const what = `${personIn(confirmedBy ?? by)}: ${describe(action)}${done ? '' : `: ${answer}`}`;
+  runLog.log({ lane: 'operator', ...place, what });
+  runLog.fired(done ? `operator:${kind}` : `operator:${kind}:${answer}`, place);
+  if (!done) return;
+  if (token !== undefined && !isOfRemoved)
+    cloud.scimTokens.set(connection, {
+      token,
+      creators: confirmedBy === undefined ? [by] : [by, confirmedBy],
+    });
+  const spec = cloud.run.connections.find(({ name }) => name === connection);
+  const now = connections.get(connection);
+  if (action.kind === 'connect' && spec?.isLater) runLog.fired('returned');
+  if (action.kind === 'connect' && spec !== undefined)
+    connections.set(connection, { ...spec, company: action.company });
+  if (action.kind !== 'set') return;
+  runLog.fired(`set:${action.key}`, { connection });
+  if (now !== undefined)
+    connections.set(connection, { ...now, settings: { ...now.settings, [action.key]: action.value } });
 }
 
 function describe({ kind, ...rest }: Happening['action']): string {

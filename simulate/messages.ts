@@ -12,6 +12,14 @@ export interface OutgoingMessage {
   readonly copies: number;
   /** The events in the message. `directory-record.ts` records them when SQS delivers the message. */
   readonly events: readonly DirectoryEvent[];
+  /** The operator who sends the message from a file. */
+  readonly sentBy?: readonly string[];
+}
+
+/** A token, and the persons who created and confirmed it. */
+export interface ScimToken {
+  readonly token: string;
+  readonly creators: readonly string[];
 }
 
 /** A request to the SCIM server, without its token. */

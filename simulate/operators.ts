@@ -23,7 +23,17 @@ import { replayDeadLetters } from '../shared/operate/dead-letters/replay.ts';
 import { surveyDeadLetters } from '../shared/operate/dead-letters/survey.ts';
 import { NotFound } from '../shared/operate/find-group.ts';
 import { forgetMember } from '../shared/operate/forget.ts';
+import { InvalidSettingError } from '../shared/contract/change-setting.ts';
+import { decideRequests } from '../shared/operate/confirm-settings.ts';
+import {
+  recordAcceptedDeletions,
+  recordDeletedGroups,
+} from '../shared/operate/directory/accept-deletions.ts';
+import { type EventLine, sendEvents } from '../shared/operate/events.ts';
 import { approveHold, rejectHold } from '../shared/operate/holds.ts';
+import { Refused } from '../shared/operate/refused.ts';
+import { issueClient } from '../shared/operate/scim-clients.ts';
+import { rowsOf } from '../shared/operate/setting-requests.ts';
 import { adoptGroup, releaseGroup } from '../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../shared/operate/pausing.ts';
 import { rebindMember } from '../shared/operate/rebind.ts';
@@ -36,12 +46,28 @@ import type { CredentialVault } from '../shared/sync/ports/secrets.ts';
 import { wakeGroups } from '../shared/sync/wake.ts';
 import type { EnginePorts } from './engine.ts';
 import { queueUrl } from './queues.ts';
-import type { OperatorAction } from './simulation-run.ts';
+import { isAdministrator, PERSONS } from './persons.ts';
+import type { DirectoryAction, OperatorAction } from './simulation-run.ts';
 
+/**
+ * The answer to an action. `requested`: a second person must confirm it. `first`: the first of two approvals.
+ * `nothing`: there was nothing to do. `unanswered`: the command crashed.
+ */
+type Answer = 'done' | 'refused' | 'requested' | 'first' | 'nothing' | 'unanswered';
+
+/** An action that a person performed, as the person knows it. */
 export interface OperatorDone {
+  /** The time of the answer. */
   readonly atMs: number;
   readonly connection: string;
   readonly kind: OperatorAction['kind'];
+  /** The whole action, with its arguments. */
+  readonly action: OperatorAction;
+  /** The actor id of the person. */
+  readonly by: string;
+  readonly answer: Answer;
+  /** The actor id of the person who confirmed the request of `by`. */
+  readonly confirmedBy?: string;
   readonly group?: string;
   readonly member?: string;
   /** The role that the action names, and its user id on the platform at the start of the command. */
@@ -49,9 +75,11 @@ export interface OperatorDone {
   readonly userId?: string;
   /** The start of the command. */
   readonly startedMs?: number;
-  /** True if the action was done. If false, the command refused the action and printed the reason. */
+  /** True if the action was done, or may have been done by a command that crashed. */
   readonly done: boolean;
   readonly crashed?: boolean;
+  /** A new SCIM token. It is not valid until the request is confirmed. */
+  readonly token?: string;
   /** The users whose removal the decision covers. */
   readonly removals?: readonly string[];
 }
@@ -60,7 +88,7 @@ export interface OperatorDone {
 export type Screen = Pick<Hold, 'digest' | 'decision'> & { readonly users: readonly string[] };
 
 /** The data that a command of an operator needs, in addition to the ports of the engine. */
-interface Session {
+export interface Session {
   readonly sqs: SQSClient;
   readonly secretsManager: CredentialVault;
   /** The hold as the operator's screen showed it; undefined if the screen showed no hold. */
@@ -70,125 +98,210 @@ interface Session {
   /** Returns a valid credential for the platform of the company. */
   readonly token: (company: string) => string;
   readonly settingsFor: (company: string) => object;
+  /** Returns the lines of a file with this event. */
+  readonly linesOf: (event: DirectoryAction) => AsyncIterable<EventLine>;
+  /** Reads the directory, and deletes the groups that it misses. @returns the deleted groups */
+  readonly acceptDeletions: () => Promise<readonly string[]>;
+  readonly openRequests: () => readonly OperatorDone[];
   /** Returns the edited body of a dead-lettered message. */
   readonly withPresentTime: (body: string) => string;
 }
 
 const REASON = 'simulated action';
 
-/**
- * Performs an action of an operator with the functions that the command line uses.
- * @returns whether the action was done, and for a decision the removals that it covers
- */
+interface Outcome extends Pick<OperatorDone, 'answer' | 'removals' | 'token'> {
+  /** The requests that the action confirmed. */
+  readonly confirmed?: readonly OperatorDone[];
+}
+
+/** Performs an action of a person with the functions that the command line uses. */
 export async function operate(
-  connection: string,
-  action: OperatorAction,
+  { connection, action, by }: Pick<OperatorDone, 'connection' | 'action' | 'by'>,
   ports: EnginePorts,
   session: Session,
-): Promise<Pick<OperatorDone, 'done' | 'removals'>> {
-  const done = await perform(connectionName(connection), action, { ...ports, ...toolsOf(session) }, session);
-  return { done, ...(session.screen && { removals: decidedBy(action, session.screen) }) };
+): Promise<Outcome> {
+  const caller = async () => ({ kind: 'operator' as const, id: by });
+  const tool = { ...ports, ...toolsOf(session, caller), caller, persons: PERSONS };
+  const on = { name: connectionName(connection), by, tool, session };
+  const outcome = await (COMMANDS[action.kind] as Command<OperatorAction>)(on, action).catch(answerOf);
+  const whole = typeof outcome === 'object' ? outcome : ({ answer: outcome ? 'done' : 'nothing' } as const);
+  return { ...whole, ...(session.screen && { removals: decidedBy(action, session.screen) }) };
+}
+
+/** @throws the error, if it may have happened after a part of the action was done */
+function answerOf(error: unknown): Outcome {
+  if (error instanceof Refused && error.message.startsWith('nothing was removed yet'))
+    return { answer: 'first' };
+  const isKnown = error instanceof Refused || error instanceof InvalidSettingError;
+  if (isKnown || (error instanceof Error && error.message.startsWith('nothing was changed')))
+    return { answer: 'refused' };
+  throw error;
 }
 
 const decidedBy = (action: OperatorAction, { users }: Screen): readonly string[] =>
   'isPart' in action && action.isPart ? users.filter((_, at) => at % 2 === 0) : users;
 
-async function perform(
-  name: ConnectionName,
-  action: OperatorAction,
-  tool: Tool,
-  session: Session,
-): Promise<boolean> {
-  const ref: GroupRef = { connection: name, group: groupId('group' in action ? action.group : 'none') };
-  const store = async (known: Connection | undefined, wanted: Omit<Connection, 'name'>) => {
-    const token = session.token(wanted.company);
-    await storeConnection({ ...wanted, name, known, token }, tool);
+/** What a command of the person `by` works with. */
+interface On {
+  readonly name: ConnectionName;
+  readonly by: string;
+  readonly tool: Tool;
+  readonly session: Session;
+}
+type Command<Action> = (on: On, action: Action) => Promise<boolean | Outcome>;
+/** The part of the union that has this kind. */
+type ActionOf<Kind, One = OperatorAction> = One extends { readonly kind: infer Own }
+  ? Kind extends Own
+    ? One
+    : never
+  : never;
+
+const refOf = ({ name }: On, { group }: { readonly group: string }): GroupRef => ({
+  connection: name,
+  group: groupId(group),
+});
+const done = () => true;
+
+/** A command returns true if it was done, and false if there was nothing to do. */
+const COMMANDS: { readonly [Kind in OperatorAction['kind']]: Command<ActionOf<Kind>> } = {
+  approve: decide,
+  reject: decide,
+  pause: (on, action) => pauseGroup(refOf(on, action), on.tool),
+  resume: (on, action) => resumeGroup(refOf(on, action), on.tool),
+  release: (on, action) => releaseGroup(refOf(on, action), on.tool),
+  async adopt(on, action) {
+    const candidate = on.session.candidate();
+    if (candidate === undefined) return false;
+    return (await adoptGroup(refOf(on, action), platformGroupId(candidate), on.tool)).kind === 'adopted';
+  },
+  sync: async (on, action) => (await wakeGroups([refOf(on, action)], on.tool, 'asked')).length === 0,
+  pause_all: ({ name, tool }) => pauseConnection(name, REASON, tool).then(done),
+  resume_all: ({ name, tool }) => resumeConnection(name, tool),
+  async observe(on) {
+    const known = await on.tool.connections.current(on.name);
+    return known !== undefined && store(on, known, { ...known, observing: true });
+  },
+  async rebind({ name, tool }, { member, role }) {
+    const binding = { member: memberId(member), role: roleId(role) };
+    return (await rebindMember(name, binding, tool)).kind === 'rebound';
+  },
+  block: changeBlock,
+  unblock: changeBlock,
+  forget: async ({ name, tool }, { member }) =>
+    (await forgetMember(name, memberId(member), tool)) !== undefined,
+  async set({ name, tool }, { key, value }) {
+    const plan = await planSettings(name, [{ key, value }], tool);
+    const { requested } = await changeSettings(plan, tool);
+    return requested.length === 0 || { answer: 'requested' };
+  },
+  remove_connection: ({ name, tool }) => removeConnection(name, tool).then(done),
+  async connect(on, { company }) {
+    const settings = parseSettings(on.session.settingsFor(company));
+    const known = await on.tool.connections.current(on.name);
+    return store(on, known, { company, settings, observing: false });
+  },
+  async replay_all({ name, tool }) {
+    const { replayed } = await replayDeadLetters('events', tool, { connection: name, selection: {} });
+    await replayDeadLetters('apply', tool, { connection: name, selection: {} });
+    return replayed > 0;
+  },
+  async discard_one(on) {
+    const [first] = await deadLettersOf(on);
+    return first !== undefined && discardDeadLetter(first, REASON, on.tool);
+  },
+  async edit_one(on) {
+    for (const one of await deadLettersOf(on)) {
+      const body = on.session.withPresentTime(one.message.body);
+      const isValid =
+        body !== one.message.body && problemsOf(body, one.message, on.tool.clock()).length === 0;
+      if (isValid) return sendAmended(one, { body, reason: REASON }, on.tool);
+    }
+    return false;
+  },
+  async new_token({ name, tool }) {
+    const { token, kept } = await issueToken(name, undefined, tool);
+    return { answer: kept.isRequested ? 'requested' : 'done', token };
+  },
+  async new_client({ name, tool }) {
+    const { kept } = await issueClient(name, undefined, tool);
+    return { answer: kept.isRequested ? 'requested' : 'done' };
+  },
+  confirm: decideAllRequests,
+  reject_requests: decideAllRequests,
+  async send({ name, tool, session }, { event }) {
+    const options = { connection: name, keptBy: name };
+    return (await sendEvents(session.linesOf(event), options, tool)).messages > 0;
+  },
+  async accept_deletions({ name, tool, session }) {
+    await recordAcceptedDeletions(name, tool);
+    await recordDeletedGroups(name, await session.acceptDeletions(), tool);
     return true;
-  };
-  switch (action.kind) {
-    case 'approve':
-    case 'reject': {
-      if (session.screen === undefined) return false;
-      const { digest, decision } = session.screen;
-      const users = action.isPart ? decidedBy(action, session.screen).map(platformUserId) : undefined;
-      const decide = action.kind === 'approve' ? approveHold : rejectHold;
-      return (await decide(ref, { reason: REASON, digest, decision, users }, tool)).kind === 'decided';
-    }
-    case 'pause':
-      return pauseGroup(ref, tool);
-    case 'resume':
-      return resumeGroup(ref, tool);
-    case 'release':
-      return releaseGroup(ref, tool);
-    case 'adopt': {
-      const candidate = session.candidate();
-      if (candidate === undefined) return false;
-      return (await adoptGroup(ref, platformGroupId(candidate), tool)).kind === 'adopted';
-    }
-    case 'sync':
-      return (await wakeGroups([ref], tool, 'asked')).length === 0;
-    case 'pause_all':
-      return pauseConnection(name, REASON, tool).then(() => true);
-    case 'resume_all':
-      return resumeConnection(name, tool);
-    case 'observe': {
-      const known = await tool.connections.current(name);
-      return known !== undefined && store(known, { ...known, observing: true });
-    }
-    case 'rebind': {
-      const binding = { member: memberId(action.member), role: roleId(action.role) };
-      return (await rebindMember(name, binding, tool)).kind === 'rebound';
-    }
-    case 'block':
-    case 'unblock':
-      return changeBlock(name, action, tool);
-    case 'forget':
-      return (await forgetMember(name, memberId(action.member), tool)) !== undefined;
-    case 'set': {
-      const plan = await planSettings(name, [{ key: action.key, value: action.value }], tool);
-      return changeSettings(plan, tool).then(() => true);
-    }
-    case 'remove_connection':
-      return removeConnection(name, tool).then(() => true);
-    case 'connect': {
-      const settings = parseSettings(session.settingsFor(action.company));
-      const known = await tool.connections.current(name);
-      return store(known, { company: action.company, settings, observing: false });
-    }
-    case 'replay_all': {
-      const { replayed } = await replayDeadLetters('events', tool, { connection: name, selection: {} });
-      await replayDeadLetters('apply', tool, { connection: name, selection: {} });
-      return replayed > 0;
-    }
-    case 'discard_one':
-    case 'edit_one': {
-      const { messages } = await surveyDeadLetters(tool, { queues: ['events'], limit: 10 });
-      const ids = messages.map(({ id }) => id);
-      const deadLetters = await findDeadLetters(ids, ['events'], tool);
-      const ofConnection = deadLetters.filter(({ message }) => message.connection === name);
-      if (action.kind === 'discard_one')
-        return ofConnection[0] !== undefined && discardDeadLetter(ofConnection[0], REASON, tool);
-      for (const one of ofConnection) {
-        const body = session.withPresentTime(one.message.body);
-        const isValid = body !== one.message.body && problemsOf(body, one.message, tool.clock()).length === 0;
-        if (isValid) return sendAmended(one, { body, reason: REASON }, tool);
-      }
-      return false;
-    }
-    case 'new_token':
-      return issueToken(name, undefined, tool).then(() => true);
-  }
+  },
+};
+
+async function decide(on: On, action: ActionOf<'approve'>): Promise<boolean> {
+  const {
+    by,
+    tool,
+    session: { screen },
+  } = on;
+  if (screen === undefined) return false;
+  const { digest, decision } = screen;
+  const users = action.isPart ? decidedBy(action, screen).map(platformUserId) : undefined;
+  const request = { reason: REASON, digest, decision, users, isAdministrator: isAdministrator(by) };
+  const change = action.kind === 'approve' ? approveHold : rejectHold;
+  return (await change(refOf(on, action), request, tool)).kind === 'decided';
+}
+
+async function store(
+  { name, tool, session }: On,
+  known: Connection | undefined,
+  wanted: Omit<Connection, 'name'>,
+): Promise<boolean> {
+  const token = session.token(wanted.company);
+  await storeConnection({ ...wanted, name, known, token }, tool);
+  return true;
+}
+
+/** The keys of requests that are not about a setting. */
+const KEYS: Readonly<Partial<Record<OperatorDone['kind'], string>>> = {
+  new_token: 'scim_token',
+  new_client: 'scim_token',
+  unblock: 'unblock',
+};
+
+async function decideAllRequests(
+  { name, tool, session }: On,
+  { kind }: ActionOf<'confirm'>,
+): Promise<boolean | Outcome> {
+  const known = await tool.connections.current(name);
+  const shown = known === undefined ? [] : rowsOf(known);
+  if (shown.length === 0) return false;
+  const asked = session.openRequests();
+  await decideRequests(name, { isConfirmed: kind === 'confirm', shown }, tool);
+  const keyOf = ({ action }: OperatorDone) =>
+    action.kind === 'set' ? action.key.split('.')[0] : KEYS[action.kind];
+  const confirmed = asked.filter((one) => shown.some(({ key }) => key === keyOf(one)));
+  return { answer: 'done', confirmed: kind === 'confirm' ? confirmed.map(asDone) : [] };
+}
+
+const asDone = (one: OperatorDone): OperatorDone => ({ ...one, answer: 'done', done: true });
+
+async function deadLettersOf({ name, tool }: On) {
+  const { messages } = await surveyDeadLetters(tool, { queues: ['events'], limit: 10 });
+  const ids = messages.map(({ id }) => id);
+  const found = await findDeadLetters(ids, ['events'], tool);
+  return found.filter(({ message }) => message.connection === name);
 }
 
 async function changeBlock(
-  name: ConnectionName,
-  { kind, role }: Extract<OperatorAction, { kind: 'block' | 'unblock' }>,
-  tool: Tool,
-): Promise<boolean> {
+  { name, tool }: On,
+  { kind, role }: ActionOf<'block'>,
+): Promise<boolean | Outcome> {
   const change = kind === 'block' ? blockPerson : unblockPerson;
   try {
     const { outcome } = await change(name, { text: role, reason: REASON }, tool);
-    return outcome === `${kind}ed`;
+    return outcome === 'requested' ? { answer: outcome } : outcome === `${kind}ed`;
   } catch (error) {
     // groupsync may not know the person yet, or not any more.
     if (error instanceof NotFound) return false;
@@ -196,12 +309,12 @@ async function changeBlock(
   }
 }
 
-type Tool = EnginePorts & ReturnType<typeof toolsOf>;
+type Tool = EnginePorts & ReturnType<typeof toolsOf> & { readonly persons: typeof PERSONS };
 
-function toolsOf({ sqs, secretsManager }: Session) {
+function toolsOf({ sqs, secretsManager }: Session, caller: EnginePorts['caller']) {
   return {
     vault: secretsManager,
-    events: createEventSender(sqs, async () => queueUrl('events')),
+    events: createEventSender(sqs, async () => queueUrl('events'), caller),
     mailboxes: {
       events: createMailbox(sqs, { name: 'events', queueUrl: async () => queueUrl('eventsDlq') }),
       apply: createMailbox(sqs, { name: 'apply', queueUrl: async () => queueUrl('applyDlq') }),

@@ -33,6 +33,8 @@ export interface Received {
   readonly id: string;
   readonly source: string;
   readonly arrivedAtMs: number;
+  /** The operator who sent the event from a file, or the persons who created and confirmed its SCIM token. */
+  readonly sentBy?: readonly string[] | undefined;
   /** The version of the resource in the answer to a SCIM request. */
   readonly version?: bigint;
 }

@@ -107,7 +107,8 @@ export type Happening = At &
     | { readonly actor: 'company'; readonly action: CompanyAction }
     | { readonly actor: 'platform'; readonly action: PlatformAction }
     | { readonly actor: 'client'; readonly action: ClientAction }
-    | { readonly actor: 'operator'; readonly action: OperatorAction }
+    /** `by` is the actor id of the person (persons.ts). */
+    | { readonly actor: 'operator'; readonly action: OperatorAction; readonly by?: string }
     | { readonly actor: 'aws'; readonly action: AwsAction }
   );
 
@@ -210,7 +211,14 @@ export type OperatorAction =
   /** Connects the company under the name of this connection. */
   | { readonly kind: 'connect'; readonly company: string }
   | { readonly kind: 'replay_all' | 'discard_one' | 'edit_one' }
-  | { readonly kind: 'new_token' };
+  /** A new token is used by the SCIM requests of the connection from then on. */
+  | { readonly kind: 'new_token' | 'new_client' }
+  /** Confirms or rejects the requests that a second person must confirm. */
+  | { readonly kind: 'confirm' | 'reject_requests' }
+  /** Sends an event from a file. */
+  | { readonly kind: 'send'; readonly event: DirectoryAction }
+  /** Confirms that the groups that the reader misses are deleted. Drawn by no seed (reader/readers.ts). */
+  | { readonly kind: 'accept_deletions' };
 
 type FunctionName =
   | 'ingest'

@@ -1,3 +1,4 @@
+import { isPerson } from '../persons.ts';
 import type { Received } from '../reading.ts';
 import type { Observation, Owner } from './observation.ts';
 import { partitionOf, type StoredAudit, storedMember } from './stored.ts';
@@ -62,7 +63,7 @@ function falseEvent(
     return 'the event arrived after the write';
   const { actor } = entry;
   // An operator who edits or replays a dead-lettered message becomes the actor of its event.
-  if (actor.kind === 'operator' || actor.id === 'operator') return undefined;
+  if (actor.kind === 'operator' || isPerson(actor.id)) return undefined;
   const expected = about.map(actorOf);
   const isTrue = expected.some((one) => one === undefined || one === `${actor.kind} ${actor.id}`);
   return isTrue ? undefined : `the directory names ${expected.join(' or ')}`;

@@ -215,9 +215,10 @@ function isOfDeletion(
 ): boolean {
   const { groups, changedAtMs } = connection.reading;
   if (connection.item(group)?.deleted === undefined) return false;
-  // When groupsync empties a group, it may keep users that another client added.
-  const isUnmanaged = (user: string) => connection.ledger.pasts.get(id)?.addedBy.get(user) === 'them';
-  if (action !== 'delete' && sent.users?.every(isUnmanaged) !== true) return false;
+  // When groupsync empties a group, it may keep users that another client added, or whose removal was rejected.
+  const mayStay = (user: string) =>
+    connection.ledger.pasts.get(id)?.addedBy.get(user) === 'them' || connection.held(group).has(user);
+  if (action !== 'delete' && sent.users?.every(mayStay) !== true) return false;
   const isNews = (changedAtMs.get(group) ?? 0) > atMs - HOUR_MS;
   // If the directory created a deleted group again but sent no name, the group still counts as deleted.
   const isDeleted = groups.get(group)?.name === undefined;

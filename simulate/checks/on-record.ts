@@ -43,6 +43,8 @@ const ACTIONS: Readonly<Record<string, RegExp>> = {
     forget: /forget/,
     block: /^block$/,
     unblock: /^unblock$/,
+    ...{ confirm: /_confirm$/, reject_requests: /_reject$/ },
+    ...{ new_client: /client/, send: /^events_send$/, accept_deletions: /^directory_accept_deletions$/ },
   },
   ...{ release: /release/, rebind: /rebind/, replay_all: /replay/, discard_one: /discard/, edit_one: /edit/ },
 };
@@ -167,9 +169,11 @@ function checkActor(
 }
 
 function checkActions(observation: Observation, { name, groups }: ObservedConnection): void {
-  for (const { kind, connection, group, done, crashed, atMs } of observation.seen.operators.actions) {
+  for (const { kind, connection, group, done, crashed, atMs, confirmedBy } of observation.seen.operators
+    .actions) {
     const pattern = ACTIONS[kind];
-    if (connection !== name || !done || crashed || pattern === undefined) continue;
+    // A confirmed request has the entry of its confirmation.
+    if (connection !== name || !done || crashed || confirmedBy || pattern === undefined) continue;
     if (observation.nowMs - atMs >= RECORDS_KEPT_MS) continue;
     // Entries without a group are stored under an id that no group can have.
     const entries = [

@@ -8,7 +8,8 @@ const EVERY_MS = 5 * MINUTE_MS;
 const TIMEOUT_MS = 15 * MINUTE_MS;
 const RESERVE_MS = 2 * MINUTE_MS;
 
-export function startReaders(cloud: Cloud): void {
+/** @param accept called if an operator accepts the deletions of a connection */
+export function startReaders(cloud: Cloud, accept: (connection: string) => void): void {
   for (const name of cloud.sources.keys()) {
     const again = (atMs: number) =>
       cloud.time.at(atMs, () => {
@@ -18,20 +19,28 @@ export function startReaders(cloud: Cloud): void {
         if (cloud.lambdas.isTwin()) cloud.start(readOnce(cloud, name));
       });
     again(START_MS + MINUTE_MS + 7_000);
-    watchDeletions(cloud, name);
+    watchDeletions(cloud, name, accept);
   }
 }
 
-function readOnce(cloud: Cloud, name: string, acceptsDeletions = false): Promise<boolean> {
-  return cloud.invoke('directory', TIMEOUT_MS, async ({ ports }) => {
+/** @returns the groups whose deletion an operator accepted and the reader reported */
+export async function readOnce(
+  cloud: Cloud,
+  name: string,
+  acceptsDeletions = false,
+): Promise<readonly string[]> {
+  let deleted: readonly string[] = [];
+  await cloud.invoke('directory', TIMEOUT_MS, async ({ ports }) => {
     const connection = await ports.connections.current(connectionName(name));
     if (connection === undefined) return;
     const deadlineMs = ports.clock() + TIMEOUT_MS - RESERVE_MS;
     const report = await readDirectory(connection, ports, { deadlineMs, acceptsDeletions });
+    deleted = report?.deleted ?? [];
     if (report === undefined || report.sent === 0) return;
     const what = `the reader read ${report.read} groups and sent ${report.sent}`;
     cloud.runLog.log({ lane: 'directory', connection: name, what });
   });
+  return deleted;
 }
 
 /**
@@ -39,7 +48,7 @@ function readOnce(cloud: Cloud, name: string, acceptsDeletions = false): Promise
  * that the reader stores and the directory has deleted. The operator accepts the deletions if at least two of these
  * groups were already in the list an hour ago.
  */
-function watchDeletions(cloud: Cloud, name: string): void {
+function watchDeletions(cloud: Cloud, name: string, accept: (connection: string) => void): void {
   let before = new Set<string>();
   const again = (atMs: number) =>
     cloud.time.at(atMs, () => {
@@ -57,8 +66,7 @@ function watchDeletions(cloud: Cloud, name: string): void {
       const isLasting = gone.filter((key) => before.has(key)).length > 1;
       before = new Set(gone);
       if (!isLasting) return;
-      cloud.runLog.fired('operator:accept_deletions');
-      cloud.start(readOnce(cloud, name, true));
+      accept(name);
     });
   again(START_MS + HOUR_MS + 8 * MINUTE_MS);
 }

@@ -184,7 +184,7 @@ function makeWorld() {
         items.delete(key);
       }
       items.set('C#a-again CONNECTION', { settings });
-      actions.push({ atMs, connection: 'a-again', kind: 'connect', done: true });
+      world.action({ connection: 'a-again', kind: 'connect' });
       const actor = { kind: 'operator', id: 'operator' };
       const connect = { atMs, action: 'connect', cause: 'operator', actor, versionAfter: null };
       items.set(`G#a-again# A#${atMs}`, { ...connect, outcome: 'written' });
@@ -246,6 +246,9 @@ function makeWorld() {
         connection: 'a',
         kind: 'approve',
         group: 'g1',
+        action: { kind: 'approve', group: 'g1', oldMs: 0 },
+        by: 'console:ada',
+        answer: 'done',
         done: true,
         ...change,
       }),
