@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildResult, buildSync } from 'esbuild';
-import { pageAsJson } from './page.ts';
+import { pageBuild, pageFiles } from '../console/page-build.ts';
 import { DEPLOYABLE_KEYS, type DeployableKey, type FunctionCode } from './function-code.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -55,4 +56,20 @@ export function bundle(entries: Record<string, string>, outDir: string): BuildRe
     logLevel: 'warning',
     metafile: true,
   });
+}
+
+let built: string | undefined;
+
+/**
+ * Returns the files of the console's page as JSON, for the bundle of the function `console`.
+ * @param root the project
+ */
+function pageAsJson(root: string): string {
+  built ??= JSON.stringify(filesOf(`${root}console/page/`));
+  return built;
+}
+
+function filesOf(sources: string) {
+  const { outputFiles } = buildSync(pageBuild(sources));
+  return pageFiles(outputFiles[0]?.text ?? '', (name) => readFileSync(`${sources}${name}`, 'utf8'));
 }

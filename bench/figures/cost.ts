@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { METRICS } from '../../shared/contract/metrics.ts';
 import { SCHEDULES } from '../../shared/contract/topology.ts';
-import { createMetrics } from '../../shared/runtime/metrics.ts';
+import { createMetrics } from '../../shared/runtime/wire.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { findProblems } from '../../shared/sync/reconcile/levels.ts';

@@ -4,12 +4,16 @@ import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { storeConnection } from '../../shared/operate/connect/connect.ts';
-import { inspectCredential } from '../../shared/operate/connect/inspect.ts';
+import {
+  type InspectedInput,
+  inspectCredential,
+  proposedSettings,
+} from '../../shared/operate/connect/inspect.ts';
 import { refuseLoopback } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { type Act, type Context, parseConnectionName } from '../context.ts';
 import { prompt, readHidden } from '../hidden-text.ts';
-import { EXIT, UsageError } from '../io.ts';
+import { EXIT, Stopped, UsageError } from '../io.ts';
 import { clashLines } from '../output/clashes.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
@@ -17,7 +21,6 @@ import { connectDirectory } from './connect-directory.ts';
 import { directoryOptions } from './directory-source.ts';
 import type { DirectoryOptions } from './directory-vendors.ts';
 import { linesOf, PROBE_PLAN, tryPlatform } from './doctor.ts';
-import { settleMemberIdField } from './member-id.ts';
 
 interface ConnectOptions extends DirectoryOptions {
   readonly baseUrl?: string;
@@ -194,4 +197,45 @@ async function readPeople({ out }: Context, ports: ToolPorts, connection: Connec
   await ports.functions.run('people', { connection }).catch(({ message }: Error) => {
     out.note(`employees could not be read: ${message}; to retry: groupsync people refresh`);
   });
+}
+
+type MemberIdField = ConnectionSettings['memberIdField'];
+
+const FIELDS: readonly { readonly value: MemberIdField; readonly label: string; readonly hint: string }[] = [
+  { value: 'userId', label: 'userId', hint: 'the user id of an employee, as in the specification' },
+  { value: 'id', label: 'id', hint: 'the employee id, as in newer descriptions of the platform' },
+];
+
+/**
+ * Returns the settings with `memberIdField` set to the kind of id that the platform's groups contain. For a new
+ * connection, the members of existing groups show the kind. If no group has a known member, the command asks the
+ * operator. Without a terminal or with `--yes`, the setting does not change.
+ */
+async function settleMemberIdField(
+  context: Context,
+  input: InspectedInput,
+  { memberIds }: Pick<Inspection, 'memberIds'>,
+): Promise<ConnectionSettings> {
+  const settings = proposedSettings(input, memberIds);
+  if (!input.isNew || memberIds === null || memberIds.field !== null) return settings;
+  const { io, out, yes } = context;
+  if (!yes && io.stdin.isTTY === true) return { ...settings, memberIdField: await ask(context, settings) };
+  out.note(
+    `memberIdField stays ${settings.memberIdField}: no group on the platform shows the kind of id that groups contain`,
+  );
+  out.note(`if groups contain employee ids: groupsync connections set ${input.name} memberIdField=id`);
+  return settings;
+}
+
+async function ask({ io }: Context, { memberIdField }: ConnectionSettings): Promise<MemberIdField> {
+  const clack = await import('@clack/prompts');
+  const answer = await clack.select({
+    message: 'Which id of an employee do groups on the platform contain?',
+    options: [...FIELDS],
+    initialValue: memberIdField,
+    input: io.stdin,
+    output: io.stderr,
+  });
+  if (clack.isCancel(answer)) throw new Stopped();
+  return answer;
 }

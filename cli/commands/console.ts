@@ -5,11 +5,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { endSessions, listSessions } from '../../shared/operate/console-sessions.ts';
 import type { Act, Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { EXIT, UsageError } from '../io.ts';
+import { plural } from '../output/words.ts';
 import { examples, port } from './arguments.ts';
-import { addConsoleSessions } from './console-sessions.ts';
 
 export function addConsole(program: Command, act: Act): void {
   const console = program
@@ -81,4 +82,52 @@ function openBrowser(url: string): () => void {
   child.on('error', () => undefined);
   child.unref();
   return () => rmSync(folder, { recursive: true, force: true });
+}
+
+function addConsoleSessions(console: Command, act: Act): void {
+  const sessions = console
+    .command('sessions')
+    .description('people who are signed in to the deployed console')
+    .addHelpText(...examples('console sessions', 'console sessions end ann@acme.test'));
+  sessions
+    .command('list', { isDefault: true })
+    .description('list the sessions of people with a role for the connection')
+    .addHelpText(...examples('console sessions list', 'console sessions list --json'))
+    .action(act(list));
+  sessions
+    .command('end')
+    .description('end a session, or all sessions of a person')
+    .argument('<session>', 'id of a session, as in list, or the person')
+    .addHelpText(...examples('console sessions end 3f9a01bc77e2', 'console sessions end ann@acme.test --yes'))
+    .action(act(end));
+}
+
+async function list({ out, connection, connected }: Context): Promise<number> {
+  const sessions = await listSessions(connection, (await connected()).ports);
+  out.answer({ sessions }, () =>
+    out.table(
+      sessions,
+      [
+        { title: 'id', of: ({ id }) => id, whole: true },
+        { title: 'person', of: ({ person }) => person, whole: true },
+        { title: 'role', of: ({ role }) => role },
+        { title: 'since', of: ({ since }) => since },
+        { title: 'expires', of: ({ expiresAt }) => expiresAt },
+      ],
+      'no person with a role for this connection is signed in',
+    ),
+  );
+  return EXIT.done;
+}
+
+async function end(context: Context, session: string): Promise<number> {
+  const { out, connection, connected } = context;
+  if (!(await context.confirm(`End the sessions ${session}? The person must sign in again.`)))
+    return EXIT.failed;
+  const ended = await endSessions(connection, session, (await connected()).ports);
+  const done = `ended ${plural(ended, 'session')}`;
+  out.answer({ ended }, () =>
+    out.line(ended > 0 ? done : `connection ${connection} has no session ${session}`),
+  );
+  return ended > 0 ? EXIT.done : EXIT.failed;
 }

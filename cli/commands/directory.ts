@@ -1,6 +1,8 @@
 import { type Command, Option } from 'commander';
 import * as z from 'zod';
 import {
+  type DirectoryComparison,
+  type DirectoryDisconnection,
   type DirectoryGroupRow,
   DirectoryReadReport,
   type DirectoryStatus,
@@ -11,17 +13,18 @@ import {
   recordAcceptedDeletions,
   recordDeletedGroups,
 } from '../../shared/operate/directory/accept-deletions.ts';
+import { compareDirectory } from '../../shared/operate/directory/compare.ts';
 import { guidePages } from '../../shared/operate/directory/guides/index.ts';
+import { refuseOwnerless } from '../../shared/operate/directory/reader-groups.ts';
 import { readDirectoryGroups, readDirectoryStatus } from '../../shared/operate/directory/status.ts';
+import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { formatSource, needsAttention } from '../../shared/operate/status.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, HintedError } from '../io.ts';
 import { duration, plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
-import { compare } from './directory-compare.ts';
-import { disconnect } from './directory-disconnect.ts';
-import { directoryOptions } from './directory-source.ts';
+import { chosenDirectory, directoryOptions, withHint } from './directory-source.ts';
 import { takeover } from './directory-takeover.ts';
 import type { DirectoryOptions } from './directory-vendors.ts';
 
@@ -185,3 +188,79 @@ async function read(context: Context, { full = false, acceptDeletions }: ReadOpt
   });
   return failed > 0 ? EXIT.attention : EXIT.done;
 }
+
+/**
+ * After confirmation, stops reading the directory and deletes its credential. @throws InvalidSettingError while the
+ * reader owns groups
+ */
+async function disconnect(context: Context): Promise<number> {
+  const { out } = context;
+  const { ports, found } = await context.connected();
+  const { name } = found;
+  const kind = found.settings.directory?.kind ?? null;
+  const answer: DirectoryDisconnection = { connection: name, kind };
+  if (kind === null) {
+    out.answer(answer, () => out.line(`${name} reads no directory`));
+    return EXIT.done;
+  }
+  const plan = await planSettings(name, [{ key: 'directory', value: null }], ports);
+  await refuseOwnerless(found, plan.next, ports);
+  if (
+    !(await context.confirm(`Stop reading the directory (${kind}) for ${name}, and delete its credential?`))
+  )
+    return EXIT.failed;
+  await changeSettings(plan, ports);
+  await ports.directoryApplicants.remove(name);
+  out.answer(answer, () => out.line(`${name} does not read ${kind} any more; its groups stay as they are`));
+  return EXIT.done;
+}
+
+/** Prints the changes on the platform that a first run of the reader would cause. */
+async function compare(context: Context, options: DirectoryOptions): Promise<number> {
+  const { out } = context;
+  const { connection, kind, directory, ports } = await chosenDirectory(context, options);
+  out.note(`reading the directory of ${connection.name} and the platform …`);
+  const comparison = await withHint(compareDirectory(connection, directory, ports), kind);
+  const { groups, changes, unmanaged, unmanagedCount } = comparison;
+  out.answer(comparison, () => {
+    out.line(totalsLine(comparison));
+    out.table(
+      groups.filter(({ action }) => action !== 'same'),
+      [
+        { title: 'group', of: ({ group, name }) => `${name} (${group})`, whole: 'id' },
+        { title: 'would be', of: ({ action }) => ACTIONS[action] },
+        { title: 'platform group', of: ({ platformId }) => platformId ?? '' },
+        { title: 'added', of: ({ added }) => added, align: 'right' },
+        { title: 'removed', of: ({ removed }) => removed, align: 'right' },
+        { title: 'pending', of: ({ pending }) => pending, align: 'right' },
+        { title: 'problem', of: ({ problem, other }) => problem ?? other ?? '' },
+      ],
+      'every compared platform group equals its directory group',
+    );
+    for (const { kind, groupName, user, email } of changes)
+      out.line(`${kind === 'added' ? '+' : '-'} ${groupName}: ${email ?? user}`);
+    if (unmanagedCount > 0)
+      out.line(
+        `${plural(unmanagedCount, 'platform group')} stay as they are: ${unmanaged
+          .slice(0, MAX_NAMED)
+          .map(({ name, platformId }) => name ?? platformId)
+          .join(', ')}`,
+      );
+  });
+  return EXIT.done;
+}
+
+const MAX_NAMED = 5;
+
+const ACTIONS = {
+  adopt: 'adopted',
+  create: 'created',
+  change: 'changed',
+  same: 'left as it is',
+  name_clash: 'name in use',
+  other_source: 'left to its source',
+  unreadable: 'not read',
+} as const;
+
+const totalsLine = ({ totals }: DirectoryComparison): string =>
+  `${totals.adopt} adopted, ${totals.create} created, ${totals.change} changed, ${totals.same} same; ${plural(totals.added, 'member')} added, ${totals.removed} removed, ${totals.pending} pending`;

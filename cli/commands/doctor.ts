@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import * as z from 'zod';
 import type { Check, ProbeReport } from '../../shared/contract/answers/connect.ts';
 import { checkAlarms } from '../../shared/operate/doctor/alarms.ts';
+import { passed } from '../../shared/operate/doctor/check.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
-import { checkNode } from '../../shared/operate/doctor/node.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, Stopped, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
@@ -138,4 +138,14 @@ async function notifyTargets({ out, connection, connected }: Context, silent: bo
   return silent || (notified.length > 0 && notified.every(({ failure }) => failure === null))
     ? EXIT.done
     : EXIT.failed;
+}
+
+const RECOMMENDED = ['22', '24'];
+
+/** Reports the Node.js version that runs the command. Any version that the package accepts works. */
+function checkNode(version: string): Check {
+  const [major = ''] = version.split('.');
+  if (RECOMMENDED.includes(major)) return passed('node', version);
+  const limit = Number(major) < 22 ? '; the AWS SDK requires Node 22 from January 2027' : '';
+  return passed('node', `${version} works${limit}; ${RECOMMENDED.join(' or ')} is recommended`);
 }

@@ -4,7 +4,8 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { Erased } from '../sync/ports/eraser.ts';
 import { ERASING } from '../sync/ports/logs.ts';
-import { forgetScimUser } from '../sync/scim/forget-user.ts';
+import type { ScimStore } from '../sync/ports/scim.ts';
+import { unindex } from '../sync/scim/indexing.ts';
 import { WORKERS_KNOW_AFTER_MS } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 import { readableConnections } from './settings.ts';
@@ -89,4 +90,21 @@ export async function eraseConnection(
   const atMs = ports.clock();
   await ports.connections.keepName(name, company, { removedMs: atMs, erasedMs: atMs });
   return ports.eraser.connection(name);
+}
+
+/**
+ * Erases the SCIM data of a user and the index entries of its values. The id and the memberships stay. After that, a
+ * client gets 404 for the user, and can create the user again.
+ * @returns false if there is no such user
+ */
+export async function forgetScimUser(
+  connection: ConnectionName,
+  member: MemberId,
+  { scim }: { readonly scim: ScimStore },
+): Promise<boolean> {
+  const [found] = await scim.read(connection, 'User', [member]);
+  if (found === undefined) return false;
+  await unindex(found, undefined, { connection, ports: { scim } });
+  await scim.remove(connection, found);
+  return true;
 }

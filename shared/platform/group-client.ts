@@ -1,12 +1,16 @@
 import { Agent } from 'undici';
 import * as z from 'zod';
+import { eachField } from '../domain/group-fields.ts';
+import { platformGroupId, platformUserId, versionToken } from '../domain/ids.ts';
 import { parseSecureUrl } from './base-url.ts';
 import type { Caller, CallOptions, Endpoint } from './call.ts';
 import { createCaller, type Limits, type PlatformClientOptions } from './caller.ts';
+import type { Decoding } from './decode.ts';
+import { NotFoundError } from './errors.ts';
 import { activityNames, activityResource } from './resources/activity.ts';
 import { employeesResource } from './resources/employees.ts';
-import { groupsResource } from './resources/groups.ts';
 import { text } from './schemas/field.ts';
+import { holdVersions, releaseVersions } from './version-digits.ts';
 
 export type GroupClient = ReturnType<typeof createGroupClient>;
 
@@ -85,4 +89,134 @@ const currentUserResource = (call: Caller) => ({
   /** `POST /mark_app_installed`: needs no body and no scope, and returns `{ok: true}`. */
   markInstalled: (options?: CallOptions) =>
     call({ endpoint: MARK_INSTALLED, decoding: { schema: Installation, exact: true } }, options),
+});
+
+const filled = z.string().min(1);
+const version = z.union([filled, z.number()]);
+
+/**
+ * Workforce Platform API, Group. Apart from `spokeId` and the additional fields, all fields must be present: if a
+ * missing `users` became an empty list, the next write would empty the group. `users` may contain ids of users who do
+ * not exist. `version` is an opaque string or number.
+ */
+const Group = z.lazy(() =>
+  z.object({
+    id: z.string().min(1).transform(platformGroupId),
+    ...eachField(() => z.string().nullish()),
+    name: z.string(),
+    spokeId: z
+      .string()
+      .nullish()
+      .transform((id) => id ?? null),
+    users: z.array(z.string().transform(platformUserId)),
+    version: version.transform(versionToken),
+  }),
+);
+
+/** The fields that can still be read from a malformed group in a list. */
+const OddGroup = z.lazy(() =>
+  z.object({ id: z.string().min(1).transform(platformGroupId), spokeId: z.string().nullable().catch(null) }),
+);
+
+/**
+ * A list of groups. A malformed group does not make the whole list fail, because groupsync does not manage every group.
+ * An element without an id becomes `undefined`. If no element has an id, the answer is not a list of groups.
+ */
+const GroupList = z.lazy(() =>
+  z
+    .array(z.union([Group, OddGroup, z.unknown().transform(() => undefined)]))
+    .refine((list) => list.length === 0 || list.some((group) => group !== undefined), {
+      error: 'expected groups with ids, got a list of something else',
+    }),
+);
+
+const content = () => ({
+  ...eachField(() => z.string().nullish()),
+  name: filled,
+  spokeId: filled.nullable(),
+  users: z.array(filled).readonly(),
+});
+
+/** Body of a new group. `spokeId` is the id that groupsync gives the group. */
+const NewGroup = z.lazy(() => z.strictObject({ ...content(), spokeId: filled }));
+type NewGroup = z.infer<typeof NewGroup>;
+
+/** The body of a replacement. It is always complete, because a PUT also changes the fields that are missing in it. */
+const GroupReplacement = z.lazy(() => z.strictObject({ ...content(), version }));
+type GroupReplacement = z.infer<typeof GroupReplacement>;
+
+/** The body of a change. It contains the version from which the change was computed, and at least one changed field. */
+const GroupChange = z.lazy(() =>
+  z
+    .strictObject(content())
+    .partial()
+    .extend({ version })
+    .refine(
+      ({ version: _, ...change }) => Object.values(change).some((field) => field !== undefined),
+      'expected a field to change',
+    ),
+);
+type GroupChange = z.infer<typeof GroupChange>;
+
+const LIST: Endpoint = { method: 'GET', path: '/platform/api/groups' };
+const CREATE: Endpoint = { method: 'POST', path: '/platform/api/groups' };
+const READ: Endpoint = { method: 'GET', path: '/platform/api/groups/{groupId}' };
+const REPLACE: Endpoint = { method: 'PUT', path: '/platform/api/groups/{groupId}' };
+const CHANGE: Endpoint = { method: 'PATCH', path: '/platform/api/groups/{groupId}' };
+const DELETE: Endpoint = { method: 'DELETE', path: '/platform/api/groups/{groupId}' };
+
+/** A malformed field of a group is an error and is not dropped, because the next write depends on the field. */
+const decoding = { schema: Group, exact: true, prepare: holdVersions } as const;
+const listDecoding: Decoding<z.infer<typeof GroupList>> = {
+  schema: GroupList,
+  exact: true,
+  prepare: holdVersions,
+  oddOf: (list) =>
+    list.flatMap((group, at) => (group === undefined || !('version' in group) ? [`[${at}]`] : [])),
+};
+
+/**
+ * Workforce Platform API, Groups. Only OAuth applications may call it. Any other credential causes a ForbiddenError.
+ * Each response must contain id, name, users and version. Otherwise the call fails with an UnexpectedBodyError. The
+ * method `list` is less strict: a malformed group has only its id and spokeId, and an element without an id is dropped.
+ *
+ * A failed write may still have taken effect: see `mayHaveTakenEffect(error)`. A stale version may cause a
+ * ConflictError or another 4xx. So after another 4xx, the caller must read the group and compare its version.
+ */
+const groupsResource = (call: Caller) => ({
+  /** `GET /groups`: all third-party groups of the organisation, in one answer. */
+  list: async (options?: CallOptions) => {
+    const groups = await call({ endpoint: LIST, decoding: listDecoding }, options);
+    return groups.filter((group) => group !== undefined);
+  },
+  /** `GET /groups/{groupId}`. @throws NotFoundError */
+  get: (groupId: string, options?: CallOptions) =>
+    call({ endpoint: READ, ids: { groupId }, decoding }, options),
+  /**
+   * `POST /groups` with name, spokeId (the id that groupsync gives the group) and users. Returns the group with its
+   * version. The call is repeated only if the first attempt certainly had no effect.
+   */
+  create: (value: NewGroup, options?: CallOptions) =>
+    call({ endpoint: CREATE, body: { schema: NewGroup, value }, decoding }, options),
+  /** `PUT /groups/{groupId}` with the whole group, and the version from which it was computed. @throws ConflictError */
+  replace: (groupId: string, value: GroupReplacement, options?: CallOptions) => {
+    const body = { schema: GroupReplacement, value, finish: releaseVersions };
+    return call({ endpoint: REPLACE, ids: { groupId }, body, decoding }, options);
+  },
+  /** `PATCH /groups/{groupId}` with the version and only the given fields. @throws ConflictError */
+  patch: (groupId: string, value: GroupChange, options?: CallOptions) => {
+    const body = { schema: GroupChange, value, finish: releaseVersions };
+    return call({ endpoint: CHANGE, ids: { groupId }, body, decoding }, options);
+  },
+  /** `DELETE /groups/{groupId}`: succeeds with any 2xx. After a 404, the result is `absent` and not an error. */
+  delete: async (groupId: string, options?: CallOptions): Promise<'deleted' | 'absent'> => {
+    const nothing = { schema: z.undefined(), ignoreBody: true };
+    try {
+      await call({ endpoint: DELETE, ids: { groupId }, decoding: nothing }, options);
+      return 'deleted';
+    } catch (error) {
+      if (error instanceof NotFoundError) return 'absent';
+      throw error;
+    }
+  },
 });

@@ -1,6 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { ENVIRONMENT } from '../contract/names.ts';
+import { METRIC_DIMENSION, type MetricName } from '../contract/metrics.ts';
+import { ENVIRONMENT, METRIC_NAMESPACE } from '../contract/names.ts';
 import { createApplyQueue } from '../queues/apply-queue.ts';
 import { createDeadLetterQueue } from '../queues/dead-letter-queue.ts';
 import { createConnectionStore } from '../store/connection-store.ts';
@@ -14,7 +15,6 @@ import type { IngestPorts } from '../sync/ingest/ingest.ts';
 import { newId, sleep, systemClock, systemRandom } from './clock.ts';
 import { type Config, readConfig, required } from './config.ts';
 import { createLogger, type Logger } from './logger.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
 
 export interface Base {
   readonly config: Config;
@@ -81,3 +81,30 @@ export function wireIngest(): Base & { readonly ports: IngestPorts } {
   const deadLetters = createDeadLetterQueue(state.sqs, { queueUrl, source: 'ingest', clock: systemClock });
   return { ...base, ports: { ...state, deadLetters } };
 }
+
+interface Metrics {
+  /** Counts a completed run. */
+  count(name: MetricName): void;
+}
+
+interface MetricsOptions {
+  readonly prefix: string;
+  readonly clock: () => number;
+  readonly write: (line: string) => void;
+}
+
+/**
+ * Writes metrics in CloudWatch's embedded metric format. Each value is one log line, and CloudWatch makes a metric of
+ * it. Source: Amazon CloudWatch user guide, "Specification: Embedded metric format".
+ */
+export const createMetrics = ({ prefix, clock, write }: MetricsOptions): Metrics => ({
+  count(name) {
+    const metric = {
+      Namespace: METRIC_NAMESPACE,
+      Dimensions: [[METRIC_DIMENSION]],
+      Metrics: [{ Name: name, Unit: 'Count' }],
+    };
+    const directive = { Timestamp: clock(), CloudWatchMetrics: [metric] };
+    write(JSON.stringify({ _aws: directive, [METRIC_DIMENSION]: prefix, [name]: 1 }));
+  },
+});

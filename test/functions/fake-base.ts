@@ -2,7 +2,7 @@ import type { Context, SQSRecord } from 'aws-lambda';
 import { ENVIRONMENT } from '../../shared/contract/names.ts';
 import { readConfig } from '../../shared/runtime/config.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
-import { createMetrics } from '../../shared/runtime/metrics.ts';
+import { createMetrics } from '../../shared/runtime/wire.ts';
 
 export const CONTEXT = {
   awsRequestId: 'request-1',

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { handler } from '../../functions/scim.ts';
-import { addressFilter } from '../../shared/runtime/address-filter.ts';
+import { addressFilter } from '../../shared/runtime/wire-scim.ts';
 import { NAMED_USER } from '../../shared/scim/schemas/user.ts';
 import { createWorld } from '../sync/scim/support/server.ts';
 import { CONTEXT, fakeBase } from './fake-base.ts';

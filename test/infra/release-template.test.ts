@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import cdkJson from '../../cdk.json' with { type: 'json' };
 import { ConnectorStack } from '../../infra/connector-stack.ts';
 import { DEPLOYABLE_KEYS, type FunctionCode } from '../../infra/function-code.ts';
-import type { Json, JsonObject } from '../../infra/merge-templates.ts';
+import type { Json, JsonObject } from '../../infra/release-template.ts';
 import { releaseTemplate, zipName } from '../../infra/release-template.ts';
 import { readSettings } from '../../infra/settings.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createMetrics } from '../../shared/runtime/metrics.ts';
+import { createMetrics } from '../../shared/runtime/wire.ts';
 
 /** Source: Amazon CloudWatch user guide, "Specification: Embedded metric format". */
 it('a metric counts one completed run, and has the prefix as its dimension', () => {

@@ -1,10 +1,19 @@
-import type { Directory, DirectoryMember, DirectoryPage } from '../../sync/ports/directory.ts';
+import * as z from 'zod';
+import { parseJson } from '../../contract/json.ts';
+import type {
+  Directory,
+  DirectoryChange,
+  DirectoryChanges,
+  DirectoryMember,
+  DirectoryPage,
+  NamedMember,
+} from '../../sync/ports/directory.ts';
 import type { DirectoryWorld } from '../exchange.ts';
 import { type Api, type ApiOptions, createApi, pathOf } from './api.ts';
-import { changesSince, cursorAt } from './changes.ts';
-import { findGroup, groupPages } from './groups.ts';
+import { findGroup, groupList, groupPages } from './groups.ts';
 import { listPages, PAGE_SIZE } from './lists.ts';
-import { User } from './schemas.ts';
+import { firstPoll, pollLog } from './log.ts';
+import { type LogEvent, User } from './schemas.ts';
 import { findUser, userList, userOf } from './users.ts';
 
 /** The smallest scopes that read groups with their members, users and the log. */
@@ -41,4 +50,132 @@ export async function* memberPages(api: Api, group: string): AsyncGenerator<Dire
 /** Reads one page with one user, to test the right to read users. */
 export async function tryUsers(api: Api): Promise<void> {
   for await (const _ of listPages(api, userList({ limit: '1' }))) return;
+}
+
+/**
+ * Each run also lists the changes of this time before its last position, because clocks differ and answers are late.
+ * The log needs no overlap, because its cursor follows the order of storage.
+ */
+const OVERLAP_MS = 5 * 60_000;
+
+const Cursor = z.object({
+  /** Milliseconds since 1970. */
+  sinceMs: z.number(),
+  /** Path and query of the next poll of the log. */
+  log: z.string().optional(),
+});
+
+const cursorAt = (nowMs: number): string => JSON.stringify({ sinceMs: nowMs });
+
+/**
+ * Reads which groups and users have changed. If nothing has changed, this function makes three calls:
+ *
+ *   call                        | shows                              | does not show
+ *   ----------------------------|------------------------------------|-------------------------------------------
+ *   groups changed since a time | new, renamed, with other members   | deleted groups, members who were deleted
+ *   users changed since a time  | new, renamed, enabled or disabled  | deleted users
+ *   the System Log              | all of these, and deletions        | entries that are late or lost
+ */
+async function changesSince(api: Api, given: string, nowMs: number): Promise<DirectoryChanges> {
+  const json = parseJson(given);
+  const cursor = Cursor.safeParse(json.ok ? json.value : undefined).data;
+  // The cursor is not from Okta, for example because the connection has changed its directory.
+  if (cursor === undefined) return { groups: [], users: [], cursor: cursorAt(nowMs), isReset: true };
+  const sinceMs = Math.min(cursor.sinceMs, nowMs) - OVERLAP_MS;
+  const log = await pollLog(api, cursor.log, firstPoll(sinceMs, nowMs));
+  return {
+    groups: latestOf([...(await changedGroups(api, sinceMs)), ...changesIn(log.events, 'UserGroup')]),
+    users: latestOf([...(await changedUsers(api, sinceMs)), ...changesIn(log.events, 'User')]),
+    cursor: JSON.stringify({ sinceMs: nowMs, log: log.next }),
+    isReset: log.isReset,
+  };
+}
+
+const isAfter = (field: string, ms: number): string => `${field} gt "${new Date(ms).toISOString()}"`;
+
+async function changedGroups(api: Api, sinceMs: number): Promise<readonly DirectoryChange[]> {
+  const filter = `${isAfter('lastMembershipUpdated', sinceMs)} or ${isAfter('lastUpdated', sinceMs)}`;
+  const changes: DirectoryChange[] = [];
+  for await (const { items } of listPages(api, groupList({ filter }))) {
+    for (const { id, lastUpdated, lastMembershipUpdated } of items) {
+      const atMs = Math.max(lastUpdated, lastMembershipUpdated);
+      changes.push({ key: id, atMs, isDeletion: false, isMembership: lastUpdated <= sinceMs });
+    }
+  }
+  return changes;
+}
+
+/**
+ * Returns the changed users with their states. One call returns 200 users, so a change of all users costs few calls.
+ */
+async function changedUsers(api: Api, sinceMs: number): Promise<readonly DirectoryChange[]> {
+  const changes: DirectoryChange[] = [];
+  for await (const { items, asOfMs } of listPages(
+    api,
+    userList({ filter: isAfter('lastUpdated', sinceMs) }),
+  )) {
+    for (const user of items) {
+      const found = { user: userOf(user), asOfMs };
+      changes.push({ key: user.id, atMs: user.lastUpdated ?? asOfMs, isDeletion: false, found });
+    }
+  }
+  return changes;
+}
+
+/** Events that report a deletion. Deletions in Okta are permanent, and Okta never reuses an id. */
+const DELETIONS = new Set(['group.lifecycle.delete', 'user.lifecycle.delete.completed']);
+
+/** For each event that adds or removes a member, whether the member is in the group after the event. */
+const IS_MEMBER_AFTER: Readonly<Record<string, boolean>> = {
+  'group.user_membership.add': true,
+  'group.user_membership.remove': false,
+};
+
+/**
+ * Returns the changes of groups or users in the log. An event about a membership is a change of the group, not of the
+ * user.
+ */
+const changesIn = (events: readonly LogEvent[], type: 'User' | 'UserGroup'): readonly DirectoryChange[] =>
+  events
+    .filter(({ eventType }) => eventType.startsWith('group.') === (type === 'UserGroup'))
+    .flatMap((event) => {
+      const { eventType, published: atMs } = event;
+      const isDeletion = DELETIONS.has(eventType) && isSuccess(event);
+      const isMembership = eventType.startsWith('group.user_membership.');
+      const members = isMembership ? membersIn(event) : [];
+      return targetsOf(event, type).map((key) => {
+        return { key, atMs, isDeletion, isFinal: isDeletion, isMembership, members };
+      });
+    });
+
+const isSuccess = ({ outcome }: LogEvent): boolean => outcome?.result === 'SUCCESS';
+
+const targetsOf = ({ target }: LogEvent, type: 'User' | 'UserGroup'): readonly string[] =>
+  (target ?? []).flatMap((one) => (one.type === type && one.id ? [one.id] : []));
+
+function membersIn(event: LogEvent): readonly NamedMember[] {
+  const isMember = IS_MEMBER_AFTER[event.eventType];
+  if (isMember === undefined || !isSuccess(event)) return [];
+  return targetsOf(event, 'User').map((key) => ({ key, atMs: event.published, isMember }));
+}
+
+/**
+ * Combines all changes of each key into one change, with the latest time and with all named members. If one of the
+ * changes is a deletion, the result is the deletion, because a deletion is final and a list may be delayed.
+ */
+function latestOf(changes: readonly DirectoryChange[]): readonly DirectoryChange[] {
+  const latest = new Map<string, DirectoryChange>();
+  for (const change of changes) {
+    const before = latest.get(change.key);
+    latest.set(change.key, before === undefined ? change : merged(before, change));
+  }
+  return [...latest.values()];
+}
+
+function merged(before: DirectoryChange, change: DirectoryChange): DirectoryChange {
+  const atMs = Math.max(before.atMs, change.atMs);
+  const isMembership = before.isMembership === true && change.isMembership === true;
+  const deletion = [before, change].find(({ isDeletion }) => isDeletion);
+  const members = [before, change].flatMap((one) => one.members ?? []);
+  return { ...(deletion ?? { ...before, ...change }), atMs, isMembership, members };
 }

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
+import { exportJWK, type GenerateKeyPairResult, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { parseJson } from '../../contract/json.ts';
 import { DirectoryError } from '../../sync/ports/directory.ts';
 import { type DirectoryAnswer, type DirectoryWorld, exchange, headersOf } from '../exchange.ts';
 import type { Claims, Signer } from './assertion.ts';
-import { createProofKey, type ProofKey } from './dpop.ts';
 import type { NewId } from './ids.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { tokenReasonOf, tokenRefusal } from './refusal.ts';
@@ -159,4 +160,51 @@ function tokenIn(answer: DirectoryAnswer, scopes: readonly string[]) {
   }
   const isBound = data.token_type.toLowerCase() === 'dpop';
   return { token: { text: data.access_token, isBound }, lifetimeMs: data.expires_in * 1_000 };
+}
+
+/** A key of this process that proves the possession of access tokens (RFC 9449). */
+interface ProofKey {
+  proofOf(request: ProvenRequest): Promise<string>;
+}
+
+interface ProvenRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  /** Milliseconds since 1970. */
+  readonly nowMs: number;
+  /** The latest nonce of the server. */
+  readonly nonce: string | undefined;
+  /** The access token of an API call; undefined for a token request. */
+  readonly token?: string;
+}
+
+const ALGORITHM = 'ES256';
+
+/** Returns a key that is created at the first proof, because an organisation may require no proof. */
+function createProofKey(newId: NewId): ProofKey {
+  let pair:
+    | Promise<{ readonly privateKey: GenerateKeyPairResult['privateKey']; readonly jwk: JWK }>
+    | undefined;
+  const create = async () => {
+    const { privateKey, publicKey } = await generateKeyPair(ALGORITHM);
+    return { privateKey, jwk: await exportJWK(publicKey) };
+  };
+  return {
+    async proofOf({ method, url, nowMs, nonce, token }) {
+      pair ??= create();
+      const { privateKey, jwk } = await pair;
+      const { origin, pathname } = new URL(url);
+      const claims = {
+        jti: newId(),
+        htm: method,
+        htu: `${origin}${pathname}`,
+        iat: Math.floor(nowMs / 1_000),
+        ...(nonce !== undefined && { nonce }),
+        ...(token !== undefined && { ath: createHash('sha256').update(token).digest('base64url') }),
+      };
+      return new SignJWT(claims)
+        .setProtectedHeader({ alg: ALGORITHM, typ: 'dpop+jwt', jwk })
+        .sign(privateKey);
+    },
+  };
 }

@@ -1,15 +1,18 @@
 import type { DirectoryOf } from '../../contract/settings.ts';
-import { DirectoryError } from '../../sync/ports/directory.ts';
+import { DirectoryError, type DirectoryStep } from '../../sync/ports/directory.ts';
 import type { DirectoryWorld } from '../exchange.ts';
+import { attempt, firstOf, stepOf, unlessMissing } from '../steps.ts';
 import type { ReadSecret, Vendor } from '../vendor.ts';
+import { type Api, createApi } from './api.ts';
 import { keySigner, kmsSigner, type Signer } from './assertion.ts';
 import { accessTokenAuthorization, apiTokenAuthorization } from './authorization.ts';
-import { createOktaDirectory, SCOPES } from './directory.ts';
-import { type Application, examineOkta, type OktaCredential } from './examine.ts';
+import { createOktaDirectory, memberPages, SCOPES, tryUsers } from './directory.ts';
+import { groupPages } from './groups.ts';
 import { createIds } from './ids.ts';
+import { firstPoll, readPage } from './log.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { ApiToken, PrivateJwk } from './schemas.ts';
-import { createSignIn } from './sign-in.ts';
+import { claimsOf, createSignIn, type SignIn } from './sign-in.ts';
 
 export const okta: Vendor<'okta'> = {
   async open(setting, readSecret, world) {
@@ -49,3 +52,87 @@ async function credentialOf(
   if (data !== undefined) return application(keySigner(data), false);
   throw new DirectoryError('denied', 'expected the private key as JWK, with the fields kty, kid and d');
 }
+
+interface Application {
+  readonly clientId: string;
+  readonly signer: Signer;
+  readonly isKms: boolean;
+}
+
+type OktaCredential = Application | { readonly apiToken: string };
+
+interface Examined {
+  readonly orgUrl: string;
+  readonly credential: OktaCredential;
+}
+
+const RIGHTS = ['groups', 'members', 'users', 'reports'] as const;
+type Right = (typeof RIGHTS)[number];
+
+/** The scope for groups also allows reading members. */
+const SCOPE_OF: Readonly<Record<Right, string>> = { ...SCOPES, members: SCOPES.groups };
+
+/** For each right, the calls that need this right. Only the first page of a list is read. */
+const CALLS: Readonly<Record<Right, (api: Api, nowMs: number) => Promise<unknown>>> = {
+  groups: (api) => firstOf(groupPages(api)),
+  async members(api) {
+    const [group] = (await firstOf(groupPages(api)))?.items ?? [];
+    return group && unlessMissing(() => firstOf(memberPages(api, group.id)));
+  },
+  users: tryUsers,
+  reports: (api, nowMs) => readPage(api, firstPoll(nowMs, nowMs)),
+};
+
+/**
+ * Tries each step of reading an organisation: the signature, the sign-in, and then each right. The token for each right
+ * has only the scope of this right, so the result shows which scope is not granted. An API token has no scopes and no
+ * sign-in, so its step `credential` always succeeds.
+ */
+async function examineOkta(
+  { orgUrl, credential }: Examined,
+  world: DirectoryWorld,
+): Promise<readonly DirectoryStep[]> {
+  const limits = createRateLimits(world);
+  if ('apiToken' in credential) {
+    const api = createApi(
+      { orgUrl, authorization: apiTokenAuthorization(credential.apiToken), limits },
+      world,
+    );
+    return [{ step: 'credential', failure: undefined }, ...(await examineRights(() => api, world))];
+  }
+  const { signer, isKms } = credential;
+  const application = { ...credential, orgUrl, newId: createIds(world) };
+  const signing = await attempt(() => signer.sign(claimsOf(application, world.clock())));
+  const signed = stepOf(isKms ? 'signature' : 'credential', signing);
+  if (signed.failure !== undefined) return [signed];
+  const signIns = new Map(
+    RIGHTS.map((right) => {
+      const options = { ...application, scopes: [SCOPE_OF[right]] };
+      return [right, createSignIn(options, world, limits)] as const;
+    }),
+  );
+  const entered = await signInOnce([...signIns.values()]);
+  if (entered.failure !== undefined) return [signed, entered];
+  const apiOf = (right: Right) => {
+    const authorization = accessTokenAuthorization(signIns.get(right) as SignIn);
+    return createApi({ orgUrl, authorization, limits }, world);
+  };
+  return [signed, entered, ...(await examineRights(apiOf, world))];
+}
+
+/** The step of the sign-in succeeds if Okta grants at least one scope. */
+async function signInOnce(signIns: readonly SignIn[]): Promise<DirectoryStep> {
+  const outcomes = await Promise.all(signIns.map((signIn) => attempt(() => signIn.current())));
+  const [first = { value: undefined }] = outcomes;
+  return stepOf('token exchange', outcomes.find((outcome) => 'value' in outcome) ?? first);
+}
+
+const examineRights = (
+  apiOf: (right: Right) => Api,
+  world: DirectoryWorld,
+): Promise<readonly DirectoryStep[]> =>
+  Promise.all(
+    RIGHTS.map(async (right) =>
+      stepOf(right, await attempt(() => CALLS[right](apiOf(right), world.clock()))),
+    ),
+  );

@@ -1,9 +1,12 @@
 import type { Check } from '../../contract/answers/connect.ts';
+import { DirectoryExamination, type DirectoryStepRow } from '../../contract/answers/directory.ts';
 import type { SourceReport } from '../../contract/answers/status.ts';
+import type { DirectorySetting } from '../../contract/settings.ts';
 import { holdsOf } from '../../domain/hold.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import { type Connection, problemsOf, repairOf } from '../../sync/ports/connections.ts';
 import { failureIn, withoutCutJson } from '../../sync/ports/platform.ts';
+import { fixOfStep } from '../directory/guides/index.ts';
 import { plural } from '../names.ts';
 import { rowsOf } from '../setting-requests.ts';
 import {
@@ -19,14 +22,15 @@ import {
   type Checked,
   check,
   connectAgain,
+  elsewhere,
   fault,
   fixOfCall,
   guarded,
+  messageOf,
   minutes,
   passed,
   wait,
 } from './check.ts';
-import { checkDirectory } from './directory.ts';
 
 /** If a larger share of memberships match no employee, usually a match rule is wrong, not the data of single people. */
 const MAX_UNMATCHED_SHARE = 0.1;
@@ -248,3 +252,33 @@ function fixOfSource({ source, stopped, late }: SourceReport, { name }: Connecti
   const expectLess = `groupsync connections set ${name} sources.expectEvery.${source}=1440`;
   return `${FIX_OF_SOURCE[source]}\n${source === 'directory' ? 'groupsync directory read' : expectLess}`;
 }
+
+const LOG = 'aws logs tail "/aws/lambda/$GROUPSYNC_PREFIX-directory" --since 1h';
+
+/**
+ * Runs each step of reading the directory in the deployed function, with the function's own role and secret. Returns no
+ * check for a connection without a directory.
+ */
+async function checkDirectory(
+  connection: Connection,
+  { functions, deployment }: ToolPorts,
+): Promise<Checked> {
+  const { name, settings } = connection;
+  if (settings.directory === null) return [];
+  if (deployment.isConsole) return elsewhere('directory', 'each step of reading the directory');
+  let steps: readonly DirectoryStepRow[];
+  try {
+    const answer = await functions.run('directory', { connection: name, examine: true });
+    steps = DirectoryExamination.parse(answer).reports[0].steps;
+  } catch (error) {
+    const fix = `deploy with directory: true (docs/deploy.md). If the function exists, its log has the reason:\n${LOG}`;
+    return fault('directory', `the function directory cannot be called: ${messageOf(error)}`, fix);
+  }
+  return steps.map((row) => checkOfStep(row, settings.directory as DirectorySetting, name));
+}
+
+const checkOfStep = (row: DirectoryStepRow, setting: DirectorySetting, connection: string): Check =>
+  check(`directory ${row.step}`, row.problem === null, {
+    detail: row.problem ?? row.detail ?? 'works',
+    fix: fixOfStep(row, setting, connection),
+  });

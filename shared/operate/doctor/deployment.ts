@@ -9,13 +9,11 @@ import {
   scheduleName,
   tableName,
 } from '../../contract/names.ts';
-import { QUEUES, TABLE } from '../../contract/topology.ts';
-import type { Deployment, QueueFacts } from '../../sync/ports/deployment.ts';
+import { EVENT_SOURCES, QUEUES, TABLE } from '../../contract/topology.ts';
+import type { Deployment, QueueFacts, TableFacts } from '../../sync/ports/deployment.ts';
 import { plural } from '../names.ts';
 import { checkAlarmTarget } from './alarms.ts';
 import { type Checked, check, fault, guarded, passed } from './check.ts';
-import { checkEncryption } from './encryption.ts';
-import { checkExecutions } from './executions.ts';
 import { redeploy } from './redeploy.ts';
 
 interface Inspected {
@@ -173,5 +171,82 @@ async function checkSchedule(key: (typeof SCHEDULE_KEYS)[number], { prefix, depl
   return check(`schedule ${key}`, facts.enabled, {
     detail: facts.enabled ? facts.expression : `${name} is switched off`,
     fix: `enable ${name} in EventBridge Scheduler, or ${redeploy}`,
+  });
+}
+
+/**
+ * The maximum number of concurrent executions of all functions except SCIM: the limits of the queues, and one execution
+ * for each other function.
+ */
+const NEEDED =
+  Object.values(EVENT_SOURCES).reduce((sum, { maximumConcurrency }) => sum + maximumConcurrency, 0) +
+  FUNCTION_KEYS.filter((key) => !(key in EVENT_SOURCES)).length;
+
+const QUOTA = 'docs/deploy.md, "Before you start", shows how to request a higher quota, which is free';
+
+/**
+ * Checks how many of the account's executions the SCIM function can use. Requests from the internet must not use up the
+ * executions of all functions.
+ */
+async function checkExecutions(deployment: Deployment): Promise<Checked> {
+  const [executions, scim] = await Promise.all([deployment.executions(), deployment.scim()]);
+  if (executions === undefined) return [];
+  const { limit, unreserved } = executions;
+  const account = passed('executions', `the account may run ${limit}; ${unreserved} are not reserved`);
+  return scim === undefined ? account : [account, checkReservation(scim.reserved, { limit, unreserved })];
+}
+
+function checkReservation(
+  reserved: number | undefined,
+  { limit, unreserved }: { limit: number; unreserved: number },
+): Check {
+  if (reserved === undefined)
+    return check('scim executions', false, {
+      detail: `SCIM requests can use all ${limit} executions of the account, and stop the other functions`,
+      fix: `set scimConcurrency to a number, and deploy; ${QUOTA}`,
+    });
+  return check('scim executions', unreserved >= NEEDED, {
+    detail: `${reserved} are reserved for SCIM; ${unreserved} are left for all other functions of the account, and groupsync uses up to ${NEEDED}`,
+    fix: `lower scimConcurrency, or ${QUOTA}`,
+  });
+}
+
+/** `arn:aws:kms:<region>:<account>:key/<id>` and `<id>` name the same key. */
+const idOf = (key: string): string => key.slice(key.lastIndexOf('/') + 1);
+
+/** Checks that table and queues use one key. A table that was restored from a backup may have a different key. */
+async function checkEncryption({
+  prefix,
+  deployment,
+}: {
+  readonly prefix: string;
+  readonly deployment: Deployment;
+}): Promise<Checked> {
+  const [table, queue] = await Promise.all([deployment.table(), deployment.queue('events')]);
+  if (table?.encryption === undefined || queue?.key === undefined) return [];
+  const give = `aws dynamodb update-table --table-name ${tableName(prefix)} --sse-specification Enabled=true,SSEType=KMS,KMSMasterKeyId=${queue.key}`;
+  return keyOfTable(table.encryption, { expected: queue.key, give });
+}
+
+/** @param give the command that gives the table the expected key */
+function keyOfTable(
+  { keyArn, isKeyLost }: NonNullable<TableFacts['encryption']>,
+  { expected, give }: { readonly expected: string; readonly give: string },
+): Check {
+  if (isKeyLost)
+    return fault(
+      'table key',
+      `DynamoDB cannot use the key of the table, ${keyArn}`,
+      'enable the key, or cancel its deletion, within 7 days: afterwards DynamoDB archives the table',
+    );
+  if (keyArn === undefined)
+    return fault(
+      'table key',
+      'the table is encrypted with a key of AWS; a restored table has the key that the restore command named',
+      give,
+    );
+  return check('table key', idOf(keyArn) === idOf(expected), {
+    detail: `the table uses ${keyArn}, and the queues use ${expected}`,
+    fix: `the permissions of groupsync are for the key of the queues. Give the table the key of the queues:\n${give}`,
   });
 }

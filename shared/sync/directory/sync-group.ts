@@ -1,3 +1,4 @@
+import type { MemberId } from '../../domain/ids.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { namedWithinLag } from '../../plan/directory/named.ts';
 import { outcomeOf, type ReadOutcome } from '../../plan/directory/outcome.ts';
@@ -9,7 +10,6 @@ import { maySend, noteAnswer, originAt, type ReaderRun, send, stampOf, storeGrou
 import { changeMessages, type Origin, snapshotMessage, userMessages } from './events.ts';
 import { contentDigest } from './key-digest.ts';
 import { comparedOf, leaveOut, withOwner } from './other-source.ts';
-import { withPrimaryAddresses } from './primary-address.ts';
 import { takeKey } from './reported-groups.ts';
 import { readStored } from './stored.ts';
 import { checkCounts, readWhole, type WholeGroup } from './whole-group.ts';
@@ -146,4 +146,31 @@ function nextOf(known: ReaderGroup, { directory }: ReaderRun, done: Done): Reade
   const owned = known.other === undefined ? { ...next, name } : { ...next, name, other: known.other };
   // `sentMs` makes the stamp of the group's next event not earlier than the stamps of the messages about its users.
   return news.length === 0 ? owned : { ...owned, sentMs: stampMs };
+}
+
+/**
+ * If more addresses of one group differ than this, the addresses of a whole domain have probably changed. The listed
+ * addresses are then used without a question.
+ */
+const MOST_ALIASES = 50;
+
+/**
+ * Returns the users of a group with their primary addresses. A list may show a member under an alias. So each user
+ * whose listed address differs from the stored address is requested, except users of other companies.
+ */
+async function withPrimaryAddresses(
+  { directory, users }: Pick<ReaderRun, 'directory' | 'users'>,
+  listed: ReadonlyMap<MemberId, DirectoryUser>,
+): Promise<ReadonlyMap<MemberId, DirectoryUser>> {
+  const differing = [...listed.values()].filter((user) => {
+    const stored = users.addressOf(user.id);
+    return user.isExternal !== true && stored !== undefined && stored !== user.attributes.get('email');
+  });
+  if (differing.length === 0 || differing.length > MOST_ALIASES) return listed;
+  const result = new Map(listed);
+  for (const { id } of differing) {
+    const user = await directory.user(id);
+    if (user !== undefined) result.set(id, user);
+  }
+  return result;
 }

@@ -4,7 +4,7 @@ import type { PartialSettings } from '../../../directory-simulator/engine/settin
 import type { WorldInput } from '../../../directory-simulator/engine/world.ts';
 import { CLIENT_ID } from '../../../directory-simulator/entra/application.ts';
 import { createEntraDirectory, type EntraOptions } from '../../../shared/directory/entra/directory.ts';
-import { examineEntra } from '../../../shared/directory/entra/examine.ts';
+import { examineEntra } from '../../../shared/directory/entra/vendor.ts';
 import type { Credential } from '../../../shared/directory/entra/sign-in.ts';
 import type { SelectsGroup } from '../../../shared/sync/ports/directory.ts';
 import type { DirectoryWorld } from '../../../shared/directory/exchange.ts';

@@ -5,7 +5,7 @@ import { READ_ALL } from '../../../directory-simulator/google/scopes.ts';
 import { SERVICE_ACCOUNT } from '../../../directory-simulator/google/sign-in.ts';
 import { federatedCredential } from '../../../shared/directory/google/credential.ts';
 import { createGoogleDirectory } from '../../../shared/directory/google/directory.ts';
-import { examineGoogle } from '../../../shared/directory/google/examine.ts';
+import { examineGoogle } from '../../../shared/directory/google/vendor.ts';
 import { DirectoryError, type DirectoryStep } from '../../../shared/sync/ports/directory.ts';
 import { ADMIN } from '../../directory-simulator/fixture.ts';
 import { openGoogle } from './reader.ts';

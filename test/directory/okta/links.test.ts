@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextPage } from '../../../shared/directory/okta/links.ts';
+import { nextPage } from '../../../shared/directory/okta/api.ts';
 import { groupId } from '../../../shared/domain/ids.ts';
 import { allOf } from '../google/reader.ts';
 import { next, ORG_URL, openScripted, self } from './scripted.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalDecimal, Decimal, quoteNumbers } from '../../../shared/platform/schemas/decimal.ts';
+import { canonicalDecimal, Decimal, quoteNumbers } from '../../../shared/platform/resources/leave.ts';
 import { always } from '../../support/engine/runs.ts';
 
 describe('canonicalDecimal', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { connectionName } from '../../../shared/domain/ids.ts';
 import { forgetMember } from '../../../shared/operate/forget.ts';
 import { createAuditLog } from '../../../shared/store/logs.ts';
-import { forgetScimUser } from '../../../shared/sync/scim/forget-user.ts';
+import { forgetScimUser } from '../../../shared/operate/forget.ts';
 import { createToken, listTokens, revokeToken } from '../../../shared/sync/scim/tokens.ts';
 import { allStoresOver } from '../../../simulate/engine.ts';
 import { calledBy } from '../../support/engine/test-engine.ts';
