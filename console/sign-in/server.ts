@@ -1,5 +1,5 @@
 import type { ConsoleSignIn } from '../../shared/contract/console.ts';
-import type { ConsoleSessions } from '../../shared/sync/ports/console-sessions.ts';
+import type { ConsoleSessions } from '../../shared/sync/ports/bundles.ts';
 import { problem } from '../server/handle.ts';
 import { HEADERS, indexOf, type Page } from '../server/page-files.ts';
 import { type Claims, hasClaim, type Person, type Roles, rolesOf } from '../server/roles.ts';

@@ -3,8 +3,8 @@ import { type DecodedMessage, decodeMessage } from '../contract/decode.ts';
 import type { ConnectionName, GroupId, GroupRef } from '../domain/ids.ts';
 import { MAX_OPERATION, makeStamp, type Stamp } from '../domain/stamp.ts';
 import { decodeForKnownConnections } from '../sync/ingest/accept.ts';
-import type { ToolPorts } from '../sync/ports/bundles.ts';
-import type { Connection, ConnectionStore } from '../sync/ports/connections.ts';
+import type { ConnectionStore, ToolPorts } from '../sync/ports/bundles.ts';
+import type { Connection } from '../sync/ports/connections.ts';
 import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 import { type OtherSourcePorts, ofOtherSources } from './other-source.ts';
 

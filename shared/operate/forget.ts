@@ -1,10 +1,9 @@
 import type { ConnectionName, MemberId } from '../domain/ids.ts';
 import { soughtBy } from '../sync/match/resolve.ts';
-import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { ScimStore, ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { Erased } from '../sync/ports/eraser.ts';
 import { ERASING } from '../sync/ports/logs.ts';
-import type { ScimStore } from '../sync/ports/scim.ts';
 import { unindex } from '../sync/scim/indexing.ts';
 import { WORKERS_KNOW_AFTER_MS } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordAction } from './journal.ts';

@@ -15,8 +15,7 @@ import { compareText } from '../plan/plan.ts';
 import { partOf } from '../plan/removals.ts';
 import { holdDigest, isSameDecision, seal } from '../sync/apply/hold.ts';
 import { collectPages } from '../sync/async-collections.ts';
-import type { ToolPorts } from '../sync/ports/bundles.ts';
-import type { Connections } from '../sync/ports/connections.ts';
+import type { ConnectionStore, ToolPorts } from '../sync/ports/bundles.ts';
 import type { DecidedHold, HoldOutcome } from '../sync/ports/decisions.ts';
 import type { HeldSet } from '../sync/ports/guard.ts';
 import { AUDIT_LIFETIME_MS } from '../sync/ports/logs.ts';
@@ -29,7 +28,7 @@ import { Refused } from './refused.ts';
 export type HoldPorts = JournalPorts &
   NamesPorts &
   Pick<ToolPorts, 'applyQueue' | 'coalesceMs' | 'audit' | 'reader' | 'tokens'> & {
-    readonly connections: Pick<Connections, 'find'>;
+    readonly connections: Pick<ConnectionStore, 'find'>;
     readonly persons?: Persons;
   };
 

@@ -1,8 +1,8 @@
 import type { OperatorAction } from '../contract/operator-actions.ts';
 import { type GroupRef, intentId } from '../domain/ids.ts';
 import { whyMoving } from '../plan/release.ts';
-import type { Ports } from '../sync/ports/bundles.ts';
-import type { AuditEntry, AuditedChange, AuditLog } from '../sync/ports/logs.ts';
+import type { AuditLog, Ports } from '../sync/ports/bundles.ts';
+import type { AuditEntry, AuditedChange } from '../sync/ports/logs.ts';
 import { journalOf, linksOf } from '../sync/ports/logs.ts';
 
 export { journalOf } from '../sync/ports/logs.ts';

@@ -3,8 +3,7 @@ import type { HoldRow } from '../contract/answers/holds.ts';
 import type { DriftRow } from '../contract/answers/reconcile.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import { collectPages } from '../sync/async-collections.ts';
-import type { GroupIndex } from '../sync/ports/group-index.ts';
-import type { DriftLog } from '../sync/ports/logs.ts';
+import type { DriftLog, GroupIndex } from '../sync/ports/bundles.ts';
 import type { HeldGroup } from './holds.ts';
 
 /** Lists members who cannot be written yet, without rehires. The member who has waited longest is first. */

@@ -11,17 +11,12 @@ import type { OperatorAction } from '../contract/operator-actions.ts';
 import { addressOfDirectory, type ConnectionSettings } from '../contract/settings.ts';
 import { isInternalUrl } from '../contract/url.ts';
 import type { ConnectionName } from '../domain/ids.ts';
-import type { ToolPorts } from '../sync/ports/bundles.ts';
-import {
-  type Connection,
-  type ConnectionStore,
-  InvalidSettingsError,
-  problemsOf,
-} from '../sync/ports/connections.ts';
+import { endYields } from '../sync/directory/other-source.ts';
+import type { ConnectionStore, ToolPorts } from '../sync/ports/bundles.ts';
+import { type Connection, InvalidSettingsError, problemsOf } from '../sync/ports/connections.ts';
 import type { AuditedChange } from '../sync/ports/logs.ts';
 import { revokeAllTokens } from '../sync/scim/tokens.ts';
 import { replanAll } from '../sync/wake.ts';
-import { endYields } from '../sync/directory/other-source.ts';
 import { refuseOwnerless } from './directory/reader-groups.ts';
 import type { SourceGroupPorts } from './directory/source-groups.ts';
 import { NotFound } from './find-group.ts';

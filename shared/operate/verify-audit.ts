@@ -1,6 +1,7 @@
 import type { AuditCheck } from '../contract/answers/explain.ts';
 import type { GroupRef } from '../domain/ids.ts';
-import { AUDIT_LIFETIME_MS, type AuditLog, ERASING, linksOf } from '../sync/ports/logs.ts';
+import type { AuditLog } from '../sync/ports/bundles.ts';
+import { AUDIT_LIFETIME_MS, ERASING, linksOf } from '../sync/ports/logs.ts';
 
 /**
  * Compares each entry of a group's audit with the hashes in later entries and in the group's item:

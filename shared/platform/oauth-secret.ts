@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { ConnectionName } from '../domain/ids.ts';
+import type { Leases } from '../sync/ports/bundles.ts';
 import type { KnownRefusal } from '../sync/ports/platform.ts';
-import type { Leases } from '../sync/ports/reconcile.ts';
 import type { OAuthSecret, Secrets, SecretValue } from '../sync/ports/secrets.ts';
 import type { AttemptFacts } from './call.ts';
 import { type Credential, staticBearer } from './credential.ts';

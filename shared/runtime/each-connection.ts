@@ -1,13 +1,14 @@
 import type { ConnectionName } from '../domain/ids.ts';
 import { ListingError } from '../sync/directory/listing.ts';
-import type { Connection, Connections } from '../sync/ports/connections.ts';
+import type { ConnectionStore } from '../sync/ports/bundles.ts';
+import type { Connection } from '../sync/ports/connections.ts';
 import { DirectoryError } from '../sync/ports/directory.ts';
 import { PlatformFailure } from '../sync/ports/platform.ts';
 import { systemRandom } from './clock.ts';
 import { errorFields, type Logger } from './logger.ts';
 
 interface Round {
-  readonly connections: Connections;
+  readonly connections: Pick<ConnectionStore, 'find' | 'list'>;
   /** Runs the task for this connection only; undefined: for all connections. */
   readonly only: ConnectionName | undefined;
   readonly logger: Logger;

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { ConsoleSignIn } from '../contract/console.ts';
 import { parseJson } from '../contract/json.ts';
 import { consoleSecretName, ENVIRONMENT } from '../contract/names.ts';
-import type { ConsoleSessions } from '../sync/ports/console-sessions.ts';
+import type { ConsoleSessions } from '../sync/ports/bundles.ts';
 import { randomHex, systemClock } from './clock.ts';
 import { ConfigError, required } from './config.ts';
 import { type Base, wireBase } from './wire.ts';

@@ -12,7 +12,7 @@ import { createLeases } from '../store/connection-states.ts';
 import { createGroupIndex } from '../store/group-index.ts';
 import { createGroupStore } from '../store/group-store.ts';
 import type { ReaderPorts } from '../sync/directory/context.ts';
-import type { Connections } from '../sync/ports/connections.ts';
+import type { ConnectionStore } from '../sync/ports/bundles.ts';
 import { sleep, systemClock, systemRandom } from './clock.ts';
 import { required } from './config.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
@@ -22,7 +22,7 @@ import { type Base, wireBase, wireState } from './wire.ts';
  * the platform nor the apply queue.
  */
 export function wireDirectory(): Base & {
-  readonly ports: ReaderPorts & TryPorts & { readonly connections: Connections };
+  readonly ports: ReaderPorts & TryPorts & { readonly connections: Pick<ConnectionStore, 'find' | 'list'> };
 } {
   const base = wireBase();
   const { config } = base;

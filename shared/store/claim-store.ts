@@ -1,5 +1,11 @@
-import { connectionName, type GroupRef, groupId, type PlatformGroupId } from '../domain/ids.ts';
-import type { Claim, ClaimStore } from '../sync/ports/claims.ts';
+import {
+  type ConnectionName,
+  connectionName,
+  type GroupRef,
+  groupId,
+  type PlatformGroupId,
+} from '../domain/ids.ts';
+import type { Claim, Owners } from '../sync/ports/claims.ts';
 import { plain } from './item-form.ts';
 import { claimKey, claimPartition, SHARDS } from './keys.ts';
 import { all, any, type Condition, equal, exists, type Item, missing, type Table } from './table.ts';
@@ -16,15 +22,25 @@ const claimOf = ({ platformId, createdAtMs }: Item): Claim => ({
   ...(createdAtMs !== undefined && { createdAtMs: Number(createdAtMs) }),
 });
 
-export function createClaimStore(table: Table): ClaimStore {
+/** Each platform group has at most one owner among all connections of a company. */
+export function createClaimStore(table: Table) {
   return {
-    async claim(company, id, owner, createdAtMs) {
+    /**
+     * Claims the platform group. `createdAtMs` is given if `owner` created the platform group.
+     * @returns true if `owner` now has the claim, even if it had the claim before; false if another group has the claim
+     */
+    async claim(company: string, id: PlatformGroupId, owner: GroupRef, createdAtMs?: number) {
       const set = { platformId: id, connection: owner.connection, group: owner.group };
       const change = { set, setIfMissing: plain({ createdAtMs }), remove: [RETIRED] };
       return (await table.update(claimKey(company, id), change, freeOrOwn(owner))).written;
     },
 
-    async takeOver(company, id, { from, to }) {
+    /** Moves the claim, and stores the previous owner. Returns false if `from` no longer has the claim. */
+    async takeOver(
+      company: string,
+      id: PlatformGroupId,
+      { from, to }: { readonly from: GroupRef; readonly to: GroupRef },
+    ) {
       const set = {
         connection: to.connection,
         group: to.group,
@@ -34,7 +50,8 @@ export function createClaimStore(table: Table): ClaimStore {
       return (await table.update(claimKey(company, id), { set, remove: [RETIRED] }, ownedBy(from))).written;
     },
 
-    async previousOwner(company, id) {
+    /** The directory group from which the claim was taken over; undefined if the claim was not taken over. */
+    async previousOwner(company: string, id: PlatformGroupId): Promise<GroupRef | undefined> {
       const item = await table.get(claimKey(company, id));
       if (item?.['previousGroup'] === undefined) return undefined;
       return {
@@ -43,12 +60,20 @@ export function createClaimStore(table: Table): ClaimStore {
       };
     },
 
-    async retire(company, id, { owner, untilMs }) {
+    /**
+     * Ends the claim of `owner` to a platform group that is gone or was released, so that any directory group may claim
+     * it. `owner` stays stored as the last owner at least until `untilMs`.
+     */
+    async retire(
+      company: string,
+      id: PlatformGroupId,
+      { owner, untilMs }: { readonly owner: GroupRef; readonly untilMs: number },
+    ) {
       const set = { [RETIRED]: Math.ceil(untilMs / 1_000) };
       await table.update(claimKey(company, id), { set }, ownedBy(owner));
     },
 
-    async claimedBy(company, connection) {
+    async claimedBy(company: string, connection: ConnectionName): Promise<readonly Claim[]> {
       const claimed: Claim[] = [];
       for (let shard = 0; shard < SHARDS; shard += 1) {
         for await (const page of table.query({ partition: claimPartition(company, shard) })) {
@@ -59,7 +84,8 @@ export function createClaimStore(table: Table): ClaimStore {
       return claimed;
     },
 
-    async owners(company, ids) {
+    /** Returns the owners of these platform groups. Platform groups without a stored owner are in neither map. */
+    async owners(company: string, ids: readonly PlatformGroupId[]): Promise<Owners> {
       const items = await table.getMany(ids.map((id) => claimKey(company, id)));
       const ownerOf = ({ platformId, connection, group }: Item): [PlatformGroupId, GroupRef] => [
         String(platformId) as PlatformGroupId,

@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { number } from '../domain/forms.ts';
 import { Gate, OPEN_GATE } from '../domain/gate.ts';
+import type { ConnectionName } from '../domain/ids.ts';
 import { type Episode, SUBJECTS, type Subject } from '../domain/notice.ts';
-import { type GateStore, Health, type HealthStore } from '../sync/ports/connections.ts';
-import type { NoticeStore } from '../sync/ports/notices.ts';
-import { FeedPosition, type FeedStore, type Leases } from '../sync/ports/reconcile.ts';
+import { Health } from '../sync/ports/connections.ts';
+import type { NoticeBoard } from '../sync/ports/notices.ts';
+import { FeedPosition, type Lease } from '../sync/ports/reconcile.ts';
 import { OF_THIS_SCHEMA, plain, storedAt, understood } from './item-form.ts';
 import { feedKey, gateKey, healthKey, leaseKey, noticesKey } from './keys.ts';
 import { all, any, equal, type Item, less, missing, type Table } from './table.ts';
@@ -12,11 +13,13 @@ import { all, any, equal, type Item, less, missing, type Table } from './table.t
 /** `change` counts the writes. If `change` differs from the value that a worker read, the worker's write is refused. */
 const GateItem = z.lazy(() => Gate.unwrap().extend({ change: number }));
 
-export function createGateStore(table: Table): GateStore {
+export function createGateStore(table: Table) {
   return {
-    read: async (connection) => (await storedAt(table, gateKey(connection), GateItem, 'a gate')) ?? OPEN_GATE,
+    read: async (connection: ConnectionName): Promise<Gate> =>
+      (await storedAt(table, gateKey(connection), GateItem, 'a gate')) ?? OPEN_GATE,
 
-    write: (connection, seen, next) => {
+    /** Replaces the `seen` gate. Returns false if the stored gate differs from `seen`. */
+    write: (connection: ConnectionName, seen: Gate, next: Gate): Promise<boolean> => {
       const { change = 0 }: Gate & { readonly change?: number } = seen;
       // The record of failing calls stays: a change of the gate does not prove that calls succeed.
       const { failingCalls = seen.failingCalls ?? [], ...gate } = next;
@@ -29,11 +32,12 @@ export function createGateStore(table: Table): GateStore {
   };
 }
 
-export function createHealthStore(table: Table): HealthStore {
+export function createHealthStore(table: Table) {
   return {
-    read: (connection) => storedAt(table, healthKey(connection), Health, 'a connection health'),
+    read: (connection: ConnectionName): Promise<Health | undefined> =>
+      storedAt(table, healthKey(connection), Health, 'a connection health'),
 
-    async write(connection, health) {
+    async write(connection: ConnectionName, health: Health): Promise<void> {
       await table.put({ ...healthKey(connection), ...OF_THIS_SCHEMA, ...plain(health) });
     },
   };
@@ -51,12 +55,13 @@ const NoticesItem = z.lazy(() =>
   }),
 );
 
-export function createNoticeStore(table: Table): NoticeStore {
+export function createNoticeStore(table: Table) {
   return {
-    read: async (connection) =>
+    read: async (connection?: ConnectionName): Promise<NoticeBoard> =>
       (await storedAt(table, noticesKey(connection), NoticesItem, 'notices')) ?? { episodes: [], change: 0 },
 
-    async write(board, connection) {
+    /** Writes the board and raises its change counter. Returns undefined if the stored board has changed. */
+    async write(board: NoticeBoard, connection?: ConnectionName): Promise<NoticeBoard | undefined> {
       const next = { ...board, change: board.change + 1 };
       const item = { ...noticesKey(connection), ...OF_THIS_SCHEMA, ...plain(next) };
       const isSame = board.change === 0 ? missing('pk') : equal('change', board.change);
@@ -69,19 +74,25 @@ export function createNoticeStore(table: Table): NoticeStore {
  * Each new holder of the lease has a greater token than all earlier holders. A holder first stores its token. After
  * that, the writes of earlier holders are refused.
  */
-export function createFeedStore(table: Table): FeedStore {
+export function createFeedStore(table: Table) {
   return {
-    async read(connection) {
+    /** Returns undefined before the first write of the first run. */
+    async read(connection: ConnectionName): Promise<FeedPosition | undefined> {
       const item = await table.get(feedKey(connection));
       return item === undefined ? undefined : positionOf(item);
     },
 
-    async begin(connection, { token }) {
+    /**
+     * Begins a run. The store then refuses writes of all earlier holders of the lease.
+     * @returns undefined if a later holder has already begun
+     */
+    async begin(connection: ConnectionName, { token }: Lease) {
       const fenced = await table.update(feedKey(connection), { set: { token } }, noLaterThan(token));
       return fenced.written ? { position: positionOf(fenced.item) } : undefined;
     },
 
-    write: (connection, position, { token }) =>
+    /** Returns false if a later holder of the lease has begun. This run must then stop. */
+    write: (connection: ConnectionName, position: FeedPosition, { token }: Lease) =>
       table.put(
         { ...feedKey(connection), ...OF_THIS_SCHEMA, ...position, recentIds: [...position.recentIds], token },
         noLaterThan(token),
@@ -97,9 +108,14 @@ function positionOf(item: Item): FeedPosition | undefined {
   return understood(FeedPosition, item, `a feed position at ${item.pk}`);
 }
 
-export function createLeases(table: Table): Leases {
+export function createLeases(table: Table) {
   return {
-    async take(connection, name, { nowMs, lengthMs }) {
+    /** Returns undefined while another worker holds the lease. */
+    async take(
+      connection: ConnectionName,
+      name: string,
+      { nowMs, lengthMs }: { readonly nowMs: number; readonly lengthMs: number },
+    ) {
       const outcome = await table.update(
         leaseKey(connection, name),
         { set: { untilMs: nowMs + lengthMs }, add: { token: 1 } },
@@ -108,7 +124,8 @@ export function createLeases(table: Table): Leases {
       return outcome.written ? { name, token: Number(outcome.item['token']) } : undefined;
     },
 
-    async release(connection, { name, token }) {
+    /** Ends the lease early. The call has no effect if another worker already holds the lease. */
+    async release(connection: ConnectionName, { name, token }: Lease): Promise<void> {
       await table.update(leaseKey(connection, name), { remove: ['untilMs'] }, all(equal('token', token)));
     },
   };

@@ -1,13 +1,16 @@
 import * as z from 'zod';
 import { overStored, readStored } from '../contract/change-setting.ts';
+import type { ContractReport } from '../contract/contract-report.ts';
 import { CONNECTIONS_PARTITION } from '../contract/topology.ts';
 import { number, text } from '../domain/forms.ts';
 import { type ConnectionName, connectionName } from '../domain/ids.ts';
-import { Connection, type ConnectionStore, InvalidSettingsError } from '../sync/ports/connections.ts';
+import { Connection, type Ended, InvalidSettingsError } from '../sync/ports/connections.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { OF_THIS_SCHEMA, plain, storedAt, understood } from './item-form.ts';
 import { connectionKey, tombstoneKey } from './keys.ts';
 import { type Change, equal, exists, missing, type Table, type Value } from './table.ts';
+
+type OnUnreadable = (name: ConnectionName, error: Error) => void;
 
 const Tombstone = z.lazy(() => z.object({ company: text, erasedMs: number.exactOptional() }));
 
@@ -21,7 +24,7 @@ export function createConnectionStore(
   table: Table,
   { clock, rememberMs }: { readonly clock: () => number; readonly rememberMs: number },
   onUnknown: (connection: ConnectionName, settings: readonly string[]) => void = () => {},
-): ConnectionStore {
+) {
   const remembered = new Map<ConnectionName, { readonly connection: Connection; readonly untilMs: number }>();
   const current = async (name: ConnectionName): Promise<Connection | undefined> => {
     const item = await table.get(connectionKey(name));
@@ -41,7 +44,7 @@ export function createConnectionStore(
   };
   const tombstoneOf = (name: ConnectionName) =>
     storedAt(table, tombstoneKey(name), Tombstone, 'the tombstone of a removed connection');
-  const currentOr = async (name: ConnectionName, onUnreadable: Parameters<ConnectionStore['list']>[0]) => {
+  const currentOr = async (name: ConnectionName, onUnreadable: OnUnreadable | undefined) => {
     try {
       return await current(name);
     } catch (error) {
@@ -51,14 +54,20 @@ export function createConnectionStore(
     }
   };
   return {
+    /** Returns the connection without a cache. A caller needs this before it concludes that a group is in sync. */
     current,
 
-    async find(name) {
+    /** Returns the connection, from a cache of at most 30 seconds; undefined if the connection does not exist. */
+    async find(name: ConnectionName): Promise<Connection | undefined> {
       const known = remembered.get(name);
       return known !== undefined && clock() < known.untilMs ? known.connection : current(name);
     },
 
-    async list(onUnreadable) {
+    /**
+     * @param onUnreadable called for each unreadable item. The result omits this item. Without this callback, an
+     * unreadable item causes an error
+     */
+    async list(onUnreadable?: (name: ConnectionName, error: Error) => void) {
       const connections: Connection[] = [];
       for await (const page of table.query({ partition: CONNECTIONS_PARTITION, index: true })) {
         for (const item of page) {
@@ -69,12 +78,14 @@ export function createConnectionStore(
       return connections;
     },
 
-    async save(connection) {
+    /** Overwrites the stored connection, for the setup of a stage. An operator's change uses `replace` instead. */
+    async save(connection: Connection): Promise<void> {
       remembered.delete(connection.name);
       await table.update(connectionKey(connection.name), changeTo(connection));
     },
 
-    async replace(next, seen) {
+    /** Replaces `seen` (undefined for a new connection). Returns false if the stored connection differs. */
+    async replace(next: Connection, seen: Connection | undefined): Promise<boolean> {
       remembered.delete(next.name);
       const unchanged = seen === undefined ? missing('name') : equal('revision', seen.revision ?? 0);
       const key = connectionKey(next.name);
@@ -86,29 +97,36 @@ export function createConnectionStore(
       return (await table.update(key, { ...change, set: { ...set, ...since } }, unchanged)).written;
     },
 
-    async replanned(name, sinceMs) {
+    /** Notes that all groups are marked dirty for the change at `sinceMs`. Has no effect after a later change. */
+    async replanned(name: ConnectionName, sinceMs: number): Promise<void> {
       remembered.delete(name);
       const change = { remove: ['replanSinceMs'] };
       await table.update(connectionKey(name), change, equal('replanSinceMs', sinceMs));
     },
 
-    async remove(name) {
+    async remove(name: ConnectionName): Promise<void> {
       remembered.delete(name);
       await table.delete(connectionKey(name));
     },
 
-    async keepContract(name, contract) {
+    /** Stores the report of `probe`. Only this method changes the stored report. */
+    async keepContract(name: ConnectionName, contract: ContractReport): Promise<void> {
       remembered.delete(name);
       await table.update(connectionKey(name), { set: { contract } }, exists('name'));
     },
 
-    async keepName(name, company, { removedMs, erasedMs }) {
+    /** Reserves the name for its company forever. The caller must call this method before it removes the connection. */
+    async keepName(name: ConnectionName, company: string, { removedMs, erasedMs }: Ended): Promise<void> {
       const erased = erasedMs === undefined ? {} : { erasedMs };
       const set = { ...OF_THIS_SCHEMA, company, removedMs, ...erased };
       await table.update(tombstoneKey(name), { set });
     },
 
-    async companyOf(name) {
+    /**
+     * Returns the company of the connection with this name, which may have been removed. All stored items under the name
+     * belong to this company.
+     */
+    async companyOf(name: ConnectionName): Promise<string | undefined> {
       // The order of the two reads matters. `keepName` stores the company before `remove` deletes the connection, so
       // one of the reads finds the company.
       return ((await current(name)) ?? (await tombstoneOf(name)))?.company;

@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { completeSnapshotFloor } from '../domain/fold.ts';
+import { completeSnapshotFloor, type PartMarker } from '../domain/fold.ts';
 import { number, stampText } from '../domain/forms.ts';
 import type { GroupRegisters } from '../domain/group.ts';
 import { EVENT_FIELDS } from '../domain/group-fields.ts';
-import { type GroupRef, groupId, type MemberId } from '../domain/ids.ts';
+import { type GroupId, type GroupRef, groupId, type MemberId } from '../domain/ids.ts';
 import { nestedMember } from '../domain/nesting.ts';
 import { laterStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
-import type { DesiredStore, Dirty, GroupUpdate, MemberEntry } from '../sync/ports/desired.ts';
+import type { Dirty, GroupUpdate, MemberEntry, WakeUpState } from '../sync/ports/desired.ts';
 import { dirtying, wakeUpFields } from './group-writes.ts';
 import { OF_THIS_SCHEMA, plain, understood } from './item-form.ts';
 import { groupKey, IN_PREFIX, inGroupKey, memberKey, partKey, partPrefix, userKey } from './keys.ts';
@@ -29,7 +29,7 @@ const newerThanStored = (stampName: string, valueName: string, stamp: Stamp, val
 
 const laterThanStored = (name: string, stamp: Stamp): Condition => any(missing(name), less(name, stamp));
 
-export function createDesiredStore(table: Table): DesiredStore {
+export function createDesiredStore(table: Table) {
   /**
    * Each register of the group has its own condition. Most events are later than all stored registers. So the first
    * attempt writes all registers and the dirty mark together. If one condition fails, each register is written
@@ -55,9 +55,14 @@ export function createDesiredStore(table: Table): DesiredStore {
   };
 
   return {
+    /** Notes that a change of this user must reach the group. The note is never removed. */
     noteMembership,
 
-    async joinMember(ref, { member, register }, nowMs) {
+    /**
+     * Joins the register with the stored register: the later stamp wins. `nowMs` sets the expiry of a tombstone.
+     * @returns the change; undefined if the stored register is equal or later, and stays
+     */
+    async joinMember(ref: GroupRef, { member, register }: MemberEntry, nowMs: number) {
       const outcome = await table.update(
         memberKey(ref, member),
         memberChange({ member, register }, nowMs),
@@ -76,8 +81,11 @@ export function createDesiredStore(table: Table): DesiredStore {
       return presence === 'present' ? { member, left: stamp as Stamp } : { member };
     },
 
-    /** Writes new members without a condition, so one request can contain 25 members. */
-    async joinNew(ref, entries, nowMs) {
+    /**
+     * Notes and stores the first members of a new group, whose id no other request knows yet. The writes have no
+     * condition, so one request can contain 25 members.
+     */
+    async joinNew(ref: GroupRef, entries: readonly MemberEntry[], nowMs: number): Promise<void> {
       await Promise.all(entries.map(({ member }) => noteMembership(ref, member)));
       const items = entries.map((entry) => ({
         ...memberKey(ref, entry.member),
@@ -86,7 +94,11 @@ export function createDesiredStore(table: Table): DesiredStore {
       await Promise.all(items.map((item) => table.put(item)));
     },
 
-    async recordParts(ref, parts, nowMs) {
+    /**
+     * Records that these parts of snapshots have arrived, and then reads all recorded parts of the same snapshots.
+     * @returns the latest floor that complete snapshots set; `STAMP_ZERO` if there is none
+     */
+    async recordParts(ref: GroupRef, parts: readonly PartMarker[], nowMs: number): Promise<Stamp> {
       const { pk } = groupKey(ref);
       const prefixes = new Map<string, number>();
       const markers = parts.map((part) => {
@@ -103,7 +115,14 @@ export function createDesiredStore(table: Table): DesiredStore {
       return (await Promise.all(floors)).reduce(laterStamp, STAMP_ZERO);
     },
 
-    async markDirty(ref, dirty, update) {
+    /**
+     * Raises rev and marks the group dirty, even if no register changes. The reason is that a worker may have crashed
+     * after it stored the registers and before it stored the mark.
+     * @param update registers of the group itself. Each register is joined by its own stamp, in this write or in an
+     * earlier one
+     * @returns the state after the write. A stored wake-up stays, except if `Dirty.isAtOnce` is set
+     */
+    async markDirty(ref: GroupRef, dirty: Dirty, update?: GroupUpdate): Promise<WakeUpState> {
       const marked = await markWith(update, ref, dirty);
       const { wakeAt, wakeIsSent, lastWriteAt, pausedAt, isContained }: Attributes = marked.written
         ? marked.item
@@ -117,7 +136,11 @@ export function createDesiredStore(table: Table): DesiredStore {
       };
     },
 
-    async isRepeated(ref, digest, mayBeDirty) {
+    /**
+     * Whether the group has stored this batch as its latest, and is not dirty, failed or contained in another group.
+     * @param mayBeDirty whether the result is true for a dirty group too, because the requeue job finds dirty groups
+     */
+    async isRepeated(ref: GroupRef, digest: string, mayBeDirty: boolean): Promise<boolean> {
       const item: Attributes = (await table.get(groupKey(ref))) ?? {};
       const { batchDigest, dirtySince, failedAt, isContained } = item;
       // A repeated batch must wake this group again, because its outer groups may not be marked dirty yet.
@@ -125,20 +148,26 @@ export function createDesiredStore(table: Table): DesiredStore {
       return batchDigest === digest && (mayBeDirty || dirtySince === undefined) && failedAt === undefined;
     },
 
-    async noteNesting(ref, inner) {
+    /** Notes the groups within the group, before the caller writes their registers. The note is never removed. */
+    async noteNesting(ref: GroupRef, inner: readonly GroupId[]): Promise<void> {
       const note = (of: GroupRef, name: 'containsGroups' | 'isContained') =>
         table.update(groupKey(of), { set: { group: of.group, [name]: true }, setIfMissing: OF_THIS_SCHEMA });
       const contained = inner.map((group) => note({ ...ref, group }, 'isContained'));
       await Promise.all([note(ref, 'containsGroups'), ...contained]);
     },
 
-    async groupsAround(ref) {
+    /** Returns the groups that contain the group now, or contained it earlier. */
+    async groupsAround(ref: GroupRef): Promise<readonly GroupId[]> {
       const partition = userKey(ref.connection, nestedMember(ref.group)).pk;
       const notes = await itemsOf(table, { partition, prefix: IN_PREFIX });
       return notes.map(({ group }) => groupId(String(group)));
     },
 
-    async renew(ref, seenMs, wakeAtMs) {
+    /**
+     * Stores a new wake-up in place of the wake-up `seenMs`.
+     * @returns false if the stored wake-up is no longer `seenMs`
+     */
+    async renew(ref: GroupRef, seenMs: number, wakeAtMs: number): Promise<boolean> {
       // If the SDK repeats the write, the first attempt has already stored the new wake-up. The caller must then send its
       // message.
       const isSeenOrOwn = any(equal('wakeAt', seenMs), equal('wakeAt', wakeAtMs));

@@ -9,10 +9,11 @@ import {
   type GroupRef,
   type MemberId,
   memberId,
+  type RoleId,
 } from '../domain/ids.ts';
 import { laterStamp, stampTimeMs } from '../domain/stamp.ts';
 import type { UserState } from '../sync/ports/desired.ts';
-import type { Erased, Eraser } from '../sync/ports/eraser.ts';
+import type { Erased } from '../sync/ports/eraser.ts';
 import { ERASING, journalOf } from '../sync/ports/logs.ts';
 import type { Person } from '../sync/ports/people.ts';
 import { createConnectionStore } from './connection-store.ts';
@@ -38,7 +39,8 @@ const SORTS: Readonly<Record<string, string>> = {
   L: 'claimsOfGroups',
 };
 
-export function createEraser(table: Table): Eraser {
+/** Erases data by a scan of the table, because the keys are not known. Each method can be repeated after a crash. */
+export function createEraser(table: Table) {
   /** @param erase returns the kind of the erased data; undefined if nothing was erased */
   const eraseAll = async (
     erase: (item: Item) => Promise<string | undefined>,
@@ -130,7 +132,11 @@ export function createEraser(table: Table): Eraser {
   };
 
   return {
-    leavers: (nowMs) => {
+    /**
+     * Erases the data of people who were in no group and had no event for 430 days, and are neither employees nor SCIM
+     * users. Each day, it scans one thirtieth of the table. Events of that age are refused, so the data cannot come back.
+     */
+    leavers: (nowMs: number): Promise<Erased> => {
       const part = { index: Math.floor(nowMs / DAY_MS) % PARTS, of: PARTS };
       return eraseAll(async ({ pk, sk, member }) => {
         if (!pk.startsWith('U#') || sk !== 'USER') return undefined;
@@ -140,14 +146,19 @@ export function createEraser(table: Table): Eraser {
       }, part);
     },
 
-    connection: (connection) =>
+    /** Erases a removed connection, except its name and the record of the erasure. */
+    connection: (connection: ConnectionName): Promise<Erased> =>
       eraseAll(async (item) => {
         if (!isOf(connection, item) || isKept(connection, item)) return undefined;
         await table.delete({ pk: item.pk, sk: item.sk });
         return sortOf(item);
       }),
 
-    person: (connection, { member, roles }) => {
+    /** Erases values that identify a person, and the person's name as an actor, except in the audit. */
+    person: (
+      connection: ConnectionName,
+      { member, roles }: { readonly member: MemberId; readonly roles: ReadonlySet<RoleId> },
+    ) => {
       const ids = new Set<unknown>(roles);
       const sorts = new Set([...roles].map(keyPart));
       const isPerson: Parameters<typeof eraseActorName>[1] = (actor) =>

@@ -2,7 +2,7 @@ import type { MemberCounts, PendingCause, SettledState } from '../domain/group-s
 import { holdWith, type Removals } from '../domain/hold.ts';
 import { type ConnectionName, type GroupRef, groupId, memberId } from '../domain/ids.ts';
 import type { Register } from '../domain/register.ts';
-import type { GroupIndex, GroupSummary, PendingEntry } from '../sync/ports/group-index.ts';
+import type { GroupSummary, PendingEntry } from '../sync/ports/group-index.ts';
 import { wakeUpFields } from './group-writes.ts';
 import { dueText, groupIndexSort, groupKey, IN_SYNC, indexPartition, NOT_DUE, SHARDS } from './keys.ts';
 import { all, any, eachOf, equal, exists, type Item, type Table } from './table.ts';
@@ -32,9 +32,13 @@ export async function* queryIndex(
     for (let page = await first; page.done !== true; page = await pages.next()) yield page.value;
 }
 
-export function createGroupIndex(table: Table): GroupIndex {
+export function createGroupIndex(table: Table) {
   return {
-    async due(connection, { nowMs, limit }) {
+    /** Returns the dirty groups that are due. The group that has been due for the longest time comes first. */
+    async due(
+      connection: ConnectionName,
+      { nowMs, limit }: { readonly nowMs: number; readonly limit: number },
+    ) {
       const found: Item[] = [];
       const due = { index: true, between: ['0', `${dueText(nowMs)}#~`] } as const;
       for (let shard = 0; shard < SHARDS; shard += 1) {
@@ -52,7 +56,14 @@ export function createGroupIndex(table: Table): GroupIndex {
         .map((item) => summaryOf(connection, item));
     },
 
-    async reschedule({ ref, dueMs: seenMs }, { wakeAtMs, dueMs }) {
+    /**
+     * Replaces the wake-up of a dirty group. Returns false if the group is clean or has another due time.
+     * @param at.dueMs the time at which the wake-up counts as lost; undefined for the usual time
+     */
+    async reschedule(
+      { ref, dueMs: seenMs }: GroupSummary,
+      { wakeAtMs, dueMs }: { readonly wakeAtMs: number; readonly dueMs?: number },
+    ) {
       const seen = groupIndexSort(seenMs === undefined ? NOT_DUE : dueText(seenMs), ref.group);
       const set = wakeUpFields(ref, wakeAtMs, { dueMs });
       // If the SDK repeats the write, the first attempt has already changed the index.
@@ -60,7 +71,8 @@ export function createGroupIndex(table: Table): GroupIndex {
       return (await table.update(groupKey(ref), { set }, all(exists('dirtySince'), isSeenOrOwn))).written;
     },
 
-    async *all(connection, which) {
+    /** All groups; with `unsettled`, only the groups that are not in sync. */
+    async *all(connection: ConnectionName, which?: 'unsettled'): AsyncIterable<readonly GroupSummary[]> {
       const seen = new Set<string>();
       for await (const page of queryIndex(table, 'groups', connection, which && ['0', IN_SYNC])) {
         // The index entry of a group moves when the group changes, so one query may return the same group twice.
@@ -69,7 +81,7 @@ export function createGroupIndex(table: Table): GroupIndex {
       }
     },
 
-    pending: (connection) =>
+    pending: (connection: ConnectionName): AsyncIterable<readonly PendingEntry[]> =>
       eachOf(queryIndex(table, 'pending', connection), (item) => pendingOf(connection, item)),
   };
 }

@@ -1,7 +1,7 @@
 import type { GuardRecord } from '../domain/group-state.ts';
-import { type GroupRef, type PlatformGroupId, platformGroupId } from '../domain/ids.ts';
+import { type ConnectionName, type GroupRef, type PlatformGroupId, platformGroupId } from '../domain/ids.ts';
 import { AT_WORK_MS } from '../domain/wake-up.ts';
-import type { GuardReservation, GuardStore, RecentReservations } from '../sync/ports/guard.ts';
+import type { GuardReservation, RecentReservations } from '../sync/ports/guard.ts';
 import { connectionKey, GUARD_PREFIX, guardKey, guardMinute, UNLINK_PREFIX, unlinkKey } from './keys.ts';
 import { type Item, itemsOf, type Table } from './table.ts';
 
@@ -17,7 +17,7 @@ const UNLINK_COUNTS_MS = 3_600_000;
  * Stores the reservations of the rolling hour, one item per write. A worker stores its reservation before it reads the
  * other reservations. The comment of `reserve` in `sync/apply/perform.ts` explains the reason.
  */
-export function createGuardStore(table: Table): GuardStore {
+export function createGuardStore(table: Table) {
   const put = async ({ connection, group, intent, atMs, removals, size, deletes }: GuardReservation) => {
     const own = guardKey(connection, atMs, intent);
     await table.put({
@@ -30,7 +30,11 @@ export function createGuardStore(table: Table): GuardStore {
       ...(deletes !== undefined && { deletes }),
     });
   };
-  const cancel: GuardStore['cancel'] = async ({ connection, intent, atMs }) => {
+  const cancel = async ({
+    connection,
+    intent,
+    atMs,
+  }: Pick<GuardReservation, 'connection' | 'intent' | 'atMs'>) => {
     await table.delete(guardKey(connection, atMs, intent));
   };
 
@@ -60,20 +64,33 @@ export function createGuardStore(table: Table): GuardStore {
   };
 
   return {
+    /** Returns the removals of the rolling hour, without the records in `excluded`. For `writtenAtMs` see `reserve`. */
     recent,
 
-    async reserve(reservation, instead, writtenAtMs) {
+    /**
+     * Stores the reservation. After that, reads all other reservations of the rolling hour, for the group and for the
+     * connection.
+     * @param instead a record that the new reservation replaces, so that it is not counted
+     * @param writtenAtMs the time of the group's last write. Only later reservations count as concurrent
+     */
+    async reserve(reservation: GuardReservation, instead?: GuardRecord, writtenAtMs?: number) {
       await put(reservation);
       return recent(reservation, reservation.atMs, [reservation, instead], writtenAtMs);
     },
 
-    async reduce(reservation, removals) {
+    /** Reduces a reservation to the removals that happened. With 0 removals, the record is deleted. */
+    async reduce(reservation: GuardReservation, removals: number): Promise<void> {
       await (removals === 0 ? cancel(reservation) : put({ ...reservation, removals }));
     },
 
+    /** Deletes the reservation of a write that will certainly not happen. */
     cancel,
 
-    async unlink(connection, id, atMs) {
+    /**
+     * Records that the link to a missing platform group ends.
+     * @returns the number of other links that the connection ended within the last hour
+     */
+    async unlink(connection: ConnectionName, id: PlatformGroupId, atMs: number): Promise<number> {
       const own = unlinkKey(connection, id);
       await table.put({ ...own, atMs, expiresAt: Math.ceil((atMs + UNLINK_COUNTS_MS) / 1_000) });
       const unlinked = await itemsOf(table, { partition: own.pk, prefix: UNLINK_PREFIX });
@@ -81,7 +98,8 @@ export function createGuardStore(table: Table): GuardStore {
       return unlinked.filter((item) => item.sk !== own.sk && isRecent(item)).length;
     },
 
-    async keepLink(connection, id) {
+    /** Deletes the record of `unlink`, because the link stays. */
+    async keepLink(connection: ConnectionName, id: PlatformGroupId): Promise<void> {
       await table.delete(unlinkKey(connection, id));
     },
   };

@@ -7,8 +7,8 @@ import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import {
   AUDIT_LIFETIME_MS,
   AuditEntry,
-  type AuditLog,
-  type DriftLog,
+  type AuditHead,
+  type AuditLink,
   DriftRecord,
   type KeptEntry,
 } from '../sync/ports/logs.ts';
@@ -48,13 +48,17 @@ const PAGE_SIZE = 100;
 const Head = z.lazy(() => GroupItem.unwrap().pick({ lastAudit: true, lastAction: true, openMove: true }));
 
 /** Stores audit entries. By the attributes `gpk` and `gsk`, the index sorts the entries by time. */
-export function createAuditLog(table: Table): AuditLog {
+export function createAuditLog(table: Table) {
   const entriesUnder = (ref: GroupRef, prefix: string) => {
     const wanted = { partition: groupKey(ref).pk, prefix, newestFirst: true, pageSize: PAGE_SIZE };
     return eachOf(table.query(wanted), parseEntry);
   };
   return {
-    async record(ref, entry, kind) {
+    /**
+     * Stores an entry. An entry with the same key is replaced.
+     * @param kind `action`: the entry is an action of a person, and not a write or decision of groupsync
+     */
+    async record(ref: GroupRef, entry: AuditEntry, kind?: 'action'): Promise<AuditLink> {
       const isCause = kind === 'action' && mayRemoveBy(entry.action) !== 'no';
       const prefix = isCause ? ACTION_PREFIX : AUDIT_PREFIX;
       const item: Item = {
@@ -71,13 +75,15 @@ export function createAuditLog(table: Table): AuditLog {
       return linkTo(item);
     },
 
-    async head(ref) {
+    /** Returns undefined if there is no such group. */
+    async head(ref: GroupRef): Promise<AuditHead | undefined> {
       const item = await table.get(headKey(ref));
       if (ref.group === '') return Head.parse(item ?? {});
       return item?.['rev'] === undefined ? undefined : Head.parse(item);
     },
 
-    async endWith(ref, lastAction, seen) {
+    /** Stores the link of the newest action. Returns false if another action was stored since `seen` was read. */
+    async endWith(ref: GroupRef, lastAction: AuditLink, seen: AuditHead): Promise<boolean> {
       const isAsSeen =
         seen.lastAction === undefined ? missing('lastAction') : equal('lastAction', seen.lastAction);
       // The SDK repeats a write whose answer was lost. The condition must then accept the action that the first attempt
@@ -87,13 +93,16 @@ export function createAuditLog(table: Table): AuditLog {
       return (await table.update(headKey(ref), { set: { lastAction } }, when)).written;
     },
 
-    read(ref) {
+    /** Returns the group's entries in pages, newest first. */
+    read(ref: GroupRef): AsyncIterable<readonly KeptEntry[]> {
       return newestOf(entriesUnder(ref, AUDIT_PREFIX), entriesUnder(ref, ACTION_PREFIX));
     },
 
-    actions: (ref) => entriesUnder(ref, ACTION_PREFIX),
+    /** Returns only the actions of persons that may cause removals, in pages, newest first. */
+    actions: (ref: GroupRef): AsyncIterable<readonly KeptEntry[]> => entriesUnder(ref, ACTION_PREFIX),
 
-    since(connection, atMs) {
+    /** All entries of the connection since this time, newest first. Entries of the last second may be missing. */
+    since(connection: ConnectionName, atMs: number): AsyncIterable<readonly KeptEntry[]> {
       const wanted = { partition: logPartition(connection), newestFirst: true, pageSize: PAGE_SIZE };
       return eachOf(itemsSince(table, atMs, wanted), parseEntry);
     },
@@ -160,12 +169,13 @@ const canonical = (value: unknown): string =>
       : part,
   );
 
-export function createDriftLog(table: Table): DriftLog {
+export function createDriftLog(table: Table) {
   const recordsUnder = (connection: ConnectionName, prefix: string, how: Partial<QueryRequest> = {}) =>
     eachOf(table.query({ partition: connectionKey(connection).pk, prefix, ...how }), parseDrift);
 
   return {
-    record: (connection, drift) =>
+    /** Stores a record. If the record already exists, the stored record stays, and the method returns false. */
+    record: (connection: ConnectionName, drift: DriftRecord): Promise<boolean> =>
       table.put(
         {
           ...driftKey({ connection, group: drift.group }, drift.id),
@@ -181,7 +191,12 @@ export function createDriftLog(table: Table): DriftLog {
         missing('pk'),
       ),
 
-    async settle(ref, ids, { by, atMs }) {
+    /** Settles records. A record that is already settled does not change. */
+    async settle(
+      ref: GroupRef,
+      ids: readonly string[],
+      { by, atMs }: { readonly by: NonNullable<DriftRecord['settledBy']>; readonly atMs: number },
+    ) {
       for (const id of ids) {
         await table.update(
           driftKey(ref, id),
@@ -193,7 +208,12 @@ export function createDriftLog(table: Table): DriftLog {
       }
     },
 
-    async attribute(ref, id, { initiator, actor, eventIds }) {
+    /** Stores the initiator of a difference, if the record has no initiator yet. */
+    async attribute(
+      ref: GroupRef,
+      id: string,
+      { initiator, actor, eventIds }: Pick<DriftRecord, 'initiator' | 'actor' | 'eventIds'>,
+    ) {
       await table.update(
         driftKey(ref, id),
         { set: { initiator, ...(actor && { actor }), eventIds: fitting(eventIds) } },
@@ -201,14 +221,17 @@ export function createDriftLog(table: Table): DriftLog {
       );
     },
 
-    read: async (ref, ids) => (await table.getMany(ids.map((id) => driftKey(ref, id)))).map(parseDrift),
+    read: async (ref: GroupRef, ids: readonly string[]): Promise<readonly DriftRecord[]> =>
+      (await table.getMany(ids.map((id) => driftKey(ref, id)))).map(parseDrift),
 
-    list: (connection) => recordsUnder(connection, DRIFT_PREFIX),
+    list: (connection: ConnectionName) => recordsUnder(connection, DRIFT_PREFIX),
 
-    ofGroup: ({ connection, group }) =>
+    /** Returns the records in pages, newest first. Records about unknown users and duplicates come last, unsorted. */
+    ofGroup: ({ connection, group }: GroupRef): AsyncIterable<readonly DriftRecord[]> =>
       recordsUnder(connection, driftPrefix(group), { newestFirst: true, pageSize: PAGE_SIZE }),
 
-    since: (connection, atMs, newestFirst = false) =>
+    /** Returns the records that were found or settled since this time. Records of the last second may be missing. */
+    since: (connection: ConnectionName, atMs: number, newestFirst = false) =>
       eachOf(itemsSince(table, atMs, { partition: driftPartition(connection), newestFirst }), parseDrift),
   };
 }

@@ -3,7 +3,8 @@ import { groupText, number } from '../domain/forms.ts';
 import { type ConnectionName, type GroupId, groupId } from '../domain/ids.ts';
 import { ReaderGroup } from '../domain/reader-group.ts';
 import { SOURCES } from '../domain/source.ts';
-import { type MovedGroup, ReaderPosition, type ReaderStore } from '../sync/ports/directory.ts';
+import { type MovedGroup, type PushedGroup, ReaderPosition } from '../sync/ports/directory.ts';
+import type { Lease } from '../sync/ports/reconcile.ts';
 import { OF_THIS_SCHEMA, plain, understood } from './item-form.ts';
 import {
   READER_GROUP_PREFIX,
@@ -17,28 +18,34 @@ import {
 import { any, equal, type Item, itemsOf, less, missing, type Table } from './table.ts';
 
 /**
- * Each new holder of the lease has a greater token than all earlier holders. A holder first stores its token. After
- * that, the writes of earlier holders are refused.
+ * The stored state of the reader. Each new holder of the lease has a greater token than all earlier holders. A holder
+ * first stores its token. After that, the position and each group refuse the writes of earlier holders.
  */
-export function createReaderStore(table: Table): ReaderStore {
+export function createReaderStore(table: Table) {
   return {
-    async begin(connection, { token }) {
+    /**
+     * Begins a run. The store then refuses writes of the position by all earlier holders of the lease.
+     * @returns undefined if a later holder has already begun
+     */
+    async begin(connection: ConnectionName, { token }: Lease) {
       const fenced = await table.update(readerKey(connection), { set: { token } }, noLaterThan(token));
       return fenced.written ? { position: positionOf(fenced.item) } : undefined;
     },
 
-    async position(connection) {
+    /** Returns undefined before the first write. */
+    async position(connection: ConnectionName): Promise<ReaderPosition | undefined> {
       const item = await table.get(readerKey(connection));
       return item && positionOf(item);
     },
 
-    write: (connection, position, { token }) =>
+    write: (connection: ConnectionName, position: ReaderPosition, { token }: Lease) =>
       table.put(
         { ...readerKey(connection), ...OF_THIS_SCHEMA, ...plain(position), token },
         noLaterThan(token),
       ),
 
-    async groups(connection) {
+    /** Returns all known groups. If a group has moved to another source, `other` has its id in that source. */
+    async groups(connection: ConnectionName): Promise<readonly ReaderGroup[]> {
       const partition = readerKey(connection).pk;
       const [items, moves] = await Promise.all([
         itemsOf(table, { partition, prefix: READER_GROUP_PREFIX }),
@@ -50,16 +57,20 @@ export function createReaderStore(table: Table): ReaderStore {
       return moves.length === 0 ? groups : withMoves(groups, moves);
     },
 
-    putGroup: (connection, group, { token }) =>
+    putGroup: (connection: ConnectionName, group: ReaderGroup, { token }: Lease) =>
       table.put(
         { ...readerGroupKey(connection, group.group), ...OF_THIS_SCHEMA, ...plain(group), token },
         noLaterThan(token),
       ),
 
-    removeGroup: (connection, group, { token }) =>
+    removeGroup: (connection: ConnectionName, group: GroupId, { token }: Lease): Promise<boolean> =>
       table.delete(readerGroupKey(connection, group), noLaterThan(token)),
 
-    async owned(connection, groups) {
+    /**
+     * Returns the groups whose source is the reader, each with its id in the directory. This id differs from the group's
+     * own id if the reader took the group over from a source that uses another id.
+     */
+    async owned(connection: ConnectionName, groups: readonly GroupId[]) {
       const keys = groups.flatMap((group) => [
         readerGroupKey(connection, group),
         readerMoveKey(connection, group),
@@ -78,11 +89,13 @@ export function createReaderStore(table: Table): ReaderStore {
       );
     },
 
-    noteMove: async (connection, move) => {
+    /** Records that the group `from` moved to another source, with the id `to`. Replaces an earlier move of `from`. */
+    noteMove: async (connection: ConnectionName, move: MovedGroup): Promise<void> => {
       await table.put({ ...readerMoveKey(connection, move.from), ...OF_THIS_SCHEMA, ...move });
     },
 
-    async endMove(connection, { openSinceMs = 0, ...move }, isMoved) {
+    /** Ends an open move. Its record replaces the record of an earlier move of the group `to`, if the group has moved. */
+    async endMove(connection: ConnectionName, { openSinceMs = 0, ...move }: MovedGroup, isMoved: boolean) {
       const key = readerMoveKey(connection, move.from);
       const isAsSeen = equal('openSinceMs', openSinceMs);
       if (!isMoved) return void (await table.delete(key, isAsSeen));
@@ -90,27 +103,31 @@ export function createReaderStore(table: Table): ReaderStore {
       await table.put({ ...key, ...OF_THIS_SCHEMA, ...move }, isAsSeen);
     },
 
-    dropMove: async (connection, from) => {
+    /** Removes the record of the group's move. An open move stays. */
+    dropMove: async (connection: ConnectionName, from: GroupId): Promise<void> => {
       await table.delete(readerMoveKey(connection, from), missing('openSinceMs'));
     },
 
-    moves: (connection) => readMoves(table, connection),
+    moves: (connection: ConnectionName): Promise<readonly MovedGroup[]> => readMoves(table, connection),
 
-    notePushed: async (connection, group, atMs) => {
+    /** Notes that another source has sent an event about the group. The next run reads the group. */
+    notePushed: async (connection: ConnectionName, group: GroupId, atMs: number): Promise<void> => {
       await table.put({ ...readerPushedKey(connection, group), ...OF_THIS_SCHEMA, group, atMs });
     },
 
-    async pushed(connection) {
+    async pushed(connection: ConnectionName): Promise<readonly PushedGroup[]> {
       const partition = readerKey(connection).pk;
       const items = await itemsOf(table, { partition, prefix: READER_PUSHED_PREFIX });
       return items.map(({ group, atMs }) => ({ group: groupId(String(group)), atMs: Number(atMs) }));
     },
 
-    dropPushed: async (connection, { group, atMs }) => {
+    /** Removes the note, if no later event has replaced it. */
+    dropPushed: async (connection: ConnectionName, { group, atMs }: PushedGroup): Promise<void> => {
       await table.delete(readerPushedKey(connection, group), equal('atMs', atMs));
     },
 
-    async forget(connection) {
+    /** Removes the position and the groups of a directory that is no longer read. The records of moves stay. */
+    async forget(connection: ConnectionName): Promise<void> {
       const partition = readerKey(connection).pk;
       const items = await itemsOf(table, { partition, prefix: READER_GROUP_PREFIX });
       for (const { pk, sk } of items) await table.delete({ pk, sk });

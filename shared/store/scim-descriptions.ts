@@ -1,5 +1,5 @@
 import type { ConnectionName } from '../domain/ids.ts';
-import type { ScimResource, ScimStore } from '../sync/ports/scim.ts';
+import type { ScimResource } from '../sync/ports/scim.ts';
 
 /** This process may show a name for this time after another process changed the name. */
 const REMEMBERED_MS = 60_000;
@@ -16,7 +16,13 @@ interface Description {
  * Remembers the display names of group members, so that the answer about a group needs no read of each member. The
  * process sees its own changes immediately, and changes by another process within a minute.
  */
-export function createScimDescriptions(read: ScimStore['read']) {
+export function createScimDescriptions(
+  read: (
+    connection: ConnectionName,
+    type: ScimResource['type'],
+    ids: readonly string[],
+  ) => Promise<readonly ScimResource[]>,
+) {
   const remembered = new Map<string, Description>();
   let changes = 0;
   const keyOf = (connection: ConnectionName, type: ScimResource['type'], id: string) =>
@@ -38,7 +44,12 @@ export function createScimDescriptions(read: ScimStore['read']) {
     return descriptions;
   };
 
-  const describe: ScimStore['describe'] = async (connection, type, ids, nowMs) => {
+  const describe = async (
+    connection: ConnectionName,
+    type: ScimResource['type'],
+    ids: readonly string[],
+    nowMs: number,
+  ): Promise<ReadonlyMap<string, string>> => {
     const isFresh = (one: Description | undefined): one is Description =>
       one !== undefined && nowMs - one.readAtMs < REMEMBERED_MS;
     const known = new Map(ids.map((id) => [id, remembered.get(keyOf(connection, type, id))]));

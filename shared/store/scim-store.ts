@@ -1,7 +1,14 @@
-import { groupId } from '../domain/ids.ts';
+import type { MemberRegister } from '../domain/group.ts';
+import { type ConnectionName, type GroupId, type GroupRef, groupId } from '../domain/ids.ts';
 import { nestedGroup, nestedMember } from '../domain/nesting.ts';
-import type { ScimStore } from '../sync/ports/scim.ts';
-import { ScimResource } from '../sync/ports/scim.ts';
+import {
+  type Advance,
+  type EndedWrite,
+  type HeldList,
+  type IndexedValue,
+  type ListToHold,
+  ScimResource,
+} from '../sync/ports/scim.ts';
 import { readChunks, writeChunks } from './chunks.ts';
 import { parseMember, parsePresence } from './group-item.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
@@ -19,9 +26,10 @@ import {
 import { createScimOrders } from './scim-orders.ts';
 import { all, any, eachOf, equal, exists, type Item, itemsOf, less, missing, type Table } from './table.ts';
 
-export function createScimStore(table: Table): ScimStore {
+/** SCIM resources and their index entries. Each write of a resource is one conditional write. Reads are consistent. */
+export function createScimStore(table: Table) {
   const orders = createScimOrders(table);
-  const read: ScimStore['read'] = async (connection, type, ids) => {
+  const read = async (connection: ConnectionName, type: ScimResource['type'], ids: readonly string[]) => {
     // No resource has an empty id, and DynamoDB refuses an empty key.
     const named = ids.filter((id) => id !== '');
     const items = await table.getMany(named.map((id) => resourceKey(connection, type, id)));
@@ -29,18 +37,35 @@ export function createScimStore(table: Table): ScimStore {
   };
   const descriptions = createScimDescriptions(read);
   return {
+    /**
+     * Returns the ids of a type. The result may come from a cache of at most one minute. A removal by another process
+     * makes the cache invalid.
+     */
     order: orders.read,
+    /** Makes a removal known to all processes before the client gets an answer. */
     noteOrder: orders.note,
     read,
+    /**
+     * Returns the names of live resources by id, for the member list of a response. If another process changed a name,
+     * the old name may appear for up to a minute.
+     */
     describe: descriptions.describe,
 
-    list(connection, type, between) {
+    /**
+     * Returns all resources of a type in pages, sorted by id, including resources that are being deleted. `between`
+     * limits the result to ids from its first id to its second id, inclusive.
+     */
+    list(connection: ConnectionName, type: ScimResource['type'], between?: readonly [string, string]) {
       const partition = resourcePartition(connection, type);
       const range = between && { between: [keyPart(between[0]), keyPart(between[1])] as const };
       return eachOf(table.query({ partition, ...range }), parseResource);
     },
 
-    async save(connection, resource, seen) {
+    /**
+     * Replaces `seen` (undefined for a new resource). Returns false if the stored resource differs from `seen`. Entries
+     * of `writes` that are only in `resource` begin now. A limited number of entries that are only in `seen` are removed.
+     */
+    async save(connection: ConnectionName, resource: ScimResource, seen: ScimResource | undefined) {
       const { settled, version, writes, replacements, listedAt, keptMs, ...kept } = resource;
       const key = resourceKey(connection, resource.type, resource.id);
       const set = {
@@ -72,7 +97,17 @@ export function createScimStore(table: Table): ScimStore {
       return written;
     },
 
-    async block(connection, { type, id }, nowMs) {
+    /**
+     * Blocks an unused id, so that a slow request can no longer save its new resource under this id. The method stores a
+     * resource with revision 0 in the state `deleting`. The time of this resource is later than all writes of the slow
+     * request.
+     * @returns the stored resource; undefined if a resource was already stored under the id
+     */
+    async block(
+      connection: ConnectionName,
+      { type, id }: { readonly type: ScimResource['type']; readonly id: string },
+      nowMs: number,
+    ) {
       const untilMs = nowMs + BLOCKED_FOR_MS;
       const item = {
         ...resourceKey(connection, type, id),
@@ -91,7 +126,16 @@ export function createScimStore(table: Table): ScimStore {
       return (await table.put(item, missing('pk'))) ? parseResource(item) : undefined;
     },
 
-    async advance(connection, { type, id }, { nowMs, isChange, seen, begins, forgets = [] }) {
+    /**
+     * Raises the revision of a live resource in one write, without a read. Its attributes do not change. With `isChange`,
+     * its version changes too.
+     * @returns undefined if no such live resource exists, its time is later than `nowMs`, or its revision is not `seen`
+     */
+    async advance(
+      connection: ConnectionName,
+      { type, id }: { readonly type: ScimResource['type']; readonly id: string },
+      { nowMs, isChange, seen, begins, forgets = [] }: Advance,
+    ) {
       const begun = begins === undefined ? {} : { [writeName(begins)]: nowMs };
       const remove = removals(forgets);
       const outcome = await table.update(
@@ -108,12 +152,18 @@ export function createScimStore(table: Table): ScimStore {
       return outcome.written ? parseResource(outcome.item) : undefined;
     },
 
-    async settle(connection, { type, id, revision }) {
+    /** Notes that the registers have this revision. The call has no effect if the resource has changed again. */
+    async settle(connection: ConnectionName, { type, id, revision }: ScimResource): Promise<void> {
       const key = resourceKey(connection, type, id);
       await table.update(key, { remove: ['open'] }, equal('revision', revision));
     },
 
-    async holdList({ connection, group }, write, { first, last, before, after }) {
+    /** Stores the two lists of a replacement. Readers see `before` until the write ends. Has no effect after its end. */
+    async holdList(
+      { connection, group }: GroupRef,
+      write: string,
+      { first, last, before, after }: ListToHold,
+    ) {
       const keyOf = (index: number) => heldKey({ connection, group }, write, index);
       const chunked = await writeChunks(table, keyOf, heldLines(before, after));
       const held = { first, last, ...chunked };
@@ -122,17 +172,23 @@ export function createScimStore(table: Table): ScimStore {
       return held;
     },
 
-    async heldList(ref, write, held) {
+    /** Returns undefined if the write has ended. */
+    async heldList(ref: GroupRef, write: string, held: HeldList) {
       const lines = await readChunks(table, (index) => heldKey(ref, write, index), held);
       return lines && readHeldLines(lines);
     },
 
-    async dropList(ref, write, { chunks }) {
+    async dropList(ref: GroupRef, write: string, { chunks }: HeldList): Promise<void> {
       const keys = Array.from({ length: chunks }, (_, index) => heldKey(ref, write, index));
       await Promise.all(keys.map((key) => table.delete(key)));
     },
 
-    async endWrite(connection, { type, id, revision, settled }, { id: write, supersedes, listedAt }) {
+    /** Ends a write of a group's members, after the registers are written. It also has the effect of `settle`. */
+    async endWrite(
+      connection: ConnectionName,
+      { type, id, revision, settled }: ScimResource,
+      { id: write, supersedes, listedAt }: EndedWrite,
+    ) {
       const key = resourceKey(connection, type, id);
       const remove = removals([write, ...supersedes]);
       const set = listedAt === undefined ? {} : { listedAt };
@@ -149,49 +205,53 @@ export function createScimStore(table: Table): ScimStore {
       await table.update(key, { remove }, exists('revision'));
     },
 
-    async remove(connection, { type, id, revision }) {
+    async remove(connection: ConnectionName, { type, id, revision }: ScimResource): Promise<void> {
       await table.delete(resourceKey(connection, type, id), equal('revision', revision));
       descriptions.forget(connection, { type, id });
       await orders.note(connection, { type, id });
     },
 
-    async holder(connection, value) {
+    /** Returns the id of the resource that claimed a unique value. The resource may now have another value. */
+    async holder(connection: ConnectionName, value: IndexedValue): Promise<string | undefined> {
       const claim = await table.get(claimKey(connection, value));
       return claim === undefined ? undefined : String(claim['holder']);
     },
 
-    claim: (connection, value, id, from) =>
+    /** Claims a unique value for `id`. Returns false if a resource other than `id` and `from` has the claim. */
+    claim: (connection: ConnectionName, value: IndexedValue, id: string, from?: string) =>
       table.put(
         { ...claimKey(connection, value), holder: id },
         any(missing('pk'), equal('holder', id), ...(from === undefined ? [] : [equal('holder', from)])),
       ),
 
-    async release(connection, value, id) {
+    async release(connection: ConnectionName, value: IndexedValue, id: string): Promise<void> {
       await table.delete(claimKey(connection, value), equal('holder', id));
     },
 
-    async point(connection, value, id) {
+    /** Notes that the resource may have the value. Several resources may have the same value. */
+    async point(connection: ConnectionName, value: IndexedValue, id: string): Promise<void> {
       await table.put({ ...pointerKey(connection, value, id), id });
     },
 
-    async unpoint(connection, value, id) {
+    async unpoint(connection: ConnectionName, value: IndexedValue, id: string): Promise<void> {
       await table.delete(pointerKey(connection, value, id));
     },
 
-    async pointedAt(connection, value) {
+    async pointedAt(connection: ConnectionName, value: IndexedValue): Promise<readonly string[]> {
       const partition = valuePartition(connection, value);
       const pointers = await itemsOf(table, { partition, prefix: POINTER_PREFIX });
       return pointers.map(({ id }) => String(id));
     },
 
-    async groupsWithin(ref) {
+    async groupsWithin(ref: GroupRef): Promise<readonly GroupId[]> {
       const { pk: partition, sk: prefix } = memberKey(ref, nestedMember(groupId('')));
       const registers = (await itemsOf(table, { partition, prefix })).map(parseMember);
       const present = registers.filter(({ value }) => value === 'present');
       return present.flatMap(({ member }) => nestedGroup(member) ?? []);
     },
 
-    async memberships(ref) {
+    /** Returns the registers of all present and former members. The member list is computed from these registers. */
+    async memberships(ref: GroupRef): Promise<readonly MemberRegister[]> {
       const only = ['member', 'presence', 'stamp'];
       const { pk: partition } = groupKey(ref);
       return (await itemsOf(table, { partition, prefix: MEMBER_PREFIX, only })).map(parsePresence);

@@ -1,6 +1,6 @@
 import type { ConnectionName } from '../domain/ids.ts';
 import { type ReaderHealth, type Source, SourceState } from '../domain/source.ts';
-import type { SourceStore } from '../sync/ports/sources.ts';
+import type { Receipt } from '../sync/ports/sources.ts';
 import { OF_THIS_SCHEMA, plain, understood } from './item-form.ts';
 import { connectionKey, SOURCE_PREFIX, sourceKey } from './keys.ts';
 import { any, itemsOf, less, missing, type Table } from './table.ts';
@@ -8,11 +8,17 @@ import { any, itemsOf, less, missing, type Table } from './table.ts';
 /** The minimum time between two recorded receipts of a source. */
 const RECORDED_EVERY_MS = 60_000;
 
-export function createSourceStore(table: Table): SourceStore {
+/** The last receipt of each source of a connection. */
+export function createSourceStore(table: Table) {
   /** The time of this worker's last write, by connection and source. */
   const sentMs = new Map<string, number>();
   return {
-    async noteReceipt(connection, { source, nowMs, everyMinutes }) {
+    /**
+     * Records that a source sent data. Each worker sends at most one write a minute for each source. Among the writes of
+     * all workers, one a minute takes effect. With one worker, a source that is always busy costs at most 43,200 write
+     * units a month, about $0.03.
+     */
+    async noteReceipt(connection: ConnectionName, { source, nowMs, everyMinutes }: Receipt) {
       const name = `${connection} ${source}`;
       if (nowMs - (sentMs.get(name) ?? Number.NEGATIVE_INFINITY) < RECORDED_EVERY_MS) return;
       sentMs.set(name, nowMs);
@@ -24,14 +30,16 @@ export function createSourceStore(table: Table): SourceStore {
       );
     },
 
-    async noteAwaited(connection: ConnectionName, source: Source, nowMs: number) {
+    /** Records the time from which a first receipt is expected. An earlier recorded time stays. */
+    async noteAwaited(connection: ConnectionName, source: Source, nowMs: number): Promise<void> {
       await table.update(sourceKey(connection, source), {
         set: { ...OF_THIS_SCHEMA, source },
         setIfMissing: { awaitedMs: nowMs },
       });
     },
 
-    async noteReader(connection: ConnectionName, { stopped, shortGroups }: ReaderHealth) {
+    /** Replaces the stored health of the directory reader. */
+    async noteReader(connection: ConnectionName, { stopped, shortGroups }: ReaderHealth): Promise<void> {
       const found = { stopped, shortGroups };
       await table.update(sourceKey(connection, 'directory'), {
         set: { ...OF_THIS_SCHEMA, ...plain({ source: 'directory', ...found }) },
@@ -39,7 +47,7 @@ export function createSourceStore(table: Table): SourceStore {
       });
     },
 
-    async read(connection) {
+    async read(connection: ConnectionName): Promise<readonly SourceState[]> {
       const items = await itemsOf(table, { partition: connectionKey(connection).pk, prefix: SOURCE_PREFIX });
       return items.map((item) => understood(SourceState, item, `a source at ${item.pk}`));
     },

@@ -3,11 +3,21 @@ import { MAX_ATTRIBUTE_BYTES, MAX_ATTRIBUTES_PER_MEMBER } from '../contract/even
 import { type MatchRule, soughtValues } from '../contract/match-rule.ts';
 import { ACTIVE_ATTRIBUTE } from '../domain/active.ts';
 import type { EventActor } from '../domain/event.ts';
-import { type ConnectionName, groupId, type MemberId, memberId } from '../domain/ids.ts';
+import type { UserCopy } from '../domain/group.ts';
+import {
+  type ConnectionName,
+  type GroupId,
+  type GroupRef,
+  groupId,
+  type MemberId,
+  memberId,
+  type RoleId,
+} from '../domain/ids.ts';
 import { compareUtf8, join, type Register } from '../domain/register.ts';
 import { laterStamp, stampTimeMs } from '../domain/stamp.ts';
-import type { JoinedUser, UserChange, UserStore } from '../sync/ports/desired.ts';
+import type { JoinedUser, UserChange } from '../sync/ports/desired.ts';
 import { attributeKey, UserState, undescribed } from '../sync/ports/desired.ts';
+import type { BoundTo } from '../sync/ports/people.ts';
 import { StoreError } from '../sync/ports/store-errors.ts';
 import { queryIndex } from './group-index.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
@@ -25,8 +35,8 @@ const WRITES_IN_FLIGHT = 32;
 export function createUserStore(
   table: Table,
   onDropped: (connection: ConnectionName, member: MemberId, dropped: number) => void = () => {},
-): UserStore {
-  const read: UserStore['read'] = async (connection, members) => {
+) {
+  const read = async (connection: ConnectionName, members: readonly MemberId[]) => {
     const items = await table.getMany(members.map((member) => userKey(connection, member)));
     return new Map(items.map(parseUser).map((user) => [user.member, user]));
   };
@@ -60,7 +70,19 @@ export function createUserStore(
   return {
     read,
 
-    async join(connection, changes, rules, recalled) {
+    /**
+     * Joins attributes and floor with the stored users. A write raises the revision if it creates a user, moves the
+     * floor, or changes `ACTIVE_ATTRIBUTE` or an attribute of a match rule. If the user existed before, such a write also
+     * opens the fan-out. A bound member needs a review only if a match rule now compares another value.
+     * @param recalled the stored users, if the caller has read them
+     * @returns each user after the write, or the reason why the user could not be written
+     */
+    async join(
+      connection: ConnectionName,
+      changes: readonly UserChange[],
+      rules: readonly MatchRule[],
+      recalled?: ReadonlyMap<MemberId, UserState>,
+    ) {
       const members = changes.map(({ user }) => user);
       const known = recalled ?? (await read(connection, members));
       return pMap(
@@ -85,15 +107,28 @@ export function createUserStore(
       );
     },
 
-    async addNew(connection, change) {
+    /**
+     * Stores a user whose id no other request knows yet. The write has no condition, and shares one request with other
+     * such writes. If the request gets no answer, it is not retried, and the method throws.
+     */
+    async addNew(connection: ConnectionName, change: UserChange): Promise<void> {
       const { next } = joined(undefined, change, []);
       if (next !== undefined) await table.put(itemOf(connection, next), undefined, 'once');
     },
 
-    noteUnknown: (connection, member) =>
+    /**
+     * Notes that apply read a user who is not stored.
+     * @returns false if the user has been stored in the meantime
+     */
+    noteUnknown: (connection: ConnectionName, member: MemberId): Promise<boolean> =>
       table.put(itemOf(connection, { ...undescribed(member), writes: 1 }), missing('pk')),
 
-    async rebind(connection, member, to) {
+    /**
+     * Binds the member to this person in place of an earlier binding. The method also ends a review, raises the revision
+     * and opens the fan-out.
+     * @returns the user after the write
+     */
+    async rebind(connection: ConnectionName, member: MemberId, to: BoundTo): Promise<UserState> {
       await table.put(boundMemberItem(connection, to.role, member));
       return changeUser(connection, member, (current = undescribed(member)) => {
         const { userId: _, ...unbound } = current;
@@ -103,7 +138,11 @@ export function createUserStore(
       });
     },
 
-    async followRole(connection, member, from, to) {
+    /**
+     * Changes the role of the binding from `from`. The effects are those of `rebind`, but a review stays open.
+     * @returns undefined if the member is no longer bound to the role `from`
+     */
+    async followRole(connection: ConnectionName, member: MemberId, from: RoleId, to: BoundTo) {
       await table.put(boundMemberItem(connection, to.role, member));
       const set = { ...indexedFanOut(connection, member, 1), ...to };
       const change = { set, add: { revision: 1, writes: 1 } };
@@ -111,19 +150,33 @@ export function createUserStore(
       return outcome.written ? parseUser(outcome.item) : undefined;
     },
 
-    async unbind(connection, member, role) {
+    /**
+     * Ends the binding to `role`, raises the revision and opens the fan-out. Returns undefined if the member has no such
+     * binding.
+     */
+    async unbind(connection: ConnectionName, member: MemberId, role: RoleId) {
       const set = indexedFanOut(connection, member, 1);
       const change = { set, add: { revision: 1, writes: 1 }, remove: ['role', 'userId', 'review'] };
       const outcome = await table.update(userKey(connection, member), change, equal('role', role));
       return outcome.written ? parseUser(outcome.item) : undefined;
     },
 
-    groupsOf(connection, member) {
+    /** Returns the groups that the member may be in, in pages. */
+    groupsOf(connection: ConnectionName, member: MemberId): AsyncIterable<readonly GroupId[]> {
       const wanted = { partition: userKey(connection, member).pk, prefix: IN_PREFIX };
       return eachOf(table.query(wanted), ({ group }) => groupId(String(group)));
     },
 
-    async copyToMember(ref, member, { revision, floor, role, userId }, isRenewal = false) {
+    /**
+     * Copies the user to a member register, in place of no copy, an older copy, or one of this revision without a role.
+     * @param isRenewal whether every copy of the same revision stays as it is
+     */
+    async copyToMember(
+      ref: GroupRef,
+      member: MemberId,
+      { revision, floor, role, userId }: UserCopy,
+      isRenewal = false,
+    ) {
       const set = { copyRevision: revision, copyFloor: floor };
       const isOlder = any(missing('copyRevision'), less('copyRevision', revision));
       // A copy with the current revision may still lack the role, because a first binding does not raise the revision.
@@ -137,7 +190,12 @@ export function createUserStore(
       );
     },
 
-    async forget(connection, member, atMs) {
+    /**
+     * Erases the attribute values of a user, except `ACTIVE_ATTRIBUTE`. Each attribute keeps its stamp, so a replay or an
+     * older event cannot restore the value. A newer event can set a value again.
+     * @returns the number of erased values; undefined if there is no such user
+     */
+    async forget(connection: ConnectionName, member: MemberId, atMs: number) {
       const stored = await find(connection, member);
       if (stored === undefined) return undefined;
       let count = 0;
@@ -156,13 +214,14 @@ export function createUserStore(
       return count;
     },
 
-    async endFanOut(connection, member, revision) {
+    /** Ends the fan-out if the user still has this revision. */
+    async endFanOut(connection: ConnectionName, member: MemberId, revision: number): Promise<void> {
       const change = { remove: ['fanOut', 'gpk', 'gsk'], add: { writes: 1 } };
       const isSame = all(exists('fanOut'), equal('revision', revision));
       await table.update(userKey(connection, member), change, isSame);
     },
 
-    openFanOuts: (connection) =>
+    openFanOuts: (connection: ConnectionName): AsyncIterable<readonly MemberId[]> =>
       eachOf(queryIndex(table, 'fanOuts', connection), ({ member }) => memberId(String(member))),
   };
 }

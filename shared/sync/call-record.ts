@@ -6,7 +6,7 @@ import {
 } from '../domain/failing-calls.ts';
 import type { Gate } from '../domain/gate.ts';
 import type { ConnectionName } from '../domain/ids.ts';
-import type { GateStore } from './ports/connections.ts';
+import type { GateStore } from './ports/bundles.ts';
 import type { CallOutcome } from './ports/platform.ts';
 
 interface CallRecord {

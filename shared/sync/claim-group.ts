@@ -1,7 +1,6 @@
 import type { GroupRef, PlatformGroupId } from '../domain/ids.ts';
-import type { Ports } from './ports/bundles.ts';
+import type { ConnectionStore, Ports } from './ports/bundles.ts';
 import type { Owners } from './ports/claims.ts';
-import type { CurrentConnections } from './ports/connections.ts';
 
 interface Claiming {
   readonly company: string;
@@ -14,7 +13,7 @@ interface Claiming {
 interface ClaimPorts {
   readonly claims: Pick<Ports['claims'], 'claim' | 'owners' | 'takeOver'>;
   readonly groups: Pick<Ports['groups'], 'read' | 'dropIntent' | 'storeObserved'>;
-  readonly connections: Pick<CurrentConnections, 'current'>;
+  readonly connections: Pick<ConnectionStore, 'current'>;
 }
 
 /** The maximum number of tries of one claim. A try fails if the owner or the owner's item changes during the try. */

@@ -2,8 +2,8 @@ import { isActive } from '../domain/active.ts';
 import type { UserCopy } from '../domain/group.ts';
 import type { ConnectionName, GroupId } from '../domain/ids.ts';
 import { mapConcurrently } from './async-collections.ts';
-import type { WakePorts } from './ports/bundles.ts';
-import type { UserState, UserStore } from './ports/desired.ts';
+import type { UserStore, WakePorts } from './ports/bundles.ts';
+import type { UserState } from './ports/desired.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
 import { wakeGroups } from './wake.ts';
 

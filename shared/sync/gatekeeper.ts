@@ -2,14 +2,14 @@ import { type Gate, REOPENED_GATE } from '../domain/gate.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import { WAKE_GRACE_MS } from '../domain/wake-up.ts';
 import { closedBy, type GateWriter, isClosedByGroups, latestOf, refusalAtGroups, writeGate } from './gate.ts';
-import type { Ports } from './ports/bundles.ts';
-import type { Connection, Connections } from './ports/connections.ts';
+import type { ConnectionStore, Ports } from './ports/bundles.ts';
+import type { Connection } from './ports/connections.ts';
 import type { GroupSummary } from './ports/group-index.ts';
 import { PlatformFailure } from './ports/platform.ts';
 
 export type GateKeeperPorts = GateWriter &
   Pick<Ports, 'platforms' | 'index' | 'applyQueue' | 'coalesceMs' | 'random'> & {
-    readonly connections: Connections;
+    readonly connections: Pick<ConnectionStore, 'find' | 'list'>;
   };
 
 /**

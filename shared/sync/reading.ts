@@ -1,8 +1,7 @@
 import type { GroupRef, PlatformGroupId } from '../domain/ids.ts';
 import type { ResolvePeople } from './match/resolve.ts';
-import type { ApplyPorts } from './ports/bundles.ts';
+import type { ApplyPorts, UserStore } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
-import type { UserStore } from './ports/desired.ts';
 import type { Platform } from './ports/platform.ts';
 
 /**

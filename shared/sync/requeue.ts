@@ -5,10 +5,9 @@ import { mapConcurrently } from './async-collections.ts';
 import { fanOutAndWake } from './fan-out.ts';
 import { type GateKeeperPorts, tryGate } from './gatekeeper.ts';
 import { continueMove, type MovePorts, openMovesOf } from './moves.ts';
-import type { WakePorts } from './ports/bundles.ts';
-import type { Connection, Connections, Replanned } from './ports/connections.ts';
-import type { UserStore } from './ports/desired.ts';
-import type { GroupIndex, GroupSummary } from './ports/group-index.ts';
+import type { ConnectionStore, GroupIndex, UserStore, WakePorts } from './ports/bundles.ts';
+import type { Connection } from './ports/connections.ts';
+import type { GroupSummary } from './ports/group-index.ts';
 import {
   backoffMs,
   LONGEST_BACKOFF_MS,
@@ -21,7 +20,7 @@ import { replanAll } from './wake.ts';
 export interface RequeuePorts extends WakePorts, GateKeeperPorts, Omit<MovePorts, 'desired'> {
   readonly index: GroupIndex;
   readonly users: UserStore;
-  readonly connections: Connections & Replanned;
+  readonly connections: Pick<ConnectionStore, 'find' | 'list' | 'replanned'>;
 }
 
 export interface RequeueReport {

@@ -1,5 +1,5 @@
 import type { ConnectionName } from '../domain/ids.ts';
-import type { GroupIndex } from './ports/group-index.ts';
+import type { GroupIndex } from './ports/bundles.ts';
 
 /** Counts the synced groups of a connection that have fewer members than `minSize`, as the index shows them. */
 export async function countSmallGroups(

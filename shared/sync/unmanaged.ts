@@ -1,11 +1,10 @@
 import { platformGroupId } from '../domain/ids.ts';
 import { leftBehind } from './claim-group.ts';
-import type { Ports } from './ports/bundles.ts';
-import type { CurrentConnections } from './ports/connections.ts';
+import type { ConnectionStore, Ports } from './ports/bundles.ts';
 
 interface UnmanagedPorts {
   readonly claims: Pick<Ports['claims'], 'owners'>;
-  readonly connections: Pick<CurrentConnections, 'current'>;
+  readonly connections: Pick<ConnectionStore, 'current'>;
 }
 
 /** Returns the platform groups that have no owner. An owner whose connection was removed does not count. */

@@ -1,9 +1,8 @@
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { coversChange, delayMs } from '../domain/wake-up.ts';
 import { mapConcurrently } from './async-collections.ts';
-import type { WakePorts } from './ports/bundles.ts';
+import type { GroupIndex, WakePorts } from './ports/bundles.ts';
 import type { GroupUpdate, WakeUpState } from './ports/desired.ts';
-import type { GroupIndex } from './ports/group-index.ts';
 import type { Wake } from './ports/queues.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
 

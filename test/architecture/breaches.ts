@@ -35,8 +35,10 @@ function importBreaches(file: SourceFile, rule: ImportRule): string[] {
 
 function isAllowed(one: Import, target: string, rule: ImportRule): boolean {
   if (one.relative && !/\.[cm]?[jt]sx?$/.test(target)) return true;
-  if (one.relative) return matchesAny(rule.mayImport, target);
-  return matchesAny(rule.packages, target) || (one.typeOnly && matchesAny(rule.packageTypes, target));
+  const [all, types] = one.relative
+    ? [rule.mayImport, rule.mayImportTypes]
+    : [rule.packages, rule.packageTypes];
+  return matchesAny(all, target) || (one.typeOnly && matchesAny(types, target));
 }
 
 function useBreaches(file: SourceFile): string[] {

@@ -11,6 +11,8 @@ export interface ImportRule {
   readonly files: string;
   /** Project files that may be imported. */
   readonly mayImport: readonly string[];
+  /** Only types may be imported from these project files. */
+  readonly mayImportTypes?: readonly string[];
   /** Packages and `node:` modules that may be imported. */
   readonly packages: readonly string[];
   /** Only types may be imported from these packages. */
@@ -24,6 +26,7 @@ const PLAN = 'shared/plan/*';
 const CONTRACT = 'shared/contract/*';
 const SCIM = 'shared/scim/*';
 const PORTS = 'shared/sync/ports/*';
+const BUNDLES = 'shared/sync/ports/bundles.ts';
 const SYNC = 'shared/sync/*';
 const OPERATE = 'shared/operate/*';
 const ANY = '*';
@@ -64,6 +67,14 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     mayImport: [SCIM],
     packages: ['zod'],
     fix: `${pure('shared/scim')}: it implements the protocol alone; move the effect of a request on desired state to a use case`,
+  },
+  {
+    // A port with one implementation is the type of its implementation, so that no signature is declared twice.
+    files: BUNDLES,
+    mayImport: [PORTS, DOMAIN, PLAN, CONTRACT, SCIM],
+    mayImportTypes: ['shared/store/*'],
+    packages: [],
+    fix: `${BUNDLES} names the ports, and imports only types from shared/store`,
   },
   {
     files: PORTS,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { applySetting } from '../../shared/contract/change-setting.ts';
-import { storeConnection } from '../../shared/operate/connect/connect.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
+import { storeConnection } from '../../shared/operate/connect/connect.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
 import { resumeConnection } from '../../shared/operate/pausing.ts';
 import { changeSettings, listConnections, planSettings } from '../../shared/operate/settings.ts';
@@ -12,8 +12,8 @@ import { connectionKey } from '../../shared/store/keys.ts';
 import { createScimTokenStore } from '../../shared/store/scim-token-store.ts';
 import type { Value } from '../../shared/store/table.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
-import type { GateStore } from '../../shared/sync/ports/connections.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
+import type { GateStore } from '../../shared/sync/ports/bundles.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
 import { WORKERS_KNOW_AFTER_MS } from '../../shared/sync/wake.ts';
 import { runCli } from '../support/cli/io.ts';

@@ -3,7 +3,7 @@ import { REOPENED_GATE } from '../../shared/domain/gate.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
 import { createGateStore } from '../../shared/store/connection-states.ts';
 import { createCallRecord } from '../../shared/sync/call-record.ts';
-import type { GateStore } from '../../shared/sync/ports/connections.ts';
+import type { GateStore } from '../../shared/sync/ports/bundles.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 
 const ACME = connectionName('acme');

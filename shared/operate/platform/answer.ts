@@ -3,7 +3,8 @@ import { fieldName } from '../../contract/match-rule.ts';
 import type { Part, PlatformQuestion } from '../../contract/platform-question.ts';
 import type { CredentialChecks, ListPart, PlatformReply } from '../../contract/platform-reply.ts';
 import { contactText } from '../../plan/holder.ts';
-import type { Connection, HealthStore } from '../../sync/ports/connections.ts';
+import type { HealthStore } from '../../sync/ports/bundles.ts';
+import type { Connection } from '../../sync/ports/connections.ts';
 import {
   type EmployeeRecord,
   type Platform,

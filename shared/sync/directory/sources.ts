@@ -5,8 +5,7 @@ import { READER_SOURCE } from '../../domain/source.ts';
 import { readStamp } from '../../domain/stamp.ts';
 import { foldName } from '../../plan/names.ts';
 import { collectPages } from '../async-collections.ts';
-import type { Ports } from '../ports/bundles.ts';
-import type { ReaderStore } from '../ports/directory.ts';
+import type { Ports, ReaderStore } from '../ports/bundles.ts';
 
 /*
  * A group has one source. If several sources of one connection wrote the same group, each source would undo the changes

@@ -2,7 +2,8 @@ import { type DecodedMessage, decodeMessage, type MessageToDecode } from '../../
 import type { DirectoryEvent } from '../../domain/event.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { Stamp } from '../../domain/stamp.ts';
-import type { Connection, Connections } from '../ports/connections.ts';
+import type { ConnectionStore } from '../ports/bundles.ts';
+import type { Connection } from '../ports/connections.ts';
 import type { DeadLetterQueue, RejectedMessage } from '../ports/queues.ts';
 import { UnstorableError } from '../ports/store-errors.ts';
 
@@ -23,7 +24,7 @@ export class Failures {
 }
 
 export interface AcceptPorts {
-  readonly connections: Connections;
+  readonly connections: Pick<ConnectionStore, 'find' | 'list'>;
   readonly deadLetters: DeadLetterQueue;
   readonly clock: () => number;
 }

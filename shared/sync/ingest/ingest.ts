@@ -1,7 +1,7 @@
 import { foldEvents } from '../../domain/fold.ts';
 import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
 import { isOwnSource } from '../../domain/source.ts';
-import type { UserStore } from '../ports/desired.ts';
+import type { UserStore } from '../ports/bundles.ts';
 import type { RejectedMessage } from '../ports/queues.ts';
 import { UnstorableError } from '../ports/store-errors.ts';
 import { noteReceipt, type SourcePorts } from '../sources.ts';

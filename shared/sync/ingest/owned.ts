@@ -1,6 +1,6 @@
 import type { ConnectionName, GroupId } from '../../domain/ids.ts';
 import { READER_SOURCE } from '../../domain/source.ts';
-import type { ReaderStore } from '../ports/directory.ts';
+import type { ReaderStore } from '../ports/bundles.ts';
 import type { Acceptance, AcceptedEvent, Failures } from './accept.ts';
 
 export interface OwnedPorts {

@@ -10,8 +10,7 @@ import { mapConcurrently } from '../async-collections.ts';
 import { fanOutUser } from '../fan-out.ts';
 import { boundToOf } from '../match/bound-person.ts';
 import { resolveUsers, soughtBy } from '../match/resolve.ts';
-import type { Ports, WakePorts } from '../ports/bundles.ts';
-import type { Connections, CurrentConnections } from '../ports/connections.ts';
+import type { ConnectionStore, Ports, WakePorts } from '../ports/bundles.ts';
 import type { GroupUpdate, JoinedUser, UserState } from '../ports/desired.ts';
 import { undescribed } from '../ports/desired.ts';
 import type { BoundTo, PeopleStore } from '../ports/people.ts';
@@ -22,7 +21,7 @@ import type { Origins } from './origins.ts';
 
 export interface StorePorts extends WakePorts, Pick<Ports, 'users' | 'people'> {
   readonly desired: Ports['desired'];
-  readonly connections: Connections & CurrentConnections;
+  readonly connections: Pick<ConnectionStore, 'find' | 'list' | 'current'>;
 }
 
 interface Batch {

@@ -1,31 +1,53 @@
 import type { CredentialChecks } from '../../contract/platform-reply.ts';
-import type { ClaimStore } from './claims.ts';
+import type { createClaimStore } from '../../store/claim-store.ts';
 import type {
-  Connection,
-  ConnectionStore,
-  Connections,
-  CurrentConnections,
-  GateStore,
-  HealthStore,
-} from './connections.ts';
-import type { ConsoleSessions } from './console-sessions.ts';
+  createFeedStore,
+  createGateStore,
+  createHealthStore,
+  createLeases,
+  createNoticeStore,
+} from '../../store/connection-states.ts';
+import type { createConnectionStore } from '../../store/connection-store.ts';
+import type { createConsoleSessionStore } from '../../store/console-session-store.ts';
+import type { createDesiredStore } from '../../store/desired-store.ts';
+import type { createEraser } from '../../store/eraser.ts';
+import type { createGroupIndex } from '../../store/group-index.ts';
+import type { createGuardStore } from '../../store/guard-store.ts';
+import type { createAuditLog, createDriftLog } from '../../store/logs.ts';
+import type { createReaderStore } from '../../store/reader-store.ts';
+import type { createScimStore } from '../../store/scim-store.ts';
+import type { createScimTokenStore } from '../../store/scim-token-store.ts';
+import type { createSourceStore } from '../../store/source-store.ts';
+import type { createUserStore } from '../../store/user-store.ts';
+import type { Connection } from './connections.ts';
 import type { Decisions } from './decisions.ts';
 import type { Deployment, Functions } from './deployment.ts';
-import type { DesiredStore, UserStore } from './desired.ts';
-import type { DirectoryApplicants, ReaderStore } from './directory.ts';
-import type { Eraser } from './eraser.ts';
-import type { GroupIndex } from './group-index.ts';
+import type { DirectoryApplicants } from './directory.ts';
 import type { GroupStore } from './groups.ts';
-import type { GuardStore } from './guard.ts';
-import type { AuditLog, Caller, DriftLog } from './logs.ts';
-import type { NoticeStore } from './notices.ts';
+import type { Caller } from './logs.ts';
 import type { PeopleStore } from './people.ts';
 import type { Applicants, Platforms } from './platform.ts';
 import type { ApplyQueue, DeadLetterQueue, EventSender, Mailbox } from './queues.ts';
-import type { FeedStore, Leases } from './reconcile.ts';
-import type { ScimStore, ScimTokenStore } from './scim.ts';
 import type { CredentialVault } from './secrets.ts';
-import type { SourceStore } from './sources.ts';
+
+/* A port with one implementation has the type of its implementation, where its comments are. */
+export type ConsoleSessions = ReturnType<typeof createConsoleSessionStore>;
+type DesiredStore = ReturnType<typeof createDesiredStore>;
+export type UserStore = ReturnType<typeof createUserStore>;
+export type ReaderStore = ReturnType<typeof createReaderStore>;
+export type GroupIndex = ReturnType<typeof createGroupIndex>;
+export type AuditLog = ReturnType<typeof createAuditLog>;
+export type DriftLog = ReturnType<typeof createDriftLog>;
+export type NoticeStore = ReturnType<typeof createNoticeStore>;
+export type HealthStore = ReturnType<typeof createHealthStore>;
+export type Leases = ReturnType<typeof createLeases>;
+type FeedStore = ReturnType<typeof createFeedStore>;
+export type ScimTokenStore = ReturnType<typeof createScimTokenStore>;
+export type ScimStore = ReturnType<typeof createScimStore>;
+
+export type GateStore = ReturnType<typeof createGateStore>;
+
+export type ConnectionStore = ReturnType<typeof createConnectionStore>;
 
 /** All ports of the use cases. Each use case takes a part of these ports. */
 export interface Ports {
@@ -33,8 +55,8 @@ export interface Ports {
   readonly users: UserStore;
   readonly people: PeopleStore;
   readonly desired: DesiredStore;
-  readonly claims: ClaimStore;
-  readonly guard: GuardStore;
+  readonly claims: ReturnType<typeof createClaimStore>;
+  readonly guard: ReturnType<typeof createGuardStore>;
   readonly gates: GateStore;
   readonly index: GroupIndex;
   readonly audit: AuditLog;
@@ -43,10 +65,10 @@ export interface Ports {
   readonly leases: Leases;
   readonly health: HealthStore;
   readonly notices: NoticeStore;
-  readonly sources: SourceStore;
+  readonly sources: ReturnType<typeof createSourceStore>;
   readonly connections: ConnectionStore;
   readonly scim: ScimStore;
-  readonly eraser: Eraser;
+  readonly eraser: ReturnType<typeof createEraser>;
   /** The stored state of the directory reader and of its groups. */
   readonly reader: ReaderStore;
   readonly tokens: ScimTokenStore;
@@ -86,7 +108,7 @@ export type PeoplePorts = WakePorts &
 
 export type ReconcilePorts = PeoplePorts &
   Pick<Ports, 'claims' | 'drift' | 'feed' | 'leases' | 'createSettleMs'> & {
-    readonly connections: Connections & Pick<CurrentConnections, 'current'>;
+    readonly connections: Pick<ConnectionStore, 'find' | 'list' | 'current'>;
   };
 
 export type ApplyPorts = Omit<PeoplePorts, keyof WakePorts | 'index'> &
@@ -95,7 +117,7 @@ export type ApplyPorts = Omit<PeoplePorts, keyof WakePorts | 'index'> &
     'applyQueue' | 'clock' | 'coalesceMs' | 'claims' | 'guard' | 'drift' | 'deadLetters' | 'createSettleMs'
   > & {
     readonly index: Pick<GroupIndex, 'all'>;
-    readonly connections: Connections & CurrentConnections;
+    readonly connections: Pick<ConnectionStore, 'find' | 'list' | 'current'>;
   };
 
 export type ToolPorts = Omit<Ports, 'leases' | 'feed'> & {

@@ -5,8 +5,6 @@ import { ConnectionSettings } from '../../contract/settings.ts';
 import { PROTECTED_SETTINGS } from '../../contract/weakening.ts';
 import { Block } from '../../domain/block.ts';
 import { connectionText, type Frozen, number, text } from '../../domain/forms.ts';
-import type { Gate } from '../../domain/gate.ts';
-import type { ConnectionName } from '../../domain/ids.ts';
 import { CorruptItemError } from './store-errors.ts';
 
 /** A requested change of a protected setting. The old value applies until a second person confirms the request. */
@@ -81,53 +79,10 @@ export const problemsOf = (invalid: Connection['invalid'] = []): string =>
 /** Returns the command that repairs invalid settings. */
 export const repairOf = (name: string): string => `groupsync connections set ${name} KEY=VALUE`;
 
-export interface Replanned {
-  /** Notes that all groups are marked dirty for the change at `sinceMs`. Has no effect after a later change. */
-  replanned(name: ConnectionName, sinceMs: number): Promise<void>;
-}
-
-export interface Connections {
-  /** Returns the connection, from a cache of at most 30 seconds; undefined if the connection does not exist. */
-  find(name: ConnectionName): Promise<Connection | undefined>;
-  /**
-   * @param onUnreadable called for each unreadable item. The result omits this item. Without this callback, an
-   * unreadable item causes an error
-   */
-  list(onUnreadable?: (name: ConnectionName, error: Error) => void): Promise<readonly Connection[]>;
-}
-
-export interface CurrentConnections {
-  /** Returns the connection without a cache. A caller needs this before it concludes that a group is in sync. */
-  current(name: ConnectionName): Promise<Connection | undefined>;
-}
-
-export interface ConnectionStore extends Connections, CurrentConnections, Replanned {
-  /** Overwrites the stored connection, for the setup of a stage. An operator's change uses `replace` instead. */
-  save(connection: Connection): Promise<void>;
-  /** Replaces `seen` (undefined for a new connection). Returns false if the stored connection differs. */
-  replace(next: Connection, seen: Connection | undefined): Promise<boolean>;
-  remove(name: ConnectionName): Promise<void>;
-  /** Stores the report of `probe`. Only this method changes the stored report. */
-  keepContract(name: ConnectionName, report: ContractReport): Promise<void>;
-  /** Reserves the name for its company forever. The caller must call this method before it removes the connection. */
-  keepName(name: ConnectionName, company: string, ended: Ended): Promise<void>;
-  /**
-   * Returns the company of the connection with this name, which may have been removed. All stored items under the name
-   * belong to this company.
-   */
-  companyOf(name: ConnectionName): Promise<string | undefined>;
-}
-
-interface Ended {
+export interface Ended {
   readonly removedMs: number;
   /** The time at which the data of the connection was erased. If absent, a stored time stays. */
   readonly erasedMs?: number;
-}
-
-export interface GateStore {
-  read(connection: ConnectionName): Promise<Gate>;
-  /** Replaces the `seen` gate. Returns false if the stored gate differs from `seen`. */
-  write(connection: ConnectionName, seen: Gate, next: Gate): Promise<boolean>;
 }
 
 /** The results of the last checks of a connection's credential. */
@@ -151,8 +106,3 @@ export const Health = z.lazy(() =>
   }),
 );
 export type Health = Frozen<z.infer<typeof Health>>;
-
-export interface HealthStore {
-  read(connection: ConnectionName): Promise<Health | undefined>;
-  write(connection: ConnectionName, health: Health): Promise<void>;
-}

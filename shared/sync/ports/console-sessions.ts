@@ -15,12 +15,3 @@ export const ConsoleSession = z.lazy(() =>
 export type ConsoleSession = z.infer<typeof ConsoleSession>;
 
 export type FoundSession = ConsoleSession & { readonly hash: string };
-
-export interface ConsoleSessions {
-  add(hash: string, session: ConsoleSession): Promise<void>;
-  /** Returns the session, even if it has expired. */
-  find(hash: string): Promise<ConsoleSession | undefined>;
-  end(hash: string): Promise<void>;
-  /** Returns all sessions, including expired sessions. */
-  list(): Promise<readonly FoundSession[]>;
-}

@@ -3,10 +3,8 @@ import type { DirectoryStepRow } from '../../contract/answers/directory.ts';
 import type { DirectorySetting } from '../../contract/settings.ts';
 import { type Frozen, number, text } from '../../domain/forms.ts';
 import type { ConnectionName, GroupId, MemberId } from '../../domain/ids.ts';
-import type { ReaderGroup } from '../../domain/reader-group.ts';
 import type { Source } from '../../domain/source.ts';
 import type { Connection } from './connections.ts';
-import type { Lease } from './reconcile.ts';
 
 export interface Directories {
   /**
@@ -226,44 +224,6 @@ export const ReaderPosition = z.lazy(() =>
 );
 export type ReaderPosition = Frozen<z.infer<typeof ReaderPosition>>;
 
-/** The stored state of the reader. The position and each group refuse writes with an older lease than the last. */
-export interface ReaderStore {
-  /**
-   * Begins a run. The store then refuses writes of the position by all earlier holders of the lease.
-   * @returns undefined if a later holder has already begun
-   */
-  begin(
-    connection: ConnectionName,
-    lease: Lease,
-  ): Promise<{ readonly position: ReaderPosition | undefined } | undefined>;
-  /** Returns undefined before the first write. */
-  position(connection: ConnectionName): Promise<ReaderPosition | undefined>;
-  write(connection: ConnectionName, position: ReaderPosition, lease: Lease): Promise<boolean>;
-  /** Returns all known groups. If a group has moved to another source, `other` has its id in that source. */
-  groups(connection: ConnectionName): Promise<readonly ReaderGroup[]>;
-  putGroup(connection: ConnectionName, group: ReaderGroup, lease: Lease): Promise<boolean>;
-  removeGroup(connection: ConnectionName, group: GroupId, lease: Lease): Promise<boolean>;
-  /**
-   * Returns the groups whose source is the reader, each with its id in the directory. This id differs from the group's
-   * own id if the reader took the group over from a source that uses another id.
-   */
-  owned(connection: ConnectionName, groups: readonly GroupId[]): Promise<ReadonlyMap<GroupId, GroupId>>;
-  /** Records that the group `from` moved to another source, with the id `to`. Replaces an earlier move of `from`. */
-  noteMove(connection: ConnectionName, move: MovedGroup): Promise<void>;
-  /** Ends an open move. Its record replaces the record of an earlier move of the group `to`, if the group has moved. */
-  endMove(connection: ConnectionName, move: MovedGroup, isMoved: boolean): Promise<void>;
-  /** Removes the record of the group's move. An open move stays. */
-  dropMove(connection: ConnectionName, from: GroupId): Promise<void>;
-  moves(connection: ConnectionName): Promise<readonly MovedGroup[]>;
-  /** Notes that another source has sent an event about the group. The next run reads the group. */
-  notePushed(connection: ConnectionName, group: GroupId, atMs: number): Promise<void>;
-  pushed(connection: ConnectionName): Promise<readonly PushedGroup[]>;
-  /** Removes the note, if no later event has replaced it. */
-  dropPushed(connection: ConnectionName, pushed: PushedGroup): Promise<void>;
-  /** Removes the position and the groups of a directory that is no longer read. The records of moves stay. */
-  forget(connection: ConnectionName): Promise<void>;
-}
-
 /** A group that has moved to another source. The ids are equal if both sources name the group by the same id. */
 export interface MovedGroup {
   readonly from: GroupId;
@@ -278,7 +238,7 @@ export interface MovedGroup {
   readonly yields?: 'name' | 'id';
 }
 
-interface PushedGroup {
+export interface PushedGroup {
   readonly group: GroupId;
   readonly atMs: number;
 }

@@ -1,5 +1,5 @@
 import type { PendingMark, SettledState } from '../../domain/group-state.ts';
-import type { ConnectionName, GroupRef, MemberId } from '../../domain/ids.ts';
+import type { GroupRef, MemberId } from '../../domain/ids.ts';
 
 /** A group as the index shows it. The index is usually less than a second behind the group's item. */
 export interface GroupSummary {
@@ -22,23 +22,4 @@ export interface GroupSummary {
 export interface PendingEntry extends PendingMark {
   readonly ref: GroupRef;
   readonly member: MemberId;
-}
-
-export interface GroupIndex {
-  /** Returns the dirty groups that are due. The group that has been due for the longest time comes first. */
-  due(
-    connection: ConnectionName,
-    at: { readonly nowMs: number; readonly limit: number },
-  ): Promise<readonly GroupSummary[]>;
-  /**
-   * Replaces the wake-up of a dirty group. Returns false if the group is clean or has another due time.
-   * @param at.dueMs the time at which the wake-up counts as lost; undefined for the usual time
-   */
-  reschedule(
-    seen: GroupSummary,
-    at: { readonly wakeAtMs: number; readonly dueMs?: number },
-  ): Promise<boolean>;
-  /** All groups; with `unsettled`, only the groups that are not in sync. */
-  all(connection: ConnectionName, which?: 'unsettled'): AsyncIterable<readonly GroupSummary[]>;
-  pending(connection: ConnectionName): AsyncIterable<readonly PendingEntry[]>;
 }

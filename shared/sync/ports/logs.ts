@@ -12,7 +12,6 @@ import {
 } from '../../domain/forms.ts';
 import type { OpenMove } from '../../domain/group-state.ts';
 import { type ConnectionName, type GroupRef, groupId, intentId } from '../../domain/ids.ts';
-import type { Attribution } from '../../plan/attribute.ts';
 
 const AuditedChange = z.lazy(() =>
   z.object({
@@ -104,7 +103,7 @@ export type KeptEntry = AuditEntry & { readonly link: AuditLink };
  * The links of the group's item to its newest entries: one for the last write, and one for the last action. There are
  * two links, because a worker and an operator may each add an entry at the same time.
  */
-interface AuditHead {
+export interface AuditHead {
   readonly lastAudit?: AuditLink | undefined;
   readonly lastAction?: AuditLink | undefined;
   readonly openMove?: OpenMove | undefined;
@@ -112,24 +111,6 @@ interface AuditHead {
 
 export const linksOf = ({ lastAudit, lastAction }: AuditHead): readonly AuditLink[] =>
   [lastAudit, lastAction].filter((link) => link !== undefined);
-
-export interface AuditLog {
-  /**
-   * Stores an entry. An entry with the same key is replaced.
-   * @param kind `action`: the entry is an action of a person, and not a write or decision of groupsync
-   */
-  record(ref: GroupRef, entry: AuditEntry, kind?: 'action'): Promise<AuditLink>;
-  /** Returns undefined if there is no such group. */
-  head(ref: GroupRef): Promise<AuditHead | undefined>;
-  /** Stores the link of the newest action. Returns false if another action was stored since `seen` was read. */
-  endWith(ref: GroupRef, action: AuditLink, seen: AuditHead): Promise<boolean>;
-  /** Returns the group's entries in pages, newest first. */
-  read(ref: GroupRef): AsyncIterable<readonly KeptEntry[]>;
-  /** Returns only the actions of persons that may cause removals, in pages, newest first. */
-  actions(ref: GroupRef): AsyncIterable<readonly KeptEntry[]>;
-  /** All entries of the connection since this time, newest first. Entries of the last second may be missing. */
-  since(connection: ConnectionName, atMs: number): AsyncIterable<readonly KeptEntry[]>;
-}
 
 const Side = z.lazy(() => z.union([text, texts]).nullable());
 const Settlement = z.lazy(() => z.enum(['restore', 'report', 'adopt']));
@@ -154,26 +135,3 @@ export const DriftRecord = z.lazy(() =>
   }),
 );
 export type DriftRecord = Frozen<z.infer<typeof DriftRecord>>;
-
-export interface DriftLog {
-  /** Stores a record. If the record already exists, the stored record stays, and the method returns false. */
-  record(connection: ConnectionName, drift: DriftRecord): Promise<boolean>;
-  /** Settles records. A record that is already settled does not change. */
-  settle(
-    ref: GroupRef,
-    ids: readonly string[],
-    how: { readonly by: NonNullable<DriftRecord['settledBy']>; readonly atMs: number },
-  ): Promise<void>;
-  /** Stores the initiator of a difference, if the record has no initiator yet. */
-  attribute(ref: GroupRef, id: string, attribution: Attribution): Promise<void>;
-  read(ref: GroupRef, ids: readonly string[]): Promise<readonly DriftRecord[]>;
-  list(connection: ConnectionName): AsyncIterable<readonly DriftRecord[]>;
-  /** Returns the records in pages, newest first. Records about unknown users and duplicates come last, unsorted. */
-  ofGroup(ref: GroupRef): AsyncIterable<readonly DriftRecord[]>;
-  /** Returns the records that were found or settled since this time. Records of the last second may be missing. */
-  since(
-    connection: ConnectionName,
-    atMs: number,
-    newestFirst?: boolean,
-  ): AsyncIterable<readonly DriftRecord[]>;
-}

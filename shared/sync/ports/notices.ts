@@ -1,19 +1,12 @@
-import type { ConnectionName } from '../../domain/ids.ts';
 import type { Episode, Notice } from '../../domain/notice.ts';
 
 /** The stored episodes and notices of one connection, or of the whole stage. */
-interface NoticeBoard {
+export interface NoticeBoard {
   readonly episodes: readonly Episode[];
   /** The failure of the latest attempt to send notices. */
   readonly lastFailure?: { readonly atMs: number; readonly message: string };
   /** Each change raises this number. Conditional writes compare it. */
   readonly change: number;
-}
-
-export interface NoticeStore {
-  read(connection?: ConnectionName): Promise<NoticeBoard>;
-  /** Writes the board and raises its change counter. Returns undefined if the stored board has changed. */
-  write(board: NoticeBoard, connection?: ConnectionName): Promise<NoticeBoard | undefined>;
 }
 
 /** The subject of a notice. `endedMs` is set if the notice reports the end of an episode. */

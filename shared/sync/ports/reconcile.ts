@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { ActivityEvent } from '../../domain/drift.ts';
 import { type Frozen, number, text, texts } from '../../domain/forms.ts';
-import type { ConnectionName, PlatformGroupId } from '../../domain/ids.ts';
+import type { PlatformGroupId } from '../../domain/ids.ts';
 
 /** The position up to which the activity feed was read. */
 export const FeedPosition = z.lazy(() =>
@@ -25,32 +25,6 @@ export type FeedPosition = Frozen<z.infer<typeof FeedPosition>>;
 export interface Lease {
   readonly name: string;
   readonly token: number;
-}
-
-export interface Leases {
-  /** Returns undefined while another worker holds the lease. */
-  take(
-    connection: ConnectionName,
-    name: string,
-    span: { readonly nowMs: number; readonly lengthMs: number },
-  ): Promise<Lease | undefined>;
-  /** Ends the lease early. The call has no effect if another worker already holds the lease. */
-  release(connection: ConnectionName, lease: Lease): Promise<void>;
-}
-
-export interface FeedStore {
-  /** Returns undefined before the first write of the first run. */
-  read(connection: ConnectionName): Promise<FeedPosition | undefined>;
-  /**
-   * Begins a run. The store then refuses writes of all earlier holders of the lease.
-   * @returns undefined if a later holder has already begun
-   */
-  begin(
-    connection: ConnectionName,
-    lease: Lease,
-  ): Promise<{ readonly position: FeedPosition | undefined } | undefined>;
-  /** Returns false if a later holder of the lease has begun. This run must then stop. */
-  write(connection: ConnectionName, position: FeedPosition, lease: Lease): Promise<boolean>;
 }
 
 /** One event of the feed, with the fields that groups need. */

@@ -1,7 +1,5 @@
 import * as z from 'zod';
 import { connectionText, type Frozen, number, stampText, text, texts } from '../../domain/forms.ts';
-import type { MemberRegister } from '../../domain/group.ts';
-import type { ConnectionName, GroupId, GroupRef } from '../../domain/ids.ts';
 import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { TypeName, UNIQUE_ATTRIBUTE } from '../../scim/resource-type.ts';
 import type { ScimObject } from '../../scim/value.ts';
@@ -92,7 +90,7 @@ export interface ScimOrder {
 
 export type OrderChange = Pick<ScimResource, 'type' | 'id'>;
 
-interface Advance {
+export interface Advance {
   readonly nowMs: number;
   readonly isChange: boolean;
   /** The revision that the stored resource must still have. */
@@ -104,102 +102,16 @@ interface Advance {
 }
 
 /** The member list before a replacement, and the list after it. */
-interface ListToHold extends Pick<HeldList, 'first' | 'last'> {
+export interface ListToHold extends Pick<HeldList, 'first' | 'last'> {
   readonly before: readonly string[];
   readonly after: ReadonlySet<string>;
 }
 
-interface EndedWrite {
+export interface EndedWrite {
   readonly id: string;
   /** Ids of earlier writes that can no longer have an effect. One save removes a limited number of them. */
   readonly supersedes: readonly string[];
   readonly listedAt?: Stamp | undefined;
-}
-
-/** SCIM resources and their index entries. Each write of a resource is one conditional write. Reads are consistent. */
-export interface ScimStore {
-  read(connection: ConnectionName, type: TypeName, ids: readonly string[]): Promise<readonly ScimResource[]>;
-  /**
-   * Returns the names of live resources by id, for the member list of a response. If another process changed a name,
-   * the old name may appear for up to a minute.
-   */
-  describe(
-    connection: ConnectionName,
-    type: TypeName,
-    ids: readonly string[],
-    nowMs: number,
-  ): Promise<ReadonlyMap<string, string>>;
-  /**
-   * Returns all resources of a type in pages, sorted by id, including resources that are being deleted. `between`
-   * limits the result to ids from its first id to its second id, inclusive.
-   */
-  list(
-    connection: ConnectionName,
-    type: TypeName,
-    between?: readonly [string, string],
-  ): AsyncIterable<readonly ScimResource[]>;
-  /**
-   * Returns the ids of a type. The result may come from a cache of at most one minute. A removal by another process
-   * makes the cache invalid.
-   */
-  order(connection: ConnectionName, type: TypeName, nowMs: number): Promise<ScimOrder>;
-  /** Makes a removal known to all processes before the client gets an answer. */
-  noteOrder(connection: ConnectionName, change: OrderChange): Promise<void>;
-  /**
-   * Replaces `seen` (undefined for a new resource). Returns false if the stored resource differs from `seen`. Entries
-   * of `writes` that are only in `resource` begin now. A limited number of entries that are only in `seen` are removed.
-   */
-  save(connection: ConnectionName, resource: ScimResource, seen: ScimResource | undefined): Promise<boolean>;
-  /**
-   * Blocks an unused id, so that a slow request can no longer save its new resource under this id. The method stores a
-   * resource with revision 0 in the state `deleting`. The time of this resource is later than all writes of the slow
-   * request.
-   * @returns the stored resource; undefined if a resource was already stored under the id
-   */
-  block(
-    connection: ConnectionName,
-    target: { readonly type: TypeName; readonly id: string },
-    nowMs: number,
-  ): Promise<ScimResource | undefined>;
-  /**
-   * Raises the revision of a live resource in one write, without a read. Its attributes do not change. With `isChange`,
-   * its version changes too.
-   * @returns undefined if no such live resource exists, its time is later than `nowMs`, or its revision is not `seen`
-   */
-  advance(
-    connection: ConnectionName,
-    target: { readonly type: TypeName; readonly id: string },
-    to: Advance,
-  ): Promise<ScimResource | undefined>;
-  /** Notes that the registers have this revision. The call has no effect if the resource has changed again. */
-  settle(connection: ConnectionName, resource: ScimResource): Promise<void>;
-  /** Ends a write of a group's members, after the registers are written. It also has the effect of `settle`. */
-  endWrite(connection: ConnectionName, resource: ScimResource, ended: EndedWrite): Promise<void>;
-  remove(connection: ConnectionName, resource: ScimResource): Promise<void>;
-  /** Stores the two lists of a replacement. Readers see `before` until the write ends. Has no effect after its end. */
-  holdList(ref: GroupRef, write: string, list: ListToHold): Promise<HeldList>;
-  /** Returns undefined if the write has ended. */
-  heldList(
-    ref: GroupRef,
-    write: string,
-    held: HeldList,
-  ): Promise<Pick<ListToHold, 'before' | 'after'> | undefined>;
-  dropList(ref: GroupRef, write: string, held: HeldList): Promise<void>;
-
-  /** Returns the id of the resource that claimed a unique value. The resource may now have another value. */
-  holder(connection: ConnectionName, value: IndexedValue): Promise<string | undefined>;
-  /** Claims a unique value for `id`. Returns false if a resource other than `id` and `from` has the claim. */
-  claim(connection: ConnectionName, value: IndexedValue, id: string, from?: string): Promise<boolean>;
-  release(connection: ConnectionName, value: IndexedValue, id: string): Promise<void>;
-
-  /** Notes that the resource may have the value. Several resources may have the same value. */
-  point(connection: ConnectionName, value: IndexedValue, id: string): Promise<void>;
-  unpoint(connection: ConnectionName, value: IndexedValue, id: string): Promise<void>;
-  pointedAt(connection: ConnectionName, value: IndexedValue): Promise<readonly string[]>;
-
-  groupsWithin(ref: GroupRef): Promise<readonly GroupId[]>;
-  /** Returns the registers of all present and former members. The member list is computed from these registers. */
-  memberships(ref: GroupRef): Promise<readonly MemberRegister[]>;
 }
 
 /** A bearer token of one connection, or a secret of an OAuth client. Only the hash of the value is stored. */
@@ -239,24 +151,3 @@ export const ScimAccess = z.lazy(() =>
   }),
 );
 export type ScimAccess = Frozen<z.infer<typeof ScimAccess>>;
-
-export interface ScimTokenStore {
-  find(prefix: string): Promise<ScimToken | undefined>;
-  /** Returns an access token and the secret of its OAuth client, with one request to the table. */
-  findAccess(
-    prefix: string,
-    hash: string,
-  ): Promise<{ readonly access: ScimAccess | undefined; readonly secret: ScimToken | undefined }>;
-  addAccess(access: ScimAccess): Promise<void>;
-  list(connection: ConnectionName): Promise<readonly ScimToken[]>;
-  /** Returns false if another token already has the prefix. */
-  add(token: ScimToken): Promise<boolean>;
-  /** Makes a requested token valid, and adds the person to its creators. Has no effect on a revoked token. */
-  confirm(connection: ConnectionName, prefix: string, by: string): Promise<void>;
-  /** Returns false if the connection has no token with this prefix. */
-  revoke(connection: ConnectionName, prefix: string, atMs: number): Promise<boolean>;
-  /** Sets the expiry of a token of the connection to this time. An earlier expiry stays. */
-  endBy(connection: ConnectionName, prefix: string, atMs: number): Promise<void>;
-  /** Notes the use of a token. If a use since `unlessSinceMs` is already noted, the note stays as it is. */
-  noteUse(prefix: string, use: { readonly atMs: number; readonly unlessSinceMs: number }): Promise<void>;
-}

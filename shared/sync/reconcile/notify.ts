@@ -8,9 +8,8 @@ import {
   observe,
   stageFindings,
 } from '../../plan/notice.ts';
-import type { DriftLog } from '../ports/logs.ts';
-import type { NoticeStore, Notifier } from '../ports/notices.ts';
-import type { ScimTokenStore } from '../ports/scim.ts';
+import type { DriftLog, NoticeStore, ScimTokenStore } from '../ports/bundles.ts';
+import type { Notifier } from '../ports/notices.ts';
 import { EXPIRES_SOON_MS } from '../scim/tokens.ts';
 import type { SweepRun } from './sweep.ts';
 

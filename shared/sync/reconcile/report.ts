@@ -1,7 +1,7 @@
 import type { ReconcileReport } from '../../contract/answers/reconcile.ts';
 import type { DriftKind } from '../../domain/drift.ts';
+import type { DriftLog } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
-import type { DriftLog } from '../ports/logs.ts';
 
 export const emptyTotals = () => ({
   eventsRead: 0,

@@ -3,7 +3,8 @@ import { folded } from '../../scim/attribute.ts';
 import { type TypeName, UNIQUE_ATTRIBUTE } from '../../scim/resource-type.ts';
 import { FULL_USER } from '../../scim/schemas/user.ts';
 import { elements, isObject, type ScimValue } from '../../scim/value.ts';
-import type { IndexedValue, ScimResource, ScimStore } from '../ports/scim.ts';
+import type { ScimStore } from '../ports/bundles.ts';
+import type { IndexedValue, ScimResource } from '../ports/scim.ts';
 
 /** The part of a request's context that indexing needs. */
 interface IndexContext {

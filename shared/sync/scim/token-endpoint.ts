@@ -1,7 +1,6 @@
 import type { ConnectionName } from '../../domain/ids.ts';
 import { ScimError } from '../../scim/errors.ts';
-import type { Ports } from '../ports/bundles.ts';
-import type { Connections } from '../ports/connections.ts';
+import type { ConnectionStore, Ports } from '../ports/bundles.ts';
 import type { OAuthClient, OAuthServer } from '../ports/oauth.ts';
 import { accessSeconds, issueAccess, validSecret } from './clients.ts';
 import type { ScimReply } from './context.ts';
@@ -15,7 +14,7 @@ export const TOKEN_PATH = '/oauth/token';
 const MAX_FORM_BYTES = 4_096;
 
 export interface TokenEndpointPorts extends Pick<Ports, 'tokens' | 'clock' | 'randomHex'> {
-  readonly connections: Connections;
+  readonly connections: Pick<ConnectionStore, 'find' | 'list'>;
   readonly limiter: RateLimiter;
   readonly oauth: OAuthServer;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OPEN_GATE } from '../../../shared/domain/gate.ts';
-import type { GateStore } from '../../../shared/sync/ports/connections.ts';
+import type { GateStore } from '../../../shared/sync/ports/bundles.ts';
 import { followFeed } from '../../../shared/sync/reconcile/feed.ts';
 import { Crash, type Worker } from '../../../simulate/worker.ts';
 import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';

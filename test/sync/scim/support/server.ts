@@ -4,7 +4,7 @@ import { desiredGroup, groupFloor, memberCounts } from '../../../../shared/domai
 import { connectionName, type GroupRef, groupId } from '../../../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../../../shared/domain/stamp.ts';
 import { createOAuthServer } from '../../../../shared/oauth/oauth-server.ts';
-import type { Connections } from '../../../../shared/sync/ports/connections.ts';
+import type { ConnectionStore } from '../../../../shared/sync/ports/bundles.ts';
 import { handleScim, type ScimPorts } from '../../../../shared/sync/scim/handle.ts';
 import type { HttpReply } from '../../../../shared/sync/scim/http.ts';
 import { createRateLimiter } from '../../../../shared/sync/scim/limiter.ts';
@@ -73,7 +73,7 @@ export function createWorld({
     scim: { storeProfile, ...scim },
     ...more,
   });
-  const find: Connections['find'] = async (name) =>
+  const find: ConnectionStore['find'] = async (name) =>
     connections.includes(name) ? { name, company: 'acme', settings, observing: false } : undefined;
   const known = { find, current: find, list: async () => [] };
   const clock = () => time.nowMs;
