@@ -1,42 +1,16 @@
 import { DEFAULT_CONNECTION, DEFAULT_PREFIX, ENVIRONMENT } from '../shared/contract/names.ts';
-import { type ConnectionName, connectionName, type GroupRef, type MemberId } from '../shared/domain/ids.ts';
+import { type ConnectionName, connectionName, type GroupRef } from '../shared/domain/ids.ts';
 import { findGroup } from '../shared/operate/find-group.ts';
 import { findMember } from '../shared/operate/find-member.ts';
-import { type Named, type Names, NO_NAMES, readNames } from '../shared/operate/names.ts';
+import { type Named, NO_NAMES, readNames } from '../shared/operate/names.ts';
 import { requireConnection } from '../shared/operate/settings.ts';
 import type { Tool } from '../shared/runtime/wire-tool.ts';
-import type { ToolPorts } from '../shared/sync/ports/bundles.ts';
-import type { Connection } from '../shared/sync/ports/connections.ts';
 import { type GlobalOptions, type Io, UsageError } from './io.ts';
 import { DEFAULT_LOCAL_FILE, type LocalFile, localTarget, readLocalFile } from './local-file.ts';
 import { askLine, askYes, canAsk } from './output/ask.ts';
-import type { CommandFormatter } from './output/hints.ts';
-import { createOutput, type Output, type Wording } from './output/output.ts';
+import { createOutput, type Wording } from './output/output.ts';
 
-export interface Context {
-  readonly io: Io;
-  readonly out: Output;
-  readonly prefix: string;
-  readonly connection: ConnectionName;
-  readonly connectionGiven: boolean;
-  readonly localFile: LocalFile | undefined;
-  readonly formatCommands: CommandFormatter;
-  /** Connects to the deployment at the first call. */
-  readonly ports: () => Promise<ToolPorts>;
-  /** Returns the ports and the named connection. Default: the name in `--connection`. @throws NotFound */
-  readonly connected: (name?: ConnectionName) => Promise<{ ports: ToolPorts; found: Connection }>;
-  readonly group: (text: string) => Promise<GroupRef>;
-  readonly member: (text: string) => Promise<MemberId>;
-  readonly names: (named: Named, of?: ConnectionName) => Promise<Names>;
-  readonly groupLabel: (ref: GroupRef) => Promise<string>;
-  /** `--yes`: do not ask for confirmation. */
-  readonly yes: boolean;
-  /** Asks for confirmation on a terminal. Returns true with `--yes`. @throws UsageError without a terminal */
-  readonly confirm: (question: string) => Promise<boolean>;
-  /** Returns the given reason, or prompts for one on a terminal. @throws UsageError if there is no reason */
-  readonly reason: (given: string | undefined) => Promise<string>;
-  readonly close: () => Promise<void>;
-}
+export type Context = ReturnType<typeof createContext>;
 
 /**
  * Turns a handler into a commander action. The handler gets its context and the parsed arguments and returns the
@@ -46,7 +20,7 @@ export type Act = <Typed extends unknown[]>(
   handler: (context: Context, ...typed: Typed) => Promise<number>,
 ) => (...typed: Typed) => Promise<void>;
 
-export function createContext(io: Io, options: GlobalOptions, wording: Wording): Context {
+export function createContext(io: Io, options: GlobalOptions, wording: Wording) {
   const out = createOutput(io, options, wording);
   const usesLocal = options.local === true || options.localFile !== undefined;
   const localFile = usesLocal ? readLocalFile(options.localFile ?? DEFAULT_LOCAL_FILE, io.cwd) : undefined;
@@ -73,18 +47,23 @@ export function createContext(io: Io, options: GlobalOptions, wording: Wording):
     connectionGiven: options.connection !== undefined,
     formatCommands: wording.formatCommands,
     localFile,
+    /** Connects to the deployment at the first call. */
     ports,
+    /** Returns the ports and the named connection. Default: the name in `--connection`. @throws NotFound */
     connected: async (name = connection) => {
       const opened = await ports();
       return { ports: opened, found: await requireConnection(name, opened) };
     },
-    group: async (text) => findGroup(connection, text, await ports()),
-    member: async (text) => findMember(connection, text, await ports()),
+    group: async (text: string) => findGroup(connection, text, await ports()),
+    member: async (text: string) => findMember(connection, text, await ports()),
     names,
-    groupLabel: async ({ group }) => (await names({ groups: [group] })).group(group),
+    groupLabel: async ({ group }: GroupRef) => (await names({ groups: [group] })).group(group),
+    /** `--yes`: do not ask for confirmation. */
     yes: options.yes === true,
-    confirm: async (question) => options.yes === true || askYes(io, question),
-    reason: (given) => reasonOf(io, given),
+    /** Asks for confirmation on a terminal. Returns true with `--yes`. @throws UsageError without a terminal */
+    confirm: async (question: string) => options.yes === true || askYes(io, question),
+    /** Returns the given reason, or prompts for one on a terminal. @throws UsageError if there is no reason */
+    reason: (given: string | undefined) => reasonOf(io, given),
     close: async () => {
       await (await opening)?.close();
     },

@@ -2,22 +2,18 @@ import { Option } from 'commander';
 import { applySetting } from '../../shared/contract/change-setting.ts';
 import { ENTRA_CLOUDS } from '../../shared/contract/entra-clouds.ts';
 import { parseJson } from '../../shared/contract/json.ts';
-import {
-  DIRECTORY_KINDS,
-  type DirectoryKind,
-  type DirectorySetting,
-} from '../../shared/contract/settings.ts';
+import { DIRECTORY_KINDS, type DirectoryKind } from '../../shared/contract/settings.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { guidePageOf } from '../../shared/operate/directory/guides/index.ts';
 import {
   directoryThroughFunction,
   type ShownDirectory,
 } from '../../shared/operate/directory/through-function.ts';
-import { planSettings, type SettingsPlan } from '../../shared/operate/settings.ts';
+import { planSettings } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
-import { type Directory, DirectoryError } from '../../shared/sync/ports/directory.ts';
+import { DirectoryError } from '../../shared/sync/ports/directory.ts';
 import type { Context } from '../context.ts';
 import { readHidden } from '../hidden-text.ts';
 import { HintedError, UsageError } from '../io.ts';
@@ -61,25 +57,13 @@ export const directoryOptions = (): readonly Option[] => [
 ];
 
 /** A directory that the options of a command describe. */
-export interface NamedDirectory {
-  readonly plan: SettingsPlan;
-  readonly setting: DirectorySetting;
-  /** The secret in its stored form. Undefined if the deployed function signs in with its role and needs no secret. */
-  readonly key: unknown;
-  readonly connection: Connection;
-  readonly isConnected: boolean;
-  readonly present: () => Promise<Directory>;
-}
+export type NamedDirectory = Awaited<ReturnType<typeof namedDirectory>>;
 
 /**
  * Returns the directory that the options describe. If the connection already reads this directory, the setting
  * `corrects`, which has no option, keeps its stored value. @throws UsageError
  */
-export async function namedDirectory(
-  context: Context,
-  name: ConnectionName,
-  options: DirectoryOptions,
-): Promise<NamedDirectory> {
+export async function namedDirectory(context: Context, name: ConnectionName, options: DirectoryOptions) {
   const { ports, found } = await context.connected(name);
   const stored = found.settings.directory;
   const kind = options.directory ?? 'google';
@@ -93,7 +77,15 @@ export async function namedDirectory(
   const key = described.secret && (await readSecret(context, described.secret));
   const connection: Connection = { ...plan.connection, settings: plan.next };
   const present = () => ports.directoryApplicants.present(setting, key);
-  return { plan, setting, key, connection, isConnected, present };
+  return {
+    plan,
+    setting,
+    /** The secret in its stored form. Undefined if the deployed function signs in with its role and needs no secret. */
+    key,
+    connection,
+    isConnected,
+    present,
+  };
 }
 
 interface ChosenDirectory {

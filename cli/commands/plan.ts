@@ -6,6 +6,7 @@ import { allGroups } from '../../shared/operate/find-group.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
 import type { Named, Names } from '../../shared/operate/names.ts';
 import { type Planning, planningWith } from '../../shared/operate/people-now.ts';
+import { recordRead } from '../../shared/operate/reads.ts';
 import {
   countsOfEffect,
   effectsOf,
@@ -18,7 +19,6 @@ import { type GroupPlan, planGroup } from '../../shared/sync/apply/plan-group.ts
 import { mapConcurrently } from '../../shared/sync/async-collections.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
-import { recordRead } from '../../shared/operate/reads.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, Stopped, UsageError } from '../io.ts';
 import { clashLines } from '../output/clashes.ts';
@@ -204,7 +204,12 @@ const isUnnamed = ({ kind, member }: GroupPlan['changes'][number]): boolean =>
 const hasContent = ({ action, note, waiting }: GroupPlan): boolean =>
   action !== 'none' || note !== null || waiting !== null;
 
-function showPlans(plans: readonly GroupPlan[], out: Output, names: Names, write = out.line): void {
+function showPlans(
+  plans: readonly GroupPlan[],
+  out: Output,
+  names: Names,
+  write: (text: string) => void = out.line,
+): void {
   const withContent = plans.filter(hasContent);
   for (const plan of withContent) for (const line of linesOf(plan, names, out)) write(line);
   if (withContent.some(({ clashes }) => clashes.length > 0))

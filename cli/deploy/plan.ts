@@ -18,13 +18,7 @@ interface PlannedChange {
   readonly resource: string;
 }
 
-export interface DeploymentPlan {
-  readonly changes: readonly PlannedChange[];
-  /** The number of lines in the CDK's tables of permissions (IAM statements and policies). */
-  readonly permissions: { readonly added: number; readonly removed: number };
-  /** True if anything in the template differs, even if only an output. */
-  readonly differs: boolean;
-}
+export type DeploymentPlan = ReturnType<typeof parseDiff>;
 
 /** A resource in the output of `cdk diff` (package @aws-cdk/cloudformation-diff, `formatResourceDifference`). */
 const RESOURCE =
@@ -52,7 +46,7 @@ const BY_SIGN: Readonly<Record<string, PlanAction>> = {
  * Reads the output of `cdk diff`.
  * @throws Error if the output does not contain the number of stacks with differences
  */
-export function parseDiff(lines: readonly string[]): DeploymentPlan {
+export function parseDiff(lines: readonly string[]) {
   const counted = lines.map((line) => /Number of stacks with differences: (\d+)/.exec(line)?.[1]);
   const differing = counted.find((count) => count !== undefined);
   if (differing === undefined)
@@ -68,7 +62,9 @@ export function parseDiff(lines: readonly string[]): DeploymentPlan {
   const rows = (sign: string) => lines.filter((line) => line.startsWith(`│ ${sign} │`)).length;
   return {
     changes: changes.sort((a, b) => PLAN_ACTIONS.indexOf(a.action) - PLAN_ACTIONS.indexOf(b.action)),
+    /** The number of lines in the CDK's tables of permissions (IAM statements and policies). */
     permissions: { added: rows('+'), removed: rows('-') },
+    /** True if anything in the template differs, even if only an output. */
     differs: differing !== '0',
   };
 }

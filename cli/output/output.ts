@@ -25,34 +25,7 @@ function createPaint(wanted: boolean) {
 }
 
 /** Answers go to standard output; notes go to standard error. */
-export interface Output {
-  readonly json: boolean;
-  readonly csv: boolean;
-  /** True with `-o`: a table shows all rows, and no cell is cut. */
-  readonly inFull: boolean;
-  readonly paint: Paint;
-  /** Returns the text in one line. On a terminal, without `-o wide`, it is cut to `most` characters. */
-  clip(text: string, most: number): string;
-  /** Prints the document with `--json`; otherwise calls `show`. */
-  answer<Document>(document: Document, show: (document: Document) => void): void;
-  /** Returns the document without the redacted names (`--no-names`). Call this function before cutting any text. */
-  readonly shown: <Document>(document: Document) => Document;
-  /**
-   * Prints one line. Line breaks in the text are escaped, because a second line could look like groupsync's own text.
-   */
-  line(text?: string): void;
-  /** Prints one of many answers, in one line. */
-  entry<Document>(document: Document, show: (document: Document) => string): void;
-  /** Prints a table; if there are no rows, only `none`. */
-  table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], none?: string): void;
-  /** Prints to standard error; not with `--quiet`. */
-  note(text: string): void;
-  /** Prints a table in addition to the answer. @param write default: standard error */
-  noteTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], write?: (text: string) => void): void;
-  progress(what: string): Progress;
-  /** Clears the terminal before the next answer, for `--watch`. */
-  startAgain(): void;
-}
+export type Output = ReturnType<typeof createOutput>;
 
 /** Functions for every printed text: they make commands ready for pasting, and hide names with `--no-names`. */
 export interface Wording {
@@ -70,7 +43,7 @@ export function createOutput(
   { stdout, stderr, env }: Io,
   options: GlobalOptions,
   { formatCommands, redactor }: Wording,
-): Output {
+) {
   const { json = false, quiet = false, output } = options;
   // NO_COLOR has an effect with any value except the empty string (https://no-color.org).
   const wantsColor = options.color !== false && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
@@ -103,35 +76,51 @@ export function createOutput(
   return {
     json,
     csv: output === 'csv',
+    /** True with `-o`: a table shows all rows, and no cell is cut. */
     inFull: output !== undefined,
     paint,
-    clip(text, most) {
+    /** Returns the text in one line. On a terminal, without `-o wide`, it is cut to `most` characters. */
+    clip(text: string, most: number): string {
       const all = text.replace(/\s+/g, ' ');
       return isCut(stdout) && all.length > most ? `${all.slice(0, most - 1)}…` : all;
     },
+    /**
+     * Prints one line. Line breaks in the text are escaped, because a second line could look like groupsync's own text.
+     */
     line,
+    /** Prints to standard error; not with `--quiet`. */
     note,
-    answer(document, show) {
+    /** Prints the document with `--json`; otherwise calls `show`. */
+    answer<Document>(document: Document, show: (document: Document) => void): void {
       if (json) print(jsonText(shown(document), 2));
       else show(shown(document));
     },
-    entry(document, show) {
+    /** Prints one of many answers, in one line. */
+    entry<Document>(document: Document, show: (document: Document) => string): void {
       if (json) print(jsonText(shown(document)));
       else line(show(shown(document)));
     },
+    /** Returns the document without the redacted names (`--no-names`). Call this function before cutting any text. */
     shown,
-    table(rows, given, none) {
+    /** Prints a table; if there are no rows, only `none`. */
+    table<Row>(rows: readonly Row[], given: readonly Column<Row>[], none?: string): void {
       const columns = given.map(plain);
       if (output === 'csv') print(renderCsv(rows, columns));
       else if (rows.length === 0 && none !== undefined) line(none);
       else print(renderTable(rows, columns, widthOf(stdout), isCut(stdout)));
     },
-    noteTable(rows, columns, write = note) {
+    /** Prints a table in addition to the answer. @param write default: standard error */
+    noteTable<Row>(
+      rows: readonly Row[],
+      columns: readonly Column<Row>[],
+      write: (text: string) => void = note,
+    ) {
       const text = renderTable(rows, columns.map(plain), widthOf(stderr), isCut(stderr));
       for (const row of text.split('\n')) write(row);
     },
-    progress: (what) => startProgress(stderr, what, quiet),
-    startAgain() {
+    progress: (what: string) => startProgress(stderr, what, quiet),
+    /** Clears the terminal before the next answer, for `--watch`. */
+    startAgain(): void {
       before = stdout.isTTY === true ? CLEAR_SCREEN : '\n';
     },
   };

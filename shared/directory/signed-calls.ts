@@ -18,19 +18,11 @@ export interface ApiAnswer<Body> {
   readonly asOfMs: number;
 }
 
-export type SignedCalls = <Body extends z.ZodType>(
-  call: SignedCall<Body>,
-) => Promise<ApiAnswer<z.infer<Body>>>;
-
 /** Returns the error for an answer other than 200. `body` is undefined if the answer is not JSON. */
 type RefusalOf = (operation: string, answer: DirectoryAnswer, body: unknown) => DirectoryError;
 
 /** Returns a function that reads JSON with an access token, and retries calls that can succeed later. */
-export function createSignedCalls(
-  tokens: AccessTokens,
-  refusalOf: RefusalOf,
-  world: DirectoryWorld,
-): SignedCalls {
+export function createSignedCalls(tokens: AccessTokens, refusalOf: RefusalOf, world: DirectoryWorld) {
   const send = async ({ url, operation, headers = {} }: SignedCall<z.ZodType>) => {
     const token = await tokens.current();
     const signed = { ...headers, authorization: `Bearer ${token}` };
@@ -43,7 +35,7 @@ export function createSignedCalls(
     tokens.refused(token);
     return (await send(call)).answer;
   };
-  return (call) =>
+  return <Body extends z.ZodType>(call: SignedCall<Body>): Promise<ApiAnswer<z.infer<Body>>> =>
     retrying(world, async () => {
       const answer = await sendWithFreshToken(call);
       if (answer.status !== 200) {

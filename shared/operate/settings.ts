@@ -34,19 +34,7 @@ export interface SettingChange {
   readonly value: unknown;
 }
 
-export interface SettingsPlan {
-  readonly connection: Connection;
-  readonly next: ConnectionSettings;
-  /** The settings that apply until another person has confirmed all requests. Without requests, they equal `next`. */
-  readonly effective: ConnectionSettings;
-  readonly changes: readonly SettingDifference[];
-  /** The changed settings that another person must confirm, because four eyes is on. */
-  readonly requested: readonly string[];
-  /** True if every group must be planned again. False before a repair, because no group can be planned then. */
-  readonly replans: boolean;
-  /** True if people must be refreshed, because the match rules or the included states change. */
-  readonly needsPeople: boolean;
-}
+export type SettingsPlan = Awaited<ReturnType<typeof planSettings>>;
 
 /** @throws NotFound */
 export async function requireConnection(
@@ -120,7 +108,7 @@ export async function planSettings(
   name: ConnectionName,
   changes: readonly SettingChange[],
   ports: Pick<ToolPorts, 'connections'> & Partial<Pick<ToolPorts, 'deployment'>>,
-): Promise<SettingsPlan> {
+) {
   const connection = await readableConnection(name, ports);
   const { invalid = [] } = connection;
   const left = invalid.filter((one) => !changes.some(({ key }) => `${key}.`.startsWith(`${one.key}.`)));
@@ -138,10 +126,14 @@ export async function planSettings(
   return {
     connection,
     next,
+    /** The settings that apply until another person has confirmed all requests. Without requests, they equal `next`. */
     effective: untilConfirmed(connection.settings, next),
     changes: differences,
+    /** The changed settings that another person must confirm, because four eyes is on. */
     requested,
+    /** True if every group must be planned again. False before a repair, because no group can be planned then. */
     replans: invalid.length === 0 && altersPlans(differences.filter(({ key }) => !requested.includes(key))),
+    /** True if people must be refreshed, because the match rules or the included states change. */
     needsPeople: differing.includes('match') || differing.includes('includeStates'),
   };
 }

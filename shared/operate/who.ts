@@ -6,8 +6,8 @@ import { matchRules } from '../contract/settings.ts';
 import { isActive } from '../domain/active.ts';
 import { type Block, blockOf } from '../domain/block.ts';
 import type { Gate } from '../domain/gate.ts';
-import type { GroupState, StoredMember } from '../domain/group-state.ts';
-import { type MemberId, platformUserId, type RoleId, roleId } from '../domain/ids.ts';
+import type { GroupState } from '../domain/group-state.ts';
+import { type MemberId, platformUserId, roleId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
 import type { Facts } from '../plan/facts.ts';
 import { whyMoving } from '../plan/release.ts';
@@ -33,24 +33,9 @@ import { mayBeRehire, rehireOf } from './rehires.ts';
 type WhoPorts = PreviewPorts & Pick<ToolPorts, 'groups' | 'users' | 'people'>;
 
 /** A member, and the person on the platform who belongs to the member. */
-export interface Who {
-  readonly member: MemberId;
-  readonly register: StoredMember | undefined;
-  readonly user: UserState | undefined;
-  readonly rules: readonly ExplainedRule[];
-  readonly person: Person | undefined;
-  readonly platformUser: string | undefined;
-  readonly cause: MemberEligibility['cause'];
-  /** See `rehireOf`. */
-  readonly rehire: RoleId | undefined;
-}
+export type Who = Awaited<ReturnType<typeof identify>>;
 
-export async function identify(
-  member: MemberId,
-  state: GroupState,
-  connection: Connection,
-  ports: WhoPorts,
-): Promise<Who> {
+export async function identify(member: MemberId, state: GroupState, connection: Connection, ports: WhoPorts) {
   const { name, settings } = connection;
   const [[register], users] = await Promise.all([
     registersIn(state, [member], ports),

@@ -11,21 +11,6 @@ import {
 } from './errors.ts';
 import { PageQuery } from './schemas/field.ts';
 
-interface Listing<T, Query extends PageQuery = PageQuery> {
-  /** Returns the items one after the other. Only one page is in memory. */
-  list(query?: Query, options?: CallOptions): AsyncGenerator<T, void, undefined>;
-  /** Returns the items in pages. No page is empty. */
-  pages(query?: Query, options?: CallOptions): AsyncGenerator<readonly T[], void, undefined>;
-  /**
-   * Like `pages`, but if the platform repeatedly fails at a position of the list, the generator yields the error and
-   * continues after this position.
-   */
-  pagesPassingOver(
-    query?: Query,
-    options?: CallOptions,
-  ): AsyncGenerator<readonly T[] | PlatformError, void, undefined>;
-}
-
 interface ListingOptions<T> {
   readonly endpoint: Endpoint;
   readonly items: z.ZodType<T[]>;
@@ -37,7 +22,7 @@ interface ListingOptions<T> {
 export function createListing<T, Query extends PageQuery>(
   call: Caller,
   { endpoint, items, prepare, query: schema = PageQuery }: ListingOptions<T>,
-): Listing<T, Query> {
+) {
   const reading = (query?: Query, options?: CallOptions): PagesOptions<T> => {
     const { limit, offset, ...others } = checked(schema, query ?? {}, endpoint);
     const decoding = { schema: items, ...(prepare === undefined ? {} : { prepare }) };
@@ -55,9 +40,16 @@ export function createListing<T, Query extends PageQuery>(
     }
   }
   return {
+    /** Returns the items in pages. No page is empty. */
     pages,
-    pagesPassingOver: (query, options) => readPages({ ...reading(query, options), passesOver: true }),
-    async *list(query, options) {
+    /**
+     * Like `pages`, but if the platform repeatedly fails at a position of the list, the generator yields the error and
+     * continues after this position.
+     */
+    pagesPassingOver: (query?: Query, options?: CallOptions) =>
+      readPages({ ...reading(query, options), passesOver: true }),
+    /** Returns the items one after the other. Only one page is in memory. */
+    async *list(query?: Query, options?: CallOptions): AsyncGenerator<T, void, undefined> {
       for await (const page of pages(query, options)) yield* page;
     },
   };

@@ -51,11 +51,7 @@ export interface ToolTarget extends AwsTarget {
   readonly emulator?: string | undefined;
 }
 
-export interface Tool {
-  readonly ports: ToolPorts;
-  readonly actingAs: (person: string) => ToolPorts;
-  readonly close: () => Promise<void>;
-}
+export type Tool = Awaited<ReturnType<typeof wireTool>>;
 
 const CONNECT_TIMEOUT_MS = 3_000;
 
@@ -63,7 +59,7 @@ const CONNECT_TIMEOUT_MS = 3_000;
  * The composition root of the command line. A function finds its parts by environment variables. The command line has
  * no such variables. When a command first needs a part, it finds the part by its name in AWS.
  */
-export async function wireTool(target: ToolTarget): Promise<Tool> {
+export async function wireTool(target: ToolTarget) {
   const sdk = createSdk(target);
   const region = await sdk.region();
   const { prefix, queueUrls = {}, local } = target;

@@ -14,13 +14,9 @@ import { createUserStore } from '../store/user-store.ts';
 import type { IngestPorts } from '../sync/ingest/ingest.ts';
 import { newId, sleep, systemClock, systemRandom } from './clock.ts';
 import { type Config, readConfig, required } from './config.ts';
-import { createLogger, type Logger } from './logger.ts';
+import { createLogger } from './logger.ts';
 
-export interface Base {
-  readonly config: Config;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-}
+export type Base = ReturnType<typeof wireBase>;
 
 /** How long a worker caches connections. A change of a connection reaches every worker within this time. */
 const CONNECTIONS_REMEMBERED_MS = 30_000;
@@ -30,7 +26,7 @@ const CONNECTIONS_REMEMBERED_MS = 30_000;
  * platform's client is in wire-platform.ts. This keeps the client out of the bundle of ingest.
  */
 
-export function wireBase(config: Config = readConfig()): Base {
+export function wireBase(config: Config = readConfig()) {
   const write = (line: string) => process.stdout.write(`${line}\n`);
   return {
     config,

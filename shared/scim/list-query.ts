@@ -1,32 +1,21 @@
 import { badRequest } from './errors.ts';
-import type { Filter } from './filter/evaluate.ts';
 import { parseFilter } from './filter/parse.ts';
 import { type Projection, readProjection } from './projection.ts';
-import { type AttributePath, parseAttributePath } from './resource-type.ts';
+import { parseAttributePath } from './resource-type.ts';
 import { elements, fieldOf, type ScimObject, type ScimValue } from './value.ts';
 
 /** Maximum number of resources in one response, even if the client requests more. */
 export const MAX_PAGE = 500;
 const DEFAULT_PAGE = 100;
 
-export interface ListQuery {
-  readonly filter: Filter | undefined;
-  readonly sortBy: AttributePath | undefined;
-  readonly descending: boolean;
-  /** The first index is 1. */
-  readonly startIndex: number;
-  /** Cursor from the previous page, or empty for the first page (RFC 9865). If present, it replaces `startIndex`. */
-  readonly cursor: string | undefined;
-  readonly count: number;
-  readonly projection: Projection;
-}
+export type ListQuery = ReturnType<typeof readListQuery>;
 
 /**
  * Reads the parameters of a list (RFC 7644 section 3.4.2), from a query string or the body of `.search`. A startIndex
  * below 1 counts as 1, and a negative count counts as 0 (table 6).
  * @throws ScimError invalidFilter, invalidValue, invalidCursor or invalidCount
  */
-export function readListQuery(given: ScimObject): ListQuery {
+export function readListQuery(given: ScimObject) {
   const filter = textOf(given, 'filter');
   const cursor = cursorOf(given);
   const sortBy = textOf(given, 'sortBy');
@@ -38,7 +27,9 @@ export function readListQuery(given: ScimObject): ListQuery {
     filter: filter === undefined ? undefined : parseFilter(filter),
     sortBy: sortPath,
     descending: textOf(given, 'sortOrder')?.toLowerCase() === 'descending',
+    /** The first index is 1. */
     startIndex: Math.max(1, wholeNumber(given, 'startIndex') ?? 1),
+    /** Cursor from the previous page, or empty for the first page (RFC 9865). If present, it replaces `startIndex`. */
     cursor,
     count: Math.min(MAX_PAGE, Math.max(0, wholeNumber(given, 'count', cursor !== undefined) ?? DEFAULT_PAGE)),
     projection: projectionOf(given),

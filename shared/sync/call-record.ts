@@ -9,17 +9,6 @@ import type { ConnectionName } from '../domain/ids.ts';
 import type { GateStore } from './ports/bundles.ts';
 import type { CallOutcome } from './ports/platform.ts';
 
-interface CallRecord {
-  /** The given gate store. Its `read` also remembers the gate's record of failing calls. */
-  readonly gates: GateStore;
-  count(connection: ConnectionName, outcome: CallOutcome): void;
-  /**
-   * Writes the counts to the gate's item at the end of an invocation. While all calls succeed and no failing calls are
-   * recorded, this method makes no request.
-   */
-  flush(): Promise<void>;
-}
-
 /**
  * The maximum number of tries to write one record. A try fails if another worker changed the gate. After the last try,
  * the counts stay in memory for the next invocation.
@@ -31,7 +20,7 @@ const MAX_TRIES = 5;
  * then every few seconds, and once or twice more when calls succeed again. While no call fails, the record writes
  * nothing.
  */
-export function createCallRecord(gates: GateStore, clock: () => number): CallRecord {
+export function createCallRecord(gates: GateStore, clock: () => number) {
   const counted = new Map<ConnectionName, Map<string, CallOutcomes>>();
   const recorded = new Map<ConnectionName, readonly FailingCalls[]>();
 
@@ -55,12 +44,17 @@ export function createCallRecord(gates: GateStore, clock: () => number): CallRec
   };
 
   return {
+    /** The given gate store. Its `read` also remembers the gate's record of failing calls. */
     gates: { read, write: gates.write },
-    count(connection, { endpoint, failure }) {
+    count(connection: ConnectionName, { endpoint, failure }: CallOutcome): void {
       const outcomes = counted.get(connection) ?? new Map<string, CallOutcomes>();
       counted.set(connection, outcomes);
       outcomes.set(endpoint, plusOne(outcomes.get(endpoint), failure, clock()));
     },
+    /**
+     * Writes the counts to the gate's item at the end of an invocation. While all calls succeed and no failing calls are
+     * recorded, this method makes no request.
+     */
     async flush() {
       for (const [connection, outcomes] of counted) {
         const before = recorded.get(connection) ?? [];

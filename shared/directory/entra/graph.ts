@@ -2,27 +2,15 @@ import type * as z from 'zod';
 import { DirectoryError } from '../../sync/ports/directory.ts';
 import type { AccessTokens } from '../access-tokens.ts';
 import type { DirectoryWorld } from '../exchange.ts';
-import { createPages, type ListAnswer, type Pages } from '../pages.ts';
-import { createSignedCalls, type SignedCalls, urlOf } from '../signed-calls.ts';
+import { createPages, type ListAnswer } from '../pages.ts';
+import { createSignedCalls, urlOf } from '../signed-calls.ts';
 import { graphRefusal } from './refusal.ts';
 import { listOf } from './schemas.ts';
 
 /** Microsoft Graph v1.0 of one tenant. */
-export interface Graph {
-  readonly call: SignedCalls;
-  readonly tokens: AccessTokens;
-  readonly clock: () => number;
-  readonly pages: Pages;
-  /** Returns the URL of a path below `v1.0`. */
-  url(path: readonly string[], query?: Readonly<Record<string, string>>): string;
-  /**
-   * Returns the link of an answer after a check of its host.
-   * @throws DirectoryError `odd` if the link leads to another host, which must not receive the token
-   */
-  ownLink(operation: string, link: string): string;
-}
+export type Graph = ReturnType<typeof createGraph>;
 
-export function createGraph(graphUrl: string, tokens: AccessTokens, world: DirectoryWorld): Graph {
+export function createGraph(graphUrl: string, tokens: AccessTokens, world: DirectoryWorld) {
   const base = `${graphUrl}/v1.0`;
   const call = createSignedCalls(
     tokens,
@@ -34,8 +22,13 @@ export function createGraph(graphUrl: string, tokens: AccessTokens, world: Direc
     tokens,
     clock: world.clock,
     pages: createPages(world),
-    url: (path, query) => urlOf(base, path, query),
-    ownLink(operation, link) {
+    /** Returns the URL of a path below `v1.0`. */
+    url: (path: readonly string[], query?: Readonly<Record<string, string>>) => urlOf(base, path, query),
+    /**
+     * Returns the link of an answer after a check of its host.
+     * @throws DirectoryError `odd` if the link leads to another host, which must not receive the token
+     */
+    ownLink(operation: string, link: string): string {
       const parsed = URL.parse(link);
       if (parsed?.origin === new URL(base).origin && parsed.username + parsed.password === '') return link;
       throw new DirectoryError('odd', `${operation}: expected a link to the configured host`);

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { DirectoryError } from '../../sync/ports/directory.ts';
 import { type DirectoryAnswer, type DirectoryWorld, exchange, headersOf } from '../exchange.ts';
-import { createPages, type Pages } from '../pages.ts';
+import { createPages } from '../pages.ts';
 import { retrying } from '../retrying.ts';
 import { type ApiAnswer, bodyOf } from '../signed-calls.ts';
 import type { Authorization } from './authorization.ts';
@@ -26,11 +26,7 @@ interface ListAnswer<Body> extends ApiAnswer<Body> {
   readonly next: string | undefined;
 }
 
-export interface Api {
-  one<Body extends z.ZodType>(call: ApiCall<Body>): Promise<ApiAnswer<z.infer<Body>>>;
-  list<Body extends z.ZodType>(call: ApiCall<Body>): Promise<ListAnswer<z.infer<Body>>>;
-  readonly pages: Pages;
-}
+export type Api = ReturnType<typeof createApi>;
 
 export interface ApiOptions {
   /** The base URL of the organisation, without a slash at the end. Every request is sent to this host. */
@@ -42,7 +38,7 @@ export interface ApiOptions {
 /** A call can need three requests: the first request, one with a new token, and one with a new nonce. */
 const MAX_REQUESTS = 3;
 
-export function createApi({ orgUrl, authorization, limits }: ApiOptions, world: DirectoryWorld): Api {
+export function createApi({ orgUrl, authorization, limits }: ApiOptions, world: DirectoryWorld) {
   const send = async (url: string, operation: string): Promise<DirectoryAnswer> => {
     for (let request = 1; ; request += 1) {
       const { headers, repeats } = await authorization.begin(url);
@@ -62,11 +58,11 @@ export function createApi({ orgUrl, authorization, limits }: ApiOptions, world: 
     });
   return {
     pages: createPages(world),
-    async one(call) {
+    async one<Body extends z.ZodType>(call: ApiCall<Body>): Promise<ApiAnswer<z.infer<Body>>> {
       const { answer, body } = await read(call);
       return { body, asOfMs: answer.asOfMs };
     },
-    async list(call) {
+    async list<Body extends z.ZodType>(call: ApiCall<Body>): Promise<ListAnswer<z.infer<Body>>> {
       const { url, answer, body } = await read(call);
       const next = nextPage(call.operation, headersOf(answer, 'link'), url);
       return { body, asOfMs: answer.asOfMs, next };

@@ -15,14 +15,7 @@ interface AccessToken {
   readonly isBound: boolean;
 }
 
-export interface SignIn {
-  current(): Promise<AccessToken>;
-  forget(token: AccessToken): void;
-  /** Stores the nonce of an answer for the next proofs. Returns false if the answer has no nonce. */
-  keepNonce(answer: DirectoryAnswer): boolean;
-  /** Returns a proof of the key for a call of the API. */
-  proofFor(url: string, token: AccessToken): Promise<string>;
-}
+export type SignIn = ReturnType<typeof createSignIn>;
 
 interface SignInOptions {
   /** The base URL of the organisation, without a slash at the end. */
@@ -47,7 +40,7 @@ const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
  *
  *     request ──400 invalid_dpop_proof──▶ with proof ──400 use_dpop_nonce──▶ with nonce ──▶ bound token
  */
-export function createSignIn(options: SignInOptions, world: DirectoryWorld, limits: RateLimits): SignIn {
+export function createSignIn(options: SignInOptions, world: DirectoryWorld, limits: RateLimits) {
   const key = createProofKey(options.newId);
   let needsProof = false;
   let nonce: string | undefined;
@@ -81,18 +74,20 @@ export function createSignIn(options: SignInOptions, world: DirectoryWorld, limi
     }
   };
   return {
-    async current() {
+    async current(): Promise<AccessToken> {
       if (held !== undefined && world.clock() < held.untilMs) return held.token;
       pending ??= renew().finally(() => {
         pending = undefined;
       });
       return pending;
     },
-    forget(token) {
+    forget(token: AccessToken): void {
       if (held?.token === token) held = undefined;
     },
+    /** Stores the nonce of an answer for the next proofs. Returns false if the answer has no nonce. */
     keepNonce,
-    proofFor: (url, { text: token }) =>
+    /** Returns a proof of the key for a call of the API. */
+    proofFor: (url: string, { text: token }: AccessToken) =>
       key.proofOf({ method: 'GET', url, nowMs: world.clock(), nonce, token }),
   };
 }

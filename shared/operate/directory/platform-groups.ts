@@ -1,6 +1,6 @@
 import { mayCreate } from '../../contract/group-policy.ts';
 import { renderName } from '../../contract/name-template.ts';
-import { isWhole, type ListedGroup, type View } from '../../domain/view.ts';
+import { isWhole, type View } from '../../domain/view.ts';
 import { clashFinder } from '../../plan/name-clash.ts';
 import { findExisting } from '../../plan/names.ts';
 import { openPlatform } from '../../sync/open-platform.ts';
@@ -10,22 +10,10 @@ import { unmanagedOf } from '../../sync/unmanaged.ts';
 import type { DirectoryToolPorts } from './listing.ts';
 
 /** The platform groups that a first run of the reader would find. */
-export interface PlatformGroups {
-  readonly byId: ReadonlyMap<string, ListedGroup>;
-  readonly unmanaged: readonly ListedGroup[];
-  /** Returns the unmanaged platform group that this directory group would adopt. */
-  readonly adoptedBy: (group: Pick<DirectoryGroup, 'id' | 'name'>) => ListedGroup | undefined;
-  /** Returns true if an unmanaged platform group has the name of this directory group. */
-  readonly hasClash: (group: Pick<DirectoryGroup, 'id' | 'name'>) => boolean;
-  /** Returns true if the first run may create a platform group for this directory group. */
-  readonly mayCreate: (group: DirectoryGroup) => boolean;
-}
+export type PlatformGroups = Awaited<ReturnType<typeof readPlatformGroups>>;
 
 /** @throws PlatformFailure */
-export async function readPlatformGroups(
-  connection: Connection,
-  ports: DirectoryToolPorts,
-): Promise<PlatformGroups> {
+export async function readPlatformGroups(connection: Connection, ports: DirectoryToolPorts) {
   const { settings, company, name: connectionName } = connection;
   const listed = await (await openPlatform(connection, ports)).groups.list(0);
   const unmanaged = await unmanagedOf(listed, company, ports);
@@ -37,8 +25,12 @@ export async function readPlatformGroups(
   return {
     byId: new Map(listed.map((group) => [group.id, group])),
     unmanaged,
-    adoptedBy: (group) => findExisting(wantedFor(group), unmanaged).candidates.filter(isWhole)[0],
-    hasClash: (group) => clashesWith(wantedFor(group)).length > 0,
-    mayCreate: ({ id, name }) => mayCreate(settings, id, name),
+    /** Returns the unmanaged platform group that this directory group would adopt. */
+    adoptedBy: (group: Pick<DirectoryGroup, 'id' | 'name'>) =>
+      findExisting(wantedFor(group), unmanaged).candidates.filter(isWhole)[0],
+    /** Returns true if an unmanaged platform group has the name of this directory group. */
+    hasClash: (group: Pick<DirectoryGroup, 'id' | 'name'>) => clashesWith(wantedFor(group)).length > 0,
+    /** Returns true if the first run may create a platform group for this directory group. */
+    mayCreate: ({ id, name }: DirectoryGroup) => mayCreate(settings, id, name),
   };
 }

@@ -28,24 +28,14 @@ interface StoredRegister extends Register<Presence> {
 }
 
 /** The changes that would make the desired state equal to a read. */
-export interface Difference {
-  readonly added: readonly MemberId[];
-  readonly removed: readonly MemberId[];
-  /** Whether the group is new or has another name. */
-  readonly isNamed: boolean;
-  /**
-   * Whether an event that is newer than the read caused a part of the difference. The newer event wins, and the reader
-   * reads the group again.
-   */
-  readonly isSuperseded: boolean;
-}
+export type Difference = ReturnType<typeof differenceOf>;
 
 /**
  * Compares a read with the desired state. A stored value with a later stamp than the read wins, so the result does not
  * contain its change.
  * @param stamp the stamp of the read
  */
-export function differenceOf(read: GroupRead, stored: StoredGroup, stamp: Stamp): Difference {
+export function differenceOf(read: GroupRead, stored: StoredGroup, stamp: Stamp) {
   const { present, setLater } = membersOf(stored, stamp);
   const isClearedLater = groupFloor(stored.registers) > stamp;
   const lacking = [...read.members].filter((member) => !present.has(member));
@@ -57,7 +47,12 @@ export function differenceOf(read: GroupRead, stored: StoredGroup, stamp: Stamp)
   return {
     added,
     removed,
+    /** Whether the group is new or has another name. */
     isNamed: name === 'new',
+    /**
+     * Whether an event that is newer than the read caused a part of the difference. The newer event wins, and the reader
+     * reads the group again.
+     */
     isSuperseded: isSuperseded || name === 'superseded',
   };
 }

@@ -19,29 +19,12 @@ interface KnownUser extends Pick<UserState, 'floor' | 'attributes'> {
 }
 
 /** The stored users of a connection. A run reads each user only once, because many groups share members. */
-export interface KnownUsers {
-  read(members: Iterable<MemberId>): Promise<void>;
-  floorOf(member: MemberId): Stamp;
-  /** Returns the stored address; undefined if no address is stored. */
-  addressOf(member: MemberId): string | undefined;
-  /**
-   * Returns whether an event with this stamp would set a new attribute or change an attribute. An answer that shows the
-   * user as active may be outdated. Such an answer does not count if the reader made the user inactive within the lag.
-   */
-  isNews(user: DirectoryUser, stamp: Stamp): boolean;
-  comesBack(user: DirectoryUser): boolean;
-  /** Records that a message describes the user. The message is sent afterwards, or the run fails. */
-  noteSent(user: DirectoryUser, stamp: Stamp): void;
-}
+export type KnownUsers = ReturnType<typeof createKnownUsers>;
 
-export function createKnownUsers(
-  connection: ConnectionName,
-  users: StoredPorts['users'],
-  lagMs: number,
-): KnownUsers {
+export function createKnownUsers(connection: ConnectionName, users: StoredPorts['users'], lagMs: number) {
   const known = new Map<MemberId, KnownUser | undefined>();
   return {
-    async read(members) {
+    async read(members: Iterable<MemberId>) {
       const missing = [...new Set(members)].filter((member) => !known.has(member));
       if (missing.length === 0) return;
       const states = await users.read(connection, missing);
@@ -51,11 +34,16 @@ export function createKnownUsers(
       }
     },
 
-    floorOf: (member) => known.get(member)?.floor ?? STAMP_ZERO,
+    floorOf: (member: MemberId) => known.get(member)?.floor ?? STAMP_ZERO,
 
-    addressOf: (member) => known.get(member)?.attributes.get('email')?.value ?? undefined,
+    /** Returns the stored address; undefined if no address is stored. */
+    addressOf: (member: MemberId) => known.get(member)?.attributes.get('email')?.value ?? undefined,
 
-    isNews(user, stamp) {
+    /**
+     * Returns whether an event with this stamp would set a new attribute or change an attribute. An answer that shows the
+     * user as active may be outdated. Such an answer does not count if the reader made the user inactive within the lag.
+     */
+    isNews(user: DirectoryUser, stamp: Stamp): boolean {
       const attributes = known.get(user.id)?.attributes;
       const endedMs = inactiveSinceMs(attributes?.get(ACTIVE_ATTRIBUTE));
       if (lagMs > 0 && user.isActive && stampTimeMs(stamp) - endedMs < lagMs) return false;
@@ -65,9 +53,10 @@ export function createKnownUsers(
       });
     },
 
-    comesBack: (user) => user.isActive && known.get(user.id)?.isActive === false,
+    comesBack: (user: DirectoryUser) => user.isActive && known.get(user.id)?.isActive === false,
 
-    noteSent(user, stamp) {
+    /** Records that a message describes the user. The message is sent afterwards, or the run fails. */
+    noteSent(user: DirectoryUser, stamp: Stamp): void {
       const before = known.get(user.id);
       const sent = [...attributesOfUser(user)].map(([name, value]) => [name, { value, stamp }] as const);
       const attributes = new Map([...(before?.attributes ?? []), ...sent]);

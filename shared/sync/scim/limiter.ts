@@ -20,19 +20,7 @@ const REQUEST_RATE: RequestRate = { burst: 1_000, perSecond: 100 };
  */
 export const UNKNOWN_TOKEN_RATE: RequestRate = { burst: 50, perSecond: 1 };
 
-export interface RateLimiter {
-  /**
-   * Counts one request of this caller.
-   * @returns 0, or the seconds until the next request is allowed
-   */
-  take(caller: string, rate?: RequestRate): number;
-  /**
-   * Returns the connection of a token, as the last read of the token showed; null if the token was invalid; undefined
-   * if the token must be read again.
-   */
-  cachedConnection(token: string): ConnectionName | null | undefined;
-  noteToken(token: string, connection: ConnectionName | null): void;
-}
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 /** @throws ScimError 429 if `seconds` is greater than 0 */
 export function waitFor(seconds: number): void {
@@ -50,11 +38,15 @@ const MAX_REMEMBERED = 10_000;
 const REFUSED_FOR_MS = 60_000;
 
 /** A token bucket per caller, and a cache of the tokens that callers sent. */
-export function createRateLimiter(clock: () => number): RateLimiter {
+export function createRateLimiter(clock: () => number) {
   const buckets = new Map<string, { readonly left: number; readonly atMs: number }>();
   const seen = new Map<string, { readonly connection: ConnectionName | null; readonly atMs: number }>();
   return {
-    take(caller, { burst, perSecond } = REQUEST_RATE) {
+    /**
+     * Counts one request of this caller.
+     * @returns 0, or the seconds until the next request is allowed
+     */
+    take(caller: string, { burst, perSecond } = REQUEST_RATE): number {
       const nowMs = clock();
       const bucket = buckets.get(caller) ?? { left: burst, atMs: nowMs };
       const passed = Math.max(0, nowMs - bucket.atMs) / 1_000;
@@ -63,12 +55,17 @@ export function createRateLimiter(clock: () => number): RateLimiter {
       remember(buckets, caller, { left: isFree ? left - 1 : left, atMs: Math.max(nowMs, bucket.atMs) });
       return isFree ? 0 : Math.ceil((1 - left) / perSecond);
     },
-    cachedConnection(token) {
+    /**
+     * Returns the connection of a token, as the last read of the token showed; null if the token was invalid; undefined
+     * if the token must be read again.
+     */
+    cachedConnection(token: string): ConnectionName | null | undefined {
       const { connection, atMs } = seen.get(hashOf(token)) ?? {};
       const isForgotten = connection === null && clock() - (atMs ?? 0) >= REFUSED_FOR_MS;
       return isForgotten ? undefined : connection;
     },
-    noteToken: (token, connection) => remember(seen, hashOf(token), { connection, atMs: clock() }),
+    noteToken: (token: string, connection: ConnectionName | null) =>
+      remember(seen, hashOf(token), { connection, atMs: clock() }),
   };
 }
 
