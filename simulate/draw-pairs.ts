@@ -1,4 +1,5 @@
 import type { Town } from './draw-people.ts';
+import { toEvents, toScim } from './draw-takeovers.ts';
 import { APPROVERS, OPERATORS } from './persons.ts';
 import { PLATFORM_FAULTS, type PlatformFault } from './platform-faults.ts';
 import { between, type Random, some } from './random.ts';
@@ -95,6 +96,10 @@ function happeningsOf(feature: string, place: Place, atMs: number): readonly Hap
       return [at({ actor: 'operator', action: { kind: 'set', key: kind, value: VALUES[kind] } })];
     case 'operator':
       return operatorOf(kind, place, atMs);
+    case 'takeover':
+      return kind === 'scim'
+        ? toScim(place, atMs)
+        : [...toScim(place, atMs - 5 * MINUTE_MS), ...toEvents(place, atMs)];
     default:
       return [];
   }

@@ -6,6 +6,7 @@ import { CRASH_POINTS, crashPoints } from './draw-crashes.ts';
 import { drawAfterthoughts, drawDeepFaults, drawFaults } from './draw-faults.ts';
 import { drawConversions, drawPeople, drawUserIdChanges, type Town } from './draw-people.ts';
 import { drawReturn, returnedName, withReturn } from './draw-returns.ts';
+import { drawTakeovers } from './draw-takeovers.ts';
 import { drawComebacks, drawWider, numberedPeople, SHARES } from './draw-wider.ts';
 import { drawPerson } from './persons.ts';
 import { PLAIN_TRAITS } from './platform/platform.ts';
@@ -79,6 +80,9 @@ export function drawRun(
     const wider = [
       ...drawWider(random.fork(`wider ${town.name}`), { town, endMs }),
       ...drawFourEyes(random.fork(`four eyes ${town.name}`), { town, endMs }),
+      ...(town.name === returning?.town.name
+        ? []
+        : drawTakeovers(random.fork(`takeovers ${town.name}`), { town, endMs })),
       ...(long ? drawComebacks(random.fork(`comebacks ${town.name}`), { town, endMs }) : []),
     ];
     const conversions = drawConversions(random.fork(`conversions ${town.name}`), town, endMs);

@@ -3,6 +3,7 @@ import { connectionName } from '../shared/domain/ids.ts';
 import { createToken } from '../shared/sync/scim/tokens.ts';
 import { startAsking } from './ask.ts';
 import { createChecks } from './checks/all-checks.ts';
+import { SCIM_ID } from './checks/observation.ts';
 import { baseUrlOf, type Cloud, createCloud } from './cloud.ts';
 import { startConsumers } from './consumers.ts';
 import { startReaders } from './reader/readers.ts';
@@ -66,7 +67,7 @@ export async function execute(
     fired(name, where = {}) {
       fired.set(name, (fired.get(name) ?? 0) + 1);
       if (countsMeetings && IS_FEATURE.has(name))
-        touch(run, meetings, { atMs: nowMs(), feature: name, ...where });
+        touch(cloud, meetings, { atMs: nowMs(), feature: name, ...where });
     },
     violated(violation) {
       violations.push({ atMs: nowMs(), ...violation });
@@ -125,16 +126,21 @@ export async function execute(
 
 const IS_FEATURE: ReadonlySet<string> = new Set(FEATURES);
 
-/** Records a feature for each connection on which it took effect. The platform may fold the id of a group. */
+/**
+ * Records a feature for each connection on which it took effect. The platform may fold the id of a group, and a group
+ * of the SCIM client that took over a group counts as that group.
+ */
 function touch(
-  { connections }: SimulationRun,
+  { run: { connections }, actions }: Cloud,
   meetings: ReturnType<typeof createMeetings>,
   { connection, company, group, ...touched }: Effect & { readonly atMs: number; readonly feature: string },
 ): void {
   const isMeant = (one: SimulationRun['connections'][number]) =>
     (connection ?? one.name) === one.name && (company ?? one.company) === one.company;
+  const moves = actions.flatMap((one) => one.moves ?? []);
+  const owned = (SCIM_ID.test(group ?? '') && moves.find(({ to }) => to === group)?.from) || group;
   for (const { name } of connections.filter(isMeant))
-    meetings.touch({ ...touched, connection: name, group: group?.toLowerCase() });
+    meetings.touch({ ...touched, connection: name, group: owned?.toLowerCase().replace(/^s-/, '') });
 }
 
 /**

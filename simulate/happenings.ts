@@ -124,7 +124,7 @@ const REPEATED_AFTER_MS = 10 * MINUTE_MS;
 
 /**
  * Performs an action of an operator. If the run removes a connection and connects it again under another name, both
- * commands are repeated until they succeed. If a removal crashed after its last step, the repeated command finds
+ * commands are repeated until they succeed. So is a takeover. If a removal crashed after its last step, the repeated command finds
  * nothing to remove.
  */
 async function operateUntilDone(cloud: Cloud, happening: OperatorHappening, screenOf: ScreenOf) {
@@ -132,10 +132,11 @@ async function operateUntilDone(cloud: Cloud, happening: OperatorHappening, scre
   const isReturn = cloud.run.connections.some(
     ({ isLater, name }) => isLater && originalName(name) === originalName(connection),
   );
+  const isStored = () => cloud.table.items.has(`C#${connection} CONNECTION`);
   const isLeft = () =>
-    (action.kind === 'remove_connection' && cloud.table.items.has(`C#${connection} CONNECTION`)) ||
-    action.kind === 'connect';
-  while (!(await operateIn(cloud, happening, screenOf)) && isReturn && isLeft() && !cloud.isOver) {
+    action.kind === 'takeover' ||
+    (isReturn && (action.kind === 'connect' || (action.kind === 'remove_connection' && isStored())));
+  while (!(await operateIn(cloud, happening, screenOf)) && isLeft() && !cloud.isOver) {
     await cloud.time.sleep(REPEATED_AFTER_MS);
   }
 }
@@ -228,7 +229,7 @@ function openRequests({ actions }: Cloud, connection: string): readonly Operator
 /** Records an answered action. If it was done, the checks and the SCIM client use its result from now on. */
 function note(cloud: Cloud, record: OperatorDone): void {
   const { runLog, connections, actions } = cloud;
-  const { action, kind, connection, group, answer, by, confirmedBy, token, done } = record;
+  const { action, kind, connection, group, answer, by, confirmedBy, token, done, moves = [] } = record;
   // The checks accept no token that was created after the removal of its connection.
   const isOfRemoved = actions.some(
     (one) => one.kind === 'remove_connection' && one.connection === connection,
@@ -239,6 +240,8 @@ function note(cloud: Cloud, record: OperatorDone): void {
   runLog.log({ lane: 'operator', ...place, what });
   runLog.fired(done ? `operator:${kind}` : `operator:${kind}:${answer}`, place);
   if (!done) return;
+  if (action.kind === 'takeover')
+    for (const { from } of moves) runLog.fired(`takeover:${action.to}`, { connection, group: from });
   if (token !== undefined && !isOfRemoved)
     cloud.scimTokens.set(connection, {
       token,

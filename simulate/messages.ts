@@ -340,7 +340,7 @@ function groupRequest(action: Extract<DirectoryAction, { group: string }>, idOf:
     if (kind === 'delete' || kind === 'leave') return undefined;
     const whole = { name: name ?? key, members: members ?? [] };
     const events = (group: string) => [{ kind: 'snapshot', group, ...whole, order: WHEN_HANDLED } as const];
-    const body = groupResource(key, whole);
+    const body = groupResource(externalIdOf(key), whole);
     return { method: 'POST', path: '/Groups', body, creates: createdAs('Groups', key), events };
   }
   const path = `/Groups/${id}`;
@@ -352,4 +352,9 @@ function groupRequest(action: Extract<DirectoryAction, { group: string }>, idOf:
   return { method: 'PATCH', path, body: { schemas: [PATCH_OP], Operations: operationsOf(facts) }, events };
 }
 
-const createdAs = (type: string, key: string) => ({ key, lookUp: `/${type}?filter=externalId eq "${key}"` });
+const externalIdOf = (key: string): string => key.replace(/^s-/, '');
+
+const createdAs = (type: string, key: string) => ({
+  key,
+  lookUp: `/${type}?filter=externalId eq "${externalIdOf(key)}"`,
+});

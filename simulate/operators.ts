@@ -29,6 +29,7 @@ import {
   recordAcceptedDeletions,
   recordDeletedGroups,
 } from '../shared/operate/directory/accept-deletions.ts';
+import { planTakeover, takeOverGroups } from '../shared/operate/directory/takeover.ts';
 import { type EventLine, sendEvents } from '../shared/operate/events.ts';
 import { approveHold, rejectHold } from '../shared/operate/holds.ts';
 import { Refused } from '../shared/operate/refused.ts';
@@ -80,6 +81,8 @@ export interface OperatorDone {
   readonly crashed?: boolean;
   /** A new SCIM token. It is not valid until the request is confirmed. */
   readonly token?: string;
+  /** The groups that move to another source, with the groups of that source. */
+  readonly moves?: readonly { readonly from: string; readonly to: string }[];
   /** The users whose removal the decision covers. */
   readonly removals?: readonly string[];
 }
@@ -109,7 +112,7 @@ export interface Session {
 
 const REASON = 'simulated action';
 
-interface Outcome extends Pick<OperatorDone, 'answer' | 'removals' | 'token'> {
+interface Outcome extends Pick<OperatorDone, 'answer' | 'removals' | 'token' | 'moves'> {
   /** The requests that the action confirmed. */
   readonly confirmed?: readonly OperatorDone[];
 }
@@ -228,6 +231,13 @@ const COMMANDS: { readonly [Kind in OperatorAction['kind']]: Command<ActionOf<Ki
   },
   confirm: decideAllRequests,
   reject_requests: decideAllRequests,
+  async takeover({ name, tool }, { to }) {
+    const connection = await tool.connections.current(name);
+    const plan = connection && (await planTakeover(connection, { source: to, sameIds: false }, tool));
+    if (plan === undefined || plan.groups.length === 0) return false;
+    const { groups } = await takeOverGroups(connection as Connection, plan, tool);
+    return { answer: 'done', moves: groups.map(({ group, target }) => ({ from: group, to: target })) };
+  },
   async send({ name, tool, session }, { event }) {
     const options = { connection: name, keptBy: name };
     return (await sendEvents(session.linesOf(event), options, tool)).messages > 0;

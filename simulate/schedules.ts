@@ -285,7 +285,11 @@ function pumpMarkOf(name: string, cloud: Around): Mark | undefined {
 function workSinceMs(name: string, cloud: Cloud): number {
   const { state, untilMs, backlog } = gateOf(name, cloud);
   const connection = cloud.table.items.get(`C#${name} CONNECTION`);
-  if (backlog || connection?.['replanSinceMs'] !== undefined) return 0;
+  // A move to another source is rare, so its items are read only after a takeover.
+  const isMoving =
+    cloud.actions.some(({ kind }) => kind === 'takeover') &&
+    cloud.under<Item>(`C#${name}`, 'READERMOVE#').some(({ openSinceMs }) => openSinceMs !== undefined);
+  if (backlog || isMoving || connection?.['replanSinceMs'] !== undefined) return 0;
   if (state !== 'open') return state === 'paused' ? Number.POSITIVE_INFINITY : Number(untilMs) - 1;
   const first = (kind: string, shard: number, pageSize: number) =>
     cloud.table.page({ partition: `${kind}#${name}#${shard}`, index: true, pageSize }).items;

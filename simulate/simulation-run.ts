@@ -116,7 +116,7 @@ export type Happening = At &
  * Members are named by their ids in the directory. Most members have the address `<id>@<connection>.test` in each
  * event. The address of a member `h…` is only in a profile. A member `n…` has an employee number, and no address that
  * matches an employee. Groups `s…` and members `q…` exist only in the SCIM server, and the server assigns other ids to
- * them.
+ * them. The SCIM client sends `s-g1` and `q-p1` for what the events call `g1` and `p1`.
  */
 export type DirectoryAction =
   | { readonly kind: 'name'; readonly group: string; readonly name: string }
@@ -215,6 +215,8 @@ export type OperatorAction =
   | { readonly kind: 'new_token' | 'new_client' }
   /** Confirms or rejects the requests that a second person must confirm. */
   | { readonly kind: 'confirm' | 'reject_requests' }
+  /** Makes another source the owner of the groups that this source also has. */
+  | { readonly kind: 'takeover'; readonly to: 'scim' | 'events' }
   /** Sends an event from a file. */
   | { readonly kind: 'send'; readonly event: DirectoryAction }
   /** Confirms that the groups that the reader misses are deleted. Drawn by no seed (reader/readers.ts). */

@@ -2,7 +2,7 @@ import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
 import { keptName } from '../platform/rules.ts';
 import type { ReadGroup } from '../reading.ts';
 import { HOUR_MS, type SimulationRun } from '../simulation-run.ts';
-import type { Observation, ObservedConnection } from './observation.ts';
+import { type Observation, type ObservedConnection, SCIM_ID } from './observation.ts';
 import { hasReturned } from './returns.ts';
 import { partitionOf, type StoredMember, storedMember, storedUser, treatmentOf } from './stored.ts';
 
@@ -152,6 +152,7 @@ function compared(context: Context, name: string): readonly Difference[] {
       keptName(shown, 'folded') === keptName(wanted, 'folded') &&
       observation.ownerOf(connection.company, id, null) === undefined;
     if (settled === 'name_clash' && [...groups.values()].some(isClash)) return [];
+    if (isNamesake(context, name)) return [];
     const isRefusedWhole = [sentName(connection, group, name), group].some((value) =>
       isValueRefused(context, value),
     );
@@ -176,6 +177,17 @@ function compared(context: Context, name: string): readonly Difference[] {
     found.push({ cause: 'spoke_id', sentence });
   }
   return [...found, ...missingUsers(context, actual), ...extraUsers(context, actual)];
+}
+
+/** Returns whether a group of another source has the name, and a platform group. groupsync then creates no second one. */
+function isNamesake({ connection, group }: Context, name: string): boolean {
+  const isOfScim = SCIM_ID.test(group);
+  return [...connection.reading.groups].some(
+    ([id, other]) =>
+      SCIM_ID.test(id) !== isOfScim &&
+      connection.item(id)?.link !== undefined &&
+      keptName(other.name ?? '', 'folded') === keptName(name, 'folded'),
+  );
 }
 
 function isSame({ connection, group, actual }: Context, name: string): boolean {

@@ -302,7 +302,7 @@ const concerns = ({ connection, kind }: Seen['operators']['actions'][number], na
   connection === name || kind === 'replay_all';
 
 /** Ids that the SCIM server gives to groups. */
-const SCIM_ID = /^g[0-9a-f]{32}$/;
+export const SCIM_ID = /^g[0-9a-f]{32}$/;
 const ANSWERED_WITHIN_MS = 2 * MINUTE_MS;
 
 /**

@@ -44,7 +44,12 @@ const ACTIONS: Readonly<Record<string, RegExp>> = {
     block: /^block$/,
     unblock: /^unblock$/,
     ...{ confirm: /_confirm$/, reject_requests: /_reject$/ },
-    ...{ new_client: /client/, send: /^events_send$/, accept_deletions: /^directory_accept_deletions$/ },
+    ...{
+      takeover: /^directory_takeover$/,
+      new_client: /client/,
+      send: /^events_send$/,
+      accept_deletions: /^directory_accept_deletions$/,
+    },
   },
   ...{ release: /release/, rebind: /rebind/, replay_all: /replay/, discard_one: /discard/, edit_one: /edit/ },
 };
@@ -72,6 +77,12 @@ export const createOnRecord = (): Checker => (observation) => {
 /** Returns all entries. Actions that may cause removals have a key prefix of their own. */
 const auditOf = ({ seen }: Observation, connection: string, group: string) =>
   ['A#', 'ACT#'].flatMap((prefix) => seen.under<StoredAudit>(partitionOf(connection, group), prefix));
+
+/** Returns the group, and the groups of other sources that had the same platform group before. */
+function withMoved({ seen }: Observation, connection: string, group: string): readonly string[] {
+  const moves = seen.operators.actions.flatMap((one) => (one.connection === connection && one.moves) || []);
+  return [group, ...moves.flatMap(({ from, to }) => ([from, to].includes(group) ? [from, to] : []))];
+}
 
 interface Written {
   readonly write: Omit<Change, 'sizeBefore' | 'spokeIdBefore'>;
@@ -199,8 +210,10 @@ function checkActions(observation: Observation, { name, groups }: ObservedConnec
 function checkStops(observation: Observation, { name, groups, item }: ObservedConnection): void {
   const { seen } = observation;
   const isRecorded = (group: string, action: string, atMs: number) =>
-    auditOf(observation, name, group).some(
-      (entry) => entry.action === action && Math.abs(entry.atMs - atMs) <= AT_ONCE_MS,
+    withMoved(observation, name, group).some((one) =>
+      auditOf(observation, name, one).some(
+        (entry) => entry.action === action && Math.abs(entry.atMs - atMs) <= AT_ONCE_MS,
+      ),
     );
   for (const group of groups) {
     for (const { createdAtMs } of holdsIn(item(group) ?? {})) {

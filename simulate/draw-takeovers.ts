@@ -1,0 +1,91 @@
+import { roleOf, type Town } from './draw-people.ts';
+import { BY_REQUEST } from './draw-scim.ts';
+import { between, type Random, some } from './random.ts';
+import {
+  type DirectoryAction,
+  type Happening,
+  HOUR_MS,
+  MINUTE_MS,
+  type OperatorAction,
+  type Way,
+} from './simulation-run.ts';
+
+/** The share of connections with a takeover. */
+const TAKEOVERS = 0.25;
+const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
+
+interface Place {
+  readonly town: Pick<Town, 'name'>;
+  readonly group: string;
+  readonly members: readonly string[];
+}
+
+function actors({ town: { name: connection } }: Place, atMs: number) {
+  const event = (minutes: number, action: DirectoryAction, way: Way = AT_ONCE): Happening => {
+    return { atMs: atMs + minutes * MINUTE_MS, connection, actor: 'directory', action, way };
+  };
+  const scim = (minutes: number, action: DirectoryAction) => event(minutes, action, BY_REQUEST);
+  const operate = (minutes: number, action: OperatorAction): Happening => {
+    return { atMs: atMs + minutes * MINUTE_MS, connection, actor: 'operator', action };
+  };
+  return { event, scim, operate };
+}
+
+/** The SCIM client sends what the events sent, and becomes the owner. An operator resumes the connection. */
+export function toScim(place: Place, atMs: number): readonly Happening[] {
+  const { town, group, members } = place;
+  const { event, scim, operate } = actors(place, atMs);
+  const name = `Taken ${group} ${town.name}`;
+  const emails = members.map((one) =>
+    scim(-9, { kind: 'profile', member: `q-${one}`, email: `${one}@${town.name}.test` }),
+  );
+  return [
+    event(-10, { kind: 'snapshot', group, name, members, parts: 1 }),
+    ...emails,
+    scim(-7, {
+      kind: 'snapshot',
+      group: `s-${group}`,
+      name,
+      members: members.map((one) => `q-${one}`),
+      parts: 1,
+    }),
+    operate(0, { kind: 'takeover', to: 'scim' }),
+    ...[4, 30].map((minutes) => operate(minutes, { kind: 'resume_all' })),
+  ];
+}
+
+/** The events become the owner again. */
+export function toEvents(place: Place, atMs: number): readonly Happening[] {
+  const { event, operate } = actors(place, atMs);
+  return [
+    event(-5, { kind: 'snapshot', group: place.group, name: null, members: place.members, parts: 1 }),
+    operate(0, { kind: 'takeover', to: 'events' }),
+    ...[1, 30].map((minutes) => operate(minutes, { kind: 'resume_all' })),
+  ];
+}
+
+/** Draws a takeover of a group. Both sources go on to send changes. */
+export function drawTakeovers(
+  random: Random,
+  { town, endMs }: { readonly town: Town; readonly endMs: number },
+): readonly Happening[] {
+  if (!random.chance(TAKEOVERS)) return [];
+  const known = town.people.filter(({ email, role }) => email !== null && /-p\d+$/.test(role));
+  const members = some(random, known, 6).map(({ role }) => role.slice(roleOf(town.name, '').length));
+  const group = random.pick(town.groups);
+  const place = { town, group, members };
+  const atMs = between(random, HOUR_MS, Math.max(HOUR_MS, endMs - 15 * HOUR_MS));
+  const { event, scim } = actors(place, atMs);
+  const leave = (at: number) => ({ kind: 'leave', group, members: members.slice(at, at + 1) }) as const;
+  const leaveScim = (at: number) =>
+    ({ kind: 'leave', group: `s-${group}`, members: [`q-${members[at]}`] }) as const;
+  return [
+    ...toScim(place, atMs),
+    event(5, leave(0)),
+    event(60, leave(3)),
+    scim(90, leaveScim(0)),
+    ...(random.chance(0.6) ? toEvents(place, atMs + 5 * HOUR_MS) : []),
+    scim(350, leaveScim(1)),
+    event(390, leave(2)),
+  ];
+}
