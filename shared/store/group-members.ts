@@ -1,6 +1,6 @@
 import { NO_GROUP } from '../domain/group.ts';
-import type { StoredMember } from '../domain/group-state.ts';
-import type { GroupId, GroupRef } from '../domain/ids.ts';
+import type { PendingMark, StoredMember } from '../domain/group-state.ts';
+import type { GroupId, GroupRef, MemberId } from '../domain/ids.ts';
 import {
   flattenedMembers,
   type GroupContent,
@@ -10,7 +10,6 @@ import {
   unknownGroups,
 } from '../domain/nesting.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
-import type { GroupStore } from '../sync/ports/groups.ts';
 import { parseGroup, parseMember } from './group-item.ts';
 import { plain } from './item-form.ts';
 import { groupKey, indexPartition, keyPart, MEMBER_PREFIX, memberKey, shardOf } from './keys.ts';
@@ -18,21 +17,28 @@ import { exists, itemsOf, type Table } from './table.ts';
 
 const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'pendingUnshown', 'gpk', 'gsk'] as const;
 
-export function createGroupMembers(table: Table): Pick<GroupStore, 'members' | 'registers' | 'markPending'> {
+export function createGroupMembers(table: Table) {
   return {
-    async members(ref) {
+    /**
+     * Returns every member register of the group, including tombstones. Groups within the group are replaced by their
+     * users.
+     * @throws Error if the group contains more groups or users than the limits allow
+     */
+    async members(ref: GroupRef): Promise<readonly StoredMember[]> {
       const own = await ownMembers(table, ref);
       return own.some(({ member }) => nestedGroup(member) !== undefined)
         ? membersWithin(table, ref, own)
         : own;
     },
 
-    async registers(ref, members) {
+    /** Returns the group's own registers of these members. The result omits a member without a register. */
+    async registers(ref: GroupRef, members: readonly MemberId[]): Promise<readonly StoredMember[]> {
       const items = await table.getMany(members.map((member) => memberKey(ref, member)));
       return items.map(parseMember);
     },
 
-    async markPending(ref, member, mark) {
+    /** Sets or clears the reason why a member is pending. The index lists the members with a reason. */
+    async markPending(ref: GroupRef, member: MemberId, mark: PendingMark | undefined): Promise<void> {
       const { connection, group } = ref;
       const set =
         mark === undefined

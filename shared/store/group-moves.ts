@@ -1,9 +1,8 @@
 import pMap from 'p-map';
 import { DECISION_ATTRIBUTES } from '../contract/topology.ts';
 import { type OpenMove, platformAttributes } from '../domain/group-state.ts';
-import type { GroupRef } from '../domain/ids.ts';
+import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
-import type { GroupStore } from '../sync/ports/groups.ts';
 import { IN_FLIGHT } from './chunks.ts';
 import { RELEASED } from './group-changes.ts';
 import { dirtying, PARTIAL_READ_HINTS } from './group-writes.ts';
@@ -33,8 +32,15 @@ import {
  * While `openMove` is on an item, no other write changes the state of the platform group (`IS_AT_REST`). The time of the
  * move identifies it, so a worker that is late changes nothing.
  */
-export const createGroupMoves = (table: Table): Pick<GroupStore, 'move'> => ({
-  async move(connection, move, dirty, mayDecide = true) {
+export const createGroupMoves = (table: Table) => ({
+  /**
+   * Moves the state of a platform group to the group of another source, as far as possible.
+   * @param mayDecide whether the caller may write decisions about removals. The commands of operators may not, so a move
+   * of a group with decisions is left to the requeue job
+   * @returns false if the move has no effect, because the old group was released or the new group has a platform group;
+   * undefined if a group is busy, so that the move must be tried again
+   */
+  async move(connection: ConnectionName, move: OpenMove, dirty: Dirty, mayDecide = true) {
     const [old, next] = [move.from, move.to].map((group) => ({ connection, group })) as [GroupRef, GroupRef];
     const moving = { table, move, dirty, old, next, isOfMove: equal('openMove.sinceMs', move.sinceMs) };
     const hasBegun =

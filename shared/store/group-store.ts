@@ -1,7 +1,17 @@
-import type { GroupState } from '../domain/group-state.ts';
-import { REJECTION_LIFETIME_MS, type RemovalSet, removalsOf } from '../domain/hold.ts';
-import type { GroupRef } from '../domain/ids.ts';
-import type { Commit, GroupStore } from '../sync/ports/groups.ts';
+import type {
+  GroupState,
+  Intent,
+  LinkedGroup,
+  SettledState,
+  Uncertain,
+  ViewPointer,
+} from '../domain/group-state.ts';
+import { type Hold, REJECTION_LIFETIME_MS, type RemovalSet, removalsOf } from '../domain/hold.ts';
+import type { GroupId, GroupRef } from '../domain/ids.ts';
+import type { Dirty } from '../sync/ports/desired.ts';
+import type { Commit, Findings, Postponement, ReportedError } from '../sync/ports/groups.ts';
+import type { HeldSet } from '../sync/ports/guard.ts';
+import type { AuditLink } from '../sync/ports/logs.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { findLines, readChunks, writeChunks } from './chunks.ts';
 import {
@@ -41,7 +51,7 @@ import type { Change, Condition, Item, Table, WriteOutcome } from './table.ts';
 import { all, any, equal, exists, missing } from './table.ts';
 import { createViewStore, decodeUser } from './view-store.ts';
 
-export function createGroupStore(table: Table, inlineViewBytes?: number): GroupStore {
+export function createGroupStore(table: Table, inlineViewBytes?: number) {
   const views = createViewStore(table, inlineViewBytes);
   const change = (ref: GroupRef, how: Change, when: Condition) =>
     table.update(groupKey(ref), how, all(when, IS_AT_REST));
@@ -82,12 +92,19 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     ...createGroupNotes(table),
     ...createGroupMoves(table),
 
+    /** @returns undefined if the stored chunks do not match the pointer. The caller must then fetch the platform group */
     readView: views.read,
+    /** Stores a view. The caller may store the returned pointer only while the group still has the view of `seen`. */
     prepareView: views.write,
+    /** Returns undefined if the stored set does not match the pointer. */
     readChange: views.readChange,
+    /** Stores the users that an intent changes, or that uncertain writes may change. */
     prepareChange: views.writeChange,
 
-    openIntent: (seen, intent) =>
+    /**
+     * @returns false if another worker has opened an intent, changed the view or settled the group since `seen` was read
+     */
+    openIntent: (seen: GroupState, intent: Intent): Promise<boolean> =>
       update(
         seen.ref,
         {
@@ -100,16 +117,36 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         any(unsettledSince(seen), intentIs(intent.id)),
       ),
 
-    noteMiss: (ref, intent) => update(ref, { set: { intent: plain(intent) } }, intentIs(intent.id)),
+    /** Counts a search that did not find a created group, or an answered deletion without effect. */
+    noteMiss: (ref: GroupRef, intent: Intent): Promise<boolean> =>
+      update(ref, { set: { intent: plain(intent) } }, intentIs(intent.id)),
 
-    async dropIntent(ref, intent, { uncertain, isRefused, audited }) {
+    /**
+     * Ends an intent without a new view. Examples are a refused write, and a write whose effect no fetch shows.
+     * @param left.uncertain the new record of uncertain writes; undefined if the record does not change
+     * @param left.isRefused whether the platform refused the write. If so, the write's stored sets are deleted
+     */
+    async dropIntent(
+      ref: GroupRef,
+      intent: Intent,
+      left: {
+        readonly uncertain?: Uncertain | undefined;
+        readonly isRefused?: boolean;
+        readonly audited?: AuditLink | undefined;
+      },
+    ) {
+      const { uncertain, isRefused, audited } = left;
       const set = plain({ uncertain: uncertain && plain(uncertain), lastAudit: audited });
       const dropped = await change(ref, { set, remove: ['intent'] }, intentIs(intent.id));
       if (dropped.written && isRefused) await views.discard(ref, intent.change, dropped.item);
       return dropped.written;
     },
 
-    async commit(ref, commit) {
+    /**
+     * Ends the intent, stores the written view, and clears the dirty mark if rev has not changed.
+     * @returns whether the group is now clean; undefined if the intent was no longer open
+     */
+    async commit(ref: GroupRef, commit: Commit): Promise<{ readonly clean: boolean } | undefined> {
       const { seen, platform } = commit;
       const written = writtenBy(commit);
       const writeClean = () => {
@@ -137,7 +174,11 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       return { clean };
     },
 
-    async storeObserved(seen, platform, found) {
+    /**
+     * Stores the observed platform group as the view, or ends the link. Ends the suspected change. The dirty mark stays.
+     * @returns false if an intent, a view, a suspected change or a settlement was stored since `seen` was read
+     */
+    async storeObserved(seen: GroupState, platform: LinkedGroup | undefined, found?: Findings) {
       const how = acceptedChange(seen, platform, found);
       const accepted = await change(seen.ref, how, all(unsettledSince(seen), suspectedChangeIsAs(seen)));
       if (accepted.written && platform !== undefined && isOtherView(seen, platform))
@@ -145,7 +186,24 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       return accepted.written;
     },
 
-    async settle(seen, settled, { counts, driftClosed, isUnwritten, calledMs, againAtMs, failing }) {
+    /**
+     * Clears the dirty mark of a group that needs no write now. Returns false if the group is paused or has an open
+     * intent, or if rev, the view or the hold has changed since `seen` was read.
+     * @param how.driftClosed whether every record in `openDrift` was closed
+     * @param how.againAtMs if given, the group stays dirty until this time, and apply then reads the group again
+     * @param how.failing the error about a refused field, if this field is the only difference
+     */
+    async settle(
+      seen: GroupState,
+      settled: SettledState,
+      how: Required<Pick<Commit, 'counts' | 'driftClosed' | 'calledMs'>> & {
+        /** Whether the group is excluded, or its changes are only shown. */
+        readonly isUnwritten: boolean;
+        readonly againAtMs?: number | undefined;
+        readonly failing?: ReportedError | undefined;
+      },
+    ) {
+      const { counts, driftClosed, isUnwritten, calledMs, againAtMs, failing } = how;
       const { isListed, ...previousLink } = seen.previousLink ?? {};
       const { set, remove } =
         againAtMs === undefined
@@ -173,14 +231,22 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       );
     },
 
-    async decideRemovals(seen, sets, dirty) {
+    /**
+     * Stores the list of removals after an operator's decision, raises rev and marks the group dirty, in one write.
+     * Returns false if the list has changed since `seen` was read.
+     */
+    async decideRemovals(seen: GroupState, sets: readonly RemovalSet[], dirty: Dirty): Promise<boolean> {
       const { removals, change: how } = await listed(seen.ref, sets);
       // If the SDK repeats a write without an answer, the condition must accept the list that the first attempt stored.
       const isOwn = removalsAre({ removals });
       return update(seen.ref, dirtying(seen.ref, dirty, how), any(removalsAre(seen), isOwn));
     },
 
-    adopt: (seen, link, dirty) =>
+    /**
+     * Links a platform group that an operator chose, raises rev and marks the group dirty.
+     * @returns false if another worker has opened an intent or changed the view since `seen` was read
+     */
+    adopt: (seen: GroupState, link: LinkedGroup, dirty: Dirty): Promise<boolean> =>
       update(
         seen.ref,
         dirtying(seen.ref, dirty, {
@@ -197,7 +263,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         all(exists('rev'), unwrittenSince(seen)),
       ),
 
-    async storeMarks(seen, view) {
+    /** Replaces the view of the link by one with the same content and other marks. */
+    async storeMarks(seen: GroupState, view: ViewPointer): Promise<boolean> {
       const stored = await change(
         seen.ref,
         { set: { link: plain({ ...seen.link, view: plain(view) }) } },
@@ -207,23 +274,38 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       return stored.written;
     },
 
-    createNamesake: (seen, dirty) =>
+    /**
+     * Notes that this group may get a new platform group although an unmanaged one has its name, raises rev and marks the
+     * group dirty.
+     * @returns false if there is no such group, or the group has a platform group
+     */
+    createNamesake: (seen: GroupState, dirty: Dirty): Promise<boolean> =>
       update(
         seen.ref,
         dirtying(seen.ref, dirty, { set: { createsNamesake: true } }),
         all(exists('rev'), missing('link')),
       ),
 
-    release: (ref, dirty, movedTo) => {
+    /**
+     * Marks the group as released and dirty, and raises rev. Apply then ends the link.
+     * @param movedTo the group of another source that owns the group's platform group, or its name
+     * @returns false if there is no such group
+     */
+    release: (ref: GroupRef, dirty: Dirty, movedTo?: GroupId): Promise<boolean> => {
       const remove = movedTo === undefined ? ['movedTo'] : [];
       const set = plain({ released: true, movedTo });
       return update(ref, dirtying(ref, dirty, { set, remove }), exists('rev'));
     },
 
-    endRelease: (ref, dirty, from) =>
+    /**
+     * Ends the release in favour of the group `from`, raises rev and marks the group dirty.
+     * @returns false if the group is not released in favour of this group
+     */
+    endRelease: (ref: GroupRef, dirty: Dirty, from: GroupId): Promise<boolean> =>
       update(ref, dirtying(ref, dirty, { remove: RELEASED }), equal('movedTo', from)),
 
-    pause: (ref, atMs) =>
+    /** @returns false if there is no such group */
+    pause: (ref: GroupRef, atMs: number): Promise<boolean> =>
       update(
         ref,
         {
@@ -235,10 +317,19 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         exists('rev'),
       ),
 
-    resume: (ref, { pausedAtMs, ...dirty }) =>
+    /**
+     * Ends the pause that began at `pausedAtMs`, raises rev and marks the group dirty. Returns false if the group is not
+     * paused, or if a later pause has begun.
+     */
+    resume: (ref: GroupRef, { pausedAtMs, ...dirty }: Dirty & { readonly pausedAtMs: number }) =>
       update(ref, dirtying(ref, dirty, { remove: ['pausedAt'] }), equal('pausedAt', pausedAtMs)),
 
-    async readMany(refs, onUnreadable) {
+    /**
+     * Reads many groups, each with a consistent read. Groups that do not exist are omitted.
+     * @param onUnreadable called for each unreadable item. The result omits this item. Without this callback, an
+     * unreadable item causes an error
+     */
+    async readMany(refs: readonly GroupRef[], onUnreadable?: (ref: GroupRef) => void) {
       const byKey = new Map(refs.map((ref) => [groupKey(ref).pk, ref]));
       const items = await table.getMany(refs.map(groupKey));
       return items.flatMap((item) => {
@@ -254,14 +345,23 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       });
     },
 
-    collect: async (state, nowMs) =>
+    /**
+     * Deletes chunks of ended writes and expired tombstones.
+     * @returns the number of deleted items
+     */
+    collect: async (state: GroupState, nowMs: number): Promise<number> =>
       state.openMove === undefined
         ? (await views.collect(state, nowMs)) + (await collectTombstones(table, state, nowMs))
         : 0,
 
+    /**
+     * Stores the time of the next attempt, and the error. The group stays dirty. Other workers may settle this worker's
+     * open intent immediately.
+     * @returns the stored wake-up, `soonerMs` if rev has changed; undefined for a clean group or another open intent
+     */
     async postpone(
-      seen,
-      { retryAtMs, isRetrySent, soonerMs, attempts, calledMs, error, mine = seen.intent?.id },
+      seen: GroupState,
+      { retryAtMs, isRetrySent, soonerMs, attempts, calledMs, error, mine = seen.intent?.id }: Postponement,
     ) {
       const { ref } = seen;
       const noOtherIntent = mine === undefined ? missing('intent') : any(missing('intent'), intentIs(mine));
@@ -278,7 +378,11 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       return (await until(soonerMs, exists('rev'), true)) ? soonerMs : undefined;
     },
 
-    fail: (seen, { reported, ...error }, lastAudit) =>
+    /**
+     * Stops the attempts until the next change of the group. After a day, the sweep wakes the group.
+     * @returns false if the group has changed since `seen` was read
+     */
+    fail: (seen: GroupState, { reported, ...error }: ReportedError, lastAudit: AuditLink) =>
       update(
         seen.ref,
         {
@@ -295,18 +399,20 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         all(revIsAs(seen), intentIsAs(seen)),
       ),
 
-    async storeRemovals(seen, sets, lastAudit) {
+    /** @returns the stored list; undefined if rev has changed. The caller must then plan again */
+    async storeRemovals(seen: GroupState, sets: readonly RemovalSet[], lastAudit: AuditLink) {
       const { stored, change: how } = await listed(seen.ref, sets);
       const isStored = await update(seen.ref, { ...how, set: { ...how.set, lastAudit } }, revIsAs(seen));
       return isStored ? stored : undefined;
     },
 
-    async readHeld(ref, hold) {
+    async readHeld(ref: GroupRef, hold: Hold): Promise<HeldSet | undefined> {
       const lines = await readChunks(table, (n) => heldChunkKey(ref, hold.digest, n), hold);
       return lines === undefined ? undefined : new Set(lines.map(decodeUser));
     },
 
-    findHeld: async (ref, digest) =>
+    /** Finds the users of a set that may no longer be on the list; empty if they are no longer stored. */
+    findHeld: async (ref: GroupRef, digest: string): Promise<HeldSet> =>
       new Set((await findLines(table, heldChunkKey(ref, digest, 0))).map(decodeUser)),
   };
 }

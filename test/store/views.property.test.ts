@@ -6,7 +6,7 @@ import type { UserChange, View } from '../../shared/domain/view.ts';
 import { NOTHING_SENT } from '../../shared/plan/uncertain.ts';
 import { createGroupStore } from '../../shared/store/group-store.ts';
 import { groupKey } from '../../shared/store/keys.ts';
-import type { GroupStore } from '../../shared/sync/ports/groups.ts';
+import type { GroupStore } from '../../shared/sync/ports/bundles.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { callerStorage } from '../support/caller-storage.ts';
 import { always } from '../support/engine/runs.ts';

@@ -12,6 +12,7 @@ import type { createConsoleSessionStore } from '../../store/console-session-stor
 import type { createDesiredStore } from '../../store/desired-store.ts';
 import type { createEraser } from '../../store/eraser.ts';
 import type { createGroupIndex } from '../../store/group-index.ts';
+import type { createGroupStore } from '../../store/group-store.ts';
 import type { createGuardStore } from '../../store/guard-store.ts';
 import type { createAuditLog, createDriftLog } from '../../store/logs.ts';
 import type { createReaderStore } from '../../store/reader-store.ts';
@@ -23,7 +24,6 @@ import type { Connection } from './connections.ts';
 import type { Decisions } from './decisions.ts';
 import type { Deployment, Functions } from './deployment.ts';
 import type { DirectoryApplicants } from './directory.ts';
-import type { GroupStore } from './groups.ts';
 import type { Caller } from './logs.ts';
 import type { PeopleStore } from './people.ts';
 import type { Applicants, Platforms } from './platform.ts';
@@ -48,6 +48,8 @@ export type ScimStore = ReturnType<typeof createScimStore>;
 export type GateStore = ReturnType<typeof createGateStore>;
 
 export type ConnectionStore = ReturnType<typeof createConnectionStore>;
+
+export type GroupStore = ReturnType<typeof createGroupStore>;
 
 /** All ports of the use cases. Each use case takes a part of these ports. */
 export interface Ports {
