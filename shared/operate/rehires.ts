@@ -5,10 +5,9 @@ import { mapConcurrently } from '../sync/async-collections.ts';
 import { personBoundTo } from '../sync/match/bound-person.ts';
 import type { MemberEligibility } from '../sync/match/eligibility.ts';
 import { matchMember } from '../sync/match/resolve.ts';
-import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { PeopleStore, ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { UserState } from '../sync/ports/desired.ts';
-import type { PeopleStore } from '../sync/ports/people.ts';
 import { READS_IN_FLIGHT } from '../sync/tuning.ts';
 
 /**

@@ -1,6 +1,6 @@
 import pMap from 'p-map';
-import { type ConnectionName, memberId, type RoleId, roleId } from '../domain/ids.ts';
-import { type Binding, type PeopleStore, Person } from '../sync/ports/people.ts';
+import { type ConnectionName, type MemberId, memberId, type RoleId, roleId } from '../domain/ids.ts';
+import { type Binding, type BoundTo, Person } from '../sync/ports/people.ts';
 import { queryIndex } from './group-index.ts';
 import { OF_THIS_SCHEMA, plain, understood } from './item-form.ts';
 import {
@@ -25,7 +25,7 @@ const READS_IN_FLIGHT = 32;
  * a role that no longer has the value, which the PERSON item then shows. A pointer contains the revision for which it
  * was written. So a slow refresh cannot delete a pointer of a later refresh.
  */
-export function createPeopleStore(table: Table, ahead = new Map<string, readonly RoleId[]>()): PeopleStore {
+export function createPeopleStore(table: Table) {
   const read = async (connection: ConnectionName, roles: readonly RoleId[]) => {
     const items = await table.getMany(roles.map((role) => personKey(connection, role)));
     const people = items.map((item): Person => understood(Person, item, `a person at ${item.pk}`));
@@ -37,21 +37,29 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
     return pointers.map(({ role }) => roleId(String(role)));
   };
 
-  const holding: PeopleStore['holding'] = async (connection, field, value, noting) => {
-    const partition = pointerPartition(connection, field, value);
-    const asked = ahead.get(partition);
-    ahead.delete(partition);
-    const roles = asked ?? (await pointedTo(partition));
-    if (noting !== undefined)
-      await Promise.all(roles.map((role) => table.put(boundMemberItem(connection, role, noting, false))));
-    const people = [...(await read(connection, roles)).values()];
-    const found = people.filter(({ values }) => values.get(field) === value);
-    // If the pointers that were read in advance lead to no person, the value may have moved to another role. So the
-    // pointers are read again.
-    return asked?.length && found.length === 0 ? holding(connection, field, value, noting) : found;
-  };
+  const holdingWith =
+    (ahead = new Map<string, readonly RoleId[]>()) =>
+    async (
+      connection: ConnectionName,
+      field: string,
+      value: string,
+      noting?: MemberId,
+    ): Promise<Person[]> => {
+      const partition = pointerPartition(connection, field, value);
+      const asked = ahead.get(partition);
+      ahead.delete(partition);
+      const roles = asked ?? (await pointedTo(partition));
+      if (noting !== undefined)
+        await Promise.all(roles.map((role) => table.put(boundMemberItem(connection, role, noting, false))));
+      const people = [...(await read(connection, roles)).values()];
+      const found = people.filter(({ values }) => values.get(field) === value);
+      // If the pointers that were read in advance lead to no person, the value may have moved to another role. So the
+      // pointers are read again.
+      return asked?.length && found.length === 0 ? holding(connection, field, value, noting) : found;
+    };
+  const holding = holdingWith();
 
-  const ofUser: PeopleStore['ofUser'] = async (connection, userId) => {
+  const ofUser = async (connection: ConnectionName, userId: string) => {
     const roles = await pointedTo(userRolesPartition(connection, userId));
     const people = [...(await read(connection, roles)).values()];
     return people.filter((one) => one.userId === userId);
@@ -59,10 +67,16 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
 
   return {
     read,
+    /**
+     * Returns all persons who have the value now.
+     * @param noting a member who may be bound to one of these persons. The method stores a note about the member with
+     * each person before it reads the person. So a later change of the person reaches the member's groups
+     */
     holding,
     ofUser,
 
-    async rolesOf(connection, { role, userId }) {
+    /** Returns every role of the binding's user, for both values of `memberIdField`. */
+    async rolesOf(connection: ConnectionName, { role, userId }: Partial<BoundTo>) {
       const record = role && (await read(connection, [role])).get(role);
       const roles = new Map(record ? [[record.role, record]] : []);
       for (const user of new Set([userId, record?.userId])) {
@@ -72,13 +86,28 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
       return [...roles.values()];
     },
 
-    async ahead(connection, sought) {
+    /**
+     * Reads in advance the persons who may have these values.
+     * @returns a `holding` that uses this result for its first call with each value
+     */
+    async ahead(connection: ConnectionName, sought: readonly { field: string; value: string }[]) {
       const partitions = sought.map(({ field, value }) => pointerPartition(connection, field, value));
       const ask = async (one: string) => [one, await pointedTo(one)] as const;
-      return createPeopleStore(table, new Map(await pMap(partitions, ask, { concurrency: READS_IN_FLIGHT })));
+      const roles = new Map(await pMap(partitions, ask, { concurrency: READS_IN_FLIGHT }));
+      return { holding: holdingWith(roles) };
     },
 
-    async bind(connection, member, { revision, isFirst, ...boundTo }) {
+    /**
+     * Binds the member to this person. A binding to another role stays. If the member has changed since `revision` was
+     * read, binds nothing. For a first binding, `holding` must have noted the member. For a later binding, this method
+     * notes the member.
+     * @returns the person that the member is bound to now; the given person if the member has no binding
+     */
+    async bind(
+      connection: ConnectionName,
+      member: MemberId,
+      { revision, isFirst, ...boundTo }: BoundTo & { readonly revision: number; readonly isFirst: boolean },
+    ) {
       const { role } = boundTo;
       if (!isFirst) await table.put(boundMemberItem(connection, role, member));
       const { written } = await table.update(
@@ -104,7 +133,15 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
      *     refresh 1   PERSON item with value b, revision 2 ──────────────────────────▶ deletes the pointer of a
      *     refresh 2        └▶ pointer of a, revision 3 ──▶ PERSON item with value a, revision 3
      */
-    async save(connection, { values, fanOutDue, ...facts }, seen) {
+    /**
+     * Replaces a stored person. Returns false if the stored person differs from `seen`. `fanOutDue` stays stored until
+     * `clearFanOutDue`, so a crash between the two calls loses no wake-up.
+     */
+    async save(
+      connection: ConnectionName,
+      { values, fanOutDue, ...facts }: Omit<Person, 'revision'>,
+      seen: Person | undefined,
+    ) {
       const { role } = facts;
       const revision = (seen?.revision ?? 0) + 1;
       const keysOf = (one: Pick<Person, 'values' | 'userId'> | undefined) => {
@@ -138,7 +175,8 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
       return true;
     },
 
-    async clearFanOutDue(connection, persons) {
+    /** Clears `fanOutDue` of persons whose groups were woken. If a person has changed again, `fanOutDue` stays. */
+    async clearFanOutDue(connection: ConnectionName, persons: readonly Pick<Person, 'role' | 'revision'>[]) {
       await pMap(
         persons,
         ({ role, revision }) =>
@@ -151,14 +189,16 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
       );
     },
 
-    membersBoundTo(connection, role) {
+    /** Returns the bindings of members that are or were bound to the role. A member may now be bound to another role. */
+    membersBoundTo(connection: ConnectionName, role: RoleId): AsyncIterable<readonly Binding[]> {
       const wanted = { partition: personKey(connection, role).pk, prefix: MEMBER_PREFIX };
       return eachOf(table.query(wanted), bindingOf);
     },
 
-    bound: (connection) => eachOf(queryIndex(table, 'bound', connection), bindingOf),
+    /** Returns all current and former bindings. The latest may be missing (eventually consistent index). */
+    bound: (connection: ConnectionName) => eachOf(queryIndex(table, 'bound', connection), bindingOf),
 
-    async prove(connection, { role, member }) {
+    async prove(connection: ConnectionName, { role, member }: Binding): Promise<void> {
       await table.put(boundMemberItem(connection, role, member));
     },
   };

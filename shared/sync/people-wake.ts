@@ -5,10 +5,10 @@ import { fanOutUser } from './fan-out.ts';
 import { boundToOf, personsBoundTo } from './match/bound-person.ts';
 import { currentEligibility, refusedRevisionOf } from './match/eligibility.ts';
 import { type MatchInput, matchMember } from './match/resolve.ts';
-import type { PeoplePorts } from './ports/bundles.ts';
+import type { PeoplePorts, PeopleStore } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
 import { type UserState, undescribed } from './ports/desired.ts';
-import type { Binding, PeopleStore, Person } from './ports/people.ts';
+import type { Binding, Person } from './ports/people.ts';
 import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from './tuning.ts';
 import { wakeAll } from './wake.ts';
 

@@ -4,8 +4,9 @@ import { mayBeMember } from '../plan/person.ts';
 import { compareText } from '../plan/plan.ts';
 import { mapConcurrently } from './async-collections.ts';
 import { otherRolesOf } from './match/bound-person.ts';
+import type { PeopleStore } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
-import { type Binding, GONE, type PeopleStore } from './ports/people.ts';
+import { type Binding, GONE } from './ports/people.ts';
 import { type EmployeeRecord, type Platform, PlatformFailure } from './ports/platform.ts';
 import { ASKED_BY_ID, ASKED_IN_FLIGHT } from './tuning.ts';
 

@@ -10,10 +10,10 @@ import { mapConcurrently } from '../async-collections.ts';
 import { fanOutUser } from '../fan-out.ts';
 import { boundToOf } from '../match/bound-person.ts';
 import { resolveUsers, soughtBy } from '../match/resolve.ts';
-import type { ConnectionStore, Ports, WakePorts } from '../ports/bundles.ts';
+import type { ConnectionStore, PeopleStore, Ports, WakePorts } from '../ports/bundles.ts';
 import type { GroupUpdate, JoinedUser, UserState } from '../ports/desired.ts';
 import { undescribed } from '../ports/desired.ts';
-import type { BoundTo, PeopleStore } from '../ports/people.ts';
+import type { BoundTo } from '../ports/people.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
 import { type UnwokenGroup, type UpdatedGroup, wakeGroups } from '../wake.ts';
 import type { Failures, IncomingMessage } from './accept.ts';
@@ -280,7 +280,7 @@ async function firstBindings(
     .map((fold) => ({ ...undescribed(fold.user), attributes: attributesOf(fold) }))
     .filter(({ attributes }) => isActive(attributes));
   const sought = users.flatMap((user) => soughtBy(user, now).slice(0, 1));
-  const ahead = await people.ahead(now.name, sought).catch(() => people);
+  const ahead = await people.ahead(now.name, sought).catch(() => ({}));
   const bindings = new Map<MemberId, BoundTo>();
   const bind: PeopleStore['bind'] = async (_, member, found) => {
     const boundTo = boundToOf(found);
@@ -288,7 +288,7 @@ async function firstBindings(
     return boundTo;
   };
   const none = () => new Map<MemberId, BoundTo>();
-  return () => resolveUsers(users, now, { ...ahead, bind }).then(() => bindings, none);
+  return () => resolveUsers(users, now, { ...people, ...ahead, bind }).then(() => bindings, none);
 }
 
 const presentIn = (groups: Iterable<GroupFold>): ReadonlySet<MemberId> =>

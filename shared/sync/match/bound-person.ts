@@ -1,7 +1,8 @@
 import { mayBeMember, personsOf } from '../../plan/person.ts';
 import { mapConcurrently } from '../async-collections.ts';
+import type { PeopleStore } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
-import type { BoundTo, PeopleStore, Person } from '../ports/people.ts';
+import type { BoundTo, Person } from '../ports/people.ts';
 import { READS_IN_FLIGHT } from '../tuning.ts';
 
 type Reading = Pick<PeopleStore, 'ofUser'>;

@@ -1,9 +1,10 @@
 import { blockOf } from '../../domain/block.ts';
 import type { PendingCause, PendingMark } from '../../domain/group-state.ts';
 import { mayBeMember, type PersonSettings } from '../../plan/person.ts';
+import type { PeopleStore } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { UserState } from '../ports/desired.ts';
-import type { PeopleStore, Person } from '../ports/people.ts';
+import type { Person } from '../ports/people.ts';
 import { REFUSED_AGAIN_MS, UNSHOWN_AGAIN_MS } from '../tuning.ts';
 import { resolveUser } from './resolve.ts';
 

@@ -4,9 +4,10 @@ import type { PendingCause } from '../../domain/group-state.ts';
 import type { MemberId } from '../../domain/ids.ts';
 import { choosePerson, mayBeMember, personsOf } from '../../plan/person.ts';
 import { mapConcurrently } from '../async-collections.ts';
+import type { PeopleStore } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { UserState } from '../ports/desired.ts';
-import type { BoundTo, PeopleStore, Person } from '../ports/people.ts';
+import type { BoundTo, Person } from '../ports/people.ts';
 import { READS_IN_FLIGHT } from '../tuning.ts';
 import { boundToOf, otherRolesOf, personBoundTo, personsBoundTo } from './bound-person.ts';
 

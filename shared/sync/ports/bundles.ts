@@ -15,6 +15,7 @@ import type { createGroupIndex } from '../../store/group-index.ts';
 import type { createGroupStore } from '../../store/group-store.ts';
 import type { createGuardStore } from '../../store/guard-store.ts';
 import type { createAuditLog, createDriftLog } from '../../store/logs.ts';
+import type { createPeopleStore } from '../../store/people-store.ts';
 import type { createReaderStore } from '../../store/reader-store.ts';
 import type { createScimStore } from '../../store/scim-store.ts';
 import type { createScimTokenStore } from '../../store/scim-token-store.ts';
@@ -25,7 +26,6 @@ import type { Decisions } from './decisions.ts';
 import type { Deployment, Functions } from './deployment.ts';
 import type { DirectoryApplicants } from './directory.ts';
 import type { Caller } from './logs.ts';
-import type { PeopleStore } from './people.ts';
 import type { Applicants, Platforms } from './platform.ts';
 import type { ApplyQueue, DeadLetterQueue, EventSender, Mailbox } from './queues.ts';
 import type { CredentialVault } from './secrets.ts';
@@ -50,6 +50,8 @@ export type GateStore = ReturnType<typeof createGateStore>;
 export type ConnectionStore = ReturnType<typeof createConnectionStore>;
 
 export type GroupStore = ReturnType<typeof createGroupStore>;
+
+export type PeopleStore = ReturnType<typeof createPeopleStore>;
 
 /** All ports of the use cases. Each use case takes a part of these ports. */
 export interface Ports {
