@@ -1,5 +1,5 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { parseSettings } from '../shared/contract/change-setting.ts';
+import { InvalidSettingError, parseSettings } from '../shared/contract/change-setting.ts';
 import type { Hold } from '../shared/domain/hold.ts';
 import {
   type ConnectionName,
@@ -12,6 +12,7 @@ import {
   roleId,
 } from '../shared/domain/ids.ts';
 import { blockPerson, unblockPerson } from '../shared/operate/block.ts';
+import { decideRequests } from '../shared/operate/confirm-settings.ts';
 import { storeConnection } from '../shared/operate/connect/connect.ts';
 import {
   discardDeadLetter,
@@ -21,24 +22,21 @@ import {
 } from '../shared/operate/dead-letters/amend.ts';
 import { replayDeadLetters } from '../shared/operate/dead-letters/replay.ts';
 import { surveyDeadLetters } from '../shared/operate/dead-letters/survey.ts';
-import { NotFound } from '../shared/operate/find-group.ts';
-import { forgetMember } from '../shared/operate/forget.ts';
-import { InvalidSettingError } from '../shared/contract/change-setting.ts';
-import { decideRequests } from '../shared/operate/confirm-settings.ts';
 import {
   recordAcceptedDeletions,
   recordDeletedGroups,
 } from '../shared/operate/directory/accept-deletions.ts';
 import { planTakeover, takeOverGroups } from '../shared/operate/directory/takeover.ts';
 import { type EventLine, sendEvents } from '../shared/operate/events.ts';
+import { NotFound } from '../shared/operate/find-group.ts';
+import { forgetMember } from '../shared/operate/forget.ts';
 import { approveHold, rejectHold } from '../shared/operate/holds.ts';
-import { Refused } from '../shared/operate/refused.ts';
-import { issueClient } from '../shared/operate/scim-clients.ts';
-import { rowsOf } from '../shared/operate/setting-requests.ts';
 import { adoptGroup, releaseGroup } from '../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../shared/operate/pausing.ts';
 import { rebindMember } from '../shared/operate/rebind.ts';
-import { issueToken } from '../shared/operate/scim-tokens.ts';
+import { Refused } from '../shared/operate/refused.ts';
+import { issueClient, issueToken } from '../shared/operate/scim-tokens.ts';
+import { rowsOf } from '../shared/operate/setting-requests.ts';
 import { changeSettings, planSettings, removeConnection } from '../shared/operate/settings.ts';
 import { createMailbox } from '../shared/queues/mailbox.ts';
 import { createEventSender } from '../shared/queues/sqs-batch.ts';
@@ -46,8 +44,8 @@ import type { Connection } from '../shared/sync/ports/connections.ts';
 import type { CredentialVault } from '../shared/sync/ports/secrets.ts';
 import { wakeGroups } from '../shared/sync/wake.ts';
 import type { EnginePorts } from './engine.ts';
-import { queueUrl } from './queues.ts';
 import { isAdministrator, PERSONS } from './persons.ts';
+import { queueUrl } from './queues.ts';
 import type { DirectoryAction, OperatorAction } from './simulation-run.ts';
 
 /**

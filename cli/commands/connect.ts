@@ -17,8 +17,7 @@ import { EXIT, Stopped, UsageError } from '../io.ts';
 import { clashLines } from '../output/clashes.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
-import { connectDirectory } from './connect-directory.ts';
-import { directoryOptions } from './directory-source.ts';
+import { connectDirectory, directoryOptions } from './directory-source.ts';
 import type { DirectoryOptions } from './directory-vendors.ts';
 import { linesOf, PROBE_PLAN, tryPlatform } from './doctor.ts';
 

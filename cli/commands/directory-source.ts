@@ -1,22 +1,29 @@
 import { Option } from 'commander';
+import * as z from 'zod';
+import { DirectoryPreview, DirectoryStepRow } from '../../shared/contract/answers/directory.ts';
+import { nullable } from '../../shared/contract/answers/forms.ts';
 import { applySetting } from '../../shared/contract/change-setting.ts';
 import { ENTRA_CLOUDS } from '../../shared/contract/entra-clouds.ts';
 import { parseJson } from '../../shared/contract/json.ts';
 import { DIRECTORY_KINDS, type DirectoryKind } from '../../shared/contract/settings.ts';
-import type { ConnectionName } from '../../shared/domain/ids.ts';
-import { guidePageOf } from '../../shared/operate/directory/guides/index.ts';
+import { type ConnectionName, groupId } from '../../shared/domain/ids.ts';
+import { connectOptionsOf, fixOfStep, guidePageOf } from '../../shared/operate/directory/guides/index.ts';
+import { comparePlatform, previewDirectory } from '../../shared/operate/directory/preview.ts';
+import { isReplaced, refuseOwnerless } from '../../shared/operate/directory/reader-groups.ts';
 import {
   directoryThroughFunction,
   type ShownDirectory,
 } from '../../shared/operate/directory/through-function.ts';
-import { planSettings } from '../../shared/operate/settings.ts';
+import { observeConnection } from '../../shared/operate/pausing.ts';
+import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import { DirectoryError } from '../../shared/sync/ports/directory.ts';
 import type { Context } from '../context.ts';
 import { readHidden } from '../hidden-text.ts';
-import { HintedError, UsageError } from '../io.ts';
+import { EXIT, HintedError, UsageError } from '../io.ts';
+import { plural } from '../output/words.ts';
 import { utf8Chunks } from '../text-file.ts';
 import {
   type DirectoryOptions,
@@ -57,13 +64,13 @@ export const directoryOptions = (): readonly Option[] => [
 ];
 
 /** A directory that the options of a command describe. */
-export type NamedDirectory = Awaited<ReturnType<typeof namedDirectory>>;
+type NamedDirectory = Awaited<ReturnType<typeof namedDirectory>>;
 
 /**
  * Returns the directory that the options describe. If the connection already reads this directory, the setting
  * `corrects`, which has no option, keeps its stored value. @throws UsageError
  */
-export async function namedDirectory(context: Context, name: ConnectionName, options: DirectoryOptions) {
+async function namedDirectory(context: Context, name: ConnectionName, options: DirectoryOptions) {
   const { ports, found } = await context.connected(name);
   const stored = found.settings.directory;
   const kind = options.directory ?? 'google';
@@ -146,3 +153,114 @@ async function readKey({ io }: Context, file: string): Promise<unknown> {
   if (!json.ok) throw new UsageError(`--key ${file}: ${json.message}`);
   return json.value;
 }
+
+/**
+ * Previews a directory. After confirmation, stores its key, if it has one, and the setting `directory`. If the
+ * connection has groups of other sources, a directory that it does not read yet is refused.
+ */
+export async function connectDirectory(
+  context: Context,
+  name: ConnectionName,
+  options: DirectoryOptions & { readonly observe?: boolean },
+): Promise<number> {
+  const { out } = context;
+  const { ports, found } = await context.connected(name);
+  const named = await namedDirectory(context, name, options);
+  const { plan, setting, key, connection, isConnected } = named;
+  const preview =
+    key === undefined ? await previewByFunction(named, ports) : await previewByKey(named, ports);
+  const { others, adoptable } = preview;
+  const mayAdopt = adoptable === null ? !isConnected : adoptable > 0;
+  const observes = options.observe === true || mayAdopt;
+  const document = (stored: boolean) => {
+    const observing = connection.observing || (stored && observes);
+    return { connection: name, stored, kind: setting.kind, observing, ...preview };
+  };
+  for (const line of previewLines(preview)) out.note(line);
+  if (others.length > 0 && !isConnected) {
+    out.answer(document(false), () => out.line(othersLine(others)));
+    out.note(`next: groupsync directory takeover --directory ${connectOptionsOf(setting)}`);
+    return EXIT.failed;
+  }
+  await refuseOwnerless(found, plan.next, ports);
+  if (!(await context.confirm(`Read this directory for the connection ${name}?`))) return EXIT.failed;
+  if (key !== undefined) await ports.directoryApplicants.store(name, key);
+  if (isReplaced(found.settings.directory, setting)) await ports.reader.forget(name);
+  if (observes) await observeConnection(connection, 'connect', ports);
+  await changeSettings(plan, ports);
+  // The reader uses the stored secret until the setting changes, so the secret is removed last.
+  if (key === undefined) await ports.directoryApplicants.remove(name);
+  out.answer(document(true), () => {
+    out.line(`${name} reads ${plural(preview.selected, 'group')} of the directory`);
+    if (observes) out.line('the connection observes: nothing is written until groupsync resume');
+  });
+  out.note(observes ? 'next: groupsync directory groups --compare' : 'next: groupsync directory read');
+  return EXIT.done;
+}
+
+const previewByKey = (
+  { connection, setting, present }: NamedDirectory,
+  ports: ToolPorts,
+): Promise<DirectoryPreview> =>
+  present()
+    .then((directory) => previewDirectory(connection, directory, ports))
+    .catch((error: Error) => {
+      if (!(error instanceof DirectoryError)) throw error;
+      throw new HintedError(
+        `nothing was stored: ${error.message}; ${guidePageOf(setting.kind)}`,
+        'groupsync directory status',
+      );
+    });
+
+const Trial = z.object({
+  preview: DirectoryPreview.omit({ adoptable: true }),
+  selected: z.array(z.object({ id: z.string().transform(groupId), name: z.string() })),
+});
+
+const TrialAnswer = z.object({
+  reports: z.tuple([z.object({ steps: z.array(DirectoryStepRow), trial: nullable(Trial) })]),
+});
+
+/**
+ * Without a key, only the role of the deployed function can sign in, so the function reads the directory. The function
+ * cannot call the platform, so this command compares the directory with the platform's groups.
+ */
+async function previewByFunction(
+  { connection, setting }: NamedDirectory,
+  ports: ToolPorts,
+): Promise<DirectoryPreview> {
+  const { name } = connection;
+  const answer = await ports.functions
+    .run('directory', { connection: name, preview: setting })
+    .catch((cause: Error) => {
+      throw new HintedError(
+        `nothing was stored: ${cause.message}; ${guidePageOf(setting.kind)}`,
+        'groupsync doctor',
+      );
+    });
+  const [{ steps, trial }] = TrialAnswer.parse(answer).reports;
+  if (trial !== null) return comparePlatform(connection, trial, ports);
+  const failed = steps.find(({ problem }) => problem !== null);
+  const fix = failed === undefined ? '' : `\n${fixOfStep(failed, setting, name)}`;
+  throw new HintedError(
+    `nothing was stored: ${failed?.problem ?? 'no step was tried'}${fix}`,
+    'groupsync doctor',
+  );
+}
+
+function previewLines({ listed, selected, sample, adoptable }: DirectoryPreview): readonly string[] {
+  const lines = [`${plural(listed, 'group')} in the directory, ${selected} selected`];
+  for (const { group, name, members, matched, problem } of sample) {
+    const result = problem ?? `${plural(members, 'member')}, ${matched} with an employee`;
+    lines.push(`     ${name} (${group}): ${result}`);
+  }
+  if (selected > sample.length) lines.push(`     and ${selected - sample.length} more`);
+  if (adoptable === null) lines.push('the platform could not be read: its groups are not compared');
+  else if (adoptable > 0) lines.push(`${plural(adoptable, 'existing platform group')} would be adopted`);
+  return lines;
+}
+
+const MAX_NAMED = 5;
+
+const othersLine = (others: readonly string[]): string =>
+  `nothing was stored: ${plural(others.length, 'group')} of this connection came from another source: ${others.slice(0, MAX_NAMED).join(', ')}. Only one source may manage a group`;

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { issueClient, renewClient, withdrawClient } from '../../shared/operate/scim-clients.ts';
-import { tokenRow } from '../../shared/operate/scim-tokens.ts';
+import { issueClient, renewClient, tokenRow, withdrawClient } from '../../shared/operate/scim-tokens.ts';
 import { instant } from '../../shared/operate/status.ts';
 import { listClients } from '../../shared/sync/scim/clients.ts';
 import { TOKEN_PATH } from '../../shared/sync/scim/token-endpoint.ts';

@@ -4,7 +4,7 @@ import type { GroupState, StoredMember } from '../../shared/domain/group-state.t
 import { type ConnectionName, type MemberId, memberId } from '../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
 import { registersIn } from '../../shared/operate/groups-of-member.ts';
-import { personsBoundTo } from '../../shared/sync/match/bound-person.ts';
+import { personsBoundTo } from '../../shared/sync/match/resolve.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { UserState } from '../../shared/sync/ports/desired.ts';
 import type { BoundTo } from '../../shared/sync/ports/people.ts';

@@ -21,7 +21,7 @@ import { listConnections, readableConnection, requireConnection } from '../../sh
 import { formatKeptMembers, readStatus } from '../../shared/operate/status.ts';
 import { blockRow } from '../../shared/operate/who.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
-import { personsBoundTo } from '../../shared/sync/match/bound-person.ts';
+import { personsBoundTo } from '../../shared/sync/match/resolve.ts';
 import { listTokens } from '../../shared/sync/scim/tokens.ts';
 import type {
   Activity,

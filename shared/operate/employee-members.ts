@@ -2,7 +2,7 @@ import type { MemberId } from '../domain/ids.ts';
 import { personsOf } from '../plan/person.ts';
 import { compareText } from '../plan/plan.ts';
 import { collectPages, mapConcurrently } from '../sync/async-collections.ts';
-import { personsBoundTo } from '../sync/match/bound-person.ts';
+import { personsBoundTo } from '../sync/match/resolve.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { READS_IN_FLIGHT } from '../sync/tuning.ts';

@@ -8,7 +8,7 @@ import { personsOf } from '../plan/person.ts';
 import { isPresent, isWanted, verdictOf } from '../plan/verdict.ts';
 import { reportWaiting, waitingOf } from '../plan/waiting.ts';
 import { type PreviewPorts, previewGroup, undisturbed } from '../sync/apply/preview.ts';
-import { eligibilityOf } from '../sync/match/eligibility.ts';
+import { eligibilityOf } from '../sync/match/resolve.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { Person } from '../sync/ports/people.ts';

@@ -3,7 +3,7 @@ import { matchRules } from '../contract/settings.ts';
 import { ACTIVE_ATTRIBUTE } from '../domain/active.ts';
 import { type ConnectionName, type GroupRef, type MemberId, memberId } from '../domain/ids.ts';
 import { collectPages } from '../sync/async-collections.ts';
-import { otherRolesOf } from '../sync/match/bound-person.ts';
+import { otherRolesOf } from '../sync/match/resolve.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { claimOf } from '../sync/scim/indexing.ts';

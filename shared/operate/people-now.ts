@@ -3,12 +3,12 @@ import { type ConnectionSettings, matchRules } from '../contract/settings.ts';
 import type { RoleId } from '../domain/ids.ts';
 import type { PreviewPorts } from '../sync/apply/preview.ts';
 import { collectPages } from '../sync/async-collections.ts';
+import { askUnlisted } from '../sync/people.ts';
 import { personAfter } from '../sync/people-listing.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { Person } from '../sync/ports/people.ts';
 import { type EmployeeRecord, PlatformFailure } from '../sync/ports/platform.ts';
-import { askUnlisted } from '../sync/unlisted-people.ts';
 import type { SettingsPlan } from './settings.ts';
 
 type PeoplePorts = Pick<ToolPorts, 'people' | 'platforms' | 'clock'>;

@@ -3,7 +3,7 @@ import { blockOf } from '../domain/block.ts';
 import type { MemberId } from '../domain/ids.ts';
 import { stampTimeMs } from '../domain/stamp.ts';
 import { mapConcurrently } from '../sync/async-collections.ts';
-import { personsBoundTo } from '../sync/match/bound-person.ts';
+import { personsBoundTo } from '../sync/match/resolve.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { membersOfEmployee } from './employee-members.ts';

@@ -1,6 +1,6 @@
 import type { ConnectionName, GroupId, MemberId, RoleId } from '../domain/ids.ts';
 import { fanOutAndWake } from '../sync/fan-out.ts';
-import { boundToOf } from '../sync/match/bound-person.ts';
+import { boundToOf } from '../sync/match/resolve.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 

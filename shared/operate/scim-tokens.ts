@@ -1,7 +1,21 @@
 import { isOfConsole } from '../contract/person.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
-import { type Creation, createToken, revokeToken, type TokenSummary } from '../sync/scim/tokens.ts';
+import {
+  isActiveClient,
+  listClients,
+  type Rotation,
+  revokeClient,
+  rotateSecret,
+} from '../sync/scim/clients.ts';
+import {
+  type Creation,
+  createToken,
+  NEW_CLIENT,
+  revokeToken,
+  type TokenSummary,
+} from '../sync/scim/tokens.ts';
+import { NotFound } from './find-group.ts';
 import { type Action, doRecorded, type JournalPorts, journalOf, recordAction } from './journal.ts';
 import { requireConnection } from './settings.ts';
 import { instant } from './status.ts';
@@ -13,7 +27,7 @@ type CreatorPorts = JournalPorts & Pick<ToolPorts, 'tokens' | 'randomHex' | 'con
  * creates it, because its client can remove members. The console checks the role. The token of another person is not
  * valid until a second person confirms it.
  */
-export async function makeAsCaller(
+async function makeAsCaller(
   connection: ConnectionName,
   action: Pick<Action, 'action'> & {
     readonly kind: string;
@@ -40,7 +54,7 @@ export async function makeAsCaller(
   return made;
 }
 
-export const untilText = (expiresMs: number | undefined): string =>
+const untilText = (expiresMs: number | undefined): string =>
   expiresMs === undefined ? 'until it is revoked' : `until ${new Date(expiresMs).toISOString()}`;
 
 /** Creates a token for an operator. */
@@ -74,3 +88,54 @@ export const tokenRow = ({ prefix, client, state, ...token }: TokenSummary) => (
   revokedAt: instant(token.revokedMs),
   lastUsedAt: instant(token.lastUsedMs),
 });
+
+type ClientPorts = Parameters<typeof issueToken>[2];
+
+/** Creates an OAuth client. `expiresMs` is the expiry of its secret. */
+export const issueClient = (connection: ConnectionName, expiresMs: number | undefined, ports: ClientPorts) =>
+  makeAsCaller(
+    connection,
+    { action: 'scim_client_create', kind: 'create_client', before: null, reason: untilText(expiresMs) },
+    (creation) => createToken(connection, ports, { ...creation, expiresMs, client: NEW_CLIENT }),
+    ports,
+  );
+
+/**
+ * Creates another secret of an OAuth client.
+ * @throws NotFound if the connection has no such client, or if the client has no valid secret, because a revoked client
+ * must stay revoked
+ */
+export async function renewClient(
+  connection: ConnectionName,
+  id: string,
+  rotation: Rotation,
+  ports: ClientPorts,
+): ReturnType<typeof createToken> {
+  const client = (await listClients(connection, ports)).find((one) => one.id === id);
+  if (client === undefined || !isActiveClient(client)) {
+    const what = client === undefined ? 'no OAuth client' : 'no active secret of OAuth client';
+    throw new NotFound(
+      `connection ${connection} has ${what} ${id}; create one: groupsync scim client create`,
+    );
+  }
+  const reason = `${untilText(rotation.expiresMs)}; earlier secrets expire by ${new Date(rotation.previousEndMs).toISOString()}`;
+  return makeAsCaller(
+    connection,
+    { action: 'scim_client_rotate', kind: 'rotate_client', before: id, reason },
+    (creation) => rotateSecret(connection, id, { ...rotation, ...creation }, ports),
+    ports,
+  );
+}
+
+/** Revokes an OAuth client immediately. @returns false if the connection has no such client */
+export async function withdrawClient(
+  connection: ConnectionName,
+  id: string,
+  ports: JournalPorts & Pick<ToolPorts, 'tokens'>,
+): Promise<boolean> {
+  // A text that is not the id of a client may be a secret by mistake. So it must not be recorded.
+  if (!(await listClients(connection, ports)).some((client) => client.id === id)) return false;
+  const change = { kind: 'revoke_client', before: id, after: null, reason: 'ends at once' };
+  const action = { action: 'scim_client_revoke' as const, changes: [change] };
+  return doRecorded(journalOf(connection), action, ports, () => revokeClient(connection, id, ports));
+}

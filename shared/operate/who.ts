@@ -21,7 +21,7 @@ import {
   eligibilityOf,
   type MemberEligibility,
   refusedRevisionOf,
-} from '../sync/match/eligibility.ts';
+} from '../sync/match/resolve.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { type UserState, undescribed } from '../sync/ports/desired.ts';

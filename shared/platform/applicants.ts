@@ -4,10 +4,9 @@ import { VERSION } from '../contract/version.ts';
 import { versionToken } from '../domain/ids.ts';
 import { type Applicant, type Applicants, failureIn, type StoredApplicants } from '../sync/ports/platform.ts';
 import { type Credential, staticBearer } from './credential.ts';
-import { PlatformError } from './errors.ts';
+import { type Calling, failureOf, PlatformError } from './errors.ts';
 import { createGroupClient } from './group-client.ts';
 import { credentialFor, type PlatformsOptions } from './oauth-secret.ts';
-import { type Calling, failureOf } from './platform-failure.ts';
 import { employeePages } from './records.ts';
 
 const TIMEOUT_MS = 10_000;

@@ -2,11 +2,10 @@ import { VERSION } from '../contract/version.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { failureIn, type Platform, PlatformFailure, type Platforms } from '../sync/ports/platform.ts';
 import { type Secret, SecretError, type Secrets } from '../sync/ports/secrets.ts';
-import { PlatformError } from './errors.ts';
+import { type Calling, failureOf, PlatformError } from './errors.ts';
 import { createGroupClient, type GroupClient } from './group-client.ts';
 import type { PlatformsOptions, RefreshCause, RefusedSecrets, SecretInUse } from './oauth-secret.ts';
 import { credentialFor, refusedSecrets } from './oauth-secret.ts';
-import { type Calling, failureOf } from './platform-failure.ts';
 import { feedPages, readableEmployees, recordOf } from './records.ts';
 
 /**

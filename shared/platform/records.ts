@@ -4,9 +4,8 @@ import { UNKNOWN_INITIATOR } from '../domain/drift.ts';
 import { platformGroupId } from '../domain/ids.ts';
 import { type EmployeeRecord, type FeedStart, failureIn, type Platform } from '../sync/ports/platform.ts';
 import type { FeedEvent } from '../sync/ports/reconcile.ts';
-import { PlatformError } from './errors.ts';
+import { type Calling, calling, PlatformError } from './errors.ts';
 import type { GroupClient } from './group-client.ts';
-import { type Calling, calling } from './platform-failure.ts';
 import type { ActivityEvent } from './resources/activity.ts';
 import type { Employee } from './resources/employees.ts';
 

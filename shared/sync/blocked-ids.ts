@@ -1,7 +1,7 @@
 import type { BlockedIds } from '../domain/block.ts';
 import type { GroupId, MemberId } from '../domain/ids.ts';
 import { collectPages, mapConcurrently } from './async-collections.ts';
-import { currentEligibility } from './match/eligibility.ts';
+import { currentEligibility } from './match/resolve.ts';
 import type { ConnectionStore, PeoplePorts, Ports, WakePorts } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
 import { type UserState, undescribed } from './ports/desired.ts';

@@ -2,9 +2,14 @@ import type { GroupId, MemberId, RoleId } from '../domain/ids.ts';
 import { mayBeMember, personsOf } from '../plan/person.ts';
 import { collectPages, mapConcurrently } from './async-collections.ts';
 import { fanOutUser } from './fan-out.ts';
-import { boundToOf, personsBoundTo } from './match/bound-person.ts';
-import { currentEligibility, refusedRevisionOf } from './match/eligibility.ts';
-import { type MatchInput, matchMember } from './match/resolve.ts';
+import {
+  boundToOf,
+  currentEligibility,
+  type MatchInput,
+  matchMember,
+  personsBoundTo,
+  refusedRevisionOf,
+} from './match/resolve.ts';
 import type { PeoplePorts, PeopleStore } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
 import { type UserState, undescribed } from './ports/desired.ts';

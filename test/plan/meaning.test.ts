@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Call, type FailureKind, meaningOf } from '../../shared/plan/meaning.ts';
 import type { PlatformError } from '../../shared/platform/errors.ts';
-import { errorOfStatus, NetworkError, UnexpectedBodyError } from '../../shared/platform/errors.ts';
-import { failureOf } from '../../shared/platform/platform-failure.ts';
+import { errorOfStatus, failureOf, NetworkError, UnexpectedBodyError } from '../../shared/platform/errors.ts';
 
 const GROUPS = '/platform/api/groups';
 const CALLS: readonly (readonly [Call, method: string, path: string])[] = [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { meaningOf } from '../../shared/plan/meaning.ts';
 import * as errors from '../../shared/platform/errors.ts';
-import { failureOf } from '../../shared/platform/platform-failure.ts';
+import { failureOf } from '../../shared/platform/errors.ts';
 
 const facts = (sent: 'no' | 'maybe' | 'answered', status?: number) => ({
   method: 'PUT',

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RateLimitedError } from '../../shared/platform/errors.ts';
-import { failureOf } from '../../shared/platform/platform-failure.ts';
+import { failureOf, RateLimitedError } from '../../shared/platform/errors.ts';
 import { createLogger, errorFields, loggable } from '../../shared/runtime/logger.ts';
 import { StoreError } from '../../shared/sync/ports/store-errors.ts';
 

@@ -1,20 +1,22 @@
 import * as z from 'zod';
 import { parseJson } from '../../contract/json.ts';
+import { groupId, memberId } from '../../domain/ids.ts';
 import type {
   Directory,
   DirectoryChange,
   DirectoryChanges,
+  DirectoryGroup,
   DirectoryMember,
   DirectoryPage,
+  DirectoryUser,
   NamedMember,
 } from '../../sync/ports/directory.ts';
 import type { DirectoryWorld } from '../exchange.ts';
+import { unlessMissing } from '../steps.ts';
 import { type Api, type ApiOptions, createApi, pathOf } from './api.ts';
-import { findGroup, groupList, groupPages } from './groups.ts';
-import { listPages, PAGE_SIZE } from './lists.ts';
+import { type List, listPages, PAGE_SIZE } from './lists.ts';
 import { firstPoll, pollLog } from './log.ts';
-import { type LogEvent, User } from './schemas.ts';
-import { findUser, userList, userOf } from './users.ts';
+import { Group, type LogEvent, User } from './schemas.ts';
 
 /** The smallest scopes that read groups with their members, users and the log. */
 export const SCOPES = {
@@ -178,4 +180,77 @@ function merged(before: DirectoryChange, change: DirectoryChange): DirectoryChan
   const deletion = [before, change].find(({ isDeletion }) => isDeletion);
   const members = [before, change].flatMap((one) => one.members ?? []);
   return { ...(deletion ?? { ...before, ...change }), atMs, isMembership, members };
+}
+
+/** Returns the request for the list of all groups, or of the groups that match a filter. */
+const groupList = (query: { readonly filter?: string; readonly expand?: string }): List<typeof Group> => ({
+  operation: 'listGroups',
+  path: pathOf(['groups'], { ...query, limit: PAGE_SIZE }),
+  item: Group,
+  isFixed: true,
+});
+
+/** Lists the groups of every type: Okta groups, app groups and built-in groups. */
+export async function* groupPages(api: Api): AsyncGenerator<DirectoryPage<DirectoryGroup>> {
+  for await (const { items, asOfMs } of listPages(api, groupList({ expand: 'stats' }))) {
+    yield { items: items.map(groupOf), asOfMs };
+  }
+}
+
+/**
+ * Finds a group by its id. The list is requested first, because only the list counts the users. The list can begin with
+ * empty pages. An empty list does not prove that the group does not exist.
+ */
+async function findGroup(api: Api, id: string): Promise<DirectoryGroup | undefined> {
+  const filter = `id eq ${JSON.stringify(id)}`;
+  for await (const { items } of listPages(api, groupList({ filter, expand: 'stats' }))) {
+    const listed = items.find((group) => group.id === id);
+    if (listed !== undefined) return groupOf(listed);
+  }
+  return unlessMissing(async () => {
+    const found = await api.one({ operation: 'getGroup', path: pathOf(['groups', id]), body: Group });
+    return groupOf(found.body);
+  });
+}
+
+/** Returns a group. Groups of Okta have no address, so the id takes its place. */
+const groupOf = ({ id, profile, _embedded }: z.infer<typeof Group>): DirectoryGroup => ({
+  id: groupId(id),
+  name: profile.name,
+  address: id,
+  userCount: _embedded?.stats?.usersCount ?? undefined,
+});
+
+/** Returns the request for a list of users. Without a filter, the list omits deprovisioned users. */
+const userList = (query: { readonly filter?: string; readonly limit?: string }): List<typeof User> => ({
+  operation: 'listUsers',
+  path: pathOf(['users'], { limit: PAGE_SIZE, ...query }),
+  item: User,
+  isFixed: true,
+});
+
+const findUser = (api: Api, key: string): Promise<DirectoryUser | undefined> =>
+  unlessMissing(async () => {
+    const { body } = await api.one({ operation: 'getUser', path: pathOf(['users', key]), body: User });
+    return userOf(body);
+  });
+
+/**
+ * Users with one of these statuses cannot sign in until an administrator changes the status. Users with a locked
+ * account or an expired password are not listed here, because they can recover without an administrator.
+ */
+const INACTIVE_STATUSES = new Set(['STAGED', 'SUSPENDED', 'DEPROVISIONED']);
+
+function userOf({ id, status, profile }: z.infer<typeof User>): DirectoryUser {
+  const login = profile.login ?? '';
+  const email = profile.email || login;
+  const attributes = [
+    ['email', email],
+    ['userName', login],
+  ] as const;
+  return {
+    id: memberId(id),
+    attributes: new Map(attributes.filter(([, value]) => value !== '')),
+    isActive: !INACTIVE_STATUSES.has(status),
+  };
 }

@@ -4,15 +4,13 @@ import type { DirectoryWorld } from '../exchange.ts';
 import { attempt, firstOf, stepOf, unlessMissing } from '../steps.ts';
 import type { ReadSecret, Vendor } from '../vendor.ts';
 import { type Api, createApi } from './api.ts';
-import { keySigner, kmsSigner, type Signer } from './assertion.ts';
 import { accessTokenAuthorization, apiTokenAuthorization } from './authorization.ts';
-import { createOktaDirectory, memberPages, SCOPES, tryUsers } from './directory.ts';
-import { groupPages } from './groups.ts';
+import { createOktaDirectory, groupPages, memberPages, SCOPES, tryUsers } from './directory.ts';
 import { createIds } from './ids.ts';
 import { firstPoll, readPage } from './log.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { ApiToken, PrivateJwk } from './schemas.ts';
-import { claimsOf, createSignIn, type SignIn } from './sign-in.ts';
+import { claimsOf, createSignIn, keySigner, kmsSigner, type Signer, type SignIn } from './sign-in.ts';
 
 export const okta: Vendor<'okta'> = {
   async open(setting, readSecret, world) {

@@ -8,13 +8,18 @@ import type { ListedGroup as DirectoryListed } from '../../sync/directory/contex
 import { attributesOfUser } from '../../sync/directory/events.ts';
 import { groupsOfOtherSources, type OtherGroups, otherGroupsOf } from '../../sync/directory/sources.ts';
 import { readWhole } from '../../sync/directory/whole-group.ts';
-import { currentEligibility } from '../../sync/match/eligibility.ts';
+import { currentEligibility } from '../../sync/match/resolve.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { undescribed } from '../../sync/ports/desired.ts';
 import { DirectoryError, type DirectoryUser } from '../../sync/ports/directory.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
-import { type DirectoryListing, type DirectoryToolPorts, listDirectory } from './listing.ts';
-import { type PlatformGroups, readPlatformGroups } from './platform-groups.ts';
+import {
+  type DirectoryListing,
+  type DirectoryToolPorts,
+  listDirectory,
+  type PlatformGroups,
+  readPlatformGroups,
+} from './preview.ts';
 import type { ShownDirectory } from './through-function.ts';
 
 const LISTED = 100;

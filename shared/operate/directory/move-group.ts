@@ -4,7 +4,7 @@ import { continueMove } from '../../sync/moves.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import type { MovedGroup } from '../../sync/ports/directory.ts';
 import { doRecorded } from '../journal.ts';
-import type { DirectoryToolPorts } from './listing.ts';
+import type { DirectoryToolPorts } from './preview.ts';
 
 /**
  * Makes another source the owner of a group and of its platform group. The requeue job continues the move if this

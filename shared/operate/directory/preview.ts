@@ -1,14 +1,20 @@
 import type { DirectoryPreview, DirectoryStepRow } from '../../contract/answers/directory.ts';
-import { selectionOf } from '../../contract/group-policy.ts';
+import { mayCreate, selectionOf } from '../../contract/group-policy.ts';
+import { renderName } from '../../contract/name-template.ts';
 import type { DirectorySetting } from '../../contract/settings.ts';
 import type { GroupId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
+import { isWhole, type View } from '../../domain/view.ts';
+import { clashFinder } from '../../plan/name-clash.ts';
+import { findExisting } from '../../plan/names.ts';
 import { mapConcurrently } from '../../sync/async-collections.ts';
 import type { ListedGroup } from '../../sync/directory/context.ts';
 import { createMemberQuestions } from '../../sync/directory/member-questions.ts';
 import { groupsOfOtherSources } from '../../sync/directory/sources.ts';
 import { readWhole } from '../../sync/directory/whole-group.ts';
-import { currentEligibility } from '../../sync/match/eligibility.ts';
+import { currentEligibility } from '../../sync/match/resolve.ts';
+import { openPlatform } from '../../sync/open-platform.ts';
+import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { undescribed } from '../../sync/ports/desired.ts';
 import {
@@ -21,8 +27,7 @@ import {
 } from '../../sync/ports/directory.ts';
 import { failureIn } from '../../sync/ports/platform.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
-import { type DirectoryToolPorts, listDirectory } from './listing.ts';
-import { readPlatformGroups } from './platform-groups.ts';
+import { unmanagedOf } from '../../sync/unmanaged.ts';
 
 /** The number of groups that are read completely for the preview. */
 const SAMPLE = 10;
@@ -176,4 +181,68 @@ async function countMatched(
     return (await currentEligibility(user, undefined, { connection, people })).person;
   });
   return found.filter((person) => person !== undefined).length;
+}
+
+export type DirectoryToolPorts = Pick<
+  ToolPorts,
+  | 'audit'
+  | 'caller'
+  | 'claims'
+  | 'clock'
+  | 'connections'
+  | 'desired'
+  | 'groups'
+  | 'index'
+  | 'newId'
+  | 'people'
+  | 'platforms'
+  | 'reader'
+  | 'scim'
+  | 'sleep'
+  | 'users'
+>;
+
+export interface DirectoryListing {
+  readonly listed: ReadonlyMap<GroupId, ListedGroup>;
+  /** The groups that the settings `groups.include` and `groups.exclude` select. */
+  readonly selected: readonly ListedGroup[];
+}
+
+/** Lists every group of a directory. @throws DirectoryError */
+export async function listDirectory(
+  directory: Pick<Directory, 'groups'>,
+  { settings }: Pick<Connection, 'settings'>,
+): Promise<DirectoryListing> {
+  const listed = new Map<GroupId, ListedGroup>();
+  for await (const { items, asOfMs } of directory.groups()) {
+    for (const group of items) listed.set(group.id, { group, asOfMs });
+  }
+  const isSelected = selectionOf(settings);
+  return { listed, selected: [...listed.values()].filter(({ group }) => isSelected(group)) };
+}
+
+/** The platform groups that a first run of the reader would find. */
+export type PlatformGroups = Awaited<ReturnType<typeof readPlatformGroups>>;
+
+/** @throws PlatformFailure */
+export async function readPlatformGroups(connection: Connection, ports: DirectoryToolPorts) {
+  const { settings, company, name: connectionName } = connection;
+  const listed = await (await openPlatform(connection, ports)).groups.list(0);
+  const unmanaged = await unmanagedOf(listed, company, ports);
+  const clashesWith = clashFinder(unmanaged);
+  const wantedFor = ({ id, name: named }: Pick<DirectoryGroup, 'id' | 'name'>): View => {
+    const name = renderName(settings.nameTemplate, { name: named, id, connection: connectionName });
+    return { name, spokeId: id, users: new Map() };
+  };
+  return {
+    byId: new Map(listed.map((group) => [group.id, group])),
+    unmanaged,
+    /** Returns the unmanaged platform group that this directory group would adopt. */
+    adoptedBy: (group: Pick<DirectoryGroup, 'id' | 'name'>) =>
+      findExisting(wantedFor(group), unmanaged).candidates.filter(isWhole)[0],
+    /** Returns true if an unmanaged platform group has the name of this directory group. */
+    hasClash: (group: Pick<DirectoryGroup, 'id' | 'name'>) => clashesWith(wantedFor(group)).length > 0,
+    /** Returns true if the first run may create a platform group for this directory group. */
+    mayCreate: ({ id, name }: DirectoryGroup) => mayCreate(settings, id, name),
+  };
 }

@@ -10,7 +10,7 @@ import { EMPTIED_ALWAYS, isEmptied, judgeByLimits, NOTHING_REMOVED } from '../..
 import { clashFinder } from '../../plan/name-clash.ts';
 import { mapConcurrently } from '../../sync/async-collections.ts';
 import { leftBehind } from '../../sync/claim-group.ts';
-import { currentEligibility } from '../../sync/match/eligibility.ts';
+import { currentEligibility } from '../../sync/match/resolve.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { undescribed } from '../../sync/ports/desired.ts';

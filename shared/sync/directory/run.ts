@@ -6,13 +6,12 @@ import type { Connection } from '../ports/connections.ts';
 import { DirectoryError, type ReaderPosition } from '../ports/directory.ts';
 import type { Lease } from '../ports/reconcile.ts';
 import type { DirectoryRunReport, ReaderPorts, ReaderRun } from './context.ts';
-import { LeaseLostError, noteAnswer, othersOf, storeGroup } from './context.ts';
+import { createKnownUsers, LeaseLostError, noteAnswer, othersOf, storeGroup } from './context.ts';
 import { endMissing, ListingError, takeListing } from './listing.ts';
 import { createMemberQuestions } from './member-questions.ts';
 import { endYields } from './other-source.ts';
 import { takePushed } from './reported-groups.ts';
 import { type TakenReports, takeReports } from './reports.ts';
-import { createKnownUsers } from './stored.ts';
 import { syncGroup } from './sync-group.ts';
 
 /** The duration of the lease. It is longer than the time limit of the function (15 minutes). */

@@ -6,12 +6,20 @@ import { differenceOf, type GroupRead } from '../../plan/directory/read.ts';
 import { afterOldList, afterRead, asksFacts } from '../../plan/directory/schedule.ts';
 import { stampTimeOf } from '../../plan/directory/stamp.ts';
 import { DirectoryError, type DirectoryUser } from '../ports/directory.ts';
-import { maySend, noteAnswer, originAt, type ReaderRun, send, stampOf, storeGroup } from './context.ts';
+import {
+  maySend,
+  noteAnswer,
+  originAt,
+  type ReaderRun,
+  readStored,
+  send,
+  stampOf,
+  storeGroup,
+} from './context.ts';
 import { changeMessages, type Origin, snapshotMessage, userMessages } from './events.ts';
 import { contentDigest } from './key-digest.ts';
 import { comparedOf, leaveOut, withOwner } from './other-source.ts';
 import { takeKey } from './reported-groups.ts';
-import { readStored } from './stored.ts';
 import { checkCounts, readWhole, type WholeGroup } from './whole-group.ts';
 
 /**

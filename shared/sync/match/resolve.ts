@@ -1,15 +1,15 @@
 import { fieldName, soughtValues } from '../../contract/match-rule.ts';
 import { matchRules } from '../../contract/settings.ts';
-import type { PendingCause } from '../../domain/group-state.ts';
+import { blockOf } from '../../domain/block.ts';
+import type { PendingCause, PendingMark } from '../../domain/group-state.ts';
 import type { MemberId } from '../../domain/ids.ts';
-import { choosePerson, mayBeMember, personsOf } from '../../plan/person.ts';
+import { choosePerson, mayBeMember, type PersonSettings, personsOf } from '../../plan/person.ts';
 import { mapConcurrently } from '../async-collections.ts';
 import type { PeopleStore } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { UserState } from '../ports/desired.ts';
 import type { BoundTo, Person } from '../ports/people.ts';
-import { READS_IN_FLIGHT } from '../tuning.ts';
-import { boundToOf, otherRolesOf, personBoundTo, personsBoundTo } from './bound-person.ts';
+import { READS_IN_FLIGHT, REFUSED_AGAIN_MS, UNSHOWN_AGAIN_MS } from '../tuning.ts';
 
 export type Resolution =
   | {
@@ -129,7 +129,7 @@ async function resolveAndBind(
  * Returns the present person of a user. It stores no binding.
  * @param record the role to which the user is bound, if the caller has read it
  */
-export async function resolveUser(
+async function resolveUser(
   user: UserState,
   record: Person | undefined,
   input: MatchInput,
@@ -148,3 +148,130 @@ export async function resolveUser(
 
 const known = (boundTo: BoundTo, person: Person | undefined): Resolution =>
   person === undefined ? { kind: 'pending', cause: 'unknown' } : { kind: 'person', person, boundTo };
+
+/** Whether a member can be written, and the reason if it cannot. */
+export interface MemberEligibility {
+  readonly cause: PendingCause | 'solved';
+  /** The decisive role of the member's person, whose binding may not be stored yet. Without a match: the bound role. */
+  readonly person: Person | undefined;
+}
+
+/**
+ * Returns whether a person can be written as a member, and the platform id with which to write the person.
+ * @param refusedRevision the person's revision that the platform refused
+ */
+export function eligibilityOf(
+  { userId, role, state, revision }: Person,
+  refusedRevision: number | undefined,
+  settings: PersonSettings,
+): { readonly cause: MemberEligibility['cause']; readonly id: string | undefined } {
+  const id = settings.memberIdField === 'userId' ? userId : role;
+  if (id === undefined) return { cause: 'unknown', id };
+  if (!mayBeMember({ state }, settings)) return { cause: 'inactive', id };
+  return { cause: revision === refusedRevision ? 'refused' : 'solved', id };
+}
+
+/** Returns the person's revision that the platform refused; undefined after a day, to try the person again. */
+export const refusedRevisionOf = (
+  { personRevision, sinceMs }: Partial<Pick<PendingMark, 'personRevision' | 'sinceMs'>> = {},
+  nowMs: number,
+): number | undefined => (nowMs - (sinceMs ?? 0) < REFUSED_AGAIN_MS ? personRevision : undefined);
+
+/**
+ * Whether a recent successful write sent this revision of the person, and its answer lacked the person. "Recent" first
+ * means within an hour. The period doubles up to a day, because some platforms never show certain users.
+ */
+export function isUnshownLately({ unshown, sinceMs }: PendingMark, revision: number, nowMs: number): boolean {
+  if (unshown?.revision !== revision) return false;
+  const restMs = Math.min(Math.max(unshown.atMs - sinceMs, UNSHOWN_AGAIN_MS), REFUSED_AGAIN_MS);
+  return nowMs - unshown.atMs < restMs;
+}
+
+/**
+ * Returns the eligibility that apply would compute now, without a write.
+ * @param refusedRevision see `eligibilityOf`
+ */
+export async function currentEligibility(
+  user: UserState,
+  refusedRevision: number | undefined,
+  matching: {
+    readonly connection: Connection;
+    readonly people: Pick<PeopleStore, 'read' | 'holding' | 'ofUser'>;
+  },
+): Promise<MemberEligibility> {
+  const { name, settings } = matching.connection;
+  const bound =
+    user.role === undefined ? undefined : (await matching.people.read(name, [user.role])).get(user.role);
+  const resolution = await resolveUser(user, bound, matching);
+  const person = resolution.kind === 'person' ? resolution.person : bound;
+  if (blockOf(matching.connection.blocks, { ...person, member: user.member }) !== undefined)
+    return { cause: 'blocked', person };
+  if (resolution.kind === 'pending') return { cause: resolution.cause, person };
+  return { cause: eligibilityOf(resolution.person, refusedRevision, settings).cause, person };
+}
+
+type Reading = Pick<PeopleStore, 'ofUser'>;
+
+/**
+ * Returns the decisive role (`personsOf`) of the person to which a member is bound. If the role of the binding allows
+ * membership, the user's other roles are not read.
+ *
+ * The platform may move a role to another user. If the old user has another role that allows membership, the bound
+ * members stay with the old user. Otherwise they follow the role, because the platform has probably merged the two
+ * users. A refresh of people also moves members whose attributes match only the new user (`hasMovedWith`).
+ * @param record the role of the binding, if the caller has read it
+ */
+export async function personBoundTo(
+  boundTo: Partial<BoundTo>,
+  record: Person | undefined,
+  { connection, people }: { readonly connection: Connection; readonly people: Reading },
+): Promise<Person | undefined> {
+  const { name, settings } = connection;
+  if (settings.memberIdField === 'id') return record;
+  const { userId = record?.userId } = boundTo;
+  if (userId === undefined) return record;
+  const isOfUser = record?.userId === userId;
+  if (isOfUser && mayBeMember(record, settings)) return record;
+  const [person] = personsOf(await people.ofUser(name, userId), settings, boundTo.role);
+  if (person !== undefined && (isOfUser || mayBeMember(person[0], settings))) return person[0];
+  if (record === undefined || isOfUser) return person?.[0] ?? record;
+  return personBoundTo({ role: record.role }, record, { connection, people });
+}
+
+/** Returns the ids that a binding to the person of this role stores. */
+export const boundToOf = ({ role, userId }: BoundTo): BoundTo => ({
+  role,
+  ...(userId !== undefined && { userId }),
+});
+
+/** Returns the results of `personBoundTo` for several bindings, in their order. */
+export async function personsBoundTo(
+  bindings: readonly Partial<BoundTo>[],
+  connection: Connection,
+  people: Reading & Pick<PeopleStore, 'read'>,
+): Promise<readonly (Person | undefined)[]> {
+  const roles = bindings.flatMap(({ role }) => (role === undefined ? [] : [role]));
+  const records = await people.read(connection.name, roles);
+  return mapConcurrently(READS_IN_FLIGHT, bindings, (boundTo) => {
+    const record = boundTo.role && records.get(boundTo.role);
+    return boundTo.role === undefined ? undefined : personBoundTo(boundTo, record, { connection, people });
+  });
+}
+
+/**
+ * Returns the other roles of the users who have these roles; none if each role is a separate person.
+ * @param isEnough whether the given roles are sufficient to decide about this user
+ */
+export async function otherRolesOf(
+  roles: readonly Person[],
+  { name, settings }: Connection,
+  people: Reading,
+  isEnough: (roles: readonly Person[]) => boolean = () => false,
+): Promise<readonly Person[]> {
+  if (settings.memberIdField === 'id') return [];
+  const known = new Set(roles.map(({ role }) => role));
+  const unsure = personsOf(roles, settings).filter((person) => !isEnough(person));
+  const users = unsure.flatMap(([{ userId }]) => (userId === undefined ? [] : [userId]));
+  const found = await mapConcurrently(READS_IN_FLIGHT, users, (userId) => people.ofUser(name, userId));
+  return found.flat().filter(({ role }) => !known.has(role));
+}

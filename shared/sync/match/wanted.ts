@@ -19,8 +19,13 @@ import { GONE, type Person } from '../ports/people.ts';
 import type { Reading } from '../reading.ts';
 import { LARGE_GROUP, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { mayReadPart, membersAfter } from './changed-members.ts';
-import { eligibilityOf, isUnshownLately, refusedRevisionOf } from './eligibility.ts';
-import { type Resolution, resolveUsers } from './resolve.ts';
+import {
+  eligibilityOf,
+  isUnshownLately,
+  type Resolution,
+  refusedRevisionOf,
+  resolveUsers,
+} from './resolve.ts';
 
 /**
  * Returns the users of the members that have left the group, as their bindings are stored, each with the cause.

@@ -16,13 +16,13 @@ import { claimOf, pointerOf } from './indexing.ts';
 import { listedAmong } from './membership.ts';
 import { listedIdsOf, listedMember } from './nesting.ts';
 import { finishWrite } from './resources.ts';
-import { show } from './show.ts';
 import { hashOf } from './tokens.ts';
 import {
   createMembersReader,
   groupsAmong,
   groupsOfUser,
   type MembersReader,
+  show,
   usersOfGroup,
 } from './user-groups.ts';
 

@@ -16,7 +16,7 @@ import { etagWithoutMembers, isOpen } from './group-view.ts';
 import { listResources } from './list.ts';
 import { readFloor } from './membership.ts';
 import { findResource, finishDeletion, rewriteResource } from './resources.ts';
-import { show, showsMembers } from './show.ts';
+import { show, showsMembers } from './user-groups.ts';
 import { WRITERS, type Written } from './writers.ts';
 
 type Endpoint = (request: ScimRequest, context: ScimContext) => Promise<ScimReply>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createEntraDirectory } from '../../../shared/directory/entra/directory.ts';
+import { createEntraDirectory } from '../../../shared/directory/entra/vendor.ts';
 import { groupId } from '../../../shared/domain/ids.ts';
 import type { DirectoryMember } from '../../../shared/sync/ports/directory.ts';
 import { NOW_MS, TENANT } from '../../directory-simulator/entra/fixture.ts';

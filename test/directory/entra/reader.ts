@@ -3,11 +3,14 @@ import { onTestFinished } from 'vitest';
 import type { PartialSettings } from '../../../directory-simulator/engine/settings.ts';
 import type { WorldInput } from '../../../directory-simulator/engine/world.ts';
 import { CLIENT_ID } from '../../../directory-simulator/entra/application.ts';
-import { createEntraDirectory, type EntraOptions } from '../../../shared/directory/entra/directory.ts';
-import { examineEntra } from '../../../shared/directory/entra/vendor.ts';
 import type { Credential } from '../../../shared/directory/entra/sign-in.ts';
-import type { SelectsGroup } from '../../../shared/sync/ports/directory.ts';
+import {
+  createEntraDirectory,
+  type EntraOptions,
+  examineEntra,
+} from '../../../shared/directory/entra/vendor.ts';
 import type { DirectoryWorld } from '../../../shared/directory/exchange.ts';
+import type { SelectsGroup } from '../../../shared/sync/ports/directory.ts';
 import { SECRET, startEntra, TENANT } from '../../directory-simulator/entra/fixture.ts';
 
 const WITH_SECRET: Credential = { kind: 'secret', clientSecret: SECRET };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createEntraDirectory } from '../../../shared/directory/entra/directory.ts';
+import { createEntraDirectory } from '../../../shared/directory/entra/vendor.ts';
 import { DirectoryError, type DirectoryStep } from '../../../shared/sync/ports/directory.ts';
 import { SECRET } from '../../directory-simulator/entra/fixture.ts';
 import { FEDERATED, openEntra } from './reader.ts';

@@ -4,7 +4,7 @@ import { REALISTIC_SETTINGS, type Settings } from '../../../directory-simulator/
 import type { WorldInput } from '../../../directory-simulator/engine/world.ts';
 import type { DirectoryWorld } from '../../../shared/directory/exchange.ts';
 import { keyCredential } from '../../../shared/directory/google/credential.ts';
-import { createGoogleDirectory } from '../../../shared/directory/google/directory.ts';
+import { createGoogleDirectory } from '../../../shared/directory/google/vendor.ts';
 import type { DirectoryPage } from '../../../shared/sync/ports/directory.ts';
 import { ADMIN, startGoogle } from '../../directory-simulator/fixture.ts';
 

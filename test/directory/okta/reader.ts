@@ -4,7 +4,6 @@ import { onTestFinished } from 'vitest';
 import { REALISTIC_SETTINGS, type Settings } from '../../../directory-simulator/engine/settings.ts';
 import type { WorldInput } from '../../../directory-simulator/engine/world.ts';
 import type { DirectoryWorld } from '../../../shared/directory/exchange.ts';
-import { keySigner, kmsSigner, type Signer } from '../../../shared/directory/okta/assertion.ts';
 import {
   accessTokenAuthorization,
   apiTokenAuthorization,
@@ -12,7 +11,7 @@ import {
 import { createOktaDirectory, SCOPES } from '../../../shared/directory/okta/directory.ts';
 import { createIds } from '../../../shared/directory/okta/ids.ts';
 import { createRateLimits } from '../../../shared/directory/okta/rate-limits.ts';
-import { createSignIn } from '../../../shared/directory/okta/sign-in.ts';
+import { createSignIn, keySigner, kmsSigner, type Signer } from '../../../shared/directory/okta/sign-in.ts';
 import { seededRandom } from '../../../simulate/random.ts';
 import { CUSTOMER_KEY } from '../../directory-simulator/keys.ts';
 import { startOkta } from '../../directory-simulator/okta/fixture.ts';
