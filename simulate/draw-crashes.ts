@@ -1,3 +1,4 @@
+import { actsOf } from './acts.ts';
 import { between, type Random, weighted } from './random.ts';
 import { type AwsAction, type Happening, HOUR_MS, type LambdaName, MINUTE_MS } from './simulation-run.ts';
 
@@ -67,7 +68,7 @@ function drawCrashes(random: Random, connection: string, times: number, endMs: n
     const drawn = between(random, 1, 4);
     const nth = SELDOM.has(`${lambda} ${effect}`) ? 1 : drawn;
     const atMs = between(random, 0, endMs - 2 * HOUR_MS);
-    return { atMs, connection, actor: 'aws', action: { kind: 'crash', lambda, effect, nth } };
+    return actsOf(connection).aws(atMs, { kind: 'crash', lambda, effect, nth });
   });
 }
 
@@ -82,7 +83,7 @@ export function drawAws(random: Random, connection: string, endMs: number): read
   const times = random.chance(0.75) ? between(random, 1, 6) : 0;
   const all = drawCrashes(random, connection, times, endMs);
   const strike = (action: AwsAction) =>
-    all.push({ atMs: between(random, 0, endMs - 2 * HOUR_MS), connection, actor: 'aws', action });
+    all.push(actsOf(connection).aws(between(random, 0, endMs - 2 * HOUR_MS), action));
   for (let left = random.below(4); left > 0; left -= 1) {
     const forMs = between(random, 5, 300) * MINUTE_MS;
     const share = between(random, 2, 40) / 100;

@@ -1,3 +1,4 @@
+import { actsOf } from './acts.ts';
 import { roleOf, type Town } from './draw-people.ts';
 import { BY_REQUEST, drawScimGroups } from './draw-scim.ts';
 import { between, type Random, some, weighted } from './random.ts';
@@ -68,9 +69,9 @@ function createScenario(
   let names = 0;
 
   const company = (atMs: number, action: CompanyAction) =>
-    happenings.push({ atMs, connection, actor: 'company', action });
+    happenings.push(actsOf(connection).company(atMs, action));
   const happen = (atMs: number, action: DirectoryAction, way: Way = drawWay(random, action, endMs - atMs)) =>
-    happenings.push({ atMs, connection, actor: 'directory', action, way });
+    happenings.push(actsOf(connection).event(atMs, action, way));
   const soon = (atMs: number, longestMs = HOUR_MS) => atMs + between(random, 0, longestMs);
   const nameOf = (group: string): string => {
     names += 1;

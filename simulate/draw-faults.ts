@@ -1,3 +1,4 @@
+import { actsOf } from './acts.ts';
 import { ALL_CRASHES, drawAws } from './draw-crashes.ts';
 import type { Rhythm } from './draw-directory.ts';
 import { roleOf, type Town } from './draw-people.ts';
@@ -12,7 +13,6 @@ import {
   HOUR_MS,
   MINUTE_MS,
   type OperatorAction,
-  type Way,
 } from './simulation-run.ts';
 
 interface Scene extends Pick<Rhythm, 'leavings' | 'refusals'> {
@@ -114,11 +114,9 @@ function drawPlatformFault(
       ...(chosen && { about: chosen }),
       ...share,
     } as const;
-    return { atMs, connection: town.name, actor: 'platform', action };
+    return actsOf(town.name).platform(atMs, action);
   });
 }
-
-const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 
 /**
  * For half of the platform faults of some kinds, draws events of the directory or edits of another client during the
@@ -126,10 +124,9 @@ const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
  */
 function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening): readonly Happening[] {
   if (action.kind !== 'platformFault' || random.chance(0.5)) return [];
-  const directoryHappening = (laterMs: number, what: DirectoryAction): Happening => ({
-    ...{ atMs: atMs + Math.round(laterMs), connection: town.name, actor: 'directory' },
-    ...{ action: what, way: AT_ONCE },
-  });
+  const acts = actsOf(town.name);
+  const directoryHappening = (laterMs: number, what: DirectoryAction) =>
+    acts.event(atMs + Math.round(laterMs), what);
   if (action.platformFault === 'wrong_route') {
     return some(random, town.groups, 12).map((group) => {
       const name = `Dept ${group.toUpperCase()} ${town.name}`;
@@ -155,7 +152,7 @@ function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening):
     return some(random, town.groups, 6).map((group): Happening => {
       const edit = { kind: 'edit', group, name: `Looked at ${random.below(100)}` } as const;
       const laterMs = between(random, 0, action.forMs / 2);
-      return { atMs: atMs + laterMs, connection: town.name, actor: 'client', action: edit };
+      return acts.client(atMs + laterMs, edit);
     });
   }
   if (action.platformFault !== 'late_writes') return [];
@@ -185,14 +182,11 @@ export function drawAfterthoughts(random: Random, town: Town, endMs: number): re
         members: [member ?? 'p0'],
       } as const;
       const laterMs = at * between(random, 900, 4_000);
-      return { atMs: atMs + laterMs, connection: town.name, actor: 'directory', action, way: AT_ONCE };
+      return actsOf(town.name).event(atMs + laterMs, action);
     });
     const edit = { kind: 'edit', group, name: `Seen ${random.below(100)}` } as const;
     const earlierMs = between(random, 1_000, 20_000);
-    return [
-      { atMs: atMs - earlierMs, connection: town.name, actor: 'client', action: edit } as const,
-      ...events,
-    ];
+    return [actsOf(town.name).client(atMs - earlierMs, edit), ...events];
   });
 }
 
@@ -230,7 +224,7 @@ function drawClientActions(random: Random, town: Town, { endMs }: Scene): readon
     // A client may create the group before the first directory event. The purpose of such a group is to test adoption.
     const isEarly = kind === 'own' && random.chance(0.6);
     const atMs = isEarly ? between(random, 2_000, MINUTE_MS) : between(random, HOUR_MS, endMs - HOUR_MS);
-    all.push({ atMs, connection: town.name, actor: 'client', action });
+    all.push(actsOf(town.name).client(atMs, action));
   }
   return all;
 }
@@ -256,7 +250,7 @@ function drawOperators(
 ): readonly Happening[] {
   const all: Happening[] = [];
   const operate = (atMs: number, action: OperatorAction) =>
-    all.push({ atMs, connection: town.name, actor: 'operator', action });
+    all.push(actsOf(town.name).operator(atMs, action));
   const deadLetters = () => random.pick(['replay_all', 'discard_one', 'edit_one'] as const);
   const setting = (): OperatorAction => {
     const [key, values] = random.pick(SETTINGS);
@@ -315,10 +309,9 @@ export function drawDeepFaults(
   town: Town,
   { seed, crashes, endMs }: { readonly seed: number; readonly crashes: number; readonly endMs: number },
 ): readonly Happening[] {
-  const { name: connection } = town;
   const crashHappenings = Array.from({ length: crashes }, (_, n): Happening => {
     const action = ALL_CRASHES[(seed * crashes + n) % ALL_CRASHES.length] as AwsAction;
-    return { atMs: between(random, 0, endMs / 3), connection, actor: 'aws', action };
+    return actsOf(town.name).aws(between(random, 0, endMs / 3), action);
   });
   const platformFaults = (Object.keys(PLATFORM_FAULTS) as PlatformFault[]).filter(
     (platformFault) => PLATFORM_FAULTS[platformFault][0] > 0,

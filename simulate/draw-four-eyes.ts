@@ -1,3 +1,4 @@
+import { actsOf } from './acts.ts';
 import type { Town } from './draw-people.ts';
 import { APPROVERS, OPERATORS } from './persons.ts';
 import { between, type Random } from './random.ts';
@@ -24,7 +25,7 @@ export function drawFourEyes(
   const from = (startMs: number, actions: readonly (readonly [action: OperatorAction, by: string])[]) => {
     let atMs = startMs;
     return actions.map(([action, by]): Happening => {
-      const one = { atMs, connection, actor: 'operator', action, by } as const;
+      const one = actsOf(connection).operator(atMs, action, by);
       atMs += between(random, 5, 120) * MINUTE_MS;
       return one;
     });

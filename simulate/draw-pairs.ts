@@ -1,3 +1,4 @@
+import { actsOf } from './acts.ts';
 import type { Town } from './draw-people.ts';
 import { toEvents, toScim } from './draw-takeovers.ts';
 import { APPROVERS, OPERATORS } from './persons.ts';
@@ -18,7 +19,6 @@ import {
 /** Two features, `FIRST > SECOND` (features.ts), that one group of the run must meet in this order. */
 export type Pair = string;
 
-const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 /** The time between two pairs of one group, so that the work of the first pair can end. */
 const APART_MS = 3 * HOUR_MS;
 const FAULT_MS = 90 * MINUTE_MS;
@@ -44,56 +44,50 @@ export function drawPairs(
     const round = Math.floor(index / town.groups.length);
     const place = { town, group, members: Array.from({ length: 9 }, (_, n) => `p${n}`) };
     const atMs = HOUR_MS + ((round * APART_MS + between(random, 0, HOUR_MS)) % (endMs - 5 * HOUR_MS));
-    const step = (laterMs: number, action: DirectoryAction): Happening =>
-      atTime(place, atMs + laterMs, { actor: 'directory', action, way: AT_ONCE });
+    const { event, operator } = actsOf(town.name);
     const name = `Pair ${group} ${town.name}`;
     const [leaver = 'p0'] = some(random, place.members, 1);
+    const ends: readonly OperatorAction[] = [
+      { kind: 'resume', group },
+      { kind: 'resume_all' },
+      { kind: 'unblock', role: roleOf(place) },
+      { kind: 'adopt', group },
+      { kind: 'set', key: 'fourEyes', value: town.settings['fourEyes'] === true },
+    ];
+    const [ended, confirmer] = [atMs + 2 * HOUR_MS, APPROVERS[0]];
     return [
-      step(0, { kind: 'snapshot', group, name, members: place.members, parts: 1 }),
+      event(atMs, { kind: 'snapshot', group, name, members: place.members, parts: 1 }),
       ...happeningsOf(first, place, atMs + 20 * MINUTE_MS),
       ...happeningsOf(second, place, atMs + 40 * MINUTE_MS),
-      step(60 * MINUTE_MS, { kind: 'leave', group, members: [leaver] }),
+      event(atMs + HOUR_MS, { kind: 'leave', group, members: [leaver] }),
       // Ends what the pair began, so that the next pair finds an ordinary group.
-      ...[
-        ...(['resume', 'resume_all', 'unblock'] as const).map((kind) => `operator:${kind}`),
-        ...(town.settings['fourEyes'] === true ? [] : ['operator:confirm']),
-      ].flatMap((end) => happeningsOf(end, place, atMs + 2 * HOUR_MS)),
+      ...ends.map((action, at) => operator(ended + at * MINUTE_MS, action, OPERATORS[0])),
+      operator(ended + 10 * MINUTE_MS, { kind: 'confirm' }, confirmer),
     ];
   });
 }
 
-type Act = Happening extends infer One
-  ? One extends Happening
-    ? Omit<One, 'atMs' | 'connection'>
-    : never
-  : never;
-
-const atTime = ({ town }: Place, atMs: number, act: Act): Happening =>
-  ({ atMs, connection: town.name, ...act }) as Happening;
-
 /** Returns the happenings that make a feature take effect on the group; none for an option. */
 function happeningsOf(feature: string, place: Place, atMs: number): readonly Happening[] {
   const [sort, kind = ''] = split(feature);
-  const at = (act: Act) => atTime(place, atMs, act);
-  const events = (actions: readonly DirectoryAction[], way: Partial<Way> = {}) =>
-    actions.map((action) => at({ actor: 'directory', action, way: { ...AT_ONCE, ...way } }));
+  const { event, company, client, aws, operator } = actsOf(place.town.name);
   switch (sort) {
     case 'directory':
-      return events([eventOf(kind, place)]);
+      return [event(atMs, eventOf(kind, place))];
     case 'way': {
       const join = { kind: 'join', group: place.group, members: ['p10'] } as const;
-      return events([join], { form: kind as Way['form'] });
+      return [event(atMs, join, { form: kind as Way['form'] })];
     }
     case 'company':
-      return [at({ actor: 'company', action: companyOf(kind, place) })];
+      return [company(atMs, companyOf(kind, place))];
     case 'client':
-      return [at({ actor: 'client', action: clientOf(kind, place) })];
+      return [client(atMs, clientOf(kind, place))];
     case 'aws':
-      return [at({ actor: 'aws', action: awsOf(kind) })];
+      return [aws(atMs, awsOf(kind))];
     case 'platformFault':
       return faultOf(kind as PlatformFault, place, atMs);
     case 'set':
-      return [at({ actor: 'operator', action: { kind: 'set', key: kind, value: VALUES[kind] } })];
+      return [operator(atMs, { kind: 'set', key: kind, value: VALUES[kind] })];
     case 'operator':
       return operatorOf(kind, place, atMs);
     case 'takeover':
@@ -164,14 +158,11 @@ function faultOf(platformFault: PlatformFault, place: Place, atMs: number): read
   };
   const action = { kind: 'platformFault', platformFault, forMs: FAULT_MS, ...given } as const;
   const rejoin = { kind: 'leave', group, members: ['p6'] } as const;
+  const { platform, event } = actsOf(town.name);
   return [
-    atTime(place, atMs, { actor: 'platform', action }),
-    atTime(place, atMs + MINUTE_MS, { actor: 'directory', action: rejoin, way: AT_ONCE }),
-    atTime(place, atMs + 5 * MINUTE_MS, {
-      actor: 'directory',
-      action: { ...rejoin, kind: 'join' },
-      way: AT_ONCE,
-    }),
+    platform(atMs, action),
+    event(atMs + MINUTE_MS, rejoin),
+    event(atMs + 5 * MINUTE_MS, { ...rejoin, kind: 'join' }),
   ];
 }
 
@@ -188,10 +179,10 @@ const VALUES: Readonly<Record<string, unknown>> = {
 
 function operatorOf(kind: string, place: Place, atMs: number): readonly Happening[] {
   const { group, town } = place;
+  const { event, operator } = actsOf(town.name);
   const operate = (earlierMs: number, action: OperatorAction, by?: string) =>
-    atTime(place, atMs - earlierMs, { actor: 'operator', action, ...(by !== undefined && { by }) });
-  const directory = (earlierMs: number, action: DirectoryAction) =>
-    atTime(place, atMs - earlierMs, { actor: 'directory', action, way: AT_ONCE });
+    operator(atMs - earlierMs, action, by);
+  const directory = (earlierMs: number, action: DirectoryAction) => event(atMs - earlierMs, action);
   switch (kind) {
     case 'approve':
     case 'reject':

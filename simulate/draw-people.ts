@@ -1,3 +1,4 @@
+import { actsOf } from './acts.ts';
 import { between, type Random, some, weighted } from './random.ts';
 import {
   type CompanyAction,
@@ -66,12 +67,8 @@ export function drawConversions(
   endMs: number,
 ): readonly Happening[] {
   if (!random.chance(CONVERSIONS)) return [];
-  const company = (atMs: number, action: CompanyAction): Happening => ({
-    atMs: Math.max(0, Math.min(atMs, endMs - HOUR_MS)),
-    connection,
-    actor: 'company',
-    action,
-  });
+  const company = (atMs: number, action: CompanyAction) =>
+    actsOf(connection).company(Math.max(0, Math.min(atMs, endMs - HOUR_MS)), action);
   const known = people.filter(({ email, userId }) => email !== null && userId === undefined);
   return some(random, known, between(random, 1, 4)).flatMap(({ role, email }) => {
     const atMs = between(random, HOUR_MS, endMs - HOUR_MS);
@@ -108,7 +105,7 @@ export function drawUserIdChanges(
   return roles.map((role): Happening => {
     const userId = random.chance(0.3) ? `u-${into}` : `u2-${role}`;
     const atMs = between(random, HOUR_MS, endMs - HOUR_MS);
-    return { atMs, connection, actor: 'company', action: { kind: 'change_user_id', role, userId } };
+    return actsOf(connection).company(atMs, { kind: 'change_user_id', role, userId });
   });
 }
 

@@ -1,13 +1,7 @@
+import { actsOf } from './acts.ts';
 import type { Town } from './draw-people.ts';
 import { between, type Random } from './random.ts';
-import {
-  DAY_MS,
-  type DirectoryAction,
-  type Happening,
-  HOUR_MS,
-  MINUTE_MS,
-  type Way,
-} from './simulation-run.ts';
+import { DAY_MS, type DirectoryAction, type Happening, HOUR_MS, MINUTE_MS } from './simulation-run.ts';
 
 /**
  * The share of simulation runs in which a connection is removed, and its company is connected again under another name.
@@ -81,16 +75,13 @@ export function withReturn(
   const exported = happenings.filter((one) => isMoved(one) && one.atMs < connectedAtMs + HOUR_MS);
   return [
     ...moved,
-    { atMs: removedAtMs, connection: name, actor: 'operator', action: { kind: 'remove_connection' } },
-    { atMs: connectedAtMs, connection: again, actor: 'operator', action: { kind: 'connect', company } },
-    ...exportOf(exported).map((action, at): Happening => {
-      const atMs = connectedAtMs + 5 * MINUTE_MS + at * 1_000;
-      return { atMs, connection: again, actor: 'directory', action, way: EXPORTED };
-    }),
+    actsOf(name).operator(removedAtMs, { kind: 'remove_connection' }),
+    actsOf(again).operator(connectedAtMs, { kind: 'connect', company }),
+    ...exportOf(exported).map((action, at) =>
+      actsOf(again).event(connectedAtMs + 5 * MINUTE_MS + at * 1_000, action),
+    ),
   ];
 }
-
-const EXPORTED: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 
 /**
  * Returns actions that export the state of the directory after these happenings: the profiles, and then a snapshot of

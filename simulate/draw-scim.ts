@@ -1,3 +1,4 @@
+import { actsOf } from './acts.ts';
 import { SCIM_MEMBERS } from './draw-people.ts';
 import { between, type Random, some, weighted } from './random.ts';
 import { type DirectoryAction, type Happening, HOUR_MS, MINUTE_MS, type Way } from './simulation-run.ts';
@@ -31,12 +32,6 @@ export function drawScimGroups(random: Random, connection: string, endMs: number
     };
     const kind = weighted(random, SCIM_KINDS);
     const atMs = random.pick(cycles) + random.below(2_000);
-    return {
-      atMs,
-      connection,
-      actor: 'directory',
-      action: actions[kind] as DirectoryAction,
-      way: BY_REQUEST,
-    };
+    return actsOf(connection).event(atMs, actions[kind] as DirectoryAction, BY_REQUEST);
   });
 }

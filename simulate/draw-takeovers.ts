@@ -1,3 +1,4 @@
+import { actsOf } from './acts.ts';
 import { roleOf, type Town } from './draw-people.ts';
 import { BY_REQUEST } from './draw-scim.ts';
 import { between, type Random, some } from './random.ts';
@@ -7,12 +8,10 @@ import {
   HOUR_MS,
   MINUTE_MS,
   type OperatorAction,
-  type Way,
 } from './simulation-run.ts';
 
 /** The share of connections with a takeover. */
 const TAKEOVERS = 0.25;
-const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 
 interface Place {
   readonly town: Pick<Town, 'name'>;
@@ -20,15 +19,14 @@ interface Place {
   readonly members: readonly string[];
 }
 
-function actors({ town: { name: connection } }: Place, atMs: number) {
-  const event = (minutes: number, action: DirectoryAction, way: Way = AT_ONCE): Happening => {
-    return { atMs: atMs + minutes * MINUTE_MS, connection, actor: 'directory', action, way };
+function actors({ town: { name } }: Place, atMs: number) {
+  const { event, operator } = actsOf(name);
+  const at = (minutes: number) => atMs + minutes * MINUTE_MS;
+  return {
+    event: (minutes: number, action: DirectoryAction) => event(at(minutes), action),
+    scim: (minutes: number, action: DirectoryAction) => event(at(minutes), action, BY_REQUEST),
+    operate: (minutes: number, action: OperatorAction) => operator(at(minutes), action),
   };
-  const scim = (minutes: number, action: DirectoryAction) => event(minutes, action, BY_REQUEST);
-  const operate = (minutes: number, action: OperatorAction): Happening => {
-    return { atMs: atMs + minutes * MINUTE_MS, connection, actor: 'operator', action };
-  };
-  return { event, scim, operate };
 }
 
 /** The SCIM client sends what the events sent, and becomes the owner. An operator resumes the connection. */

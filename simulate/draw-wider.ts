@@ -1,8 +1,8 @@
+import { actsOf } from './acts.ts';
 import { roleOf, type Town } from './draw-people.ts';
 import { numberOf } from './messages.ts';
 import { between, type Random, some, weighted } from './random.ts';
 import {
-  type CompanyAction,
   DAY_MS,
   type DirectoryAction,
   type Happening,
@@ -10,7 +10,6 @@ import {
   MINUTE_MS,
   type OperatorAction,
   type PersonSpec,
-  type Way,
 } from './simulation-run.ts';
 
 /*
@@ -32,8 +31,6 @@ export const SHARES = {
 /** The time of day of the daily check. `RHYTHMS` in schedules.ts has the same value. */
 const CHECKED_AT_MS = 3 * HOUR_MS;
 
-const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
-
 interface Place {
   readonly town: Town;
   readonly endMs: number;
@@ -50,24 +47,6 @@ export function drawWider(random: Random, { town, endMs }: Place): readonly Happ
   return chosen.flatMap((kind) => all[kind](random.fork(kind), { town, endMs }));
 }
 
-const directoryHappening = (
-  connection: string,
-  atMs: number,
-  action: DirectoryAction,
-  way: Partial<Way> = {},
-): Happening => ({
-  atMs,
-  connection,
-  actor: 'directory',
-  action,
-  way: { ...AT_ONCE, ...way },
-});
-const company = (connection: string, atMs: number, action: CompanyAction): Happening => ({
-  atMs,
-  connection,
-  actor: 'company',
-  action,
-});
 const anyTime = (random: Random, endMs: number) => between(random, HOUR_MS, endMs - 2 * HOUR_MS);
 const within = (atMs: number, endMs: number) => Math.max(0, Math.min(atMs, endMs - HOUR_MS));
 
@@ -91,22 +70,21 @@ function drawNumbered(random: Random, { town, endMs }: Place): readonly Happenin
   const memberships = NUMBERED.flatMap((member) =>
     some(random, groups, between(random, 1, 3)).flatMap((group): Happening[] => {
       const atMs = anyTime(random, endMs);
-      const joins = directoryHappening(
-        connection,
+      const joins = actsOf(connection).event(
         atMs,
         { kind: 'join', group, members: [member] },
         { form: formOf() },
       );
       if (random.chance(0.6)) return [joins];
       const leftMs = within(atMs + between(random, HOUR_MS, DAY_MS), endMs);
-      return [joins, directoryHappening(connection, leftMs, { kind: 'leave', group, members: [member] })];
+      return [joins, actsOf(connection).event(leftMs, { kind: 'leave', group, members: [member] })];
     }),
   );
   const number = (member: string) => numberOf(member, connection) ?? '';
   const profiles = NUMBERED.map((member) => {
     const email = member === 'n1' ? { email: `${member}@nowhere.test` } : {};
     const action = { kind: 'profile', member, number: number(member), ...email } as const;
-    return directoryHappening(connection, between(random, MINUTE_MS, 5 * MINUTE_MS), action);
+    return actsOf(connection).event(between(random, MINUTE_MS, 5 * MINUTE_MS), action);
   });
   const double = { role: roleOf(connection, 'n2-double'), email: null, number: number('n2') };
   const doubledMs = anyTime(random, endMs);
@@ -116,17 +94,17 @@ function drawNumbered(random: Random, { town, endMs }: Place): readonly Happenin
   return [
     ...profiles,
     ...memberships,
-    company(connection, doubledMs, { kind: 'hire', person: double }),
-    company(connection, within(doubledMs + between(random, HOUR_MS, DAY_MS), endMs), {
+    actsOf(connection).company(doubledMs, { kind: 'hire', person: double }),
+    actsOf(connection).company(within(doubledMs + between(random, HOUR_MS, DAY_MS), endMs), {
       kind: 'terminate',
       role: double.role,
     }),
-    company(connection, within(renumberedMs + laterMs(), endMs), {
+    actsOf(connection).company(within(renumberedMs + laterMs(), endMs), {
       kind: 'renumber',
       role: roleOf(connection, 'n3'),
       number: next,
     }),
-    directoryHappening(connection, within(renumberedMs + laterMs(), endMs), {
+    actsOf(connection).event(within(renumberedMs + laterMs(), endMs), {
       kind: 'profile',
       member: 'n3',
       number: next,
@@ -148,9 +126,9 @@ export function drawComebacks(random: Random, { town, endMs }: Place): readonly 
     const leftMs = DAY_MS + between(random, 0, 12 * HOUR_MS);
     const backMs = endMs - between(random, 2 * HOUR_MS, 12 * HOUR_MS);
     const leaves = groups.map((group, index) =>
-      directoryHappening(connection, leftMs + index * 1_000, { kind: 'leave', group, members: [member] }),
+      actsOf(connection).event(leftMs + index * 1_000, { kind: 'leave', group, members: [member] }),
     );
-    const joins = directoryHappening(connection, backMs, {
+    const joins = actsOf(connection).event(backMs, {
       kind: 'join',
       group: random.pick(groups),
       members: [member],
@@ -184,7 +162,7 @@ function drawTies(random: Random, { town, endMs }: Place): readonly Happening[] 
       const lates = { none: 0, seconds: random.below(90_000), minutes: between(random, 1, 90) * MINUTE_MS };
       const lateMs = lates[weighted(random, { none: 2, seconds: 2, minutes: 1 })];
       const time = weighted(random, { exact: 1, whole_second: 1 });
-      return directoryHappening(connection, atMs, action, { lateMs, time, eventId: `tied-${index}` });
+      return actsOf(connection).event(atMs, action, { lateMs, time, eventId: `tied-${index}` });
     });
   }).flat();
 }
@@ -210,16 +188,16 @@ function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happ
     const group = `s${random.below(4)}`;
     const atMs = anyTime(random, endMs);
     const lateMs = Math.min(between(random, 1, 300) * MINUTE_MS, endMs - HOUR_MS - atMs);
-    const late = directoryHappening(connection, atMs, change(group), { ...way, lateMs });
+    const late = actsOf(connection).event(atMs, change(group), { ...way, lateMs });
     const arrivesMs = atMs + lateMs;
     const other = (beforeMs: number, action: DirectoryAction) =>
-      directoryHappening(connection, arrivesMs - beforeMs, action, way);
+      actsOf(connection).event(arrivesMs - beforeMs, action, way);
     // `other` creates a request that arrives `beforeMs` before `late`. The client sends `newer` after `late`.
     const newer = other(between(random, 1_000, MINUTE_MS), change(group));
     const earlierMs = within(atMs - between(random, 1, 60) * MINUTE_MS, endMs);
     const overlaps = { ...way, lateMs: arrivesMs - earlierMs + random.below(30) - 15 };
     const together = [
-      directoryHappening(connection, earlierMs, change(group), overlaps),
+      actsOf(connection).event(earlierMs, change(group), overlaps),
       other(random.below(80) - 40, change(group)),
     ];
     const deletes: DirectoryAction = random.chance(0.5)
@@ -237,18 +215,14 @@ function drawErasures(random: Random, { town, endMs }: Place): readonly Happenin
   return some(random, known, between(random, 1, 3)).flatMap(({ role }): Happening[] => {
     const member = role.slice(roleOf(connection, '').length);
     const atMs = anyTime(random, endMs);
-    const erases: Happening = { atMs, connection, actor: 'operator', action: { kind: 'forget', member } };
+    const erases = actsOf(connection).operator(atMs, { kind: 'forget', member });
     if (random.chance(0.4)) return [erases];
     const group = random.pick(groups);
-    const leaves = directoryHappening(
-      connection,
-      Math.max(HOUR_MS, atMs - between(random, 1, 600) * MINUTE_MS),
-      {
-        kind: 'leave',
-        group,
-        members: [member],
-      },
-    );
+    const leaves = actsOf(connection).event(Math.max(HOUR_MS, atMs - between(random, 1, 600) * MINUTE_MS), {
+      kind: 'leave',
+      group,
+      members: [member],
+    });
     return [leaves, erases];
   });
 }
@@ -259,12 +233,8 @@ function drawErasures(random: Random, { town, endMs }: Place): readonly Happenin
  */
 function drawBlocks(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection, people, groups, settings } = town;
-  const operator = (atMs: number, action: OperatorAction): Happening => ({
-    atMs: within(atMs, endMs),
-    connection,
-    actor: 'operator',
-    action,
-  });
+  const acts = actsOf(connection);
+  const operator = (atMs: number, action: OperatorAction) => acts.operator(within(atMs, endMs), action);
   const known = people.filter(
     ({ email, userId, state, role }) =>
       email !== null && userId === undefined && state === undefined && /-[ph]\d+$/.test(role),
@@ -274,18 +244,14 @@ function drawBlocks(random: Random, { town, endMs }: Place): readonly Happening[
     const atMs = anyTime(random, endMs);
     const untilMs = within(atMs + between(random, 2 * HOUR_MS, 2 * DAY_MS), endMs);
     const join = (fromMs: number, toMs: number) =>
-      directoryHappening(connection, within(between(random, fromMs, toMs), endMs), {
+      actsOf(connection).event(within(between(random, fromMs, toMs), endMs), {
         kind: 'join',
         group: random.pick(groups),
         members,
       });
     const add = [settings.memberIdField === 'id' ? role : `u-${role}`];
-    const edit: Happening = {
-      atMs: between(random, atMs, untilMs),
-      connection,
-      actor: 'client',
-      action: { kind: 'edit', group: random.pick(groups), add },
-    };
+    const editMs = between(random, atMs, untilMs);
+    const edit = acts.client(editMs, { kind: 'edit', group: random.pick(groups), add });
     const group = random.pick(groups);
     const pauses = [
       operator(atMs - between(random, 1, 60) * MINUTE_MS, { kind: 'pause', group }),
@@ -312,8 +278,8 @@ function drawNewGroups(random: Random, { town, endMs }: Place): readonly Happeni
   const setMs = atMs + between(random, 10_000, 80_000);
   const value = random.pick(['{name} ({id})', '{name} [{connection}]']);
   return [
-    directoryHappening(connection, atMs, { kind: 'snapshot', group, name, members: ['p0', 'p1'], parts: 1 }),
-    { atMs: setMs, connection, actor: 'operator', action: { kind: 'set', key: 'nameTemplate', value } },
+    actsOf(connection).event(atMs, { kind: 'snapshot', group, name, members: ['p0', 'p1'], parts: 1 }),
+    actsOf(connection).operator(setMs, { kind: 'set', key: 'nameTemplate', value }),
   ];
 }
 
@@ -325,5 +291,5 @@ function drawRevocations(random: Random, { town, endMs }: Place): readonly Happe
   const days = Math.max(1, Math.floor(endMs / DAY_MS));
   const atMs = random.below(days) * DAY_MS + CHECKED_AT_MS - between(random, 5, 50) * MINUTE_MS;
   const action = { kind: 'platformFault', platformFault: 'token_revoked', forMs: HOUR_MS } as const;
-  return [{ atMs, connection: town.name, actor: 'platform', action }];
+  return [actsOf(town.name).platform(atMs, action)];
 }

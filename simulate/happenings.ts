@@ -1,3 +1,4 @@
+import { actsOf } from './acts.ts';
 import { MESSAGE_ATTRIBUTES } from '../shared/contract/names.ts';
 import type { Removals } from '../shared/domain/hold.ts';
 import { heldUsers } from './checks/stored.ts';
@@ -179,8 +180,6 @@ export async function operateIn(
 }
 
 const [FIRST = ''] = OPERATORS;
-/** An event of a file is sent at once. */
-const BY_FILE = { form: 'native', time: 'exact', lateMs: 0, copies: 1 } as const;
 
 /** Returns what a command needs in addition to its container. */
 function sessionOf(
@@ -201,13 +200,7 @@ function sessionOf(
     },
     withPresentTime: (body) => directory.withPresentTime(body, nowMs()),
     async *linesOf(event) {
-      const happening = {
-        atMs: nowMs(),
-        connection,
-        actor: 'directory',
-        action: event,
-        way: BY_FILE,
-      } as const;
+      const happening = actsOf(connection).event(nowMs(), event) as DirectoryHappening;
       for (const [index, message] of messagesOf(happening, nowMs()).entries()) {
         directory.sent({ ...message, sentBy: [by] }, { messageId: '', sentAtMs: nowMs() });
         yield { line: index + 1, text: message.body };

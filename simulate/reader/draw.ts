@@ -3,6 +3,7 @@ import { REALISTIC_ENTRA_SETTINGS } from '../../directory-simulator/entra/settin
 import { REALISTIC_SETTINGS, type Settings } from '../../directory-simulator/engine/settings.ts';
 import { ENTRA_CLOUDS } from '../../shared/contract/entra-clouds.ts';
 import type { DirectoryKind, DirectorySetting } from '../../shared/contract/settings.ts';
+import { actsOf } from '../acts.ts';
 import { crashPoints } from '../draw-crashes.ts';
 import { drawFaults } from '../draw-faults.ts';
 import { drawConversions, drawPeople, drawUserIdChanges, roleOf, type Town } from '../draw-people.ts';
@@ -154,7 +155,7 @@ function drawCrashes(random: Random, endMs: number): readonly Happening[] {
     const effect = random.pick(crashPoints('directory'));
     const atMs = between(random, 0, endMs - 4 * HOUR_MS);
     const action = { kind: 'crash', lambda: 'directory', effect, nth: between(random, 1, 3) } as const;
-    return { atMs, connection: CONNECTION, actor: 'aws', action };
+    return actsOf(CONNECTION).aws(atMs, action);
   });
 }
 
@@ -175,18 +176,7 @@ function drawPushes(random: Random, { endMs, members }: Scene): readonly Happeni
     };
     const action = actions[random.pick(Object.keys(actions))] as DirectoryAction;
     const form = random.pick(['native', 'sns', 'eventbridge'] as const);
-    const way = {
-      form,
-      time: 'exact',
-      lateMs: random.below(4_000),
-      copies: random.chance(0.1) ? 2 : 1,
-    } as const;
-    return {
-      atMs: between(random, HOUR_MS, endMs - 2 * HOUR_MS),
-      connection: CONNECTION,
-      actor: 'directory',
-      action,
-      way,
-    };
+    const way = { form, lateMs: random.below(4_000), copies: random.chance(0.1) ? 2 : 1 };
+    return actsOf(CONNECTION).event(between(random, HOUR_MS, endMs - 2 * HOUR_MS), action, way);
   });
 }
