@@ -10,7 +10,7 @@ import type {
 } from './simulation-run.ts';
 
 /** A message that arrives once and without a delay. */
-export const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
+const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 
 /** Returns functions that create the happenings of one connection. */
 export const actsOf = (connection: string) => ({

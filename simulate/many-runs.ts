@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { DrawOptions } from './draw.ts';
@@ -28,17 +27,6 @@ async function bundleWorker(outfile: string): Promise<void> {
     packages: 'external',
     target: 'node20',
     logLevel: 'error',
-    plugins: [
-      {
-        name: 'parsed once',
-        setup: ({ onResolve }) =>
-          onResolve({ filter: /\/(?:item-form|decode)\.ts$/ }, ({ path, importer, resolveDir }) =>
-            importer.includes('parsed-once') || join(resolveDir, path).endsWith('contract/decode.ts')
-              ? undefined
-              : { path: fileHere('./parsed-once.ts') },
-          ),
-      },
-    ],
   });
 }
 

@@ -12,7 +12,6 @@ const ALLOWED: readonly (readonly [path: RegExp, reason: string])[] = [
   [/^infra\/index\.ts$/, 'the package exports it as groupsync/infra'],
   [/^cli\/answers\.ts$/, 'the package exports it as groupsync/answers'],
   [/^infra\/substitutes\//, 'the bundler replaces modules of the SDK with these files'],
-  [/^simulate\/parsed-once\.ts$/, 'the bundler replaces shared/contract/decode.ts with this file'],
   [/^bench\/cold-start\/bare-/, 'Lambda handlers that the bench bundles by their path'],
   [
     /^test\/infra\/(?:fixture|package-infra)/,
