@@ -141,18 +141,13 @@ async function showGroup(context: Context, text: string): Promise<number> {
   const members = status.pending.map(({ id }) => id);
   const names = await context.names({ members });
   const pause = status.state === 'paused' ? await readPause(ref, ports) : undefined;
-  context.out.answer(status, () => printGroup(status, { names, pause }, context));
+  context.out.answer(status, () => printGroup(status, names, pause, context));
   const [first] = status.pending;
   if (status.hold !== null) context.out.note(`next: groupsync holds show ${shellWords(ref.group)}`);
   else if (first !== undefined)
     context.out.note(`next: groupsync explain ${shellWords(ref.group, first.id)}`);
   const isUndecided = status.hold?.decision === 'waiting';
   return isUndecided || status.state === 'failed' ? EXIT.attention : EXIT.done;
-}
-
-interface Explained {
-  readonly names: Names;
-  readonly pause: GroupPause | undefined;
 }
 
 export function formatPause({ sinceMs, entry }: GroupPause): string {
@@ -166,7 +161,7 @@ const stopLines = ({ moving }: GroupStatus, pause: GroupPause | undefined): read
   ...(pause === undefined ? [] : [`paused      ${formatPause(pause)}`]),
 ];
 
-function printGroup(group: GroupStatus, { names, pause }: Explained, { out }: Context): void {
+function printGroup(group: GroupStatus, names: Names, pause: GroupPause | undefined, { out }: Context): void {
   const nowMs = Date.now();
   const { hold, link, users } = group;
   out.line(`group       ${withId(group.name ?? '(unnamed)', group.id)}`);

@@ -29,7 +29,7 @@ export const okta: Vendor<'okta'> = {
 
   async examine(setting, readSecret, world) {
     const credential = await credentialOf(setting, readSecret, world);
-    return examineOkta({ orgUrl: setting.orgUrl, credential }, world);
+    return examineOkta(setting.orgUrl, credential, world);
   },
 };
 
@@ -59,11 +59,6 @@ interface Application {
 
 type OktaCredential = Application | { readonly apiToken: string };
 
-interface Examined {
-  readonly orgUrl: string;
-  readonly credential: OktaCredential;
-}
-
 const RIGHTS = ['groups', 'members', 'users', 'reports'] as const;
 type Right = (typeof RIGHTS)[number];
 
@@ -87,7 +82,8 @@ const CALLS: Readonly<Record<Right, (api: Api, nowMs: number) => Promise<unknown
  * sign-in, so its step `credential` always succeeds.
  */
 async function examineOkta(
-  { orgUrl, credential }: Examined,
+  orgUrl: string,
+  credential: OktaCredential,
   world: DirectoryWorld,
 ): Promise<readonly DirectoryStep[]> {
   const limits = createRateLimits(world);

@@ -33,10 +33,7 @@ export async function checkWriteScopes(connection: string, applicant: Applicant)
   const both = [groups, members];
   const needsProof = both.includes(true) && !both.includes(false);
   const hides = needsProof && (await answerOf(() => applicant.hidesGroups()));
-  return [
-    checkScope('groups', { connection, refuses: groups, hides }),
-    checkScope('members', { connection, refuses: members, hides }),
-  ];
+  return [checkScope('groups', connection, groups, hides), checkScope('members', connection, members, hides)];
 }
 
 type Answer = boolean | PlatformFailure;
@@ -47,13 +44,7 @@ const answerOf = (ask: () => Promise<boolean>): Promise<Answer> =>
     throw error;
   });
 
-interface Answers {
-  readonly connection: string;
-  readonly refuses: Answer;
-  readonly hides: Answer;
-}
-
-function checkScope(scope: WriteScope, { connection, refuses, hides }: Answers): Check {
+function checkScope(scope: WriteScope, connection: string, refuses: Answer, hides: Answer): Check {
   const name = CHECK_NAMES[scope];
   const hint = tryIt(connection);
   if (refuses === false)

@@ -112,7 +112,7 @@ async function readTrial(
   await directory.changesSince(await directory.cursorAt(ports.clock()));
   const sample: DirectoryPreview['sample'][number][] = [];
   for (const { group } of selected.slice(0, SAMPLE)) {
-    const users = await usersOf(group.id, { connection, directory, listed });
+    const users = await usersOf(group.id, connection, directory, listed);
     sample.push({
       group: group.id,
       name: group.name,
@@ -144,16 +144,12 @@ async function countAdoptable(
   return failure === undefined ? count : null;
 }
 
-interface Trying {
-  readonly connection: Connection;
-  readonly directory: Directory;
-  readonly listed: ReadonlyMap<GroupId, ListedGroup>;
-}
-
 /** @returns the users, or the reason why this group cannot be read */
 async function usersOf(
   group: GroupId,
-  { connection, directory, listed }: Trying,
+  connection: Connection,
+  directory: Directory,
+  listed: ReadonlyMap<GroupId, ListedGroup>,
 ): Promise<readonly DirectoryUser[] | string> {
   try {
     const { nested } = connection.settings;

@@ -193,7 +193,7 @@ async function findAll(type: ResourceType, { filter, sortBy, descending }: ListQ
     const one = { resource: finished, document: documentOf(finished, type, context.baseUrl) };
     const isWanted =
       filter === undefined ||
-      matchesFilter(filter, await documentFor(filter, one, { context, readMembers }), type);
+      matchesFilter(filter, await documentFor(filter, one, context, readMembers), type);
     if (isWanted) found.push(one);
   }
   if (sortBy === undefined) return found;
@@ -247,13 +247,13 @@ async function idsBy({ by, value }: Lookup, type: ResourceType, context: ScimCon
   }
 }
 
-interface Reading {
-  readonly context: ScimContext;
-  readonly readMembers: MembersReader;
-}
-
 /** Returns the document with the members or groups that the filter needs. */
-async function documentFor(filter: Filter, { resource, document }: Found, { context, readMembers }: Reading) {
+async function documentFor(
+  filter: Filter,
+  { resource, document }: Found,
+  context: ScimContext,
+  readMembers: MembersReader,
+) {
   const isGroup = resource.type === 'Group';
   const needed = neededIds(filter, isGroup ? 'members' : 'groups', context.types[resource.type]);
   if (needed !== 'all' && needed.length === 0) return document;

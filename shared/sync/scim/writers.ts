@@ -300,16 +300,11 @@ async function decideMembers(
   const requested = await withNestedGroups(group, named, context);
   if (requested.emptied) return decideWholeList(group, { requested, seen }, change);
   const reading = seen === undefined ? readGroup(group, context) : Promise.resolve(seen);
-  return decideDifference(group, { requested, reading }, context);
+  return decideDifference(group, requested, reading, context);
 }
 
 const readGroup = async (group: GroupId, { ports, connection }: ScimContext) =>
   (await ports.scim.read(connection, 'Group', [group]))[0];
-
-interface RequestedMembers {
-  readonly requested: MemberChange;
-  readonly reading: Promise<ScimResource | undefined>;
-}
 
 /**
  * Searches for deleted users only among members who are not listed yet. A listed member is not a deleted user, because
@@ -355,7 +350,8 @@ async function takeRevision(group: GroupId, begins: string, { context, ifMatch, 
  */
 async function decideDifference(
   group: GroupId,
-  { requested, reading }: RequestedMembers,
+  requested: MemberChange,
+  reading: Promise<ScimResource | undefined>,
   context: ScimContext,
 ) {
   const [found, maySame, net] = await Promise.all([
