@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { ExplainedEvent, Explanation, PersonReport } from '../../shared/contract/answers/explain.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
+import { recordRead } from '../../shared/operate/journal.ts';
 import { type Names, withId } from '../../shared/operate/names.ts';
 import { reportPerson } from '../../shared/operate/person.ts';
-import { recordRead } from '../../shared/operate/reads.ts';
 import { formatWaiting } from '../../shared/operate/status.ts';
 import { formatBlock } from '../../shared/operate/who.ts';
 import type { Act, Context } from '../context.ts';

@@ -10,8 +10,14 @@ import { EXIT } from '../io.ts';
 import { type Column, renderCsv } from '../output/table.ts';
 import { percent, plural, shellWords } from '../output/words.ts';
 import { collected, examples, WATCH, watched } from './arguments.ts';
-import { type Decision, decideHold } from './hold-decision.ts';
-import { type FormatMember, formatDecision, formatHold, readHold } from './hold-reading.ts';
+import {
+  type Decision,
+  decideHold,
+  type FormatMember,
+  formatDecision,
+  formatHold,
+  readHold,
+} from './hold-decision.ts';
 
 export function addHolds(program: Command, act: Act): void {
   const holds = program

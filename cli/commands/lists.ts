@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { DriftRow } from '../../shared/contract/answers/reconcile.ts';
+import { recordRead } from '../../shared/operate/journal.ts';
 import { listDrift, listPending } from '../../shared/operate/lists.ts';
 import { rehiresAmong } from '../../shared/operate/rehires.ts';
-import { recordRead } from '../../shared/operate/reads.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { duration, shellWords } from '../output/words.ts';

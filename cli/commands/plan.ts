@@ -4,9 +4,9 @@ import type { PlanEffect } from '../../shared/contract/answers/reconcile.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
+import { recordRead } from '../../shared/operate/journal.ts';
 import type { Named, Names } from '../../shared/operate/names.ts';
 import { type Planning, planningWith } from '../../shared/operate/people-now.ts';
-import { recordRead } from '../../shared/operate/reads.ts';
 import {
   countsOfEffect,
   effectsOf,

@@ -21,11 +21,11 @@ import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { allGroups, NotFound } from '../../shared/operate/find-group.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
 import { forgetMember } from '../../shared/operate/forget.ts';
+import { recordRead } from '../../shared/operate/journal.ts';
 import { adoptGroup, createNamesake, releaseGroup } from '../../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
 import { type Planning, planningWith } from '../../shared/operate/people-now.ts';
 import { previewAdoptions } from '../../shared/operate/platform-groups.ts';
-import { recordRead } from '../../shared/operate/reads.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
 import { issueToken, withdrawToken } from '../../shared/operate/scim-tokens.ts';
 import {

@@ -9,10 +9,10 @@ import { describeDeadLetter } from '../../shared/operate/dead-letters/describe.t
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { readDirectoryStatus } from '../../shared/operate/directory/status.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
-import { membersOfEmployee } from '../../shared/operate/employee-members.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { findGroup, NotFound } from '../../shared/operate/find-group.ts';
 import { groupsOfMember } from '../../shared/operate/groups-of-member.ts';
+import { membersOfEmployee } from '../../shared/operate/person.ts';
 import { listPlatformGroups } from '../../shared/operate/platform-groups.ts';
 import { rehireOf } from '../../shared/operate/rehires.ts';
 import { tokenRow } from '../../shared/operate/scim-tokens.ts';

@@ -1,5 +1,5 @@
-import { type ReadOfPeople, recordRead } from '../../shared/operate/reads.ts';
 import { findGroup } from '../../shared/operate/find-group.ts';
+import { type ReadOfPeople, recordRead } from '../../shared/operate/journal.ts';
 import type { RequestContext } from './context.ts';
 
 /** The queries that are recorded as reads of data of people, by the last part of the path. */

@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { connectionName, type GroupRef, groupId } from '../domain/ids.ts';
-import { AskedDirectory } from './directory-question.ts';
-import { PlatformQuestion } from './platform-question.ts';
+import { connectionName, type GroupRef, groupId, memberId, platformGroupId, roleId } from '../domain/ids.ts';
+import { MATCHABLE_EMPLOYEE_FIELDS } from './match-rule.ts';
 import { DirectorySource } from './settings.ts';
 
 const named = z
@@ -92,3 +91,111 @@ export const HttpEvent = z.lazy(() =>
   }),
 );
 export type HttpEvent = z.infer<typeof HttpEvent>;
+
+/*
+ * Only functions may read the credential of the platform. A command that needs data of the platform sends a question to
+ * the function `reconcile`. The function uses the stored settings of the connection, and changes nothing on the
+ * platform.
+ */
+
+const fields = z.lazy(() =>
+  z.array(
+    z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('field'), name: z.enum(MATCHABLE_EMPLOYEE_FIELDS) }),
+      z.object({ kind: z.literal('customField'), title: z.string() }),
+    ]),
+  ),
+);
+
+/** The part of a list that begins at this position. */
+const Part = z.lazy(() =>
+  z.object({
+    from: z.number().int().min(0),
+    /** The digest of the list that contained the earlier parts. */
+    digest: z.string().optional(),
+  }),
+);
+export type Part = z.infer<typeof Part>;
+
+export const PlatformQuestion = z.lazy(() =>
+  z.union([
+    z.object({ group: z.string().transform(platformGroupId) }),
+    z.object({ groups: Part }),
+    z.object({ employee: z.string().transform(roleId), fields }),
+    z.object({ employees: Part, fields, states: z.array(z.string()) }),
+    /** Check the credential, as the command `doctor` does. */
+    z.object({ credential: z.literal('check') }),
+  ]),
+);
+export type PlatformQuestion = z.infer<typeof PlatformQuestion>;
+
+/*
+ * If no key of the directory is stored, only the role of the deployed function `directory` can read it. A command of an
+ * operator then sends a question to this function.
+ */
+
+const group = z.string().min(1).transform(groupId);
+const position = z.number().int().min(0);
+
+export const DirectoryQuestion = z.union([
+  /** Requests the list of groups, beginning at this position. */
+  z.object({ groups: position }),
+  z.object({ group }),
+  /** Requests the members of these groups. In the first group, the list of members begins at `from`. */
+  z.object({ membersOf: z.array(group).min(1), from: position }),
+]);
+export type DirectoryQuestion = z.infer<typeof DirectoryQuestion>;
+
+const AskedDirectory = z.object({
+  question: DirectoryQuestion,
+  /** The directory to read instead of the directory in the settings. */
+  setting: DirectorySource.optional(),
+});
+
+const Group = z.object({
+  id: group,
+  name: z.string(),
+  address: z.string(),
+  userCount: z.number().optional(),
+});
+
+const Member = z.union([
+  z.object({
+    kind: z.literal('user'),
+    user: z.object({
+      id: z.string().transform(memberId),
+      attributes: z.record(z.string(), z.string()).transform((record) => new Map(Object.entries(record))),
+      isActive: z.boolean(),
+      isExternal: z.boolean().exactOptional(),
+    }),
+  }),
+  z.object({ kind: z.literal('group'), id: group }),
+  z.object({ kind: z.literal('everyone') }),
+]);
+
+const Failure = z.object({
+  kind: z.enum(['denied', 'busy', 'unavailable', 'missing', 'odd']),
+  message: z.string(),
+  reason: z.string().optional(),
+});
+
+const MembersOfGroup = z.object({
+  group,
+  members: z.array(Member),
+  /** The position of the next member; absent if the list is complete. */
+  next: position.optional(),
+  /** The reason why the group could not be read. */
+  failure: Failure.optional(),
+});
+
+/** The answer to a question. A list that is too long for one answer ends with the position of the next item. */
+export const DirectoryReply = z.object({
+  groups: z.array(Group).optional(),
+  next: position.optional(),
+  /** The members of one or more groups of the question, beginning with the first group. */
+  members: z.array(MembersOfGroup).optional(),
+  failure: Failure.optional(),
+});
+export type DirectoryReply = z.infer<typeof DirectoryReply>;
+
+export const DirectoryReplies = z.object({ reports: z.tuple([DirectoryReply]) });

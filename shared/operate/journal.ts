@@ -1,9 +1,8 @@
-import type { OperatorAction } from '../contract/operator-actions.ts';
-import { type GroupRef, intentId } from '../domain/ids.ts';
+import { type OperatorAction, READ } from '../contract/operator-actions.ts';
+import { type ConnectionName, type GroupRef, intentId } from '../domain/ids.ts';
 import { whyMoving } from '../plan/release.ts';
-import type { AuditLog, Ports } from '../sync/ports/bundles.ts';
-import type { AuditEntry, AuditedChange } from '../sync/ports/logs.ts';
-import { journalOf, linksOf } from '../sync/ports/logs.ts';
+import type { AuditLog, Ports, ToolPorts } from '../sync/ports/bundles.ts';
+import { type AuditEntry, type AuditedChange, journalOf, linksOf } from '../sync/ports/logs.ts';
 
 export { journalOf } from '../sync/ports/logs.ts';
 
@@ -87,4 +86,38 @@ async function entryOf({ action, changes, group, reason }: Action, ports: Journa
     cause: reason === undefined ? actor.id : `${actor.id}: ${reason}`,
     outcome: 'written',
   };
+}
+
+/** A record that a person was shown data of people. */
+export interface ReadOfPeople {
+  readonly what:
+    | 'activity'
+    | 'drift'
+    | 'export'
+    | 'hold'
+    | 'members'
+    | 'message'
+    | 'pending'
+    | 'person'
+    | 'plan'
+    | 'search';
+  readonly group?: GroupRef['group'] | undefined;
+  /** The id of a member or of a dead-lettered message. */
+  readonly id?: string | undefined;
+}
+
+/**
+ * If the setting `auditReads` is on, records who reads which data of people. The caller shows the data only after this
+ * function returns, so no data is shown without an entry.
+ */
+export async function recordRead(
+  connection: ConnectionName,
+  { what, group, id }: ReadOfPeople,
+  ports: JournalPorts & Pick<ToolPorts, 'connections'>,
+): Promise<void> {
+  const known = await ports.connections.find(connection);
+  if (known?.settings.auditReads !== true) return;
+  const action = `${READ}${what}` as const;
+  const change = { kind: action, before: null, after: id ?? group ?? null, reason: 'auditReads' };
+  await recordAction(journalOf(connection), { action, group, changes: [change] }, ports);
 }

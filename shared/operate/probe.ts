@@ -9,7 +9,7 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { failureIn, type Platform, PlatformFailure } from '../sync/ports/platform.ts';
 import type { FeedEvent } from '../sync/ports/reconcile.ts';
-import { SCOPE_REFUSALS, type WriteScope } from './connect/write-scopes.ts';
+import { SCOPE_REFUSALS, type WriteScope } from './connect/inspect.ts';
 import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 import { Refused } from './refused.ts';
 import { fixForGate } from './status.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CLIENT_ID } from '../../directory-simulator/entra/application.ts';
-import type { DirectoryQuestion } from '../../shared/contract/directory-question.ts';
+import type { DirectoryQuestion } from '../../shared/contract/invocation.ts';
 import { DirectoryInvocation } from '../../shared/contract/invocation.ts';
 import { createDirectories, openDirectory } from '../../shared/directory/directories.ts';
 import type { DirectoryWorld } from '../../shared/directory/exchange.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { PlatformQuestion } from '../../shared/contract/invocation.ts';
 import type { EmployeeField } from '../../shared/contract/match-rule.ts';
-import { PlatformQuestion } from '../../shared/contract/platform-question.ts';
 import { platformGroupId, platformUserId, roleId, versionToken } from '../../shared/domain/ids.ts';
 import type { ObservedGroup } from '../../shared/domain/view.ts';
 import { answerPlatformQuestion, type PlatformAnswerPorts } from '../../shared/operate/platform/answer.ts';

@@ -1,7 +1,7 @@
 import { Agent } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openPlatform } from '../../local/open-platform.ts';
-import { checkWriteScopes } from '../../shared/operate/connect/write-scopes.ts';
+import { checkWriteScopes } from '../../shared/operate/connect/inspect.ts';
 import { probePlatform } from '../../shared/operate/probe.ts';
 import { createApplicants } from '../../shared/platform/applicants.ts';
 import { createPlatforms } from '../../shared/platform/platforms.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clashFinder } from '../../shared/plan/name-clash.ts';
+import { clashFinder } from '../../shared/plan/names.ts';
 
 const group = { name: 'Night shift', spokeId: 'g' };
 const other = { id: 'p1', name: 'Night shift', spokeId: null };

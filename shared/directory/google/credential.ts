@@ -2,7 +2,7 @@ import { importPKCS8, SignJWT } from 'jose';
 import * as z from 'zod';
 import { parseJson } from '../../contract/json.ts';
 import { DirectoryError } from '../../sync/ports/directory.ts';
-import { Token } from '../access-tokens.ts';
+import { type AccessTokens, keepAccessToken, Token } from '../access-tokens.ts';
 import { type DirectoryRequest, type DirectoryWorld, exchange } from '../exchange.ts';
 import { signInRefusal } from './refusal.ts';
 import { type ServiceAccountKey, SignedJwt } from './schemas.ts';
@@ -108,7 +108,7 @@ const audienceOf = (provider: string): string => `https:${provider}`;
  * @throws DirectoryError `denied` if the credential is refused (RFC 6749, section 5.2); `odd` if an answer 200 has the
  * wrong form. 408, 429, 5xx and a 403 for a used-up quota are `busy` or `unavailable`
  */
-export async function askToSignIn<Body extends z.ZodType>(
+async function askToSignIn<Body extends z.ZodType>(
   request: Omit<DirectoryRequest, 'method'>,
   schema: Body,
   world: DirectoryWorld,
@@ -124,3 +124,51 @@ export async function askToSignIn<Body extends z.ZodType>(
   }
   throw signInRefusal(operation, answer.status, value);
 }
+
+export interface SignInOptions {
+  readonly credential: Credential;
+  /** Address of the administrator in whose name the service account reads (domain-wide delegation). */
+  readonly administrator: string;
+  readonly tokenUrl: string;
+  readonly scopes: readonly string[];
+}
+
+const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+/** The longest lifetime that Google accepts ("Using OAuth 2.0 for server to server applications"). */
+const ASSERTION_SECONDS = 3_600;
+
+/**
+ * Signs in as a service account (RFC 7523) at `tokenUrl`. The address of the token endpoint in the key file is ignored.
+ */
+export const createAccessTokens = (options: SignInOptions, world: DirectoryWorld): AccessTokens =>
+  keepAccessToken(async () => {
+    const assertion = await options.credential.sign(claimsOf(options, world.clock()));
+    return requestToken(options.tokenUrl, assertion, world);
+  }, world.clock);
+
+export function claimsOf(
+  { credential, administrator, tokenUrl, scopes }: SignInOptions,
+  nowMs: number,
+): Claims {
+  const iat = Math.floor(nowMs / 1_000);
+  return {
+    iss: credential.account,
+    sub: administrator,
+    aud: tokenUrl,
+    scope: scopes.join(' '),
+    iat,
+    exp: iat + ASSERTION_SECONDS,
+  };
+}
+
+const requestToken = (tokenUrl: string, assertion: string, world: DirectoryWorld): Promise<Token> =>
+  askToSignIn(
+    {
+      url: tokenUrl,
+      operation: 'token',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ grant_type: GRANT_TYPE, assertion }).toString(),
+    },
+    Token,
+    world,
+  );

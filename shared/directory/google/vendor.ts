@@ -14,10 +14,17 @@ import { attempt, firstOf, stepOf, unlessMissing, withDetail } from '../steps.ts
 import type { ReadSecret, Vendor } from '../vendor.ts';
 import { type Api, createApi } from './api.ts';
 import { changesSince, cursorAt } from './changes.ts';
-import { type Credential, type Federation, federatedCredential, keyCredential } from './credential.ts';
+import {
+  type Credential,
+  claimsOf,
+  createAccessTokens,
+  type Federation,
+  federatedCredential,
+  keyCredential,
+  type SignInOptions,
+} from './credential.ts';
 import { hostsOf } from './hosts.ts';
 import { Group, listOf, Member, ServiceAccountKey, User } from './schemas.ts';
-import { claimsOf, createAccessTokens, type SignInOptions } from './sign-in.ts';
 
 interface GoogleOptions {
   readonly credential: Credential;

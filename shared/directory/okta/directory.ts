@@ -14,9 +14,30 @@ import type {
 import type { DirectoryWorld } from '../exchange.ts';
 import { unlessMissing } from '../steps.ts';
 import { type Api, type ApiOptions, createApi, pathOf } from './api.ts';
-import { type List, listPages, PAGE_SIZE } from './lists.ts';
 import { firstPoll, pollLog } from './log.ts';
 import { Group, type LogEvent, User } from './schemas.ts';
+
+/** The page size for groups, members and users. Okta plans to lower the default. All these lists accept 200. */
+const PAGE_SIZE = '200';
+
+interface List<Item extends z.ZodType> {
+  readonly operation: string;
+  /** Path and query of the first page. */
+  readonly path: string;
+  readonly item: Item;
+  /** See {@link ApiCall.isFixed}. */
+  readonly isFixed?: boolean;
+}
+
+/** Reads a list to its end, by the links of its pages. */
+const listPages = <Item extends z.ZodType>(
+  api: Api,
+  { operation, path, item, isFixed = false }: List<Item>,
+): AsyncGenerator<DirectoryPage<z.infer<Item>>> =>
+  api.pages(operation, async (next = path) => {
+    const answer = await api.list({ operation, path: next, body: z.array(item), isFixed });
+    return { items: answer.body as readonly z.infer<Item>[], asOfMs: answer.asOfMs, next: answer.next };
+  });
 
 /** The smallest scopes that read groups with their members, users and the log. */
 export const SCOPES = {

@@ -8,8 +8,7 @@ import { groupExists, groupFloor, groupName, memberCounts } from '../../domain/g
 import type { GroupState } from '../../domain/group-state.ts';
 import { type ConnectionName, type MemberId, type PlatformGroupId, roleId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
-import { clashFinder, type NamedGroup } from '../../plan/name-clash.ts';
-import { withSpokeId } from '../../plan/names.ts';
+import { clashFinder, type NamedGroup, withSpokeId } from '../../plan/names.ts';
 import { choosePerson, mayBeMember, type Role } from '../../plan/person.ts';
 import { collectPages } from '../../sync/async-collections.ts';
 import { leftBehind } from '../../sync/claim-group.ts';

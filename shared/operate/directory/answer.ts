@@ -1,4 +1,4 @@
-import type { DirectoryQuestion } from '../../contract/directory-question.ts';
+import type { DirectoryQuestion } from '../../contract/invocation.ts';
 import type { DirectorySetting } from '../../contract/settings.ts';
 import type { GroupId } from '../../domain/ids.ts';
 import type { Connection } from '../../sync/ports/connections.ts';

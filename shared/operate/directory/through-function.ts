@@ -1,4 +1,4 @@
-import { DirectoryReplies, type DirectoryReply } from '../../contract/directory-question.ts';
+import { DirectoryReplies, type DirectoryReply } from '../../contract/invocation.ts';
 import type { DirectorySetting } from '../../contract/settings.ts';
 import type { GroupId } from '../../domain/ids.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';

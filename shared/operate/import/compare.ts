@@ -7,7 +7,7 @@ import { type GroupRef, groupId, type MemberId, memberId, platformGroupId } from
 import { makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { ListedGroup } from '../../domain/view.ts';
 import { EMPTIED_ALWAYS, isEmptied, judgeByLimits, NOTHING_REMOVED } from '../../plan/guard.ts';
-import { clashFinder } from '../../plan/name-clash.ts';
+import { clashFinder } from '../../plan/names.ts';
 import { mapConcurrently } from '../../sync/async-collections.ts';
 import { leftBehind } from '../../sync/claim-group.ts';
 import { currentEligibility } from '../../sync/match/resolve.ts';

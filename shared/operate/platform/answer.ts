@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Part, PlatformQuestion } from '../../contract/invocation.ts';
 import { fieldName } from '../../contract/match-rule.ts';
-import type { Part, PlatformQuestion } from '../../contract/platform-question.ts';
 import type { CredentialChecks, ListPart, PlatformReply } from '../../contract/platform-reply.ts';
 import { contactText } from '../../plan/holder.ts';
 import type { HealthStore } from '../../sync/ports/bundles.ts';

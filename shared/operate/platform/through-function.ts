@@ -1,5 +1,5 @@
+import type { Part, PlatformQuestion } from '../../contract/invocation.ts';
 import { type EmployeeField, fieldName } from '../../contract/match-rule.ts';
-import type { Part, PlatformQuestion } from '../../contract/platform-question.ts';
 import {
   CredentialChecks,
   ListPart,

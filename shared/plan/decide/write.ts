@@ -12,8 +12,7 @@ import { type DraftInput, releasesDeleted, type WantedGroup } from '../draft.ts'
 import { isOurCreation } from '../external-change.ts';
 import type { Facts, Wanted } from '../facts.ts';
 import { modeOf, permitsMore, withMode, withWanted } from '../marks.ts';
-import { clashFinder } from '../name-clash.ts';
-import { fieldMatches, findExisting } from '../names.ts';
+import { clashFinder, fieldMatches, findExisting } from '../names.ts';
 import type { Plan } from '../plan.ts';
 import { dueField, fieldFailure, leftDiffering, refusedOf } from '../refused-fields.ts';
 import { endedMembers, removalText } from '../removal-cause.ts';

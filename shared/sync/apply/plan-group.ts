@@ -8,7 +8,7 @@ import type { ObservedGroup } from '../../domain/view.ts';
 import type { Decision } from '../../plan/decision.ts';
 import type { Facts } from '../../plan/facts.ts';
 import { limitOf } from '../../plan/guard-limit.ts';
-import { clashFinder } from '../../plan/name-clash.ts';
+import { clashFinder } from '../../plan/names.ts';
 import { whyMoving, whyReleased } from '../../plan/release.ts';
 import { STOP_NOTES, stopOf } from '../../plan/stop.ts';
 import { asWanted, reportWaiting, waitingOf } from '../../plan/waiting.ts';

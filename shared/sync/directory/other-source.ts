@@ -3,8 +3,7 @@ import type { ReaderGroup } from '../../domain/reader-group.ts';
 import type { Difference } from '../../plan/directory/read.ts';
 import { foldName } from '../../plan/names.ts';
 import { dirtyNow } from '../wake.ts';
-import { type ReaderPorts, type ReaderRun, storeGroup } from './context.ts';
-import { isOfAnotherSource } from './sources.ts';
+import { isOfAnotherSource, type ReaderPorts, type ReaderRun, storeGroup } from './context.ts';
 import type { WholeGroup } from './whole-group.ts';
 
 /** The time after which the reader compares a group of another source again, or requests it again. */

@@ -12,11 +12,11 @@ import type { ScimResource } from '../ports/scim.ts';
 import { READS_IN_FLIGHT } from '../tuning.ts';
 import { claimUnique, isBlocked, verifyClaim } from './claims.ts';
 import type { ScimContext } from './context.ts';
+import { deadReplacement, finishReplacement } from './group-view.ts';
 import { isIndexedAlike, pointAt, unindex } from './indexing.ts';
 import { listedAmong } from './membership.ts';
 import type { MemberWrite, Recorded } from './record.ts';
 import { beginWrite, factsOf, idleRevision, MAX_RACES, nextRevision, record, userEnd } from './record.ts';
-import { deadReplacement, finishReplacement } from './replacement.ts';
 
 /**
  * Reads a resource consistently. If a crash interrupted a write of the resource, this function completes the write

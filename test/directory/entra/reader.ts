@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import type { PartialSettings } from '../../../directory-simulator/engine/settings.ts';
 import type { WorldInput } from '../../../directory-simulator/engine/world.ts';
 import { CLIENT_ID } from '../../../directory-simulator/entra/application.ts';
-import type { Credential } from '../../../shared/directory/entra/sign-in.ts';
+import type { Credential } from '../../../shared/directory/entra/vendor.ts';
 import {
   createEntraDirectory,
   type EntraOptions,

@@ -4,10 +4,7 @@ import { onTestFinished } from 'vitest';
 import { REALISTIC_SETTINGS, type Settings } from '../../../directory-simulator/engine/settings.ts';
 import type { WorldInput } from '../../../directory-simulator/engine/world.ts';
 import type { DirectoryWorld } from '../../../shared/directory/exchange.ts';
-import {
-  accessTokenAuthorization,
-  apiTokenAuthorization,
-} from '../../../shared/directory/okta/authorization.ts';
+import { accessTokenAuthorization, apiTokenAuthorization } from '../../../shared/directory/okta/api.ts';
 import { createOktaDirectory, SCOPES } from '../../../shared/directory/okta/directory.ts';
 import { createIds } from '../../../shared/directory/okta/ids.ts';
 import { createRateLimits } from '../../../shared/directory/okta/rate-limits.ts';

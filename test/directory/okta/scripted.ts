@@ -1,9 +1,6 @@
 import { MockAgent } from 'undici';
 import { onTestFinished } from 'vitest';
-import {
-  accessTokenAuthorization,
-  apiTokenAuthorization,
-} from '../../../shared/directory/okta/authorization.ts';
+import { accessTokenAuthorization, apiTokenAuthorization } from '../../../shared/directory/okta/api.ts';
 import { createOktaDirectory } from '../../../shared/directory/okta/directory.ts';
 import { createIds } from '../../../shared/directory/okta/ids.ts';
 import { createRateLimits } from '../../../shared/directory/okta/rate-limits.ts';
