@@ -4,7 +4,7 @@ import { createDirectoryRecord } from './directory-record.ts';
 import { createFakeSecretsManager } from './fake-secrets-manager.ts';
 import { type Actor, type Container, createLambdas, type WrapPorts } from './lambdas.ts';
 import type { ScimToken } from './messages.ts';
-import type { OperatorDone } from './operators.ts';
+import { hasMoved, type OperatorDone } from './operators.ts';
 import { createSimulatedPlatform, type SimulatedPlatform } from './platform/platform.ts';
 import { createQueues } from './queues.ts';
 import { seededRandom } from './random.ts';
@@ -79,6 +79,7 @@ export function createCloud(
     createSettleMs: 10 * MINUTE_MS,
     wrapPorts,
   });
+  const actions: OperatorDone[] = [];
   let broken: { readonly error: unknown } | undefined;
   return {
     run,
@@ -95,9 +96,9 @@ export function createCloud(
     secretsManager,
     lambdas,
     connections: new Map<string, ConnectionSpec>(),
-    directory: createDirectoryRecord(new Set(sources.keys())),
+    directory: createDirectoryRecord(new Set(sources.keys()), hasMoved(actions)),
     /** What people did, in the order of the answers. */
-    actions: [] as OperatorDone[],
+    actions,
     /** The token of the SCIM client of each connection. */
     scimTokens: new Map<string, ScimToken>(),
     lastMessageMs: new Map<string, number>(),

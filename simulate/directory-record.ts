@@ -1,4 +1,4 @@
-import { readerEvents } from './reader/reader-events.ts';
+import { READER, readerEvents } from './reader/reader-events.ts';
 import { isScimKey, type OutgoingMessage, type ScimRequest } from './messages.ts';
 import { instantOf, type Reading, type Received, readAll } from './reading.ts';
 
@@ -38,8 +38,12 @@ interface Sent {
  * Records the events of the directory, and reads them in the simplest way: sorts them, and applies one after the other.
  * This code shares nothing with the engine. Times are milliseconds since 1970.
  * @param readConnections connections with a reader; for these connections, ingest ignores group events of other sources
+ * @param hasMoved whether another source than the reader owns the group now
  */
-export function createDirectoryRecord(readConnections: ReadonlySet<string> = new Set()) {
+export function createDirectoryRecord(
+  readConnections: ReadonlySet<string> = new Set(),
+  hasMoved: (connection: string, group: string) => boolean = () => false,
+) {
   const byId = new Map<string, Sent>();
   const byBody = new Map<string, Sent>();
   const received = new Map<string, Received[]>();
@@ -71,8 +75,7 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
 
   return {
     sent(message: OutgoingMessage, as: { readonly messageId: string; readonly sentAtMs: number }) {
-      const isIgnored = readConnections.has(message.connection);
-      remember(isIgnored ? { ...message, events: [] } : message, as);
+      remember(message, as);
     },
     /**
      * Sets the time of a dead-lettered message to the present if its time is in the future.
@@ -104,7 +107,11 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
       const sent = isRead ? sentByReader(connection, body, messageId, atMs) : known;
       if (sent === undefined || sent.counts) return;
       const { message, sentAtMs } = sent;
-      const all = message.events.map(({ order, ...directoryEvent }): Received => {
+      const counts = ({ group = '', order }: (typeof message.events)[number]) =>
+        !readConnections.has(message.connection) ||
+        order.source === READER ||
+        hasMoved(message.connection, group);
+      const all = message.events.filter(counts).map(({ order, ...directoryEvent }): Received => {
         const { time = new Date(sentAtMs).toISOString(), id = sent.messageId, sequence, source } = order;
         return {
           directoryEvent,

@@ -1,6 +1,6 @@
 import { actsOf } from './acts.ts';
 import type { Town } from './draw-people.ts';
-import { toEvents, toScim } from './draw-takeovers.ts';
+import { takeBack, toScim } from './draw-takeovers.ts';
 import { APPROVERS, OPERATORS } from './persons.ts';
 import { PLATFORM_FAULTS, type PlatformFault } from './platform-faults.ts';
 import { between, type Random, some } from './random.ts';
@@ -93,7 +93,7 @@ function happeningsOf(feature: string, place: Place, atMs: number): readonly Hap
     case 'takeover':
       return kind === 'scim'
         ? toScim(place, atMs)
-        : [...toScim(place, atMs - 5 * MINUTE_MS), ...toEvents(place, atMs)];
+        : [...toScim(place, atMs - 5 * MINUTE_MS), ...takeBack(place, atMs, 'events')];
     default:
       return [];
   }

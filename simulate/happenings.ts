@@ -89,9 +89,10 @@ function sendToIngest(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLa
  * Returns whether the reader has not read this group yet. Before the first read, no other producer sends events about
  * the group.
  */
-function isUnread({ sources, table }: Cloud, { connection, action }: DirectoryHappening): boolean {
+function isUnread({ sources, table }: Cloud, { connection, action, way }: DirectoryHappening): boolean {
   const group = 'group' in action ? action.group : '';
-  return sources.has(connection) && !table.items.has(`C#${connection} READER#${group}`);
+  const isMessage = way.form !== 'scim_request';
+  return isMessage && sources.has(connection) && !table.items.has(`C#${connection} READER#${group}`);
 }
 
 /** Stores the screens of operators. An operator may decide later, when the screen is outdated. */
@@ -158,8 +159,12 @@ export async function operateIn(
     ...('role' in action && { role: action.role, startedMs: nowMs() }),
     ...(userId && { userId }),
   };
+  let planned: Pick<OperatorDone, 'moves'> = {};
   const completed = await cloud.invoke('operator', PATIENCE_MS, async (container) => {
-    const session = { ...container, ...sessionOf(cloud, about), screen };
+    const onPlan = (moves: NonNullable<OperatorDone['moves']>) => {
+      planned = { moves };
+    };
+    const session = { ...container, ...sessionOf(cloud, about), screen, onPlan };
     const { confirmed, ...outcome } = await operate(about, container.ports, session);
     note(cloud, { ...about, ...outcome, atMs: nowMs(), done: outcome.answer === 'done' });
     for (const one of confirmed ?? []) note(cloud, { ...one, atMs: nowMs(), confirmedBy: by });
@@ -174,7 +179,7 @@ export async function operateIn(
   const half = { answer: 'unanswered', done: action.kind !== 'release', crashed: true } as const;
   if (completed) return true;
   const mayBeDone = action.kind === 'confirm' ? openRequests(cloud, connection) : [];
-  cloud.actions.push({ ...about, atMs: nowMs(), ...half, removals: screen?.users ?? [] });
+  cloud.actions.push({ ...about, ...planned, atMs: nowMs(), ...half, removals: screen?.users ?? [] });
   for (const one of mayBeDone) cloud.actions.push({ ...one, atMs: nowMs(), ...half, confirmedBy: by });
   return false;
 }
@@ -185,7 +190,7 @@ const [FIRST = ''] = OPERATORS;
 function sessionOf(
   cloud: Cloud,
   { connection, action, by }: Pick<OperatorDone, 'connection' | 'action' | 'by'>,
-): Omit<Session, 'screen' | 'sqs' | 'secretsManager'> {
+): Omit<Session, 'screen' | 'sqs' | 'secretsManager' | 'onPlan'> {
   const { nowMs, directory } = cloud;
   const spec = cloud.run.connections.find(({ name }) => name === connection);
   return {

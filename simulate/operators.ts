@@ -26,7 +26,7 @@ import {
   recordAcceptedDeletions,
   recordDeletedGroups,
 } from '../shared/operate/directory/accept-deletions.ts';
-import { planTakeover, takeOverGroups } from '../shared/operate/directory/takeover.ts';
+import { planTakeover, type TakeoverTarget, takeOverGroups } from '../shared/operate/directory/takeover.ts';
 import { type EventLine, sendEvents } from '../shared/operate/events.ts';
 import { NotFound } from '../shared/operate/find-group.ts';
 import { forgetMember } from '../shared/operate/forget.ts';
@@ -85,6 +85,14 @@ export interface OperatorDone {
   readonly removals?: readonly string[];
 }
 
+/** Returns whether a takeover made another source the owner of the group, and no later one gave it back. */
+export const hasMoved =
+  (actions: readonly OperatorDone[]) =>
+  (connection: string, group: string): boolean => {
+    const moves = actions.flatMap((one) => (one.connection === connection && one.moves) || []);
+    return moves.findLast(({ from, to }) => from === group || to === group)?.from === group;
+  };
+
 /** The hold as the operator's screen showed it. The hold may have changed since then. */
 export type Screen = Pick<Hold, 'digest' | 'decision'> & { readonly users: readonly string[] };
 
@@ -104,6 +112,8 @@ export interface Session {
   /** Reads the directory, and deletes the groups that it misses. @returns the deleted groups */
   readonly acceptDeletions: () => Promise<readonly string[]>;
   readonly openRequests: () => readonly OperatorDone[];
+  /** Called with the plan of a takeover, which the command shows before it begins. */
+  readonly onPlan: (moves: NonNullable<OperatorDone['moves']>) => void;
   /** Returns the edited body of a dead-lettered message. */
   readonly withPresentTime: (body: string) => string;
 }
@@ -229,12 +239,19 @@ const COMMANDS: { readonly [Kind in OperatorAction['kind']]: Command<ActionOf<Ki
   },
   confirm: decideAllRequests,
   reject_requests: decideAllRequests,
-  async takeover({ name, tool }, { to }) {
+  async takeover({ name, tool, session }, { to }) {
     const connection = await tool.connections.current(name);
-    const plan = connection && (await planTakeover(connection, { source: to, sameIds: false }, tool));
-    if (plan === undefined || plan.groups.length === 0) return false;
-    const { groups } = await takeOverGroups(connection as Connection, plan, tool);
-    return { answer: 'done', moves: groups.map(({ group, target }) => ({ from: group, to: target })) };
+    if (connection === undefined) return false;
+    const target: TakeoverTarget =
+      to === 'directory'
+        ? { source: to, directory: await tool.directories.open(connection), replaces: false }
+        : { source: to, sameIds: false };
+    const plan = await planTakeover(connection, target, tool);
+    if (plan.groups.length === 0) return false;
+    const moves = plan.groups.map(({ group, target }) => ({ from: group, to: target }));
+    session.onPlan(moves);
+    await takeOverGroups(connection, plan, tool);
+    return { answer: 'done', moves };
   },
   async send({ name, tool, session }, { event }) {
     const options = { connection: name, keptBy: name };

@@ -216,7 +216,7 @@ export type OperatorAction =
   /** Confirms or rejects the requests that a second person must confirm. */
   | { readonly kind: 'confirm' | 'reject_requests' }
   /** Makes another source the owner of the groups that this source also has. */
-  | { readonly kind: 'takeover'; readonly to: 'scim' | 'events' }
+  | { readonly kind: 'takeover'; readonly to: 'scim' | 'events' | 'directory' }
   /** Sends an event from a file. */
   | { readonly kind: 'send'; readonly event: DirectoryAction }
   /** Confirms that the groups that the reader misses are deleted. Drawn by no seed (reader/readers.ts). */

@@ -57,7 +57,7 @@ async function prepareForReader(ref: GroupRef, { sinceMs }: OpenMove, ports: Mov
   if (openMove?.sinceMs === sinceMs || movedAt === sinceMs) return;
   const nowMs = ports.clock();
   const stampAt = (ms: number) =>
-    makeStamp({ time: new Date(ms).toISOString(), id: ports.newId(), source: READER_SOURCE });
+    makeStamp({ time: new Date(ms).toISOString(), id: `takeover-${ports.newId()}`, source: READER_SOURCE });
   const named = laterStamp(known.deleted, known.name?.stamp ?? STAMP_ZERO);
   const isNew = named === STAMP_ZERO;
   await ports.desired.markDirty(ref, dirtyNow(ports), {

@@ -47,6 +47,8 @@ function falseEvent(
   )
     return undefined;
   if (isReplayed(observation, id, write.atMs)) return undefined;
+  // A takeover makes the reader the owner of the group with a stamp of its own.
+  if (id.startsWith('takeover-') && isTakenOver(observation, owner)) return undefined;
   const all = observation.seen.directory
     .received(connection)
     .filter((one) => one.id === id && one.source === source);
@@ -68,6 +70,11 @@ function falseEvent(
   const isTrue = expected.some((one) => one === undefined || one === `${actor.kind} ${actor.id}`);
   return isTrue ? undefined : `the directory names ${expected.join(' or ')}`;
 }
+
+const isTakenOver = ({ seen }: Observation, { connection, group }: Owner): boolean =>
+  seen.operators.actions.some(
+    (one) => one.connection === connection && one.moves?.some(({ to }) => to === group),
+  );
 
 /**
  * Returns whether the event had no id and an operator replayed its message. For such a message, ingest uses the id of

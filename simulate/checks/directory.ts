@@ -1,10 +1,11 @@
 import type { DirectoryFault } from '../reader/faults.ts';
+import { hasMoved } from '../operators.ts';
 import { READER } from '../reader/reader-events.ts';
 import type { SimulatedSource } from '../reader/source.ts';
 import { isAccountActive, trueGroup } from '../reader/truth.ts';
 import type { Received } from '../reading.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
-import { type Checker, latest, type Observation, type ObservedConnection } from './observation.ts';
+import { type Checker, latest, type Observation, type ObservedConnection, SCIM_ID } from './observation.ts';
 import { partitionOf, type StoredMember } from './stored.ts';
 
 /** The stamp of a reader's event is this long before the beginning of the read. */
@@ -145,9 +146,12 @@ function checkAgreement(scene: Scene): void {
   const { nowMs, isEnd } = observation;
   const { name, reading } = connection;
   const view = source.directory.viewAt(nowMs);
-  const ids = new Set([...view.groups().map(({ id }) => id), ...connection.groups]);
+  const known = connection.groups.filter((group) => !SCIM_ID.test(group));
+  const ids = new Set([...view.groups().map(({ id }) => id), ...known]);
   const troubledMs = lastTroubleMs(scene);
+  const isMoved = hasMoved(observation.seen.operators.actions);
   for (const group of ids) {
+    if (isMoved(name, group)) continue;
     const wanted = stateOf(view, group, connection);
     const read = reading.groups.get(group);
     const found = textOf(read?.name, read?.members, (id) => !reading.inactive.has(id));
@@ -218,7 +222,12 @@ function lastTroubleMs({ observation: { seen, nowMs }, connection }: Scene): num
 /** Checks the registers of each group that a reader owns: none may come from an event of another source. */
 function checkOwner({ observation, connection, source }: Scene): void {
   const { name } = connection;
+  // While another source owned a group, events of all sources changed it.
+  const moved = new Set(
+    observation.seen.operators.actions.flatMap(({ moves = [] }) => moves.map(({ from }) => from)),
+  );
   for (const { id: group } of source.directory.viewAt(observation.nowMs).groups()) {
+    if (moved.has(group)) continue;
     const { upserted = READER_HEX, name: known } = connection.item(group) ?? {};
     const registers = observation.seen.under<StoredMember>(partitionOf(name, group), 'M#');
     const stamps = [upserted, known?.stamp ?? upserted, ...registers.map(({ stamp }) => stamp)];

@@ -102,9 +102,10 @@ const changesNothing = ({ write: { action, added, removed, sent, version }, take
 function checkWrite(observation: Observation, company: string, { write, taken }: Written): void {
   const owner = observation.ownerOf(company, write.id, write.spokeId);
   if (owner === undefined || changesNothing({ write, taken })) return;
-  // Another directory group may have adopted the platform group after the write.
+  // Another directory group may have adopted or taken over the platform group after the write.
   const { groupWith } = observation.connections.find(({ name }) => name === owner.connection) ?? {};
-  const groups = new Set([owner.group, groupWith?.(write.spokeId ?? '') ?? owner.group]);
+  const moved = withMoved(observation, owner.connection, owner.group);
+  const groups = new Set([...moved, groupWith?.(write.spokeId ?? '') ?? owner.group]);
   // If the connection was removed and created again under another name, the entry may have the old or the new name.
   const names = new Set([owner.connection, originalName(owner.connection)]);
   const audited = [...names].flatMap((name) =>

@@ -7,6 +7,7 @@ import { actsOf } from '../acts.ts';
 import { crashPoints } from '../draw-crashes.ts';
 import { drawFaults } from '../draw-faults.ts';
 import { drawConversions, drawPeople, drawUserIdChanges, roleOf, type Town } from '../draw-people.ts';
+import { drawTakeovers } from '../draw-takeovers.ts';
 import { between, type Random, some, weighted } from '../random.ts';
 import {
   type DirectoryAction,
@@ -83,6 +84,7 @@ export function drawDirectory(
     ...[...changes, ...faults].map((one): Happening => ({ ...one, connection: CONNECTION, actor: 'source' })),
     ...drawCrashes(random.fork('crashes'), endMs),
     ...drawPushes(random.fork('pushes'), scene),
+    ...drawTakeovers(random.fork('takeovers'), { town, endMs }),
   ];
   const isShort = faults.some(({ action }) => action.directoryFault === 'ends_early');
   const difficulty = drawDifficulty(random.fork('difficulty'), vendor, isShort);
