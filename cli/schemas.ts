@@ -190,9 +190,7 @@ export const OUTPUT_SCHEMAS = {
   resume: z.object({
     resumed: text.describe('The group, or the connection.'),
     wasPaused: z.boolean(),
-    backlog: nullable(count).describe(
-      'The number of groups that wait to be written; null if one group was resumed.',
-    ),
+    backlog: nullable(count).describe('Groups that wait to be written; null if one group was resumed.'),
   }),
   'holds approve': Decided,
   'holds reject': Decided,

@@ -60,13 +60,11 @@ export const DirectoryStatus = z.object({
   differing: count.describe('Groups of other sources that differ from the directory.'),
   oldestReadAt: nullable(instant).describe('The time of the last read of the group that has waited longest.'),
   stopped: nullable(ReaderStop).describe(
-    'The reason why the reader has stopped: it lacks a right, or too many groups are missing.',
+    'Why the reader has stopped: it lacks a right, or too many groups are missing.',
   ),
   openMoves: StatusReport.shape.openMoves,
   short: count.describe('Groups that the reader has failed to read completely for some time.'),
-  freshness: nullable(SourceReport).describe(
-    'The time of the last read of the directory, and the expected interval.',
-  ),
+  freshness: nullable(SourceReport).describe('The last read of the directory, and the expected interval.'),
 });
 export type DirectoryStatus = Answer<typeof DirectoryStatus>;
 
@@ -139,9 +137,7 @@ export type TakeoverReport = Answer<typeof TakeoverReport>;
 
 export const DirectoryDisconnection = z.object({
   connection: text,
-  kind: nullable(text).describe(
-    'The kind of the directory that the connection read before; null if it read none.',
-  ),
+  kind: nullable(text).describe('The kind of the directory that was read before; null if none.'),
 });
 export type DirectoryDisconnection = Answer<typeof DirectoryDisconnection>;
 
@@ -195,7 +191,7 @@ export const DirectoryComparison = z.object({
         groupName: text,
         user: text.describe('The user on the platform.'),
         member: nullable(text).describe(
-          'The id in the directory; null if the directory does not have the user in the group.',
+          'The id in the directory; null if it does not have the user in the group.',
         ),
         email: nullable(text),
       }),

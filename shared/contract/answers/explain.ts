@@ -5,9 +5,7 @@ import { Change, Waiting } from './groups.ts';
 
 const EntryActor = z.object({
   kind: z.enum(['directory', 'operator', 'scim', 'groupsync', 'platform']),
-  id: text.describe(
-    'An ARN, local:<login name>, a SCIM token prefix, or an id of the directory or platform.',
-  ),
+  id: text.describe('An ARN, local:<login name>, a SCIM token prefix, or an id of directory or platform.'),
   name: nullable(text),
   arn: nullable(text),
 });
@@ -51,9 +49,7 @@ export const Explanation = z.object({
   }),
   decision: z.object({ outcome: text, detail: text }),
   blocked: nullable(BlockRow).describe('The block of the person; null if the person is not blocked.'),
-  waiting: nullable(Waiting).describe(
-    'The reason why the group is not written yet; null if the group does not wait.',
-  ),
+  waiting: nullable(Waiting).describe('Why the group is not written yet; null if it does not wait.'),
   write: nullable(
     z.object({
       at: instant,
@@ -81,7 +77,7 @@ export const LogEntry = z.object({
   memberName: nullable(text),
   reason: nullable(text).describe('The reason as the operator wrote it.'),
   before: nullable(text).describe(
-    'The earlier value, if the entry has only one change. The field changes has all changes.',
+    'The earlier value, if the entry has one change. The field changes has all.',
   ),
   after: nullable(text),
   changes: z.array(Change),
@@ -135,7 +131,7 @@ export const AuditCheck = z.object({
   entries: count,
   named: count.describe('The number of entries whose hash a later entry or the group itself contains.'),
   broken: nullable(z.object({ at: instant, problem: z.enum(['changed', 'missing']) })).describe(
-    'The first entry that was changed or removed.',
+    'The first changed or removed entry.',
   ),
 });
 export type AuditCheck = Answer<typeof AuditCheck>;

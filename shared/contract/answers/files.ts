@@ -29,9 +29,7 @@ export type EventsReport = Answer<typeof EventsReport>;
 const ImportComparison = z.object({
   added: count,
   removed: count,
-  unmatched: count.describe(
-    'The number of added members without an employee, because no match rule finds one.',
-  ),
+  unmatched: count.describe('Added members without an employee, because no match rule finds one.'),
   pending: z
     .array(z.object({ cause: PendingCause, count }))
     .optional()
@@ -58,9 +56,7 @@ const ImportComparison = z.object({
       group: text,
       groupName: text.describe('The name in the file.'),
       member: text,
-      email: nullable(text).describe(
-        'The address in the file; null if the file has no address or does not contain the member.',
-      ),
+      email: nullable(text).describe('The address in the file; null if the file has none.'),
     }),
   ),
   held: z.array(text).describe('Groups whose removals the guard would hold.'),

@@ -38,7 +38,7 @@ export const GroupReport = z.object({
   users: z.array(text).describe('The users in the platform group as last written or read, sorted.'),
   pending: z.array(z.object({ id: text, cause: PendingCause, sinceMs: ms })),
   waiting: nullable(Waiting).describe(
-    'The reason why the changes of the group are not written yet; null if no change waits.',
+    'Why the changes of the group are not written yet; null if none waits.',
   ),
 });
 export type GroupReport = Answer<typeof GroupReport>;
@@ -105,9 +105,7 @@ const GroupMember = z.object({
   user: nullable(text).describe('The id on the platform; null if the id is unknown.'),
   wanted: z.boolean().describe('Whether the directory has the member in the group.'),
   present: z.boolean().describe('Whether the platform group, as last written or read, contains the user.'),
-  outcome: text.describe(
-    'The outcome as in the command explain; external means that another client added the user.',
-  ),
+  outcome: text.describe('The outcome as in explain; external: another client added the user.'),
   because: text,
 });
 export type GroupMember = Answer<typeof GroupMember>;

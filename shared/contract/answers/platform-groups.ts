@@ -43,8 +43,6 @@ export const AdoptionPreview = z.object({
   removed: count,
   held: count.describe('Removals that would wait for a decision.'),
   digest: nullable(text).describe('The digest that approves exactly these removals; null if none waits.'),
-  problem: nullable(text).describe(
-    'The reason why the group cannot be adopted now; null if it can be adopted.',
-  ),
+  problem: nullable(text).describe('Why the group cannot be adopted now; null if it can.'),
 });
 export type AdoptionPreview = Answer<typeof AdoptionPreview>;

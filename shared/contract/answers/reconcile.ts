@@ -31,9 +31,7 @@ export const PeopleReport = z.object({
   read: count,
   changed: count,
   woken: count.describe('The number of groups that apply reads again.'),
-  asked: count.describe(
-    'The number of employees that were fetched by id, because the list did not contain them.',
-  ),
+  asked: count.describe('Employees that were fetched by id, because the list did not contain them.'),
   /** The number of employees that were fetched by id and do not exist. */
   gone: count,
 });

@@ -7,12 +7,10 @@ import { type Answer, count, instant, ms, nullable, text } from './forms.ts';
 /** The result of the last check of the credential, by the daily job or by `connect`. */
 export const CredentialReport = z
   .object({
-    goodAt: nullable(instant).describe(
-      'The time at which the credential last passed the check; null if never.',
-    ),
+    goodAt: nullable(instant).describe('When the credential last passed the check; null if never.'),
     goodAgeMs: nullable(ms),
     failure: nullable(z.object({ at: instant, message: text })).describe(
-      'The check that failed after the last passed check; null if none failed.',
+      'The failed check after the last passed check; null if none.',
     ),
   })
   .describe('The result of the latest check, which the daily job or connect made.');
@@ -61,9 +59,7 @@ export const SourceReport = z.object({
   stopped: nullable(ReaderStop).describe(
     'Why the reader has stopped: it lacks a right, or too many groups are missing. Null for other sources.',
   ),
-  shortGroups: count.describe(
-    'Groups that the reader has failed to read completely for some time. 0 for other sources.',
-  ),
+  shortGroups: count.describe('Groups that the reader has not read completely for some time. 0 for others.'),
 });
 export type SourceReport = Answer<typeof SourceReport>;
 
@@ -90,7 +86,7 @@ export const StatusReport = z.object({
   oldestUnappliedMs: nullable(ms),
   holds: count,
   settingRequests: count.describe(
-    'Changes of settings, ends of blocks, and SCIM tokens that wait for a second person.',
+    'Changes of settings, ends of blocks, and SCIM tokens that need a second person.',
   ),
   blocked: z.array(BlockRow).describe('The people that operators have blocked.'),
   feed: z.object({ cursorAgeMs: nullable(ms) }),
@@ -130,7 +126,7 @@ export const UpgradeReport = z.object({
   settingsRemoved: z.array(text),
   canReadData: nullable(z.boolean()).describe('Whether the installed version can read the stored data.'),
   canRollBack: nullable(z.boolean()).describe(
-    'Whether the deployed version can still read the stored data after an upgrade.',
+    'Whether the deployed version can read the data after an upgrade.',
   ),
 });
 export type UpgradeReport = Answer<typeof UpgradeReport>;

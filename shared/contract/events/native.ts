@@ -103,9 +103,7 @@ export const isNativeType = (type: string): type is NativeType => Object.hasOwn(
 /** Attributes that every CloudEvent must have (CloudEvents 1.0, "Required attributes"). */
 export const CloudEvent = object('a CloudEvent', {
   specversion: z.literal('1.0', { error: 'expected "1.0"' }),
-  id: Identifier.describe(
-    'An id that is unique within the source. It orders events of the same time and sequence.',
-  ),
+  id: Identifier.describe('An id, unique within the source. It orders events of the same time and sequence.'),
   source: Identifier.describe('The producer of the event, such as okta/acme.').meta({
     format: 'uri-reference',
   }),
