@@ -36,15 +36,7 @@ export interface DirectoryRequest {
   readonly body?: string;
 }
 
-export interface DirectoryAnswer {
-  readonly status: number;
-  readonly text: string;
-  readonly retryAfter: string | undefined;
-  /** The headers, with names in lower case. */
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The time just before the request was sent, or the time in the header `Date` if that time is earlier. */
-  readonly asOfMs: number;
-}
+export type DirectoryAnswer = Awaited<ReturnType<typeof exchange>>;
 
 const TIMEOUT_MS = 30_000;
 const MAX_BODY_BYTES = 16 * 1_024 * 1_024;
@@ -53,7 +45,7 @@ const MAX_BODY_BYTES = 16 * 1_024 * 1_024;
  * Sends a request once and reads the whole answer. No redirect is followed, because another host must not get a token.
  * @throws DirectoryError `unavailable` if the answer is missing or incomplete, `odd` if it is too large
  */
-export async function exchange(request: DirectoryRequest, world: DirectoryWorld): Promise<DirectoryAnswer> {
+export async function exchange(request: DirectoryRequest, world: DirectoryWorld) {
   const { operation, url, method, headers, body = null } = request;
   const sentAtMs = world.clock();
   const { origin, pathname, search } = new URL(url);
@@ -70,7 +62,15 @@ export async function exchange(request: DirectoryRequest, world: DirectoryWorld)
     const retryAfter = firstOf(answer.headers['retry-after']);
     const serverTimeMs = Date.parse(firstOf(answer.headers['date']) ?? '');
     const asOfMs = Number.isNaN(serverTimeMs) ? sentAtMs : Math.min(sentAtMs, serverTimeMs);
-    return { status: answer.statusCode, text, retryAfter, headers: answer.headers, asOfMs };
+    return {
+      status: answer.statusCode,
+      text,
+      retryAfter,
+      /** The headers, with names in lower case. */
+      headers: answer.headers,
+      /** The time just before the request was sent, or the time in the header `Date` if that time is earlier. */
+      asOfMs,
+    };
   } catch (cause) {
     if (cause instanceof DirectoryError) throw cause;
     // The error has no `cause`, because the text of the cause can quote the requested address.

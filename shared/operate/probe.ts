@@ -259,21 +259,13 @@ async function eventsOf(id: PlatformGroupId, platform: Platform, sinceMs: number
   return found;
 }
 
-interface Written {
-  /** True if the group shows the name that was sent. White space and case are ignored. */
-  readonly isDone: boolean;
-  readonly isRefused: boolean;
-  readonly answer: string;
-  readonly shown: ObservedGroup;
-}
-
 /** @throws PlatformFailure if the failure does not depend on the content of the write */
 async function write(
   method: 'patch' | 'put',
   sent: { readonly name: string; readonly users?: ObservedGroup['users'] },
   { id, name: spokeId, platform, ports, signal, behindMs }: TestGroup,
   given?: VersionToken,
-): Promise<Written> {
+) {
   const { groups } = platform;
   const look = async () => {
     if (behindMs >= POLL_MS) await ports.sleep(behindMs + POLL_MS, signal);
@@ -288,7 +280,13 @@ async function write(
   const shown = await look();
   const isDone = [answer, shown].some(({ name }) => foldName(name) === foldName(sent.name));
   const isRefused = answer instanceof PlatformFailure;
-  return { isDone, isRefused, answer: isRefused ? `is refused with ${answer.status}` : 'is accepted', shown };
+  return {
+    /** True if the group shows the name that was sent. White space and case are ignored. */
+    isDone,
+    isRefused,
+    answer: isRefused ? `is refused with ${answer.status}` : 'is accepted',
+    shown,
+  };
 }
 
 /** Repeats a read until it returns a value or the time is over. */

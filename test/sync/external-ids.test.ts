@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { listDrift } from '../../shared/operate/lists.ts';
 import { releaseGroup } from '../../shared/operate/ownership.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
@@ -139,12 +140,14 @@ describe('external ids that the platform normalises', () => {
   });
 
   it('a copied group with a normalised external id is recorded as a duplicate', async () => {
-    const { world, deliver, groups, sweep: run } = await company(lowerCase);
+    const { world, deliver, groups, ref, sweep: run } = await company(lowerCase);
     await deliver({ snapshot: 'G1', of: ['a'] });
     world.advance(CREATE_SETTLE_MS);
     world.platform.copyAsOther(groups()[0]?.id ?? '');
     world.advance(HOUR_MS);
-    expect(await run()).toMatchObject({ duplicates: 1 });
+    await run();
+    const found = await listDrift(ref('G1').connection, world.toolPorts);
+    expect(found).toMatchObject([{ kind: 'duplicate_spoke_id' }]);
   });
 });
 

@@ -36,24 +36,26 @@ interface Comparing {
   readonly kind: FileKind;
 }
 
-interface Found {
-  added: number;
-  removed: number;
-  unmatched: number;
-  superseded: number;
+type Found = ReturnType<typeof nothingFound>;
+
+const nothingFound = () => ({
+  added: 0,
+  removed: 0,
+  unmatched: 0,
+  superseded: 0,
   /** The number of small groups that the import would empty without a hold. */
-  emptied: number;
-  smallGroups: number | undefined;
-  readonly pending: Map<PendingCause, number>;
-  readonly changes: ImportComparison['changes'][number][];
-  readonly changedSince: string[];
-  readonly otherSources: OtherSource[];
-  readonly newGroups: { readonly group: string; readonly groupName: string }[];
-  readonly otherIds: OtherId[];
-  readonly held: string[];
-  readonly renamed: ImportComparison['renamed'][number][];
-  readonly created: { readonly group: string; readonly name: string }[];
-}
+  emptied: 0,
+  smallGroups: undefined as number | undefined,
+  pending: new Map<PendingCause, number>(),
+  changes: [] as ImportComparison['changes'][number][],
+  changedSince: [] as string[],
+  otherSources: [] as OtherSource[],
+  newGroups: [] as { readonly group: string; readonly groupName: string }[],
+  otherIds: [] as OtherId[],
+  held: [] as string[],
+  renamed: [] as ImportComparison['renamed'][number][],
+  created: [] as { readonly group: string; readonly name: string }[],
+});
 
 /**
  * Returns the changes that the import of a file would make. Each group is compared with the stored desired state. A
@@ -65,23 +67,7 @@ export async function compareWithNow(
   connection: Connection,
   ports: ComparePorts,
 ): Promise<ImportComparison> {
-  const found: Found = {
-    added: 0,
-    removed: 0,
-    unmatched: 0,
-    superseded: 0,
-    emptied: 0,
-    smallGroups: undefined,
-    pending: new Map(),
-    changes: [],
-    changedSince: [],
-    otherSources: [],
-    newGroups: [],
-    otherIds: [],
-    held: [],
-    renamed: [],
-    created: [],
-  };
+  const found = nothingFound();
   for await (const one of byGroup(rows)) await compareGroup(one, found, { ...comparing, connection, ports });
   const { created, pending, emptied, smallGroups, otherSources, ...counted } = found;
   return {

@@ -37,27 +37,7 @@ function compareWithCount(
 }
 
 /** A group with all groups within it. Every list was read to its end. */
-export interface WholeGroup {
-  /** The facts of the group, from a request or a list. Otherwise they are from the last read and have no count. */
-  readonly group: DirectoryGroup;
-  readonly users: ReadonlyMap<MemberId, DirectoryUser>;
-  /** The groups within the group, on all levels: those that were read, and those that a list may lack by mistake. */
-  readonly below: readonly GroupId[];
-  /** The addresses of the groups in `below`, as far as the lists show them. */
-  readonly belowAddresses: readonly string[];
-  /** Whether a list is older than a report. Such a read must not be used. */
-  readonly isOld: boolean;
-  /** Whether a list had fewer users or groups than the directory counts, or may lack a nested group. */
-  readonly isShort: boolean;
-  /** Whether counts of the directory prove that every list is complete, except the groups in `unchecked`. */
-  readonly isCounted: boolean;
-  /** The groups whose count is not known, each with the numbers of its listed members. */
-  readonly unchecked: ReadonlyMap<GroupId, ListedCounts>;
-  /** The directory's count of direct users; the number of listed direct users if the facts have no count. */
-  readonly counted: number | undefined;
-  /** The time at which the oldest page was requested. */
-  readonly asOfMs: number;
-}
+export type WholeGroup = NonNullable<Awaited<ReturnType<typeof readWhole>>>;
 
 type ReadDirectory = Pick<Directory, 'group' | 'membersOf'>;
 
@@ -83,11 +63,7 @@ interface Reading {
  * @returns undefined if the directory has no such group
  * @throws DirectoryError if any part could not be read, except new nested groups of other companies
  */
-export async function readWhole(
-  directory: ReadDirectory,
-  id: GroupId,
-  reading: Reading,
-): Promise<WholeGroup | undefined> {
+export async function readWhole(directory: ReadDirectory, id: GroupId, reading: Reading) {
   const { nested, known, listed, questions, named = [] } = reading;
   const unchecked = new Map<GroupId, ListedCounts>();
   const find = finderOf(directory, { ...reading, id, unchecked });
@@ -103,17 +79,27 @@ export async function readWhole(
   const isListShort = read.some((direct) => direct.isShort);
   const isOld = isOlder(read, { nested, named });
   const unproven = isListShort || isOld ? gone : await questions.unproven(gone, [group.id, ...isListed]);
+  const users: ReadonlyMap<MemberId, DirectoryUser> = new Map(read.flatMap((one) => [...one.users]));
   return {
+    /** The facts of the group, from a request or a list. Otherwise they are from the last read and have no count. */
     group,
-    users: new Map(read.flatMap(({ users }) => [...users])),
+    users,
     // The next read must still expect the nested groups that an incomplete list did not show.
+    /** The groups within the group, on all levels: those that were read, and those that a list may lack by mistake. */
     below: [...isListed, ...unproven],
+    /** The addresses of the groups in `below`, as far as the lists show them. */
     belowAddresses: read.flatMap(({ groups }) => [...groups.values()].flatMap((address) => address ?? [])),
+    /** Whether a list is older than a report. Such a read must not be used. */
     isOld,
+    /** Whether a list had fewer users or groups than the directory counts, or may lack a nested group. */
     isShort: isListShort || unproven.length > 0,
+    /** Whether counts of the directory prove that every list is complete, except the groups in `unchecked`. */
     isCounted: read.every((direct) => direct.isCounted || unchecked.has(direct.group)),
+    /** The groups whose count is not known, each with the numbers of its listed members. */
     unchecked,
+    /** The directory's count of direct users; the number of listed direct users if the facts have no count. */
     counted: group.userCount ?? read.find((direct) => direct.group === group.id)?.users.size,
+    /** The time at which the oldest page was requested. */
     asOfMs: Math.min(listed.get(id)?.asOfMs ?? Number.POSITIVE_INFINITY, ...read.map(({ asOfMs }) => asOfMs)),
   };
 }
@@ -201,22 +187,13 @@ export async function checkCounts(
   return { ...whole, group, counted, isShort, isCounted, unchecked: new Map() };
 }
 
-interface DirectMembers {
-  readonly group: GroupId;
-  readonly users: ReadonlyMap<MemberId, DirectoryUser>;
-  /** The address of each group by its id; undefined if the list shows no address. */
-  readonly groups: ReadonlyMap<GroupId, string | undefined>;
-  readonly isShort: boolean;
-  /** Whether a count in the list or in the facts of the group proves that the list has all users. */
-  readonly isCounted: boolean;
-  readonly asOfMs: number;
-}
+type DirectMembers = Awaited<ReturnType<typeof readDirect>>;
 
 async function readDirect(
   directory: ReadDirectory,
   { id, userCount }: DirectoryGroup,
   nested: Reading['nested'],
-): Promise<DirectMembers> {
+) {
   const users = new Map<MemberId, DirectoryUser>();
   const groups = new Map<GroupId, string | undefined>();
   // If the directory returns no count, every number of listed members is accepted.
@@ -235,7 +212,14 @@ async function readDirect(
     throw new DirectoryError('odd', `members of group ${id}: expected at least one page, got none`);
   }
   const proof = proofOf(userCount, counted, { users: users.size, groups: groups.size });
-  return { group: id, users, groups, ...proof, asOfMs };
+  return {
+    group: id,
+    users,
+    /** The address of each group by its id; undefined if the list shows no address. */
+    groups,
+    ...proof,
+    asOfMs,
+  };
 }
 
 /** Compares a list with the count in the facts of its group, and with the counts of its pages. */

@@ -39,13 +39,13 @@ export interface Checking {
  * costs no call. Any other version is a suspected external change. The write that stores the suspected change raises
  * rev and marks the group dirty. Apply then fetches the group. Platform groups without a claim are never written
  * (invariant 6). If such a group has the spokeId of a linked group, it is recorded as a duplicate.
- * @returns the number of groups with a known version, and the number of newly recorded unmanaged groups
+ * @returns the number of groups with a known version
  */
 export async function checkGroups(
   connection: Connection,
   activity: ReadonlyMap<PlatformGroupId, readonly ActivityEvent[]>,
   checking: Checking,
-): Promise<{ readonly echoes: number; readonly duplicates: number }> {
+): Promise<number> {
   const { ports } = checking;
   const { now, before } = await ports.claims.owners(connection.company, [...activity.keys()]);
   const isMine = ([, owner]: readonly [PlatformGroupId, GroupRef]) => owner.connection === connection.name;
@@ -70,7 +70,8 @@ export async function checkGroups(
     else echoes += 1;
   }
   await markSuspected(suspected, ports);
-  return { echoes, duplicates: await recordDuplicates(connection.name, unmanaged, shown, checking) };
+  await recordDuplicates(connection.name, unmanaged, shown, checking);
+  return echoes;
 }
 
 export type Linked = GroupState & Required<Pick<GroupState, 'link'>>;
@@ -179,17 +180,15 @@ async function recordDuplicates(
   unmanaged: readonly (readonly [PlatformGroupId, readonly ActivityEvent[]])[],
   shown: ReadonlyMap<string, ListedGroup>,
   { platform, ports }: Checking,
-): Promise<number> {
-  let recorded = 0;
+): Promise<void> {
   for (const [id, activityEvents] of unmanaged) {
     const spokeId = shown.get(id)?.spokeId ?? null;
     if (spokeId === null) continue;
     const [state] = await ports.groups.readMany([{ connection, group: groupId(spokeId) }], () => {});
     if (state?.link === undefined || state.link.id === id) continue;
     const isLinkedThere = shown.has(state.link.id) || (await isThere(state.link.id, platform));
-    if (isLinkedThere && (await recordDuplicate(state, { id, activityEvents }, ports))) recorded += 1;
+    if (isLinkedThere) await recordDuplicate(state, { id, activityEvents }, ports);
   }
-  return recorded;
 }
 
 /** Whether the event may have set a spokeId. A change of members or a removal cannot set a spokeId. */
@@ -198,13 +197,12 @@ const mayClaimSpokeId = ({ type }: ActivityEvent): boolean => !/_MEMBER_|_REMOVE
 /**
  * Records an unmanaged platform group with the spokeId of a linked platform group. groupsync reports the group once and
  * never writes it. An operator decides which of the two groups to use (`adopt`).
- * @returns false if the group was recorded before
  */
 export async function recordDuplicate(
   { ref, link }: GroupState,
   { id, activityEvents }: { readonly id: PlatformGroupId; readonly activityEvents: readonly ActivityEvent[] },
   { drift, clock }: Pick<ReconcilePorts, 'drift' | 'clock'>,
-): Promise<boolean> {
+): Promise<void> {
   const nowMs = clock();
   const parts = JSON.stringify([ref.group, id, 'duplicate']);
   const recordId = createHash('sha256').update(parts).digest('hex').slice(0, 32);
@@ -220,12 +218,11 @@ export async function recordDuplicate(
     settledBy: 'report',
     settledAtMs: nowMs,
   });
-  if (isNew || activityEvents.length === 0) return isNew;
+  if (isNew || activityEvents.length === 0) return;
   // The sweep may have recorded the group before the feed reported the initiator. In this case, the record gets the
   // initiator now.
   for (const record of await drift.read(ref, [recordId])) {
     const named = attributeTo(record, new Map([[id, activityEvents]]));
     if (named.initiator !== UNKNOWN_INITIATOR) await drift.attribute(ref, recordId, named);
   }
-  return false;
 }

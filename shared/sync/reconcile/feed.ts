@@ -22,8 +22,6 @@ const MAX_REFUSALS = 3;
 
 interface FeedRun {
   readonly report: ReconcileReport;
-  /** The number of newly recorded platform groups that have the spokeId of another group. */
-  readonly duplicates: number;
   /** The sweep of this run, if it ran because events may have been missed. The report includes its numbers. */
   readonly sweep?: SweepRun;
   /** The reason why the feed was not read to its end. The events before the failure are recorded and reported. */
@@ -33,7 +31,7 @@ interface FeedRun {
 interface Reading extends Checking {
   readonly connection: Connection;
   readonly lease: Lease;
-  readonly totals: Totals & { duplicates: number };
+  readonly totals: Totals;
   /** The time before which the run should end, in milliseconds since 1970. */
   readonly deadlineMs: number;
 }
@@ -71,7 +69,7 @@ async function followOpenly(connection: Connection, ports: ReconcilePorts, deadl
       platform,
       ports,
       lease,
-      totals: { ...emptyTotals(), duplicates: 0 },
+      totals: emptyTotals(),
       deadlineMs,
     };
     return await run(begun.position, startedAtMs, reading);
@@ -83,15 +81,14 @@ async function followOpenly(connection: Connection, ports: ReconcilePorts, deadl
 async function run(before: FeedPosition | undefined, startedAtMs: number, reading: Reading) {
   const { connection, ports } = reading;
   const { position, failure } = await readToTheEnd(before ?? firstPosition(startedAtMs), reading);
-  const { duplicates, ...totals } = reading.totals;
-  const report = await reportOf(connection, totals, {
+  const report = await reportOf(connection, reading.totals, {
     drift: ports.drift,
     cursor: position.cursor,
     drifted: [before?.writtenAtMs ?? 0, position.writtenAtMs],
     startedAtMs,
     nowMs: ports.clock(),
   });
-  const ending = { duplicates, ...(failure === undefined ? {} : { failure }) };
+  const ending = failure === undefined ? {} : { failure };
   const isClosed = failure !== undefined && (await reportToGate(connection, failure, ports));
   if (isClosed || !position.needsSweep || ports.clock() >= reading.deadlineMs) return { report, ...ending };
   const swept = await compareAll(connection, ports, reading.deadlineMs);
@@ -166,7 +163,7 @@ async function record(pages: FeedPages, position: FeedPosition, reading: Reading
   const { connection, platform, ports, lease, totals } = reading;
   const events = freshEvents(pages, position);
   const activity = activityByGroup(events);
-  const { echoes, duplicates } = await checkGroups(connection, activity, { platform, ports });
+  const echoes = await checkGroups(connection, activity, { platform, ports });
   const moved = movedOn(position, pages, ports.clock());
   if (!(await ports.feed.write(connection.name, moved, lease))) {
     throw new Error('another run now reads the feed, because this run was suspended for too long');
@@ -176,7 +173,6 @@ async function record(pages: FeedPages, position: FeedPosition, reading: Reading
   totals.eventsRead += events.length;
   totals.groupsTouched += activity.size;
   totals.echoes += echoes;
-  totals.duplicates += duplicates;
   return moved;
 }
 

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { ReconcileReport } from '../../contract/answers/reconcile.ts';
 import { contentDigest, isSameContent } from '../../domain/content-digest.ts';
 import { type GroupState, READS_BEHIND_MS } from '../../domain/group-state.ts';
 import { holdsOf } from '../../domain/hold.ts';
@@ -38,20 +37,7 @@ const STUCK_MS = 15 * 60_000;
 const GARBAGE_TURNS = 24;
 const HOUR_MS = 3_600_000;
 
-export interface SweepRun {
-  readonly report: ReconcileReport;
-  /** Whether the list lacked too many linked groups. The sweep then marks none of the missing groups. */
-  readonly halted: boolean;
-  /** The number of newly recorded platform groups that have the spokeId of another group. */
-  readonly duplicates: number;
-  /**
-   * The number of ids in managed groups that belong to no known employee, and the number of new records; undefined if
-   * the sweep could not read all employees.
-   */
-  readonly unknownUsers: { readonly ids: number; readonly newRecords: number } | undefined;
-  /** The ids of groups whose items cannot be read. The sweep skipped these groups. */
-  readonly unreadable: readonly string[];
-}
+export type SweepRun = Awaited<ReturnType<typeof compareAll>>;
 
 /**
  * The data of a listed group that the sweep needs. Only users that are not bound persons are kept, because a million
@@ -89,11 +75,7 @@ export const sweep = (
   deadlineMs = Number.POSITIVE_INFINITY,
 ): Promise<SweepRun> => throughGate(connection, ports, () => compareAll(connection, ports, deadlineMs));
 
-export async function compareAll(
-  connection: Connection,
-  ports: ReconcilePorts,
-  deadlineMs: number,
-): Promise<SweepRun> {
+export async function compareAll(connection: Connection, ports: ReconcilePorts, deadlineMs: number) {
   const startedAtMs = ports.clock();
   const platform = await ports.platforms.open(connection);
   const unreadable = new Set<string>();
@@ -135,11 +117,11 @@ export async function compareAll(
   totals.missing = missing.length;
   const halted = missing.length >= MIN_MISSING && missing.length > linked.size * MAX_MISSING_SHARE;
   if (!halted) await markMissing(missing, sweeping);
-  const duplicates = await recordUnmanaged(linked, sweeping);
+  await recordUnmanaged(linked, sweeping);
   const solvable = [...new Set(await groupsOfSolvable(connection, ports))];
   const refs = solvable.map((group) => ({ connection: connection.name, group }));
   await wake(refs, sweeping);
-  const unknownUsers = await recordUnknownUsers(unbound, known, sweeping);
+  await recordUnknownUsers(unbound, known, sweeping);
   const nowMs = ports.clock();
   const report = await reportOf(connection, totals, {
     drift: ports.drift,
@@ -148,7 +130,13 @@ export async function compareAll(
     startedAtMs,
     nowMs,
   });
-  return { report, halted, duplicates, unknownUsers, unreadable: [...unreadable] };
+  return {
+    report,
+    /** Whether the list lacked too many linked groups. The sweep then marks none of the missing groups. */
+    halted,
+    /** The ids of groups whose items cannot be read. The sweep skipped these groups. */
+    unreadable: [...unreadable],
+  };
 }
 
 async function listOf(platform: Platform, bound: ReadonlySet<string>): Promise<ReadonlyMap<string, Listed>> {
@@ -272,9 +260,8 @@ async function wake(refs: readonly GroupRef[], { ports, totals }: Sweeping): Pro
  * linked to another existing platform group, two platform groups have the same external id, and an operator must
  * choose. If the platform group was the previous link of the directory group and counted as gone, it is linked again. A
  * group that is excluded by the settings is not linked.
- * @returns the number of newly recorded duplicates
  */
-async function recordUnmanaged(linked: ReadonlySet<string>, sweeping: Sweeping): Promise<number> {
+async function recordUnmanaged(linked: ReadonlySet<string>, sweeping: Sweeping): Promise<void> {
   const { connection, listed, ports, totals } = sweeping;
   const unmanaged = [...listed].flatMap(([id, { spokeId }]) =>
     linked.has(id) ? [] : [{ id: id as PlatformGroupId, spokeId }],
@@ -292,7 +279,6 @@ async function recordUnmanaged(linked: ReadonlySet<string>, sweeping: Sweeping):
   const refs = [...named].map((group) => ({ connection: connection.name, group }));
   const found = await ports.groups.readMany(refs, sweeping.passOver);
   const states = new Map(found.map((state) => [String(state.ref.group), state]));
-  let duplicates = 0;
   for (const { id, spokeId, groups } of unowned) {
     const state = groups.map((group) => states.get(group)).find((one) => one !== undefined);
     if (state === undefined) continue;
@@ -300,9 +286,8 @@ async function recordUnmanaged(linked: ReadonlySet<string>, sweeping: Sweeping):
     if (spokeId === null) continue;
     totals.orphans += 1;
     const isLinked = state.link !== undefined && listed.has(state.link.id);
-    if (isLinked && (await recordDuplicate(state, { id, activityEvents: [] }, ports))) duplicates += 1;
+    if (isLinked) await recordDuplicate(state, { id, activityEvents: [] }, ports);
   }
-  return duplicates;
 }
 
 /** Returns the directory groups to which an unowned platform group may belong, the most likely group first. */

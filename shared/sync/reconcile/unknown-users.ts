@@ -47,27 +47,20 @@ interface Seeking extends Checking {
 /**
  * Records ids in managed groups that belong to no present or terminated employee. A client wrote such an id by mistake,
  * or the setting `memberIdField` names the wrong kind of id. The employees are listed only if an id is not in the
- * people index.
- * @returns the numbers of such ids and of new records; undefined if the function could not read all employees before
- * the deadline
+ * people index. If they cannot be read before the deadline, nothing is recorded.
  */
 export async function recordUnknownUsers(
   groups: readonly UnboundUsers[],
   known: KnownPeople,
   seeking: Seeking,
-): Promise<{ readonly ids: number; readonly newRecords: number } | undefined> {
+): Promise<void> {
   const ids = new Set(groups.flatMap(({ users }) => users));
   const employees = await employeesAmong(ids, known, seeking);
-  if (employees === undefined) return undefined;
-  const unknown = new Set<string>();
-  let newRecords = 0;
+  if (employees === undefined) return;
   for (const { state, users } of groups) {
     const unknownIds = users.filter((user) => !employees.has(user));
-    if (unknownIds.length === 0) continue;
-    for (const id of unknownIds) unknown.add(id);
-    if (await record(state, unknownIds, seeking.ports)) newRecords += 1;
+    if (unknownIds.length > 0) await record(state, unknownIds, seeking.ports);
   }
-  return { ids: unknown.size, newRecords };
 }
 
 /** @returns ids of employees, including every given id that belongs to an employee */
@@ -136,16 +129,16 @@ function addAll<Id>(ids: Set<Id>, more: readonly Id[]): void {
 const idOf = (person: { readonly role: RoleId; readonly userId?: string }, field: IdField) =>
   field === 'id' ? person.role : person.userId;
 
-/** @returns false if the same ids of the group were recorded before */
+/** Records the ids, unless the same ids of the group were recorded before. */
 async function record(
   { ref, link }: Linked,
   unknownIds: readonly string[],
   { drift, clock }: Pick<ReconcilePorts, 'drift' | 'clock'>,
-): Promise<boolean> {
+): Promise<void> {
   const nowMs = clock();
   const after = [...new Set(unknownIds)].sort();
   const parts = JSON.stringify([ref.group, link.id, 'unknown_users', after]);
-  return drift.record(ref.connection, {
+  await drift.record(ref.connection, {
     id: createHash('sha256').update(parts).digest('hex').slice(0, 32),
     group: ref.group,
     platformId: link.id,

@@ -259,8 +259,8 @@ describe('groups that the feed names', () => {
     ]);
     await world.link('g');
     expect(world.stranger('g')).toBe('company-3');
-    expect((await run(world))?.duplicates).toBe(1);
-    expect((await run(world))?.duplicates).toBe(0);
+    await run(world);
+    await run(world);
     expect(await world.drift()).toMatchObject([
       {
         kind: 'duplicate_spoke_id',
@@ -281,7 +281,7 @@ describe('groups that the feed names', () => {
     await world.link('g');
     world.lose('g');
     expect(world.stranger('g')).toBe('company-3');
-    expect((await run(world))?.duplicates).toBe(0);
+    await run(world);
     expect(await world.drift()).toEqual([]);
   });
 });
