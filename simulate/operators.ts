@@ -194,7 +194,7 @@ const COMMANDS: { readonly [Kind in OperatorAction['kind']]: Command<ActionOf<Ki
   },
   async rebind({ name, tool }, { member, role }) {
     const binding = { member: memberId(member), role: roleId(role) };
-    return (await rebindMember(name, binding, tool)).kind === 'rebound';
+    return (await rebindMember(name, binding, tool)) !== undefined;
   },
   block: changeBlock,
   unblock: changeBlock,

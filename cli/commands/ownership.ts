@@ -142,14 +142,13 @@ async function rebind(context: Context, text: string, role: string): Promise<num
   const { member: memberName } = await context.names({ members: [member] });
   if (!(await context.confirm(`Is ${memberName(member)} the employee ${role}?`))) return EXIT.failed;
   const ids = { member, role: roleId(role) };
-  const outcome = await rebindMember(connection, ids, await context.ports());
-  const isBound = outcome.kind === 'rebound';
-  const groups = isBound ? outcome.groups : [];
-  const message = isBound
+  const groups = await rebindMember(connection, ids, await context.ports());
+  const message = groups
     ? `bound; ${plural(groups.length, 'group')} will be synced`
     : `employee ${role} is unknown; correct the id, or refresh the employees: groupsync people refresh`;
-  out.answer({ member, role, outcome: outcome.kind, groups }, () => out.line(message));
-  return isBound ? EXIT.done : EXIT.failed;
+  const outcome = groups ? 'rebound' : 'unknown_person';
+  out.answer({ member, role, outcome, groups: groups ?? [] }, () => out.line(message));
+  return groups ? EXIT.done : EXIT.failed;
 }
 
 async function forget(context: Context, text: string): Promise<number> {

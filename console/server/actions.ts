@@ -166,8 +166,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   ),
   rebind: action(z.object({ member: text, role: text }), async ({ member, role }, context) => {
     const who = { member: memberId(member), role: roleId(role) };
-    const { kind } = await rebindMember(context.connection, who, context.ports);
-    if (kind !== 'rebound')
+    if ((await rebindMember(context.connection, who, context.ports)) === undefined)
       throw new NotFound(
         `employee ${role} is unknown. To read the employees again, run: groupsync people refresh`,
       );

@@ -92,7 +92,6 @@ export function createDeployment(
   const { prefix, region, isLocal } = options;
   return {
     region,
-    isLocal,
     account: async () =>
       isLocal ? undefined : (await sdk.sts.send(new GetCallerIdentityCommand({}))).Account,
     queue: async (key) => {

@@ -50,15 +50,15 @@ export async function fanOutUser(
   return reached;
 }
 
-/** Fans out a user and wakes the groups. If waking a group fails, the requeue job resumes the fan-out. */
+/** Fans out a user, wakes the groups, and returns them. If waking a group fails, the requeue job resumes the fan-out. */
 export async function fanOutAndWake(
   connection: ConnectionName,
   user: UserState,
   ports: WakePorts & { readonly users: UserStore },
-): Promise<{ readonly groups: readonly GroupId[]; readonly unwoken: number }> {
+): Promise<readonly GroupId[]> {
   const groups = await fanOutUser(ports.users, connection, user);
   const refs = groups.map((group) => ({ connection, group }));
   const unwoken = await wakeGroups(refs, ports);
   if (unwoken.length === 0) await ports.users.endFanOut(connection, user.member, user.revision);
-  return { groups, unwoken: unwoken.length };
+  return groups;
 }

@@ -119,7 +119,7 @@ async function judgeBindings(
     // member has not stored the binding yet.
     if (!isListed || (isDoubted && user?.role === undefined)) return [];
     const changed = isDoubted && user ? await judgeAgain(user, { binding, person }, connection, ports) : {};
-    const groups = changed.user === undefined ? [] : (await fanOutAndWake(name, changed.user, ports)).groups;
+    const groups = changed.user === undefined ? [] : await fanOutAndWake(name, changed.user, ports);
     if (!changed.isOpen) await ports.people.prove(name, binding);
     return groups;
   });

@@ -29,7 +29,6 @@ const STOPPED =
 function soundDeployment(): Deployment {
   return {
     region: 'eu-west-1',
-    isLocal: false,
     allowsLoopback: false,
     account: async () => '111122223333',
     queue: async (key): Promise<QueueFacts> => ({

@@ -99,7 +99,6 @@ export interface StackClient {
 /** Reads the deployed resources. Each method returns undefined if the resource does not exist. */
 export interface Deployment {
   readonly region: string;
-  readonly isLocal: boolean;
   /** Whether the functions run on this machine: as a local stack, or in an emulator. */
   readonly allowsLoopback: boolean;
   /** True in the deployed console, whose IAM role permits only some of these reads, such as `queue`. */

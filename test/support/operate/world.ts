@@ -169,7 +169,6 @@ export function createWorld(
     sessions: createConsoleSessionStore(table),
     deployment: {
       region: 'us-east-1',
-      isLocal: false,
       allowsLoopback: false,
       account: async () => '000000000000',
       queue: async () => undefined,
