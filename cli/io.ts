@@ -82,7 +82,6 @@ const CSV_COMMANDS: ReadonlySet<string> = new Set([
   'console sessions list',
   'directory groups',
   'dlq list',
-  'drift',
   'export',
   'groups',
   'holds list',

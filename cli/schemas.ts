@@ -25,12 +25,7 @@ import {
 } from '../shared/contract/answers/groups.ts';
 import { HeldGroupReport, HoldRow } from '../shared/contract/answers/holds.ts';
 import { AdoptionPreview, PlatformGroupsReport } from '../shared/contract/answers/platform-groups.ts';
-import {
-  DriftRow,
-  PeoplePreview,
-  PeopleReport,
-  ReconcileReport,
-} from '../shared/contract/answers/reconcile.ts';
+import { PeoplePreview, PeopleReport, ReconcileReport } from '../shared/contract/answers/reconcile.ts';
 import {
   ConnectionRow,
   CredentialReport,
@@ -227,7 +222,6 @@ export const OUTPUT_SCHEMAS = {
   members: GroupMembers,
   export: ExportReport,
   pending: z.object({ pending: z.array(PendingRow) }),
-  drift: z.object({ drift: z.array(DriftRow) }),
   log: LogReport,
   audit: LogReport,
   'audit verify': AuditCheck,

@@ -94,7 +94,6 @@ const STEPS: readonly Step[] = [
   { run: 'explain Engineering ann@acme.test' },
   { run: 'explain 00g2 00u-zoe' },
   { run: 'reconcile' },
-  { run: 'drift' },
   { run: 'platform-groups' },
   { run: 'doctor' },
   '## Plan, sync, approve',

@@ -12,7 +12,7 @@ import { EXIT, HintedError } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { dirtyGroups, follow, NO_WAIT, type Wait } from './follow.ts';
-import { effectOn, effectText, effectLines } from './plan.ts';
+import { effectLines, effectOn, effectText } from './plan.ts';
 
 /**
  * The function answers with one report for each connection, so here with one report. `--json` prints all its fields.
@@ -107,7 +107,7 @@ async function runNow(
   const found = drift.filter(({ id, settledBy }) => !known.has(`${id} ${settledBy}`));
   const own = isFollowed ? { ...report, ...countsOf(found) } : report;
   out.answer(own, () => out.line(skipped.success ? `not run: ${skipped.data.skipped}` : formatRun(own)));
-  if (found.length > 0) out.note('next: groupsync drift --since 10m');
+  if (found.length > 0) out.note('next: groupsync log --action drift --since 10m');
   return skipped.success ? EXIT.attention : code;
 }
 

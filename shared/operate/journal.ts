@@ -92,7 +92,6 @@ async function entryOf({ action, changes, group, reason }: Action, ports: Journa
 export interface ReadOfPeople {
   readonly what:
     | 'activity'
-    | 'drift'
     | 'export'
     | 'hold'
     | 'members'

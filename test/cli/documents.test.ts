@@ -27,7 +27,7 @@ async function worldOf(settings = {}) {
 
 /** Documents that journey.e2e.test.ts checks. */
 const ON_A_STACK = [
-  ...['audit', 'connect', 'connections list', 'dlq list', 'dlq replay', 'dlq show', 'doctor', 'drift'],
+  ...['audit', 'connect', 'connections list', 'dlq list', 'dlq replay', 'dlq show', 'doctor'],
   ...['events send', 'events validate', 'explain', 'groups', 'holds', 'import', 'pending', 'people refresh'],
   ...['plan', 'reconcile', 'status', 'status GROUP', 'sync'],
 ];

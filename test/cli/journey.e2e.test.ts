@@ -232,7 +232,6 @@ describe('first steps of a new operator', () => {
     expect(again.json.checks.map(({ name }: { name: string }) => name)).toEqual([
       'default: unmatched members',
     ]);
-    expect((await document('drift', ['drift'])).json.drift).toEqual([]);
     expect((await document('holds', ['holds'])).json.holds).toEqual([]);
   });
 

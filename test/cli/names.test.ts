@@ -158,7 +158,7 @@ it('--no-names removes every name and address from the output', async () => {
   writeFileSync(join(cwd, 'three.csv'), 'Nova,Ada Archer,ada@acme.test\n');
   writeFileSync(join(cwd, 'bad.csv'), 'group id,group name,member id,email\ng,Nova,m-ada,Ada Archer\n');
   const commands = `status|status g|status Engineering|groups|plan|plan g h|explain g m-ada|explain g ada@acme.test
-    explain h unknown@acme.test|explain g zed|person ada|person m-zed|pending|drift|log|log --group g|log --member ada
+    explain h unknown@acme.test|explain g zed|person ada|person m-zed|pending|log|log --group g|log --member ada
     audit|audit g|audit h|audit paused-group|status paused-group|holds|holds show g|holds show g --csv out.csv|holds approve g --reason x --yes
     holds reject g --again --reason x --yes|dlq list|dlq show deadLetter-1|dlq discard deadLetter-1 --reason x --yes|doctor
     import three.csv --dry-run|import bad.csv --dry-run|import c.csv --dry-run --as-of now|import c.csv --as-of now --yes|sync g --yes --timeout 1|sync h --yes --timeout 1

@@ -121,7 +121,7 @@ it('the command reconcile waits for the end of the run and reports its result', 
   expect(ran.stdout).toBe(
     '3 events of the feed read; 1 group checked; 1 restored; by others: 1 members_added\n',
   );
-  expect(ran.stderr).toMatch(/next: groupsync drift --since 10m\n$/);
+  expect(ran.stderr).toMatch(/next: groupsync log --action drift --since 10m\n$/);
   const again = await runCli(['reconcile', '--no-wait', '--json'], { ports: around });
   expect(again.json).toMatchObject({ eventsRead: 3, drift: {}, restored: 0 });
 });

@@ -169,7 +169,7 @@ describe('command line', () => {
     ['an unknown group', ['status', 'nope'], /no group of connection default/],
     ['an unknown member', ['explain', 'g', 'nope'], /no event has ever named/],
     ['a missing dead-lettered message', ['dlq', 'show', 'nope'], /dlq list/],
-    ...['status', 'holds', 'pending', 'drift', 'person x', 'forget x --yes'].map((line) => {
+    ...['status', 'holds', 'pending', 'person x', 'forget x --yes'].map((line) => {
       const args = [...line.split(' '), '--connection', 'other'];
       return [`a connection that is not there: ${line}`, args, /connect other\n.* connections/] as const;
     }),

@@ -63,7 +63,7 @@ const READING: readonly (readonly string[])[] = [
     ['doctor'],
     ['connections'],
     ['connections', 'show'],
-    ['drift'],
+    ['log', '--action', 'drift'],
   ],
   ...[
     ['resume', '--yes'],

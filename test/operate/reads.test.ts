@@ -27,7 +27,6 @@ describe('setting auditReads', () => {
     ['plan g', 'read_plan', 'g', 'g'],
     ['plan', 'read_plan', null, undefined],
     ['pending', 'read_pending', null, undefined],
-    ['drift', 'read_drift', null, undefined],
     ['log', 'read_activity', null, undefined],
     ['audit g', 'read_activity', 'g', 'g'],
     ['audit', 'read_activity', null, undefined],
