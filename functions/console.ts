@@ -75,14 +75,7 @@ const HEADERS_READ = ['origin', 'sec-fetch-site', 'x-groupsync-token'] as const;
 const NO_ASCII = /[^\x20-\x7e]/;
 
 /** The console does not use the host of a request, so the URL gets an invented host. */
-function requestOf({
-  body,
-  isBase64Encoded,
-  requestContext,
-  headers,
-  cookies,
-  ...event
-}: HttpEvent): Request {
+function requestOf({ body, isBase64Encoded, requestContext, headers, cookies, ...event }: HttpEvent) {
   const { method } = requestContext.http;
   const sent = new Headers();
   for (const name of HEADERS_READ) {

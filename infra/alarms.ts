@@ -190,10 +190,7 @@ function scheduledWork({ settings, reconcile }: AlarmsProps): readonly AlarmSpec
   ];
 }
 
-const byName = (
-  functions: readonly ConnectorFunction[],
-  metric: (one: IFunction) => IMetric,
-): Readonly<Record<string, IMetric>> =>
+const byName = (functions: readonly ConnectorFunction[], metric: (one: IFunction) => IMetric) =>
   Object.fromEntries(functions.map((one) => [one.name, metric(one.function)]));
 
 /** Failed requests of the console have an alarm of their own, and so has a late copy of the audit. */

@@ -198,10 +198,7 @@ export async function connectDirectory(
   return EXIT.done;
 }
 
-const previewByKey = (
-  { connection, setting, present }: NamedDirectory,
-  ports: ToolPorts,
-): Promise<DirectoryPreview> =>
+const previewByKey = ({ connection, setting, present }: NamedDirectory, ports: ToolPorts) =>
   present()
     .then((directory) => previewDirectory(connection, directory, ports))
     .catch((error: Error) => {
@@ -225,10 +222,7 @@ const TrialAnswer = z.object({
  * Without a key, only the role of the deployed function can sign in, so the function reads the directory. The function
  * cannot call the platform, so this command compares the directory with the platform's groups.
  */
-async function previewByFunction(
-  { connection, setting }: NamedDirectory,
-  ports: ToolPorts,
-): Promise<DirectoryPreview> {
+async function previewByFunction({ connection, setting }: NamedDirectory, ports: ToolPorts) {
   const { name } = connection;
   const answer = await ports.functions
     .run('directory', { connection: name, preview: setting })

@@ -100,11 +100,7 @@ async function status({ out, connected }: Context): Promise<number> {
   return hasGroups || hasFault ? EXIT.attention : EXIT.done;
 }
 
-function statusLines(
-  report: DirectoryStatus,
-  kind: string,
-  red: (text: string) => string,
-): readonly string[] {
+function statusLines(report: DirectoryStatus, kind: string, red: (text: string) => string) {
   const { groups: count, states, due, listedAt, oldestReadAt, otherSource, differing } = report;
   const { freshness } = report;
   const named = Object.entries(states).filter(([, number]) => number > 0);

@@ -5,12 +5,7 @@ import type { ImportReport } from '../../shared/contract/answers/files.ts';
 import type { StateRule } from '../../shared/operate/import/account-state.ts';
 import { COLUMN_KEYS, type Headings } from '../../shared/operate/import/columns.ts';
 import { compareWithNow } from '../../shared/operate/import/compare.ts';
-import {
-  createDirectory,
-  type Directory,
-  type NamedGroup,
-  NO_DIRECTORY,
-} from '../../shared/operate/import/directory.ts';
+import { createDirectory, type Directory, NO_DIRECTORY } from '../../shared/operate/import/directory.ts';
 import type { FileKind } from '../../shared/operate/import/identify.ts';
 import { type ImportPlan, importCsv } from '../../shared/operate/import/import.ts';
 import { countedStates } from '../../shared/operate/import/read-file.ts';
@@ -133,10 +128,7 @@ async function importFile(context: Context, file: string, flags: ImportFlags): P
   return exitCodeOf(report, dryRun);
 }
 
-function exitCodeOf(
-  { errorCount, refusedCount, unsent, sent, comparison }: ImportReport,
-  dryRun: boolean,
-): number {
+function exitCodeOf({ errorCount, refusedCount, unsent, sent, comparison }: ImportReport, dryRun: boolean) {
   if (errorCount > 0) return EXIT.failed;
   if (!sent && !dryRun) return EXIT.failed;
   const isOld = (comparison?.changedSince?.length ?? 0) > 0;
@@ -197,10 +189,7 @@ function printNext(
 }
 
 /** Returns the options of the suggested command: the given options, and the options that the file suggests. */
-function argumentsOf(
-  { columns, delimiter: sign, skipLines }: ImportReport,
-  flags: ImportFlags,
-): readonly string[] {
+function argumentsOf({ columns, delimiter: sign, skipLines }: ImportReport, flags: ImportFlags) {
   const options = Object.entries({
     delimiter: sign ?? flags.delimiter,
     'skip-lines': skipLines ?? flags.skipLines,
@@ -251,11 +240,7 @@ async function openDirectory(context: Context, dryRun: boolean): Promise<OpenedD
   }
 }
 
-async function givenGroup(
-  { out }: Context,
-  { group: text, add, remove }: ImportFlags,
-  directory: Directory,
-): Promise<NamedGroup | undefined> {
+async function givenGroup({ out }: Context, { group: text, add, remove }: ImportFlags, directory: Directory) {
   if (text === undefined) return undefined;
   if (text.trim() === '') throw new UsageError('--group: expected the id or name of a group, got nothing');
   const group = await directory.groupOf(text.trim());

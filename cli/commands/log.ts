@@ -212,12 +212,7 @@ function namesIn({ names }: Context, entries: readonly LogEntry[]): Promise<Name
  * Prints one row for each change, and one row for an entry without changes. With the ids of a member, the changes of
  * other members in the same entry are left out.
  */
-function printCsv(
-  entries: readonly LogEntry[],
-  names: Names,
-  out: Context['out'],
-  ids: LogFilter['member'],
-): void {
+function printCsv(entries: readonly LogEntry[], names: Names, out: Context['out'], ids: LogFilter['member']) {
   const rows = entries.flatMap((entry) => {
     const { before, after } = entry;
     const itself = { kind: '', member: entry.member, before, after, reason: '' };

@@ -138,11 +138,7 @@ function printSynced({ synced, stopped }: SyncReport, names: Names, { out }: Con
 const planOrReport = (context: Context, refs: readonly GroupRef[]) =>
   unlessPlatformFails(context, [], () => planAll(context, refs));
 
-async function unlessPlatformFails<Result>(
-  { out }: Context,
-  otherwise: Result,
-  plan: () => Promise<Result>,
-): Promise<Result> {
+async function unlessPlatformFails<Result>({ out }: Context, otherwise: Result, plan: () => Promise<Result>) {
   return plan().catch((cause: unknown) => {
     if (!(cause instanceof PlatformFailure)) throw cause;
     out.note(`the effect cannot be planned: ${cause.message}`);

@@ -56,10 +56,7 @@ const previous = (text: string): number => (text === 'none' ? 0 : age(text));
 const endOf = (lifetimeMs: number, nowMs: number) =>
   Number.isFinite(lifetimeMs) ? nowMs + lifetimeMs : undefined;
 
-async function create(
-  context: Context,
-  { expires = DEFAULT_LIFETIME_MS }: { readonly expires?: number },
-): Promise<number> {
+async function create(context: Context, { expires = DEFAULT_LIFETIME_MS }: { readonly expires?: number }) {
   const { ports: tool } = await context.connected();
   const made = await issueClient(context.connection, endOf(expires, tool.clock()), tool);
   return showSecret(made, undefined, context);

@@ -91,12 +91,7 @@ function printStatus(status: StatusReport, { out }: Context): void {
   );
 }
 
-const requestLines = ({
-  settingRequests,
-  blocked,
-  keptMembers,
-  openMoves,
-}: StatusReport): readonly string[] => [
+const requestLines = ({ settingRequests, blocked, keptMembers, openMoves }: StatusReport) => [
   ...(settingRequests > 0
     ? [`requests    ${settingRequests} for settings, ends of blocks or SCIM tokens`]
     : []),

@@ -15,10 +15,7 @@ export function addUpgrade(program: Command, act: Act): void {
     .action(act(upgrade));
 }
 
-async function upgrade(
-  { out, prefix, ports }: Context,
-  { check }: { readonly check?: boolean },
-): Promise<number> {
+async function upgrade({ out, prefix, ports }: Context, { check }: { readonly check?: boolean }) {
   if (check !== true)
     throw new UsageError('upgrade: expected --check; "groupsync deploy" upgrades the stage');
   const { stacks, region } = (await ports()).deployment;

@@ -99,10 +99,7 @@ function newLines(groups: NonNullable<ImportComparison['newGroups']>): readonly 
   return [`new ${groups.length === 1 ? 'group' : 'groups'}: ${listed.join(', ')}${rest}`];
 }
 
-async function otherIdLines(
-  context: Context,
-  otherIds: NonNullable<ImportComparison['otherIds']>,
-): Promise<readonly string[]> {
+async function otherIdLines(context: Context, otherIds: NonNullable<ImportComparison['otherIds']>) {
   const [first] = otherIds;
   if (first === undefined) return [];
   const names = await context.names({ members: [first.known] });

@@ -50,10 +50,7 @@ async function publish(TopicArn: string, notice: Notice, sns: SNSClient): Promis
   await sns.send(new PublishCommand({ TopicArn, Subject, Message: notice.join('\n') }));
 }
 
-async function post(
-  notice: Notice,
-  { prefix, secrets, dispatcher, isLocal }: NotifierOptions,
-): Promise<void> {
+async function post(notice: Notice, { prefix, secrets, dispatcher, isLocal }: NotifierOptions) {
   const SecretId = notifySecretName(prefix);
   const { SecretString = '' } = await secrets.send(new GetSecretValueCommand({ SecretId }));
   const secret = parseJson(SecretString);

@@ -70,11 +70,7 @@ interface SecretPlace {
 const RECOVERY_DAYS = 7;
 
 /** Stores credentials as a new secret, or as a new version. A secret that is being deleted is restored first. */
-async function putSecret(
-  { client, keyOf }: SecretPlace,
-  Name: string,
-  SecretString: string,
-): Promise<string> {
+async function putSecret({ client, keyOf }: SecretPlace, Name: string, SecretString: string) {
   try {
     const KmsKeyId = await keyOf();
     const created = await client.send(

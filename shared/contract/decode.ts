@@ -106,10 +106,7 @@ export function decodeMessage(given: MessageToDecode): DecodedMessage {
  * Returns the rejection of a message that names another connection than the connection of its queue. One event with
  * another connection is enough to reject the whole message.
  */
-function otherConnection(
-  { bound, connection }: MessageToDecode,
-  events: readonly DirectoryEvent[],
-): Invalid | undefined {
+function otherConnection({ bound, connection }: MessageToDecode, events: readonly DirectoryEvent[]) {
   if (bound === undefined) return undefined;
   const { queue, to } = bound;
   const other = [connection, ...events.map((event) => event.connection)].find((name) => name !== to);
@@ -219,11 +216,7 @@ const hasOwnPlace = (reading: Piece['reading']): boolean =>
  * Returns the stamp parts of the first change of a piece; undefined if no level of the message gives a time and an id.
  * @param slot the number of earlier events of this message, which distinguishes events with the message's time and id
  */
-function stampPartsOf(
-  { reading, place }: Piece,
-  slot: number,
-  delivery: Delivery,
-): PieceStampParts | undefined {
+function stampPartsOf({ reading, place }: Piece, slot: number, delivery: Delivery) {
   const fields: Partial<Changes> = reading.kind === 'changes' ? reading : {};
   const own = placeWithin(place, fields);
   if (own === undefined) return undefined;

@@ -2,7 +2,7 @@ import type { ExplainedEvent, Explanation, LogEntry } from '../contract/answers/
 import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import type { GroupState } from '../domain/group-state.ts';
-import { type GroupRef, type MemberId, memberId, roleId } from '../domain/ids.ts';
+import { type GroupRef, memberId, roleId } from '../domain/ids.ts';
 import { readStamp, STAMP_ZERO } from '../domain/stamp.ts';
 import { personsOf } from '../plan/person.ts';
 import { isPresent, isWanted, verdictOf } from '../plan/verdict.ts';
@@ -102,20 +102,12 @@ async function findOut(state: GroupState, text: string, { connection, ports }: E
 
 const shown = ({ role, userId, state }: Person) => ({ id: role, userId: userId ?? null, state });
 
-interface Found {
-  readonly member: MemberId;
-  /** True for a member that no event has named in this group. */
-  readonly isOutside?: boolean;
-  /** Set if no event has named the member in any group. It is the error for this case, with similar names. */
-  readonly notFound?: NotFound;
-}
-
-/** Finds a member by id, by an attribute, or by an id on the platform: first in this group, then in other groups. */
-async function findMember(
-  state: GroupState,
-  text: string,
-  { connection, ports }: Explaining,
-): Promise<Found> {
+/**
+ * Finds a member by id, by an attribute, or by an id on the platform: first in this group, then in other groups.
+ * `isOutside` is true for a member that no event has named in this group. `notFound` is set if no event has named the
+ * member in any group. It is the error for this case, with similar names.
+ */
+async function findMember(state: GroupState, text: string, { connection, ports }: Explaining) {
   const { ref } = state;
   const id = memberId(text);
   const [[register], bound] = await Promise.all([
@@ -138,12 +130,7 @@ async function findMember(
 }
 
 /** Finds a member of this group by the id on the platform, or else a member of any group. */
-async function findElsewhere(
-  ref: GroupRef,
-  text: string,
-  here: NoMatch,
-  { connection, ports }: Explaining,
-): Promise<Found> {
+async function findElsewhere(ref: GroupRef, text: string, here: NoMatch, { connection, ports }: Explaining) {
   const user = (await usersOf(ref, ports)).boundTo.get(text);
   if (user !== undefined) return { member: user.member };
   try {

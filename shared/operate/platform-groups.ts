@@ -104,11 +104,8 @@ function stateOf(owner: GroupRef | undefined, matches: number): PlatformGroupRow
   return matches > 0 ? 'adoptable' : 'unmanaged';
 }
 
-const nameOf = (
-  owner: GroupRef,
-  { name }: Connection,
-  names: ReadonlyMap<string, string | null>,
-): string | null => (owner.connection === name ? (names.get(owner.group) ?? null) : null);
+const nameOf = (owner: GroupRef, { name }: Connection, names: ReadonlyMap<string, string | null>) =>
+  owner.connection === name ? (names.get(owner.group) ?? null) : null;
 
 /** Returns the pairs that need no choice. @param only the platform groups to adopt; undefined: all */
 export function certainPairs(

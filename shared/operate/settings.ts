@@ -279,10 +279,7 @@ function mergedConnection({ read, wanted }: Pick<ConnectionChange, 'read' | 'wan
 }
 
 /** Returns the changed settings, with the stored values of the invalid settings. */
-function changedSettings(
-  { settings, invalid = [] }: Connection,
-  after: ConnectionSettings,
-): readonly SettingDifference[] {
+function changedSettings({ settings, invalid = [] }: Connection, after: ConnectionSettings) {
   const values: Readonly<Record<string, unknown>> = after;
   const repaired = invalid.map(({ key, value }) => ({
     key,

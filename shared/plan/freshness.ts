@@ -51,11 +51,7 @@ export function freshnessOf(
 }
 
 /** Returns the expected interval from the settings. The default for the directory reader is its schedule. */
-function expectedEvery(
-  { sources }: FreshnessSettings,
-  source: Source,
-  state: SourceState | undefined,
-): number | undefined {
+function expectedEvery({ sources }: FreshnessSettings, source: Source, state: SourceState | undefined) {
   const scheduled = source === 'directory' ? (state?.everyMinutes ?? SCHEDULES.directoryMinutes) : undefined;
   const minutes = sources.expectEvery[source] ?? scheduled;
   return minutes === undefined ? undefined : minutes * MINUTE_MS;

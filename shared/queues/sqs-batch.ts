@@ -29,10 +29,7 @@ export const createEventSender = (
   },
 });
 
-function outgoingOf(
-  { body, connection, stamp, failedBefore }: OutgoingEvent,
-  sentBy: string | undefined,
-): Outgoing {
+function outgoingOf({ body, connection, stamp, failedBefore }: OutgoingEvent, sentBy: string | undefined) {
   const texts = {
     [MESSAGE_ATTRIBUTES.connection]: connection,
     [MESSAGE_ATTRIBUTES.stamp]: stamp,

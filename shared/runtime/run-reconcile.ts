@@ -66,10 +66,7 @@ export async function runReconcile(
 }
 
 /** Notifies about the problems of the connection itself. @returns all problems */
-async function notifyOfProblems(
-  connection: Connection,
-  ports: ReconcileTaskPorts,
-): Promise<readonly Finding[]> {
+async function notifyOfProblems(connection: Connection, ports: ReconcileTaskPorts) {
   const problems = await findProblems(connection, ports);
   await notify(ownFindings(problems), ports, connection.name);
   return problems;

@@ -42,10 +42,7 @@ const SORTS: Readonly<Record<string, string>> = {
 /** Erases data by a scan of the table, because the keys are not known. Each method can be repeated after a crash. */
 export function createEraser(table: Table) {
   /** @param erase returns the kind of the erased data; undefined if nothing was erased */
-  const eraseAll = async (
-    erase: (item: Item) => Promise<string | undefined>,
-    part?: Part,
-  ): Promise<Erased> => {
+  const eraseAll = async (erase: (item: Item) => Promise<string | undefined>, part?: Part) => {
     const erased: Record<string, number> = {};
     for await (const page of table.scan(part)) {
       const sorts = await pMap(page, erase, { concurrency: WRITES_IN_FLIGHT });
@@ -59,11 +56,7 @@ export function createEraser(table: Table) {
   const connections = createConnectionStore(table, { clock: () => 0, rememberMs: 0 });
 
   /** Returns the employees that have one of the values that this rule compares. */
-  const matchedBy = async (
-    rule: MatchRule,
-    connection: ConnectionName,
-    user: UserState,
-  ): Promise<readonly Person[]> => {
+  const matchedBy = async (rule: MatchRule, connection: ConnectionName, user: UserState) => {
     const field = fieldName(rule.employeeField);
     const found: Person[] = [];
     for (const value of soughtValues(rule, user))

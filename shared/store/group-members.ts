@@ -75,11 +75,7 @@ async function ownMembers(table: Table, ref: GroupRef): Promise<readonly StoredM
  * and then marks the outer groups dirty. So if this read misses the change, apply reads the outer group again later.
  * @throws Error if there are too many groups or members to read together
  */
-async function membersWithin(
-  table: Table,
-  ref: GroupRef,
-  own: readonly StoredMember[],
-): Promise<readonly StoredMember[]> {
+async function membersWithin(table: Table, ref: GroupRef, own: readonly StoredMember[]) {
   const outer = { registers: await registersOf(table, ref), members: own };
   const contents = new Map<GroupId, GroupContent>([[ref.group, outer]]);
   for (let wanted = unknownGroups(contents); wanted.length > 0; wanted = unknownGroups(contents)) {

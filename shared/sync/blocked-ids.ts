@@ -1,5 +1,5 @@
 import type { BlockedIds } from '../domain/block.ts';
-import type { GroupId, MemberId } from '../domain/ids.ts';
+import type { MemberId } from '../domain/ids.ts';
 import { collectPages, mapConcurrently } from './async-collections.ts';
 import { currentEligibility } from './match/resolve.ts';
 import type { ConnectionStore, PeoplePorts, Ports, WakePorts } from './ports/bundles.ts';
@@ -44,11 +44,7 @@ export async function idsOfPerson(
 }
 
 /** Returns the ids of the employees that these members are bound to, or would be bound to now. */
-async function employeesOf(
-  members: readonly MemberId[],
-  connection: Connection,
-  { people, users }: IdPorts,
-): Promise<readonly Pick<BlockedIds, 'roles' | 'users'>[]> {
+async function employeesOf(members: readonly MemberId[], connection: Connection, { people, users }: IdPorts) {
   const known = await users.read(connection.name, members);
   return mapConcurrently(READS_IN_FLIGHT, members, async (member) => {
     const user = known.get(member) ?? undescribed(member);
@@ -98,11 +94,7 @@ export async function extendBlocks(
   return next;
 }
 
-async function groupsWith(
-  members: readonly MemberId[],
-  { name }: Connection,
-  { users }: IdPorts,
-): Promise<readonly GroupId[]> {
+async function groupsWith(members: readonly MemberId[], { name }: Connection, { users }: IdPorts) {
   const groups = await mapConcurrently(READS_IN_FLIGHT, members, (member) =>
     collectPages(users.groupsOf(name, member)),
   );

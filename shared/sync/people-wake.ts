@@ -13,7 +13,7 @@ import {
 import type { PeoplePorts, PeopleStore } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
 import { type UserState, undescribed } from './ports/desired.ts';
-import type { Binding, Person } from './ports/people.ts';
+import type { Person } from './ports/people.ts';
 import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from './tuning.ts';
 import { wakeAll } from './wake.ts';
 
@@ -64,11 +64,7 @@ export async function wakeMembersOf(
  * Returns the current and former bindings to any role of these persons. If a role moved to another user, the bindings
  * to roles of its previous user are included.
  */
-async function bindingsTo(
-  { name, settings }: Connection,
-  roles: readonly Person[],
-  { people }: PeoplePorts,
-): Promise<readonly Binding[]> {
+async function bindingsTo({ name, settings }: Connection, roles: readonly Person[], { people }: PeoplePorts) {
   const all = new Set(roles.map(({ role }) => role));
   if (settings.memberIdField === 'userId') {
     const users = new Set(roles.flatMap(({ userId, previousUserId }) => [userId, previousUserId]));

@@ -99,11 +99,7 @@ export async function wakeGroups(
 const nameOf = ({ connection, group }: GroupRef): string => `${connection}#${group}`;
 
 /** Returns the groups that directly contain a group and are not marked yet. Adds these groups to `marked`. */
-async function groupsToMark(
-  { connection, group }: GroupRef,
-  marked: Set<string>,
-  { desired }: WakePorts,
-): Promise<readonly GroupRef[]> {
+async function groupsToMark({ connection, group }: GroupRef, marked: Set<string>, { desired }: WakePorts) {
   const around = await desired.groupsAround({ connection, group });
   const unmarked = around
     .map((one) => ({ connection, group: one }))

@@ -87,12 +87,7 @@ const TokenError = z.object({
 });
 
 /** Returns the error for an answer of Microsoft Graph other than 200. */
-function graphRefusal(
-  operation: string,
-  answer: DirectoryAnswer,
-  body: unknown,
-  nowMs: number,
-): DirectoryError {
+function graphRefusal(operation: string, answer: DirectoryAnswer, body: unknown, nowMs: number) {
   const code = GraphError.safeParse(body).data?.error.code;
   // An answer 410 without a code also means that a link to changes is no longer valid.
   const reason = code ?? (answer.status === 410 ? 'gone' : undefined);

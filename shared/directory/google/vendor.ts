@@ -241,10 +241,7 @@ async function listedCounts(api: Api, group: string) {
   return { users: users.size, members: users.size + groups.size };
 }
 
-async function examineCredential(
-  options: SignInOptions,
-  world: DirectoryWorld,
-): Promise<readonly DirectoryStep[]> {
+async function examineCredential(options: SignInOptions, world: DirectoryWorld) {
   const { credential } = options;
   const claims = claimsOf(options, world.clock());
   if (!isFederation(credential)) return [stepOf('credential', await attempt(() => credential.sign(claims)))];

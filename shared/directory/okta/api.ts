@@ -76,10 +76,7 @@ export function pathOf(parts: readonly string[], query: Readonly<Record<string, 
   return search.size === 0 ? path : `${path}?${search}`;
 }
 
-function refusalOf(
-  { operation, isFixed = false }: ApiCall<z.ZodType>,
-  answer: DirectoryAnswer,
-): DirectoryError {
+function refusalOf({ operation, isFixed = false }: ApiCall<z.ZodType>, answer: DirectoryAnswer) {
   const error = apiRefusal(operation, answer);
   const isHidden = isFixed && error.kind === 'missing';
   return isHidden ? new DirectoryError('denied', error.message, { reason: error.reason }) : error;

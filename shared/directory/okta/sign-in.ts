@@ -114,11 +114,7 @@ interface Proof {
 }
 
 /** Requests a token. Each request has a new assertion, because Okta accepts each assertion once. */
-async function requestToken(
-  options: SignInOptions,
-  world: DirectoryWorld,
-  proof: Proof | undefined,
-): Promise<DirectoryAnswer> {
+async function requestToken(options: SignInOptions, world: DirectoryWorld, proof: Proof | undefined) {
   const nowMs = world.clock();
   const url = tokenUrlOf(options.orgUrl);
   const form = {

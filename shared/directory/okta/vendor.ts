@@ -120,10 +120,7 @@ async function signInOnce(signIns: readonly SignIn[]): Promise<DirectoryStep> {
   return stepOf('token exchange', outcomes.find((outcome) => 'value' in outcome) ?? first);
 }
 
-const examineRights = (
-  apiOf: (right: Right) => Api,
-  world: DirectoryWorld,
-): Promise<readonly DirectoryStep[]> =>
+const examineRights = (apiOf: (right: Right) => Api, world: DirectoryWorld) =>
   Promise.all(
     RIGHTS.map(async (right) =>
       stepOf(right, await attempt(() => CALLS[right](apiOf(right), world.clock()))),

@@ -98,11 +98,7 @@ interface TriedRule extends MatchRule {
 const heldValue = (user: UserState, rule: TriedRule): string | undefined =>
   soughtValues(rule, user).find((value) => rule.holders.has(value));
 
-function holdersOf(
-  field: string,
-  employees: readonly SampledEmployee[],
-  roles: readonly Role[],
-): ReadonlyMap<string, readonly Role[]> {
+function holdersOf(field: string, employees: readonly SampledEmployee[], roles: readonly Role[]) {
   const holders = new Map<string, Role[]>();
   for (const [at, employee] of employees.entries()) {
     const value = employee.get(field);

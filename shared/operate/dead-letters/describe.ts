@@ -103,10 +103,7 @@ export async function isSuperseded(deadLetter: DeadLetter, ports: StateReadPorts
   return true;
 }
 
-async function isMoot(
-  { connection, change, stamp }: DirectoryEvent,
-  ports: StateReadPorts,
-): Promise<boolean> {
+async function isMoot({ connection, change, stamp }: DirectoryEvent, ports: StateReadPorts) {
   if (change.kind === 'user.deleted') {
     const user = (await ports.users.read(connection, [change.user])).get(change.user);
     return user !== undefined && user.floor > stamp;

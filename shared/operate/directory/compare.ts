@@ -165,10 +165,7 @@ async function membersOf(
 }
 
 /** Returns the platform users of these members. Each user is returned with all members that are bound to the user. */
-async function usersOf(
-  members: readonly DirectoryUser[],
-  comparing: Comparing,
-): Promise<ReadonlyMap<string, readonly DirectoryUser[]>> {
+async function usersOf(members: readonly DirectoryUser[], comparing: Comparing) {
   const found = await mapConcurrently(READS_IN_FLIGHT, members, (member) => {
     const known = comparing.users.get(member.id) ?? userOf(member, comparing);
     comparing.users.set(member.id, known);

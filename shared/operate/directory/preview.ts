@@ -100,11 +100,7 @@ export async function comparePlatform(
   return { ...preview, adoptable: await countAdoptable(connection, selected, ports) };
 }
 
-async function readTrial(
-  connection: Connection,
-  directory: Directory,
-  ports: TryPorts,
-): Promise<DirectoryTrial> {
+async function readTrial(connection: Connection, directory: Directory, ports: TryPorts) {
   const { listed, selected } = await listDirectory(directory, connection);
   // Reading users and reading reports each need a separate right.
   await directory.tryUsers();

@@ -86,10 +86,7 @@ const checkRequests = (connection: Connection): readonly Check[] =>
   );
 
 /** Runs the check of the credential in a function, because only functions may read it. Then checks the local clock. */
-async function checkStoredCredential(
-  connection: Connection,
-  { checkCredential, clock }: ToolPorts,
-): Promise<Checked> {
+async function checkStoredCredential(connection: Connection, { checkCredential, clock }: ToolPorts) {
   const { checks, platformTimeMs } = await checkCredential(connection);
   return platformTimeMs === undefined ? checks : [...checks, checkClock(clock() - platformTimeMs)];
 }
@@ -103,10 +100,7 @@ function checkClock(skewMs: number): Check {
   });
 }
 
-async function checkGate(
-  connection: Connection,
-  { gates, health, clock }: ToolPorts,
-): Promise<readonly Check[]> {
+async function checkGate(connection: Connection, { gates, health, clock }: ToolPorts) {
   const gate = await gates.read(connection.name);
   const { state, sinceMs, untilMs } = gate;
   const report = reportGate(gate, await health.read(connection.name));
@@ -259,10 +253,7 @@ const LOG = 'aws logs tail "/aws/lambda/$GROUPSYNC_PREFIX-directory" --since 1h'
  * Runs each step of reading the directory in the deployed function, with the function's own role and secret. Returns no
  * check for a connection without a directory.
  */
-async function checkDirectory(
-  connection: Connection,
-  { functions, deployment }: ToolPorts,
-): Promise<Checked> {
+async function checkDirectory(connection: Connection, { functions, deployment }: ToolPorts) {
   const { name, settings } = connection;
   if (settings.directory === null) return [];
   if (deployment.isConsole) return elsewhere('directory', 'each step of reading the directory');

@@ -71,10 +71,7 @@ export async function checkCredential(
 }
 
 /** Checks whether the employment of the credential's user ends soon. The daily check has stored this user. */
-async function checkHolder(
-  name: Connection['name'],
-  { health, clock }: CredentialPorts,
-): Promise<readonly Check[]> {
+async function checkHolder(name: Connection['name'], { health, clock }: CredentialPorts) {
   const { holder } = (await health.read(name)) ?? {};
   if (holder === undefined) return [];
   const { user, lastDay } = holder;

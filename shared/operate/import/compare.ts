@@ -105,12 +105,7 @@ async function compareGroup(file: FileGroup, found: Found, context: Context): Pr
 }
 
 /** Whether the guard would hold the removals from a group. The emptied small groups of the file are counted. */
-async function isHeld(
-  removals: number,
-  size: number,
-  found: Found,
-  { connection, ports }: Context,
-): Promise<boolean> {
+async function isHeld(removals: number, size: number, found: Found, { connection, ports }: Context) {
   const limits = connection.settings.guard;
   if (limits === null) return false;
   if (found.emptied === EMPTIED_ALWAYS)

@@ -238,10 +238,7 @@ function noted(row: ReadRow, groups: Map<string, GroupSize>): string | undefined
   return undefined;
 }
 
-async function readFirstRecord(
-  records: AsyncIterable<CsvRecord>,
-  options: LayoutOptions,
-): Promise<{ readonly layout: Layout; readonly rest: AsyncIterable<CsvRecord> } | Unreadable> {
+async function readFirstRecord(records: AsyncIterable<CsvRecord>, options: LayoutOptions) {
   const all = records[Symbol.asyncIterator]();
   const { value: first, done } = await all.next();
   if (done === true) return { line: 1, message: 'expected rows of members, got an empty file' };

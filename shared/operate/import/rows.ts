@@ -89,10 +89,7 @@ function readFirst(fields: readonly string[], options: LayoutOptions): Layout | 
 }
 
 /** True if a record is a row with the documented four columns. The fourth field must be an address or empty. */
-function isDocumentedRow(
-  fields: readonly string[],
-  { headings, stateRules, hasGroup }: LayoutOptions,
-): boolean {
+function isDocumentedRow(fields: readonly string[], { headings, stateRules, hasGroup }: LayoutOptions) {
   const email = fields[DOCUMENTED_FIELDS - 1]?.trim();
   const hasAddress = email === '' || email?.includes('@') === true;
   // One usual heading may be the name of a group, such as "Mail". A record with two usual headings is a header.

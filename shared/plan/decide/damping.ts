@@ -111,10 +111,7 @@ export function flapDampingAfter(
  *     is 1 to 2 h old, had damping, no write after the hour    | is not counted
  *     is 1 to 2 h old, had damping, a write after the hour     | begins the next hour of damping
  */
-function countedAgain(
-  { flapDamping, suspectedChange, lastWriteAtMs = 0 }: GroupState,
-  nowMs: number,
-): FlapDamping {
+function countedAgain({ flapDamping, suspectedChange, lastWriteAtMs = 0 }: GroupState, nowMs: number) {
   const first = { sinceMs: nowMs, count: 1 };
   if (flapDamping === undefined || isUnversioned(suspectedChange)) return first;
   const { sinceMs, count } = flapDamping;

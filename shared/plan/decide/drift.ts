@@ -1,5 +1,5 @@
 import type { Difference, Settlement } from '../../domain/drift.ts';
-import { type FlapDamping, READS_BEHIND_MS } from '../../domain/group-state.ts';
+import { READS_BEHIND_MS } from '../../domain/group-state.ts';
 import type { PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import {
@@ -162,11 +162,7 @@ function lateIn(
   return uncertain && change && lateWrites(uncertain, change, observed, base);
 }
 
-function dampingAfter(
-  differences: readonly Difference[],
-  facts: Facts,
-  observed: ObservedGroup,
-): FlapDamping | Read | undefined {
+function dampingAfter(differences: readonly Difference[], facts: Facts, observed: ObservedGroup) {
   const isRestored = differences.some((one) => settlementOf(one, facts) === 'restore');
   return isRestored ? flapDampingAfter(facts, observed) : undefined;
 }
@@ -182,11 +178,7 @@ function dampingAfter(
  *
  * Apply reads the list only if the next write could remove a hidden user who must stay.
  */
-function hiddenUsers(
-  [first, ...others]: readonly View[],
-  observed: ObservedGroup,
-  facts: Facts,
-): readonly (readonly [PlatformUserId, boolean])[] | Read {
+function hiddenUsers([first, ...others]: readonly View[], observed: ObservedGroup, facts: Facts) {
   if (first === undefined) return [];
   const there = new Set(observed.users);
   const isInAll = (user: PlatformUserId) => others.every((view) => view.users.has(user));

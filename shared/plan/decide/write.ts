@@ -114,10 +114,7 @@ function decideDraft(input: Drafting, known: Known): Decision {
  * Returns the wanted users that the plan adds again if they are hidden. During the search for refused users, these are
  * only the users that the attempt excludes. All other hidden users count as present, so every attempt sends them.
  */
-const sentAgain = (
-  { isNarrowed, excluded = new Set() }: Facts,
-  { group }: Wanted,
-): WantedGroup['users'] | undefined =>
+const sentAgain = ({ isNarrowed, excluded = new Set() }: Facts, { group }: Wanted) =>
   isNarrowed && group ? new Map([...group.users].filter(([user]) => excluded.has(user))) : group?.users;
 
 /** Returns the read that shows whether a group of another source owns the new name of an existing group. */
@@ -201,12 +198,7 @@ function lacksCause({ departs, removals }: Plan, { whyNot }: Drafting, facts: Kn
   return endedMembers(state.registers, wanted.registers, wanted.userFloors).length > 0;
 }
 
-function settleAs(
-  as: SettledState,
-  counts: MemberCounts,
-  left: readonly GroupField[],
-  { state }: Facts,
-): Extract<Decision, { kind: 'settle' }> {
+function settleAs(as: SettledState, counts: MemberCounts, left: readonly GroupField[], { state }: Facts) {
   const failing = fieldFailure(left, state);
   return failing === undefined
     ? settle(as, { counts })
@@ -214,11 +206,7 @@ function settleAs(
 }
 
 /** Returns the decision for a group that needs no write now but is not done; undefined if the group is done. */
-function whyUnwritten(
-  { wanted, current }: Drafting,
-  left: readonly GroupField[],
-  facts: Known,
-): Decision | undefined {
+function whyUnwritten({ wanted, current }: Drafting, left: readonly GroupField[], facts: Known) {
   const mayBeLeft = wanted === undefined && current === undefined;
   const recovered = mayBeLeft ? decideAdoption(facts, listedAgain(facts.state)) : undefined;
   if (recovered !== undefined) return recovered;

@@ -84,11 +84,7 @@ function changedList(before: readonly ScimValue[], target: Target, change: Assig
 }
 
 /** Replaces the list if a new item has a `value`. Otherwise, the new items are merged into the existing items. */
-function replacedBy(
-  read: readonly ScimValue[],
-  before: readonly ScimValue[],
-  attribute: Attribute,
-): readonly ScimValue[] {
+function replacedBy(read: readonly ScimValue[], before: readonly ScimValue[], attribute: Attribute) {
   const given = read.map((one) => mergedWithSameType(one, before, attribute));
   const isReplaced = read.length === 0 || read.some((one) => canReplace(one, attribute));
   return isReplaced ? given : [...before, ...given];
@@ -115,11 +111,7 @@ function withoutNamed(before: readonly ScimValue[], attribute: Attribute, value:
 const idOf = (element: ScimValue): ScimValue | undefined => (isObject(element) ? element['value'] : element);
 
 /** Replaces the items that the filter selects (or all items), or sets one sub-attribute of each of these items. */
-function changedElements(
-  before: readonly ScimValue[],
-  target: Target,
-  change: Assignment,
-): readonly ScimValue[] {
+function changedElements(before: readonly ScimValue[], target: Target, change: Assignment) {
   const { attribute, sub } = target;
   const { op, where, value } = change;
   const isSelected = (element: ScimValue) => where === undefined || matchesElement(where, element, attribute);
@@ -137,11 +129,7 @@ function changedElements(
 }
 
 /** Creates the item that a filter describes, if the request also contains a value. A filter alone creates nothing. */
-function createdElement(
-  target: Target,
-  change: Assignment,
-  given: ScimValue | undefined,
-): ScimValue | undefined {
+function createdElement(target: Target, change: Assignment, given: ScimValue | undefined) {
   const { attribute, sub } = target;
   const { op, where, value } = change;
   if (op === 'replace') checkCreatable(where, attribute);
@@ -212,11 +200,7 @@ function withPart(
 }
 
 /** Merges items with the same type and value, because each pair must be unique (RFC 7643 section 2.4). */
-function withoutDuplicates(
-  list: readonly ScimValue[],
-  newest: number,
-  attribute: Attribute,
-): readonly ScimValue[] {
+function withoutDuplicates(list: readonly ScimValue[], newest: number, attribute: Attribute) {
   const distinct = new Map<string, ScimValue>();
   const keys = list.map((one) => keyOf(one, attribute));
   for (const [index, one] of list.entries()) {

@@ -257,11 +257,7 @@ interface Listing {
 
 const userElement = (id: string): ScimObject => ({ value: id, type: 'User' });
 
-function selected(
-  ids: Iterable<string>,
-  where: Filter,
-  { type, elementOf = userElement }: Listing,
-): readonly string[] {
+function selected(ids: Iterable<string>, where: Filter, { type, elementOf = userElement }: Listing) {
   const attribute = type.core.attributes.find(({ name }) => name === 'members');
   if (attribute === undefined) return [];
   return [...ids].filter((id) => matchesElement(where, elementOf(id), attribute));

@@ -182,10 +182,7 @@ const hasAnswered = ({ kind }: PassResult, { hasFetched, hasRefused }: Attempt):
   kind === 'written' || (kind === 'in_sync' && hasFetched) || hasRefused;
 
 /** Returns the cached connection, if it is present and may write. Otherwise reads the connection again. */
-async function connectionOf(
-  name: ConnectionName,
-  { connections }: ApplyPorts,
-): Promise<Connection | undefined> {
+async function connectionOf(name: ConnectionName, { connections }: ApplyPorts) {
   const known = await connections.find(name);
   return known?.observing === false ? known : connections.current(name);
 }

@@ -142,10 +142,7 @@ const mayTakeEffect = (
   { versionBefore }: Intent,
 ): boolean => unshown.length > 0 || error !== undefined || (isUndone && observed?.version === versionBefore);
 
-async function judged(
-  observed: ObservedGroup | undefined,
-  { write, facts, context }: Writing,
-): Promise<{ readonly outcome: Outcome; readonly wanted: Wanted }> {
+async function judged(observed: ObservedGroup | undefined, { write, facts, context }: Writing) {
   let known = facts;
   for (;;) {
     const judgement = judgeAnswer(write.plan, observed, known);

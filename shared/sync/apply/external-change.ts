@@ -71,10 +71,7 @@ export async function recordExternal(
  * write, so this check finds every write that the fetch could show. Without the check, the write of another worker
  * would be recorded as an external change.
  */
-async function isUnwrittenSince(
-  { ref, link, intent }: GroupState,
-  { ports }: ApplyContext,
-): Promise<boolean> {
+async function isUnwrittenSince({ ref, link, intent }: GroupState, { ports }: ApplyContext) {
   const now = await ports.groups.read(ref);
   return now?.intent?.id === intent?.id && now?.link?.view.id === link?.view.id;
 }

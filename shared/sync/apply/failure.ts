@@ -142,11 +142,7 @@ interface Failure {
  * an operator has replayed the message, the same failure is reported again.
  * @returns the digest of the failure
  */
-async function report(
-  { ref, rev, failureReport }: GroupState,
-  failure: Failure,
-  ports: ApplyPorts,
-): Promise<string> {
+async function report({ ref, rev, failureReport }: GroupState, failure: Failure, ports: ApplyPorts) {
   const digest = createHash('sha256').update(JSON.stringify(failure)).digest('hex').slice(0, 32);
   if (failureReport?.digest === digest) return digest;
   const { connection, group } = ref;

@@ -64,11 +64,7 @@ export async function readNamesakes(
 const OWNERS_AT_ONCE = 100;
 
 /** Whether the list shows a platform group of another directory group. The first request usually finds such a group. */
-async function readOwners(
-  listed: Listing,
-  { state }: Facts,
-  { connection, ports }: Reading,
-): Promise<Pick<Listing, 'showsManaged'>> {
+async function readOwners(listed: Listing, { state }: Facts, { connection, ports }: Reading) {
   const { connection: own, group } = state.ref;
   for (let at = 0; at < listed.groups.length; at += OWNERS_AT_ONCE) {
     const ids = listed.groups.slice(at, at + OWNERS_AT_ONCE).map(({ id }) => id as PlatformGroupId);
@@ -88,11 +84,7 @@ const MISSING_ASKED = 3;
 const compared = new WeakMap<Listing['groups'], Promise<UnlistedGroups>>();
 
 /** Returns whether the list lacks groups. Without an open intent, the result is valid for the whole connection. */
-async function readUnlisted(
-  listed: Listing,
-  facts: Facts,
-  reading: Reading,
-): Promise<Pick<Listing, 'unlisted'>> {
+async function readUnlisted(listed: Listing, facts: Facts, reading: Reading) {
   if (facts.state.intent !== undefined) return { unlisted: await findUnlisted(listed, facts, reading) };
   const unlisted = compared.get(listed.groups) ?? findUnlisted(listed, facts, reading);
   compared.set(listed.groups, unlisted);

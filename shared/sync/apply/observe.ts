@@ -32,11 +32,7 @@ export function observe(decision: Observe, facts: PassFacts, context: ApplyConte
 
 const isExternal = (decision: Observe): decision is ObserveExternal => decision.external !== undefined;
 
-async function observeGone(
-  intent: Intent | undefined,
-  { state }: PassFacts,
-  context: ApplyContext,
-): Promise<Performed> {
+async function observeGone(intent: Intent | undefined, { state }: PassFacts, context: ApplyContext) {
   const { connection, ports } = context;
   if (intent === undefined) return unlessSuperseded(ports.groups.storeObserved(state, undefined));
   // The claim is retired before the commit, because after the commit no item refers to the claim.
@@ -68,11 +64,7 @@ async function observeOutcome(
  * Stores the group's content after an external change as its view. The change is recorded first, because the new view
  * no longer shows the difference.
  */
-async function observeExternal(
-  decision: ObserveExternal,
-  before: PassFacts,
-  context: ApplyContext,
-): Promise<Performed> {
+async function observeExternal(decision: ObserveExternal, before: PassFacts, context: ApplyContext) {
   const { observed, view, intent, external, flapDamping } = decision;
   await unreserve(before, context);
   const { state, rejected } = before;

@@ -143,11 +143,7 @@ function openCounted({ attempts }: GroupState, connection: Connection, ports: Ap
   });
 }
 
-const initialFacts = (
-  state: GroupState,
-  context: ApplyContext,
-  { bisection, shown }: Attempt,
-): PassFacts => ({
+const initialFacts = (state: GroupState, context: ApplyContext, { bisection, shown }: Attempt) => ({
   ...startOf(state, context),
   withheld: new Set(bisection.withheld),
   isNarrowed: bisection !== NO_BISECTION,

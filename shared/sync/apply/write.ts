@@ -81,10 +81,7 @@ async function confirmClearing(observed: ObservedGroup, writing: Writing): Promi
  * does not fit the sent fields (`isOurCreation`) and another listed group does. In all other cases, a different name is
  * the platform's form of the sent name.
  */
-async function isCreated(
-  observed: ObservedGroup,
-  { write, intent, facts, context }: Writing,
-): Promise<boolean> {
+async function isCreated(observed: ObservedGroup, { write, intent, facts, context }: Writing) {
   const isIt = ({ id }: ListedGroup) => id === observed.id;
   if (facts.listed && isListed(facts.listed.groups, observed.id)) return false;
   const fits = (group: ListedGroup) => isWhole(group) && isOurCreation(group, intent, write.plan.after);

@@ -121,11 +121,7 @@ interface Taking {
  * Records reports until the run has no time left. An error `odd` about one report does not stop the recording. Other
  * errors do.
  */
-async function takeEach(
-  run: ReaderRun,
-  reports: readonly Report[],
-  { left, failures, take }: Taking,
-): Promise<void> {
+async function takeEach(run: ReaderRun, reports: readonly Report[], { left, failures, take }: Taking) {
   for (const report of reports) {
     if (isTimeUp(run)) return;
     try {
@@ -205,10 +201,7 @@ async function takeDeletedUser(run: ReaderRun, { key, atMs, isFinal }: Directory
  * deleted users is enough for all reports of a run.
  * @returns the reports whose user is in this list. A later run handles the other reports
  */
-async function takeDeletedUsers<Change extends DirectoryChange>(
-  run: ReaderRun,
-  changes: readonly Change[],
-): Promise<readonly Change[]> {
+async function takeDeletedUsers<Change extends DirectoryChange>(run: ReaderRun, changes: readonly Change[]) {
   if (changes.length === 0) return [];
   const found = new Set<Change>();
   const byKey = new Map(changes.map((change) => [change.key.toLowerCase(), change]));
@@ -264,11 +257,7 @@ const markGroupsOf = (run: ReaderRun, id: MemberId, atMs: number): Promise<void>
 const confirmGroupsOf = (run: ReaderRun, id: MemberId): Promise<void> =>
   changeGroupsOf(run, id, (known) => afterUserReport(known, run.ports.clock(), run.directory.lagMs));
 
-async function changeGroupsOf(
-  run: ReaderRun,
-  id: MemberId,
-  change: (known: ReaderGroup) => ReaderGroup,
-): Promise<void> {
+async function changeGroupsOf(run: ReaderRun, id: MemberId, change: (known: ReaderGroup) => ReaderGroup) {
   for await (const groups of run.ports.users.groupsOf(run.connection.name, id)) {
     for (const group of groups) {
       const known = run.groups.get(group);

@@ -171,10 +171,7 @@ const unlisted = (position: ReaderPosition | undefined): ReaderPosition | undefi
  * run must not stop the reads of groups
  * @throws an error that must end the run
  */
-async function tryFindChanges(
-  position: ReaderPosition | undefined,
-  run: ReaderRun,
-): Promise<TakenReports['failure']> {
+async function tryFindChanges(position: ReaderPosition | undefined, run: ReaderRun) {
   try {
     await findChanges(position, run);
     return undefined;
@@ -314,10 +311,7 @@ async function readOne(known: ReaderGroup, run: ReaderRun): Promise<'done' | 'mi
   }
 }
 
-async function canReadAny(
-  { groups, directory }: ReaderRun,
-  missing: readonly ReaderGroup[],
-): Promise<boolean> {
+async function canReadAny({ groups, directory }: ReaderRun, missing: readonly ReaderGroup[]) {
   const other = [...groups.keys()].find((id) => !missing.some(({ group }) => group === id));
   return other !== undefined && (await directory.group(other)) !== undefined;
 }

@@ -27,10 +27,7 @@ interface ListedCounts {
  *   no            | no                       | short
  *   without a count                          | unproven
  */
-function compareWithCount(
-  count: number | undefined,
-  { users, groups }: ListedCounts,
-): 'complete' | 'unproven' | 'short' {
+function compareWithCount(count: number | undefined, { users, groups }: ListedCounts) {
   if (count === undefined) return 'unproven';
   if (users >= count) return 'complete';
   return users + groups >= count ? 'unproven' : 'short';
@@ -256,11 +253,7 @@ interface Outer {
   readonly find: (id: GroupId) => Promise<DirectoryGroup | undefined>;
 }
 
-async function readChildren(
-  directory: ReadDirectory,
-  children: readonly GroupId[],
-  within: Outer,
-): Promise<readonly DirectoryGroup[]> {
+async function readChildren(directory: ReadDirectory, children: readonly GroupId[], within: Outer) {
   const found: DirectoryGroup[] = [];
   for (const child of children) {
     const group = await readChild(directory, child, within);
@@ -274,11 +267,7 @@ async function readChildren(
  * omitted, except if the last read included it. In that case, this read fails.
  * @returns undefined for an omitted group
  */
-async function readChild(
-  directory: ReadDirectory,
-  child: GroupId,
-  { outer, known, find }: Outer,
-): Promise<DirectoryGroup | undefined> {
+async function readChild(directory: ReadDirectory, child: GroupId, { outer, known, find }: Outer) {
   const isKnown = known.includes(child);
   try {
     const found = await find(child);

@@ -119,11 +119,7 @@ export async function refuseEvents(
   return deadLetters;
 }
 
-async function send(
-  deadLetters: readonly RejectedMessage[],
-  ports: AcceptPorts,
-  failures: Failures,
-): Promise<void> {
+async function send(deadLetters: readonly RejectedMessage[], ports: AcceptPorts, failures: Failures) {
   const left = await ports.deadLetters.send(deadLetters);
   if (left.length > 0) failures.add(new Error('the dead-letter queue did not accept a message'), left);
 }

@@ -39,11 +39,7 @@ export async function withoutOwned(
  * Makes the reader read its own groups among the groups of these events.
  * @returns the events whose group belongs to the reader under the same id
  */
-async function takenByReader(
-  name: ConnectionName,
-  events: readonly AcceptedEvent[],
-  ports: OwnedPorts,
-): Promise<readonly AcceptedEvent[]> {
+async function takenByReader(name: ConnectionName, events: readonly AcceptedEvent[], ports: OwnedPorts) {
   const owned = await askOwner(name, new Set(events.flatMap((one) => groupIn(one) ?? [])), ports);
   return events.filter((one) => {
     const group = groupIn(one) as GroupId;

@@ -207,9 +207,7 @@ function freshEvents(pages: FeedPages, { recentIds }: FeedPosition): readonly Fe
 }
 
 /** Returns the activity events of each group, in the order of the feed. */
-function activityByGroup(
-  events: readonly FeedEvent[],
-): ReadonlyMap<PlatformGroupId, readonly ActivityEvent[]> {
+function activityByGroup(events: readonly FeedEvent[]) {
   const activity = new Map<PlatformGroupId, ActivityEvent[]>();
   for (const { groups, ...event } of events) {
     for (const group of new Set(groups)) {

@@ -291,11 +291,7 @@ async function recordUnmanaged(linked: ReadonlySet<string>, sweeping: Sweeping):
 }
 
 /** Returns the directory groups to which an unowned platform group may belong, the most likely group first. */
-function carriersOf(
-  spokeId: string | null,
-  owner: GroupId | undefined,
-  { idsByForm }: Sweeping,
-): readonly GroupId[] {
+function carriersOf(spokeId: string | null, owner: GroupId | undefined, { idsByForm }: Sweeping) {
   if (spokeId === null) return owner === undefined ? [] : [owner];
   const isOfOwner = owner !== undefined && mayBeSpokeId(spokeId, owner);
   const other = idsByForm.get(foldSpokeId(spokeId));

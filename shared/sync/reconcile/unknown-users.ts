@@ -64,11 +64,7 @@ export async function recordUnknownUsers(
 }
 
 /** @returns ids of employees, including every given id that belongs to an employee */
-async function employeesAmong(
-  ids: ReadonlySet<string>,
-  known: KnownPeople,
-  seeking: Seeking,
-): Promise<ReadonlySet<string> | undefined> {
+async function employeesAmong(ids: ReadonlySet<string>, known: KnownPeople, seeking: Seeking) {
   const all = [...ids];
   const indexed = new Set<string>();
   for (let from = 0; from < all.length; from += LOOKED_UP) {
@@ -98,10 +94,7 @@ async function isIndexed(id: string, { connection, ports }: Seeking): Promise<bo
 const isLate = ({ ports, deadlineMs }: Seeking): boolean => ports.clock() >= deadlineMs;
 
 /** @returns undefined if the listing failed or is incomplete, because a missing id then proves nothing */
-async function readEmployeeIds(
-  { persons }: KnownPeople,
-  seeking: Seeking,
-): Promise<ReadonlySet<string> | undefined> {
+async function readEmployeeIds({ persons }: KnownPeople, seeking: Seeking) {
   const { memberIdField } = seeking.connection.settings;
   const listed = new Set<RoleId>();
   const ids = new Set<string>();

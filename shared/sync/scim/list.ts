@@ -58,11 +58,7 @@ export async function listResources(names: readonly TypeName[], query: ListQuery
  * Returns the ids of a list if it contains all resources of a type, or the users of a group. In these cases, the
  * resources need not be read to find the ids.
  */
-async function idsInOrder(
-  type: ResourceType,
-  filter: ListQuery['filter'],
-  context: ScimContext,
-): Promise<readonly string[] | undefined> {
+async function idsInOrder(type: ResourceType, filter: ListQuery['filter'], context: ScimContext) {
   if (filter === undefined) return idsOf(type.name, context);
   const group = type.name === 'User' ? groupNamedBy(filter, type) : undefined;
   if (group === undefined) return undefined;

@@ -5,7 +5,7 @@ import { nestedGroup } from '../../domain/nesting.ts';
 import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { MemberChange } from '../../scim/patch/members.ts';
 import type { ScimResource } from '../ports/scim.ts';
-import type { ScimContext, StaleMembers } from './context.ts';
+import type { ScimContext } from './context.ts';
 import { isEnded, stampOf } from './record.ts';
 
 /**
@@ -91,11 +91,7 @@ export async function withoutDeleted(
   return { ...change, present: new Set([...change.present].filter((id) => !deleted.has(id))) };
 }
 
-async function staleAmong(
-  group: GroupId,
-  ids: readonly string[],
-  { ports, connection }: ScimContext,
-): Promise<StaleMembers> {
+async function staleAmong(group: GroupId, ids: readonly string[], { ports, connection }: ScimContext) {
   const found = ids.length === 0 ? [] : await ports.scim.read(connection, 'User', ids);
   const live = new Set(found.filter(({ state }) => state === 'live').map(({ id }) => id));
   const deleting = new Set(found.filter(({ state }) => state === 'deleting').map(({ id }) => id));

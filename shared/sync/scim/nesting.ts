@@ -100,10 +100,7 @@ async function checkNesting(group: GroupId, joining: readonly GroupId[], context
 }
 
 /** Returns the groups that `next` reaches from `first`, and the number of levels. The search stops above a limit. */
-async function levelsFrom(
-  first: readonly GroupId[],
-  next: (group: GroupId) => Promise<readonly GroupId[]>,
-): Promise<{ readonly levels: number; readonly groups: ReadonlySet<GroupId> }> {
+async function levelsFrom(first: readonly GroupId[], next: (group: GroupId) => Promise<readonly GroupId[]>) {
   const groups = new Set(first);
   let level = first;
   let levels = 0;

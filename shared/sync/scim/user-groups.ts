@@ -70,11 +70,7 @@ export async function show(
 }
 
 /** Returns whether the response shows a user's groups. On a large page, the client must request them. */
-function showsGroups(
-  type: ResourceType,
-  projection: Projection,
-  { among = 1, isNew = false }: Given,
-): boolean {
+function showsGroups(type: ResourceType, projection: Projection, { among = 1, isNew = false }: Given) {
   if (type.name !== 'User' || isNew || !shows(projection, 'groups', type)) return false;
   return projection.only !== undefined || among <= MAX_USERS_WITH_GROUPS;
 }

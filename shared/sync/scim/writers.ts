@@ -283,11 +283,7 @@ interface DecidedMembers {
 }
 
 /** Returns the change of a group's members in a request, and whether the change has an effect. */
-async function decideMembers(
-  group: GroupId,
-  operations: readonly MemberOperation[],
-  change: Change,
-): Promise<DecidedMembers> {
+async function decideMembers(group: GroupId, operations: readonly MemberOperation[], change: Change) {
   const { context } = change;
   const { types } = context;
   // A filter selects members from the list of the version in `If-Match`. So the group is read before its members.
