@@ -1,11 +1,10 @@
 import { actsOf } from './acts.ts';
-import { ALL_CRASHES, drawAws } from './draw-crashes.ts';
+import { drawAws } from './draw-crashes.ts';
 import type { Rhythm } from './draw-directory.ts';
 import { roleOf, type Town } from './draw-people.ts';
 import { DAYS, PLATFORM_FAULTS, type PlatformFault, type PlatformFaultRange } from './platform-faults.ts';
 import { between, type Random, some, weighted } from './random.ts';
 import {
-  type AwsAction,
   type ClientAction,
   DAY_MS,
   type DirectoryAction,
@@ -298,29 +297,4 @@ function drawOperators(
     if (random.chance(0.5)) operate(sentAtMs + between(random, 10, 300) * MINUTE_MS, { kind: deadLetters() });
   }
   return all;
-}
-
-/**
- * Draws the faults of a deep run: crash points in a fixed sequence, and two platform faults. All platform faults have
- * the same probability.
- */
-export function drawDeepFaults(
-  random: Random,
-  town: Town,
-  { seed, crashes, endMs }: { readonly seed: number; readonly crashes: number; readonly endMs: number },
-): readonly Happening[] {
-  const crashHappenings = Array.from({ length: crashes }, (_, n): Happening => {
-    const action = ALL_CRASHES[(seed * crashes + n) % ALL_CRASHES.length] as AwsAction;
-    return actsOf(town.name).aws(between(random, 0, endMs / 3), action);
-  });
-  const platformFaults = (Object.keys(PLATFORM_FAULTS) as PlatformFault[]).filter(
-    (platformFault) => PLATFORM_FAULTS[platformFault][0] > 0,
-  );
-  return [
-    ...crashHappenings,
-    ...[0, 1].flatMap(() => {
-      const one = drawPlatformFault(random, town, random.pick(platformFaults), endMs);
-      return one.flatMap((each) => [each, ...drawMeanwhile(random, town, each)]);
-    }),
-  ];
 }

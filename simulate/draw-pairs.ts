@@ -1,4 +1,5 @@
 import { actsOf } from './acts.ts';
+import { ALL_CRASHES } from './draw-crashes.ts';
 import type { Town } from './draw-people.ts';
 import { takeBack, toScim } from './draw-takeovers.ts';
 import { APPROVERS, OPERATORS } from './persons.ts';
@@ -52,6 +53,8 @@ export function drawPairs(
       { kind: 'resume_all' },
       { kind: 'unblock', role: roleOf(place) },
       { kind: 'adopt', group },
+      { kind: 'set', key: 'groups.policies', value: [] },
+      { kind: 'set', key: 'mode', value: town.settings['mode'] },
       { kind: 'set', key: 'fourEyes', value: town.settings['fourEyes'] === true },
     ];
     const [ended, confirmer] = [atMs + 2 * HOUR_MS, APPROVERS[0]];
@@ -83,11 +86,11 @@ function happeningsOf(feature: string, place: Place, atMs: number): readonly Hap
     case 'client':
       return [client(atMs, clientOf(kind, place))];
     case 'aws':
-      return [aws(atMs, awsOf(kind))];
+      return [aws(atMs, awsOf(kind, atMs))];
     case 'platformFault':
       return faultOf(kind as PlatformFault, place, atMs);
     case 'set':
-      return [operator(atMs, { kind: 'set', key: kind, value: VALUES[kind] })];
+      return [operator(atMs, { kind: 'set', key: kind, value: newValueOf(kind, place) })];
     case 'operator':
       return operatorOf(kind, place, atMs);
     case 'takeover':
@@ -138,10 +141,10 @@ function clientOf(kind: string, { group, town }: Place): ClientAction {
   return { kind, group, add: [`u-r-${town.name}-p13`], remove: 1, name: 'Edited' };
 }
 
-function awsOf(kind: string): AwsAction {
+function awsOf(kind: string, atMs: number): AwsAction {
   const forMs = FAULT_MS;
   const of: Readonly<Record<string, AwsAction>> = {
-    crash: { kind: 'crash', lambda: 'apply', effect: 'platform.patch', nth: 1 },
+    crash: ALL_CRASHES[atMs % ALL_CRASHES.length] as AwsAction,
     slow_table: { kind: 'slow_table', forMs, msPerRequest: 100 },
     skew: { kind: 'skew', forMs, skewMs: 3_000 },
   };
@@ -165,6 +168,9 @@ function faultOf(platformFault: PlatformFault, place: Place, atMs: number): read
     event(atMs + 5 * MINUTE_MS, { ...rejoin, kind: 'join' }),
   ];
 }
+
+const newValueOf = (key: string, { group }: Place): unknown =>
+  key === 'groups.policies' ? [{ match: group, mode: 'additive' }] : VALUES[key];
 
 const VALUES: Readonly<Record<string, unknown>> = {
   mode: 'additive',

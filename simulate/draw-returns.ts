@@ -1,21 +1,21 @@
 import { actsOf } from './acts.ts';
 import type { Town } from './draw-people.ts';
+import { messagesOf, type OutgoingMessage } from './messages.ts';
 import { between, type Random } from './random.ts';
-import { DAY_MS, type DirectoryAction, type Happening, HOUR_MS, MINUTE_MS } from './simulation-run.ts';
+import { instantOf, type Received, readAll } from './reading.ts';
+import {
+  DAY_MS,
+  type DirectoryAction,
+  type Happening,
+  HOUR_MS,
+  MINUTE_MS,
+  returnedName,
+} from './simulation-run.ts';
 
 /**
  * The share of simulation runs in which a connection is removed, and its company is connected again under another name.
  */
 const RETURNS = 0.15;
-
-/**
- * The suffix of the new connection's name. The addresses of members contain the original name, because the directory
- * stays the same.
- */
-const RETURNED = '-again';
-export const returnedName = (connection: string): string => `${connection}${RETURNED}`;
-export const originalName = (connection: string): string =>
-  connection.endsWith(RETURNED) ? connection.slice(0, -RETURNED.length) : connection;
 
 interface Return {
   readonly town: Town;
@@ -83,65 +83,28 @@ export function withReturn(
   ];
 }
 
-/**
- * Returns actions that export the state of the directory after these happenings: the profiles, and then a snapshot of
- * each group.
- */
+/** Returns actions that export the state of the directory: the profiles, and then a snapshot of each group. */
 function exportOf(happenings: readonly Happening[]): readonly DirectoryAction[] {
-  const groups = new Map<string, { name: string | null; members: Set<string> }>();
-  const profiles = new Map<string, { readonly email?: string; readonly number?: string }>();
-  const groupOf = (id: string) => {
-    const known = groups.get(id) ?? { name: null, members: new Set<string>() };
-    groups.set(id, known);
-    return known;
-  };
-  for (const { actor, action } of happenings.toSorted((one, other) => one.atMs - other.atMs)) {
-    if (actor !== 'directory') continue;
-    switch (action.kind) {
-      case 'name':
-        groupOf(action.group).name = action.name;
-        break;
-      case 'delete':
-        groups.delete(action.group);
-        break;
-      case 'join':
-        for (const member of action.members) groupOf(action.group).members.add(member);
-        break;
-      case 'leave':
-        for (const member of action.members) groupOf(action.group).members.delete(member);
-        break;
-      case 'snapshot': {
-        const known = groupOf(action.group);
-        known.name = action.name ?? known.name;
-        known.members = new Set(action.members);
-        break;
-      }
-      case 'profile':
-        profiles.set(action.member, {
-          ...profiles.get(action.member),
-          ...(action.email !== undefined && { email: action.email }),
-          ...(action.number !== undefined && { number: action.number }),
-        });
-        break;
-      case 'forget':
-        profiles.delete(action.member);
-        for (const { members } of groups.values()) members.delete(action.member);
-        break;
-      case 'wide':
-      case 'rubbish':
-        break;
-    }
-  }
+  const received = happenings.flatMap((one): readonly Received[] =>
+    one.actor === 'directory' ? receivedAt(one.atMs, messagesOf(one, one.atMs)) : [],
+  );
+  const { groups, emails, numbers } = readAll(received);
+  const profiled = [...new Set([...emails.keys(), ...numbers.keys()])].filter((one) => /^[hn]/.test(one));
   return [
-    ...[...profiles].map(([member, values]): DirectoryAction => ({ kind: 'profile', member, ...values })),
-    ...[...groups].map(
-      ([group, { name, members }]): DirectoryAction => ({
-        kind: 'snapshot',
-        group,
-        name,
-        members: [...members],
-        parts: 1,
-      }),
-    ),
+    ...profiled.map((member): DirectoryAction => {
+      const [email, number] = [emails.get(member), numbers.get(member)];
+      return { kind: 'profile', member, ...(email && { email }), ...(number && { number }) };
+    }),
+    ...[...groups].map(([group, { name = null, members }]): DirectoryAction => {
+      return { kind: 'snapshot', group, name, members: [...members], parts: 1 };
+    }),
   ];
 }
+
+const receivedAt = (atMs: number, messages: readonly OutgoingMessage[]): readonly Received[] =>
+  messages.flatMap(({ events }) =>
+    events.map(({ order: { time, id = '', sequence, source }, ...directoryEvent }) => {
+      const instant = instantOf(time ?? new Date(atMs).toISOString());
+      return { directoryEvent, instant, sequence: BigInt(sequence ?? -1), id, source, arrivedAtMs: atMs };
+    }),
+  );

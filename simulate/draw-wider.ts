@@ -114,14 +114,22 @@ function drawNumbered(random: Random, { town, endMs }: Place): readonly Happenin
 
 /**
  * Draws people for long runs. They leave all groups at the beginning of the run, and join a group more than 430 days
- * later. The addresses of these members (`h…`) are sent only once, at the beginning.
+ * later. The addresses of these members (`h…`) are sent only once, at the beginning. In half of the runs, a group or the
+ * connection is paused for the same time.
  */
 export function drawComebacks(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection, people, groups } = town;
   const handed = people
     .filter(({ role, email, state }) => /-h\d+$/.test(role) && email !== null && state === undefined)
     .map(({ role }) => role.slice(roleOf(connection, '').length));
-  return some(random, handed, 3).flatMap((member): Happening[] => {
+  const pausing = random.fork('pauses');
+  const group = pausing.pick(groups);
+  const { operator } = actsOf(connection);
+  const [pause, resume] = pausing.chance(0.5)
+    ? [operator(DAY_MS, { kind: 'pause', group }), operator(endMs - 3 * HOUR_MS, { kind: 'resume', group })]
+    : [operator(DAY_MS, { kind: 'pause_all' }), operator(endMs - 3 * HOUR_MS, { kind: 'resume_all' })];
+  const pauses = pausing.chance(0.5) ? [pause, resume] : [];
+  const comebacks = some(random, handed, 3).flatMap((member): Happening[] => {
     // A long run stretches the time between `leftMs` and `backMs` to more than 430 days.
     const leftMs = DAY_MS + between(random, 0, 12 * HOUR_MS);
     const backMs = endMs - between(random, 2 * HOUR_MS, 12 * HOUR_MS);
@@ -135,6 +143,7 @@ export function drawComebacks(random: Random, { town, endMs }: Place): readonly 
     });
     return [...leaves, joins];
   });
+  return [...comebacks, ...pauses];
 }
 
 /** Draws pairs of events. The two events of a pair have equal stamps and different content, and arrive in any order. */

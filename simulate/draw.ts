@@ -2,18 +2,17 @@ import { DIRECTORY_KINDS } from '../shared/contract/settings.ts';
 import { drawRhythm } from './draw-directory.ts';
 import { drawFourEyes } from './draw-four-eyes.ts';
 import { drawPairs, type Pair } from './draw-pairs.ts';
-import { CRASH_POINTS, crashPoints } from './draw-crashes.ts';
-import { drawAfterthoughts, drawDeepFaults, drawFaults } from './draw-faults.ts';
+import { drawAfterthoughts, drawFaults } from './draw-faults.ts';
 import { drawConversions, drawPeople, drawUserIdChanges, type Town } from './draw-people.ts';
-import { drawReturn, returnedName, withReturn } from './draw-returns.ts';
+import { drawReturn, withReturn } from './draw-returns.ts';
 import { drawTakeovers } from './draw-takeovers.ts';
 import { drawComebacks, drawWider, numberedPeople, SHARES } from './draw-wider.ts';
 import { drawPerson } from './persons.ts';
 import { PLAIN_TRAITS } from './platform/platform.ts';
 import { between, type Random, seededRandom, weighted } from './random.ts';
 import { drawDirectory } from './reader/draw.ts';
-import type { ConnectionSpec, Happening, LambdaName, SimulationRun, Traits, Way } from './simulation-run.ts';
-import { DAY_MS } from './simulation-run.ts';
+import type { ConnectionSpec, Happening, SimulationRun, Traits, Way } from './simulation-run.ts';
+import { returnedName, DAY_MS } from './simulation-run.ts';
 
 export interface DrawOptions {
   /** The number of days with faults; 7 if undefined. */
@@ -33,7 +32,6 @@ export interface DrawOptions {
   readonly directory?: boolean | undefined;
   /** If true, the run has only the connection whose directory groupsync reads. */
   readonly alone?: boolean | undefined;
-  readonly crashes?: number;
   /** Pairs of features that a group of the run meets, in addition to what the seed draws. */
   readonly meet?: readonly Pair[];
 }
@@ -58,7 +56,6 @@ export function drawRun(
     days = 7,
     only,
     scale = 'normal',
-    crashes = 0,
     directory = false,
     alone = false,
     meet = [],
@@ -91,8 +88,6 @@ export function drawRun(
     return [...others, ...faults, ...changes, ...wider];
   });
   const [town] = towns;
-  if (town !== undefined && crashes > 0)
-    happenings.push(...drawDeepFaults(random.fork('deep'), town, { seed, crashes, endMs }));
   if (town !== undefined) happenings.push(...drawPairs(random.fork('meet'), town, { pairs: meet, endMs }));
   const connections = towns.map((town): ConnectionSpec => {
     const { name, company, settings, people } = town;
@@ -225,14 +220,12 @@ function drawSettings(random: Random, groups: readonly string[]): Town['settings
 const FOUR_EYES = 0.35;
 
 const MATCH_RULES = ['email=workEmail', 'employeeNumber=employeeNumber'];
-/** Traits for which the engine has no code yet. Every run has the ordinary value of these traits. */
-export const PENDING_TRAITS: ReadonlySet<keyof Traits> = new Set([]);
 
 const SECOND_MS = 1_000;
 
 function drawTraits(random: Random): Traits {
   const lagMs = (longest: number) => (random.chance(0.75) ? 0 : between(random, SECOND_MS, longest));
-  const drawn: Traits = {
+  return {
     staleStatus: Number(weighted(random, { 409: 5, 412: 2, 400: 1, 422: 1 })) as Traits['staleStatus'],
     enforceVersionOnPatch: random.chance(0.85),
     echoSpokeId: random.chance(0.85),
@@ -249,8 +242,6 @@ function drawTraits(random: Random): Traits {
     emptyFeedPage: weighted(random, { list: 3, nullEvents: 1, nullData: 1 }),
     numericVersions: random.chance(0.25),
   };
-  const pending = [...PENDING_TRAITS].map((name) => [name, PLAIN_TRAITS[name]]);
-  return { ...drawn, ...Object.fromEntries(pending) };
 }
 
 const plainName = (name: string): string => name.replace(/^action:/, '').replace('.', ':');
@@ -292,39 +283,4 @@ function plainWay(way: Way, only: ReadonlySet<string>): Way {
     lateMs: isKept('late') ? way.lateMs : 0,
     copies: isKept('copies') ? way.copies : 1,
   };
-}
-
-/** The number of runs that together contain every fault and every action (test/simulate/draw.test.ts). */
-const RUNS_WITH_ALL = 300;
-
-/**
- * Returns the names of all faults and events that a run can contain. With `--deep`, each of them must take effect at
- * least once.
- * @param draw if `directory` is set, the result also contains the faults of a directory that groupsync reads
- */
-export function everythingThatCanFire({ directory }: Pick<DrawOptions, 'directory'>): readonly string[] {
-  const names = new Set<string>([
-    'trait:installer',
-    'returned',
-    'asked',
-    'table:next_page',
-    'secrets:stale',
-    'aws:frozen',
-  ]);
-  for (let seed = 1; seed <= RUNS_WITH_ALL; seed += 1) {
-    for (const happening of drawRun(seed, { directory }).happenings)
-      for (const name of namesOf(happening)) names.add(name);
-  }
-  for (const lambda of Object.keys(CRASH_POINTS) as LambdaName[]) {
-    for (const effect of crashPoints(lambda)) names.add(`crash:${lambda}:${effect}`);
-  }
-  return [...names].sort();
-}
-
-function namesOf(happening: Happening): readonly string[] {
-  const { actor, action } = happening;
-  if (actor === 'platform') return [`platformFault:${happening.action.platformFault}`];
-  if (action.kind === 'directoryFault') return [`directoryFault:${action.directoryFault}`];
-  if (action.kind === 'crash') return [];
-  return [`${actor}:${action.kind}`, ...(actor === 'directory' ? [`way:${happening.way.form}`] : [])];
 }

@@ -3,7 +3,6 @@ import { connectionName } from '../shared/domain/ids.ts';
 import { createToken } from '../shared/sync/scim/tokens.ts';
 import { startAsking } from './ask.ts';
 import { createChecks } from './checks/all-checks.ts';
-import { SCIM_ID } from './checks/observation.ts';
 import { baseUrlOf, type Cloud, createCloud } from './cloud.ts';
 import { startConsumers } from './consumers.ts';
 import { startReaders } from './reader/readers.ts';
@@ -11,11 +10,12 @@ import { FEATURES, hasState, optionsOf, removes } from './features.ts';
 import { operateIn, startHappenings } from './happenings.ts';
 import type { WrapPorts } from './lambdas.ts';
 import { createMeetings, type Meetings } from './meetings.ts';
-import type { Effect, LogLine, RunLog, Violation } from './run-log.ts';
+import type { LogLine, RunLog, Violation } from './run-log.ts';
 import { startSchedules } from './schedules.ts';
 import { startShowing } from './shown.ts';
 import { afterSilence } from './silence.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, type SimulationRun, START_MS } from './simulation-run.ts';
+import { touch } from './touch.ts';
 import type { Seen } from './world.ts';
 
 interface ExecuteOptions {
@@ -125,23 +125,6 @@ export async function execute(
 }
 
 const IS_FEATURE: ReadonlySet<string> = new Set(FEATURES);
-
-/**
- * Records a feature for each connection on which it took effect. The platform may fold the id of a group, and a group
- * of the SCIM client that took over a group counts as that group.
- */
-function touch(
-  { run: { connections }, actions }: Cloud,
-  meetings: ReturnType<typeof createMeetings>,
-  { connection, company, group, ...touched }: Effect & { readonly atMs: number; readonly feature: string },
-): void {
-  const isMeant = (one: SimulationRun['connections'][number]) =>
-    (connection ?? one.name) === one.name && (company ?? one.company) === one.company;
-  const moves = actions.flatMap((one) => one.moves ?? []);
-  const owned = (SCIM_ID.test(group ?? '') && moves.find(({ to }) => to === group)?.from) || group;
-  for (const { name } of connections.filter(isMeant))
-    meetings.touch({ ...touched, connection: name, group: owned?.toLowerCase().replace(/^s-/, '') });
-}
 
 /**
  * Returns the time of the next check. The next check is one hour later. In a long period without happenings

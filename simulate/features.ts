@@ -1,7 +1,16 @@
 import type { OperatorAction as ActionOfPerson } from '../shared/contract/operator-actions.ts';
 import type { ConnectionSettings } from '../shared/contract/settings.ts';
+import { CRASH_POINTS, crashPoints } from './draw-crashes.ts';
 import { PLATFORM_FAULTS } from './platform-faults.ts';
-import type { AwsAction, ClientAction, CompanyAction, DirectoryAction, Way } from './simulation-run.ts';
+import { DIRECTORY_FAULTS } from './reader/faults.ts';
+import type {
+  AwsAction,
+  ClientAction,
+  CompanyAction,
+  DirectoryAction,
+  LambdaName,
+  Way,
+} from './simulation-run.ts';
 
 /*
  * The features of a run, by the name under which the run log counts them. The compiler requires an entry for each
@@ -36,6 +45,7 @@ const ACTIONS = {
     'set:nameTemplate',
     'set:groups.exclude',
     'set:fourEyes',
+    'set:groups.policies',
   ],
   console_sessions_end: without('changes no stored group'),
   directory_accept_deletions: without('occurs only in runs with --directory'),
@@ -66,6 +76,10 @@ const ACTIONS = {
   sync: ['operator:sync'],
   unblock: ['operator:unblock'],
 } as const satisfies Readonly<Record<Named, readonly string[] | Without>>;
+
+/*
+ * Not in the product yet, so no feature: the restore of the table to an earlier instant, and the undo of an action.
+ */
 
 /** The settings. The first value of a run is a feature of all its groups; a change is a `set:` of `ACTIONS`. */
 const SETTINGS = {
@@ -123,7 +137,7 @@ export const FEATURES: readonly string[] = [
 ];
 
 const STATES =
-  /^(?:takeover:.*|operator:(?:approve|reject|pause|pause_all|observe|adopt|release|block)|set:(?:mode|groups\.exclude))$/;
+  /^(?:takeover:.*|operator:(?:approve|reject|pause|pause_all|observe|adopt|release|block)|set:(?:mode|groups\.(?:exclude|policies)))$/;
 const REMOVALS =
   /^(?:directory:(?:leave|delete|snapshot|forget)|company:(?:terminate|erase)|operator:block)$/;
 
@@ -157,4 +171,18 @@ export function optionsOf(settings: Readonly<Record<string, unknown>>): readonly
     value === null ? `option:${key}=off` : `option:${key}=${String(value)}`,
   ]);
   return OPTIONS.filter((option) => names.includes(option));
+}
+
+/** Returns the names that the run log counts: features, faults of a read directory, and crashes before each effect. */
+export function everythingThatCanFire(hasDirectory: boolean): readonly string[] {
+  const faults = hasDirectory ? Object.keys(DIRECTORY_FAULTS) : [];
+  const crashes = (Object.keys(CRASH_POINTS) as LambdaName[])
+    .filter((lambda) => hasDirectory || lambda !== 'directory')
+    .flatMap((lambda) => crashPoints(lambda).map((effect) => `crash:${lambda}:${effect}`));
+  return [
+    ...'trait:installer returned asked table:next_page secrets:stale aws:frozen'.split(' '),
+    ...FEATURES.filter((name) => !/^set:|^aws:crash$/.test(name)),
+    ...faults.map((name) => `directoryFault:${name}`),
+    ...crashes,
+  ].sort();
 }

@@ -4,14 +4,13 @@ import type { Removals } from '../shared/domain/hold.ts';
 import { heldUsers } from './checks/stored.ts';
 import { baseUrlOf, type Cloud, groupItem, linkIn, platformOf } from './cloud.ts';
 import { requestByScim, type ScimLanes } from './consumers.ts';
-import { originalName } from './draw-returns.ts';
 import { type DirectoryHappening, messagesOf } from './messages.ts';
 import { operate, type OperatorDone, type Screen, type Session } from './operators.ts';
 import { OPERATORS, personIn } from './persons.ts';
 import type { SimulatedPlatform } from './platform/platform.ts';
 import { keptSpokeId } from './platform/rules.ts';
 import { readOnce } from './reader/readers.ts';
-import { type Happening, MINUTE_MS, type SourceAction, START_MS } from './simulation-run.ts';
+import { originalName, type Happening, MINUTE_MS, type SourceAction, START_MS } from './simulation-run.ts';
 
 type OperatorHappening = Extract<Happening, { readonly actor: 'operator' }>;
 
@@ -70,7 +69,11 @@ function sendToIngest(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLa
   const { runLog, directory, nowMs, queues } = cloud;
   const { action, way, connection } = happening;
   if (isUnread(cloud, happening)) return;
-  const where = { connection, ...('group' in action && { group: action.group }) };
+  const where = {
+    connection,
+    ...('group' in action && { group: action.group }),
+    ...('member' in action && { member: action.member }),
+  };
   runLog.fired(`directory:${action.kind}`, where);
   if (way.eventId !== undefined) runLog.fired('way:equal_stamps');
   if ('members' in action && action.members.some((one) => one.startsWith('n'))) runLog.fired('way:numbered');
@@ -227,7 +230,20 @@ function openRequests({ actions }: Cloud, connection: string): readonly Operator
 /** Records an answered action. If it was done, the checks and the SCIM client use its result from now on. */
 function note(cloud: Cloud, record: OperatorDone): void {
   const { runLog, connections, actions } = cloud;
-  const { action, kind, connection, group, answer, by, confirmedBy, token, done, moves = [] } = record;
+  const {
+    action,
+    kind,
+    connection,
+    group,
+    member,
+    role,
+    answer,
+    by,
+    confirmedBy,
+    token,
+    done,
+    moves = [],
+  } = record;
   // The checks accept no token that was created after the removal of its connection.
   const isOfRemoved = actions.some(
     (one) => one.kind === 'remove_connection' && one.connection === connection,
@@ -236,7 +252,7 @@ function note(cloud: Cloud, record: OperatorDone): void {
   const place = { connection, ...(group !== undefined && { group }) };
   const what = `${personIn(confirmedBy ?? by)}: ${describe(action)}${done ? '' : `: ${answer}`}`;
   runLog.log({ lane: 'operator', ...place, what });
-  runLog.fired(done ? `operator:${kind}` : `operator:${kind}:${answer}`, place);
+  runLog.fired(done ? `operator:${kind}` : `operator:${kind}:${answer}`, { ...place, member, role });
   if (!done) return;
   if (action.kind === 'takeover')
     for (const { from } of moves) runLog.fired(`takeover:${action.to}`, { connection, group: from });

@@ -31,14 +31,12 @@ async function bundleWorker(outfile: string): Promise<void> {
 }
 
 /**
- * Executes simulation runs in several processes, and calls `onRun` with each result. After `isEnough` returns true, no
- * further run starts.
+ * Executes simulation runs in several processes, and calls `onRun` with each result.
  */
 export async function executeMany(
   errands: Iterator<Errand>,
   jobs: number,
   onRun: (answer: Answer) => void,
-  isEnough: () => boolean = () => false,
 ): Promise<void> {
   const worker = fileHere(`../node_modules/.cache/runs-${process.pid}.mjs`);
   const executeInOne = () =>
@@ -51,7 +49,7 @@ export async function executeMany(
         execArgv: ['--no-warnings', ...flags],
       });
       const next = () => {
-        const { value, done } = isEnough() ? { value: undefined, done: true } : errands.next();
+        const { value, done } = errands.next();
         if (done === true || value === undefined) child.disconnect();
         else child.send(value);
       };

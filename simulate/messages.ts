@@ -1,4 +1,4 @@
-import { originalName } from './draw-returns.ts';
+import { originalName } from './simulation-run.ts';
 import { hashOf } from './random.ts';
 import type { DirectoryAction, Happening, Way } from './simulation-run.ts';
 

@@ -45,12 +45,15 @@ export type CheckName =
   | 'blocked'
   | 'directory';
 
-/** Where a feature took effect. Without a connection, on all; without a group, on all groups of the connection. */
+/** Where a feature took effect. Without a connection, on all. See touch.ts. */
 export interface Effect {
   readonly connection?: string | undefined;
   /** All connections of this company. */
   readonly company?: string | undefined;
-  readonly group?: string | undefined;
+  readonly group?: string | null | undefined;
+  /** The person that the feature is about, by the id in the directory or in the HR system. */
+  readonly member?: string | undefined;
+  readonly role?: string | undefined;
 }
 
 /** The log of a simulation run. */

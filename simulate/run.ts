@@ -3,8 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { nearest } from '../shared/contract/nearest.ts';
-import { type DrawOptions, drawRun, everythingThatCanFire } from './draw.ts';
+import { type DrawOptions, drawRun } from './draw.ts';
 import { execute } from './execute.ts';
+import { everythingThatCanFire } from './features.ts';
 import { FLAGS } from './flags.ts';
 import { type Errand, executeMany } from './many-runs.ts';
 import { createMissingPairs, type MissingPairs } from './missing-pairs.ts';
@@ -26,8 +27,6 @@ const USAGE = `npm run simulate -- [options]
   --directory      each run has an additional connection whose directory groupsync reads
   --alone          with --directory: the run has no other connection
   --days D         the number of days with faults (default: 7)
-  --crashes N      adds this number of crashes of functions (default with --deep: 12)
-  --deep           runs for an hour, or for --minutes N; fails if a fault or action never took effect
   --planted [...]  adds each seeded bug (or the named bugs) and searches for a run that finds it; with --seed: one run
   --brief          does not reduce the first failed run to fewer happenings
   --pairs          counts which features met on one group, prefers those that never met, and lists what is left
@@ -35,12 +34,6 @@ const USAGE = `npm run simulate -- [options]
   --all            fails for the violations in known.json too
   --jobs N         the number of processes (default: one per core)`;
 
-const DEEP_MINUTES = 60;
-/**
- * The number of additional crashes of a deep run. The three crashes of an ordinary run are too few for the many rare
- * crash points.
- */
-const DEEP_CRASHES = 12;
 const SHRINK_RUNS = 80;
 /** The number of runs after which the search for a seeded bug fails. */
 const SEEDED_BUG_RUNS = 500;
@@ -53,14 +46,11 @@ const { values: given, positionals } = parseArgs({
 });
 const known = given.all === true ? [] : readKnown();
 const jobs = numberOf('jobs') ?? availableParallelism();
-const crashes = numberOf('crashes') ?? (given.deep === true ? DEEP_CRASHES : 0);
+const { long = false, directory = false, alone = false } = given;
 const drawn: DrawOptions = {
-  crashes,
-  ...(given.long === true ? { long: true } : {}),
-  ...(given.directory === true ? { directory: true } : {}),
-  ...(given.alone === true ? { alone: true } : {}),
-  ...(given.days === undefined ? {} : { days: numberOf('days') ?? 7 }),
-  ...(given.only === undefined ? {} : { only: given.only.split(',') }),
+  ...{ long, directory, alone },
+  ...(given.days !== undefined && { days: numberOf('days') ?? 7 }),
+  ...(given.only !== undefined && { only: given.only.split(',') }),
 };
 
 function numberOf(name: keyof typeof given): number | undefined {
@@ -94,22 +84,10 @@ function firstSeed(): number {
 
 function commandFor(seed: number, kept?: readonly number[]): string {
   const { days, only } = given;
-  const long = given.long === true ? '' : undefined;
-  const directory = given.directory === true ? '' : undefined;
-  const alone = given.alone === true ? '' : undefined;
-  const flags = {
-    seed,
-    long,
-    directory,
-    alone,
-    days,
-    planted: positionals[0],
-    only,
-    crashes: crashes || undefined,
-    keep: kept,
-  };
-  const said = Object.entries(flags).filter(([, value]) => value !== undefined);
-  return `npm run simulate -- ${said.map(([name, value]) => `--${name} ${value}`).join(' ')}`;
+  const flags = { seed, long, directory, alone, days, planted: positionals[0], only, keep: kept };
+  const said = Object.entries(flags).filter(([, value]) => Boolean(value));
+  const texts = said.map(([name, value]) => `--${name}${value === true ? '' : ` ${value}`}`);
+  return `npm run simulate -- ${texts.join(' ')}`;
 }
 
 const sentence = ({ check, cause, connection, group, sentence }: Violation): string =>
@@ -147,35 +125,25 @@ function* errandsFrom(first: number, most: number, missing?: MissingPairs): Gene
  */
 async function executeSeeds(): Promise<number> {
   const startedMs = Date.now();
-  const deep = given.deep === true;
-  const most = deep ? Number.MAX_SAFE_INTEGER : (numberOf('seeds') ?? 200);
+  const most = numberOf('seeds') ?? 200;
   const reports: RunReport[] = [];
   const broken: string[] = [];
-  const longestMs = (numberOf('minutes') ?? DEEP_MINUTES) * 60_000;
-  const isEnough = () => deep && Date.now() - startedMs > longestMs;
   const missing = given.pairs === true ? createMissingPairs() : undefined;
-  await executeMany(
-    errandsFrom(firstSeed(), most, missing),
-    jobs,
-    (answer) => {
-      if ('report' in answer) {
-        const { meetings, ...report } = answer.report;
-        missing?.met(meetings);
-        reports.push(report);
-      } else broken.push(`run ${answer.seed} broke: ${answer.broke}`);
-      const completed = reports.length + broken.length;
-      if (process.stderr.isTTY) process.stderr.write(`\r${completed} runs`);
-    },
-    isEnough,
-  );
+  await executeMany(errandsFrom(firstSeed(), most, missing), jobs, (answer) => {
+    if ('report' in answer) {
+      const { meetings, ...report } = answer.report;
+      missing?.met(meetings);
+      reports.push(report);
+    } else broken.push(`run ${answer.seed} broke: ${answer.broke}`);
+    const completed = reports.length + broken.length;
+    if (process.stderr.isTTY) process.stderr.write(`\r${completed} runs`);
+  });
   if (process.stderr.isTTY) process.stderr.write('\r');
   const seconds = Math.max(1, (Date.now() - startedMs) / 1_000);
   printFigures(reports, seconds);
   for (const line of missing?.lines() ?? []) console.log(line);
   if (given.counts === true) for (const line of countsOf(reports)) console.log(line);
   for (const line of broken.slice(0, 3)) console.log(line);
-  const never = deep ? everythingThatCanFire(drawn).filter((name) => !firedIn(reports).has(name)) : [];
-  if (never.length > 0) console.log(`never took effect: ${never.join(', ')}`);
   const failed = reports
     .map((report) => ({ report, wrong: unknownOf(report.violations, known) }))
     .filter(({ wrong }) => wrong.length > 0)
@@ -184,7 +152,7 @@ async function executeSeeds(): Promise<number> {
   const [first] = failed;
   if (first !== undefined && given.brief !== true)
     await printReduced(first.report.seed, first.wrong[0] as Violation);
-  return failed.length + broken.length + never.length === 0 ? 0 : 1;
+  return failed.length + broken.length === 0 ? 0 : 1;
 }
 
 function printFigures(reports: readonly RunReport[], seconds: number): void {
@@ -200,7 +168,10 @@ function printFigures(reports: readonly RunReport[], seconds: number): void {
 
 /** Returns one line per fault: the number of runs in which it took effect, and how often. */
 function countsOf(reports: readonly RunReport[]): readonly string[] {
-  const everything = new Set([...everythingThatCanFire(drawn), ...firedIn(reports).keys()]);
+  const everything = new Set([
+    ...everythingThatCanFire(given.directory === true),
+    ...firedIn(reports).keys(),
+  ]);
   return [...everything].sort().map((name) => {
     const times = reports.map(({ fired }) => fired[name] ?? 0);
     const runs = times.filter((one) => one > 0).length;

@@ -20,6 +20,15 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 
+/**
+ * The suffix of the new connection's name. The addresses of members contain the original name, because the directory
+ * stays the same.
+ */
+const RETURNED = '-again';
+export const returnedName = (connection: string): string => `${connection}${RETURNED}`;
+export const originalName = (connection: string): string =>
+  connection.endsWith(RETURNED) ? connection.slice(0, -RETURNED.length) : connection;
+
 export interface SimulationRun {
   readonly seed: number;
   /** The number of days with faults. After these days, the run has a day without faults and then the final check. */

@@ -1,5 +1,4 @@
-import { originalName } from '../draw-returns.ts';
-import { DAY_MS, MINUTE_MS, type SimulationRun, START_MS } from '../simulation-run.ts';
+import { originalName, DAY_MS, MINUTE_MS, type SimulationRun, START_MS } from '../simulation-run.ts';
 import { falsehoodIn } from './causes.ts';
 import { type Change, addedOnRequest, removedOnRequest } from './ledger.ts';
 import {

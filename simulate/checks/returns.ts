@@ -1,4 +1,4 @@
-import { originalName } from '../draw-returns.ts';
+import { originalName } from '../simulation-run.ts';
 import type { SimulatedPlatform } from '../platform/platform.ts';
 import type { Traits } from '../simulation-run.ts';
 import type { Seen } from '../world.ts';

@@ -156,7 +156,8 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
      */
     company(action: CompanyAction) {
       const isDone = people.apply(action);
-      if (isDone) runLog.fired(`company:${action.kind}`, { company });
+      const { role } = action.kind === 'hire' ? action.person : action;
+      if (isDone) runLog.fired(`company:${action.kind}`, { company, role });
       return isDone;
     },
     /**

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { everythingThatCanFire } from '../../simulate/draw.ts';
+import { everythingThatCanFire } from '../../simulate/features.ts';
 import { PLAIN_TRAITS } from '../../simulate/platform/platform.ts';
 import { PLATFORM_FAULTS } from '../../simulate/platform-faults.ts';
 
@@ -35,13 +35,13 @@ describe('docs/fault-model.md', () => {
   });
 
   it('the fault model has a row for every AWS fault, directory fault, change of people and action of another client', () => {
-    const expected = everythingThatCanFire({ directory: true }).filter((name) => KINDS.test(name));
+    const expected = everythingThatCanFire(true).filter((name) => KINDS.test(name));
     expect(expected.filter((name) => !DOCUMENTED.includes(name))).toEqual([]);
   });
 
   it('every fault that the fault model names exists in the simulation', () => {
     const possible = new Set([
-      ...everythingThatCanFire({ directory: true }),
+      ...everythingThatCanFire(true),
       ...named('platformFault', Object.keys(PLATFORM_FAULTS)),
       ...named('trait', Object.keys(PLAIN_TRAITS)),
     ]);
