@@ -188,11 +188,7 @@ export const asFound = (arn: string) =>
     .replaceAll(/\$\{Token\[[^\]]*\]\}/g, '<…>');
 
 /** Lets the function `reconcile` send notices. Grants nothing if no target is set. */
-export function grantNotify(
-  role: Role,
-  targets: readonly string[],
-  { prefix, queues, key }: Resources,
-): void {
+export function grantNotify(role: Role, targets: readonly string[], { prefix, queues, key }: Resources) {
   const topics = targets.filter((target) => target !== WEBHOOK);
   // Secrets Manager adds six characters at the end of a name.
   const resourceName = `${notifySecretName(prefix)}-??????`;

@@ -160,10 +160,7 @@ export function effectText({ added, removed, held, dropped }: Omit<PlanEffect, '
 }
 
 /** Returns the lines that list the first groups, and their members, that a change affects. */
-export async function effectLines(
-  context: Context,
-  effects: readonly GroupEffect[],
-): Promise<readonly string[]> {
+export async function effectLines(context: Context, effects: readonly GroupEffect[]) {
   const { connection } = context;
   const ports = await context.ports();
   const names = await context.names({ groups: effects.map(({ group }) => group) });

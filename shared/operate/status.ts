@@ -63,14 +63,7 @@ export function failingEndpoints({ failingCalls = [] }: Gate, nowMs: number): re
  * Returns failing calls as a sentence: the endpoint, the number of failed calls and of all calls, the time of the first
  * failure, and the last failure.
  */
-export function formatFailingCalls({
-  endpoint,
-  failed,
-  total,
-  share,
-  since,
-  reason,
-}: FailingEndpoint): string {
+export function formatFailingCalls({ endpoint, failed, total, share, since, reason }: FailingEndpoint) {
   const counts = `${failed} of ${plural(total, 'call')} (${Math.round(share * 100)} %)`;
   return `${endpoint}: ${counts} failed since ${since.slice(0, 19)}Z, the last with ${reason}`;
 }

@@ -34,10 +34,7 @@ export const WORKERS_KNOW_AFTER_MS = 35_000;
  *              ··· the index shows all groups ──▶ mark all again
  * @returns the number of groups that the index shows
  */
-export async function replanAll(
-  connection: ConnectionName,
-  { index, desired, clock }: ReplanPorts,
-): Promise<number> {
+export async function replanAll(connection: ConnectionName, { index, desired, clock }: ReplanPorts) {
   let groups = 0;
   const nowMs = clock();
   const dueMs = nowMs + WORKERS_KNOW_AFTER_MS;

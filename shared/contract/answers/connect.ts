@@ -46,7 +46,7 @@ export type AdoptionPlan = Answer<typeof AdoptionPlan>;
 /** The employee field (`userId` or `id`) whose values the platform's groups contain. */
 const MemberIds = z.object({
   field: nullable(z.enum(['userId', 'id'])).describe(
-    'The memberIdField of the ids in the groups; null if uncertain.',
+    'The memberIdField of the ids in groups; null if uncertain.',
   ),
   users: count.describe('The number of distinct ids in the groups.'),
   userId: count.describe('The number of ids that equal the userId, but not the id, of a checked employee.'),

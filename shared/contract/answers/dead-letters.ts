@@ -27,9 +27,7 @@ const DeadLetterSummary = z.object({
   ageMs: ms.describe('The time since the first failure. A replay does not reset this time.'),
   failures: count.describe('The number of failures; 1 if the message was never replayed.'),
   superseded: z.boolean(),
-  refusal: nullable(text).describe(
-    'The reason why ingest would refuse the message again; null if ingest would accept the message.',
-  ),
+  refusal: nullable(text).describe('Why ingest would refuse the message again; null if it would not.'),
 });
 export type DeadLetterSummary = Answer<typeof DeadLetterSummary>;
 

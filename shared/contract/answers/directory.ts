@@ -84,7 +84,7 @@ export const DirectoryPreview = z.object({
     .describe('The first of the selected groups, with all members.'),
   others: z.array(text).describe('Ids of groups that SCIM or events own. See groupsync directory takeover.'),
   adoptable: nullable(count).describe(
-    'Existing platform groups that the first run would adopt; null if the platform could not be read.',
+    'Platform groups that the first run would adopt; null if they could not be read.',
   ),
 });
 export type DirectoryPreview = Answer<typeof DirectoryPreview>;

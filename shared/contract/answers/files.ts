@@ -105,9 +105,7 @@ export const ImportReport = EventsReport.extend({
   kind: z
     .enum(['add', 'remove'])
     .optional()
-    .describe(
-      'Present if the file lists only people to add or only people to remove, instead of all members.',
-    ),
+    .describe('Present if the file lists only people to add, or only people to remove.'),
   columns: text
     .optional()
     .describe('The value for --columns that import suggests, if it is sure about unusual headings.'),
@@ -115,10 +113,6 @@ export const ImportReport = EventsReport.extend({
   skipLines: count.optional().describe('The number of lines before the header, if it is certain.'),
   /** Whether the events were sent. Nothing is sent in a dry run, after an error, or if the operator answers no. */
   sent: z.boolean(),
-  unsent: count
-    .optional()
-    .describe(
-      'The number of messages that were not sent because of Ctrl-C. It is safe to repeat the import.',
-    ),
+  unsent: count.optional().describe('Messages not sent because of Ctrl-C. It is safe to repeat the import.'),
 });
 export type ImportReport = Answer<typeof ImportReport>;

@@ -37,9 +37,7 @@ export const GroupReport = z.object({
   applied: count.describe('The number of members that the platform has confirmed.'),
   users: z.array(text).describe('The users in the platform group as last written or read, sorted.'),
   pending: z.array(z.object({ id: text, cause: PendingCause, sinceMs: ms })),
-  waiting: nullable(Waiting).describe(
-    'Why the changes of the group are not written yet; null if none waits.',
-  ),
+  waiting: nullable(Waiting).describe('Why the changes are not written yet; null if none waits.'),
 });
 export type GroupReport = Answer<typeof GroupReport>;
 
@@ -73,7 +71,7 @@ export const Plan = z.object({
   /** The reason why groupsync does not write the plan now, or a remark about the plan; null if there is none. */
   note: nullable(text),
   waiting: nullable(Waiting).describe(
-    'The reason why the action is not done yet, and the time at which apply reads the group again.',
+    'Why the action is not done yet, and when apply reads the group again.',
   ),
   clashes: z
     .array(NameClash)

@@ -10,7 +10,7 @@ export const CredentialReport = z
     goodAt: nullable(instant).describe('When the credential last passed the check; null if never.'),
     goodAgeMs: nullable(ms),
     failure: nullable(z.object({ at: instant, message: text })).describe(
-      'The failed check after the last passed check; null if none.',
+      'The check that failed after the last passed check; null if none failed.',
     ),
   })
   .describe('The result of the latest check, which the daily job or connect made.');
@@ -51,7 +51,7 @@ export const ReaderStop = z.object({ since: instant, reason: text });
 export const SourceReport = z.object({
   source: z.enum(SOURCES).describe('directory: the reader of the directory.'),
   receivedAt: nullable(instant).describe(
-    'The time of the last receipt, which may be up to a minute too early; null if there was none.',
+    'The last receipt, up to a minute too early; null if there was none.',
   ),
   receivedAgeMs: nullable(ms),
   expectedEveryMs: nullable(ms).describe('Null if no receipt is expected.'),
@@ -85,9 +85,7 @@ export const StatusReport = z.object({
   backlog: count,
   oldestUnappliedMs: nullable(ms),
   holds: count,
-  settingRequests: count.describe(
-    'Changes of settings, ends of blocks, and SCIM tokens that need a second person.',
-  ),
+  settingRequests: count.describe('Settings, ends of blocks, and SCIM tokens that need a second person.'),
   blocked: z.array(BlockRow).describe('The people that operators have blocked.'),
   feed: z.object({ cursorAgeMs: nullable(ms) }),
   sources: z.array(SourceReport).describe('The sources from which changes have arrived or are expected.'),
@@ -97,9 +95,7 @@ export const StatusReport = z.object({
       total: count,
       groups: z.array(z.object({ id: text, name: nullable(text), since: instant })),
     })
-    .describe(
-      'SCIM groups that kept all members, because a PUT did not mention members. At most 20 are listed.',
-    ),
+    .describe('SCIM groups that kept all members, because a PUT named none. At most 20.'),
   queues: z.object({ events: Queue, eventsDlq: Queue, apply: Queue, applyDlq: Queue }),
 });
 export type StatusReport = Answer<typeof StatusReport>;
@@ -125,8 +121,6 @@ export const UpgradeReport = z.object({
   settingsAdded: z.array(text),
   settingsRemoved: z.array(text),
   canReadData: nullable(z.boolean()).describe('Whether the installed version can read the stored data.'),
-  canRollBack: nullable(z.boolean()).describe(
-    'Whether the deployed version can read the data after an upgrade.',
-  ),
+  canRollBack: nullable(z.boolean()).describe('Whether the deployed version can read the upgraded data.'),
 });
 export type UpgradeReport = Answer<typeof UpgradeReport>;

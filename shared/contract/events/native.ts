@@ -125,9 +125,7 @@ export const nativeEvent = <Type extends NativeType>(type: Type) =>
     sequence: Sequence.nullish().describe(
       'Orders events of the same time. The event with the greater sequence is later, and an event without a sequence is the earliest.',
     ),
-    connection: ConnectionText.nullish().describe(
-      'The connection of the event; if absent, the connection default.',
-    ),
+    connection: ConnectionText.nullish().describe('The connection of the event. Default: default.'),
     actor: Actor,
     data: NATIVE_DATA[type],
   });

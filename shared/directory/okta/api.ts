@@ -94,11 +94,7 @@ function refusalOf({ operation, isFixed = false }: ApiCall<z.ZodType>, answer: D
  * must not receive the token.
  * @throws DirectoryError `odd`
  */
-export function nextPage(
-  operation: string,
-  headers: readonly string[],
-  requested: string,
-): string | undefined {
+export function nextPage(operation: string, headers: readonly string[], requested: string) {
   const links = headers.flatMap(linksIn);
   if (!links.some(({ rel }) => rel === 'self')) {
     throw new DirectoryError('odd', `${operation}: expected the header Link with rel="self", got none`);

@@ -27,6 +27,8 @@ import {
 import { failureIn } from '../../sync/ports/platform.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { unmanagedOf } from '../../sync/unmanaged.ts';
+import type { JournalPorts } from '../journal.ts';
+import type { SourceGroupPorts } from './source-groups.ts';
 
 /** The number of groups that are read completely for the preview. */
 const SAMPLE = 10;
@@ -174,24 +176,9 @@ async function countMatched(
   return found.filter((person) => person !== undefined).length;
 }
 
-export type DirectoryToolPorts = Pick<
-  ToolPorts,
-  | 'audit'
-  | 'caller'
-  | 'claims'
-  | 'clock'
-  | 'connections'
-  | 'desired'
-  | 'groups'
-  | 'index'
-  | 'newId'
-  | 'people'
-  | 'platforms'
-  | 'reader'
-  | 'scim'
-  | 'sleep'
-  | 'users'
->;
+export type DirectoryToolPorts = JournalPorts &
+  SourceGroupPorts &
+  Pick<ToolPorts, 'claims' | 'connections' | 'desired' | 'people' | 'platforms' | 'sleep' | 'users'>;
 
 export interface DirectoryListing {
   readonly listed: ReadonlyMap<GroupId, ListedGroup>;

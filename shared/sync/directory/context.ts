@@ -57,21 +57,23 @@ export interface ListedGroup {
   readonly asOfMs: number;
 }
 
-export interface DirectoryRunReport {
-  readonly connection: string;
-  groups: number;
-  reported: number;
-  read: number;
-  sent: number;
+export type DirectoryRunReport = ReturnType<typeof newReport>;
+
+export const newReport = (connection: string) => ({
+  connection,
+  groups: 0,
+  reported: 0,
+  read: 0,
+  sent: 0,
   /** The first thousand groups whose deletion was sent. */
-  readonly deleted: GroupId[];
+  deleted: [] as GroupId[],
   /** The number of groups whose read failed. Incomplete and outdated lists are not counted here. */
-  failed: number;
+  failed: 0,
   /** The number of due groups that this run did not read. */
-  waiting: number;
+  waiting: 0,
   /** The groups that an operator must check: no usable read for an hour, or three incomplete reads. */
-  unreadable: readonly GroupId[];
-}
+  unreadable: [] as readonly GroupId[],
+});
 
 /** Thrown if this run was suspended for longer than its lease, and another run has taken over. */
 export class LeaseLostError extends Error {
@@ -106,10 +108,7 @@ export function othersOf(connection: Connection, ports: SourcePorts): ReaderRun[
   };
 }
 
-export async function forgetGroup(
-  { connection, lease, ports, groups }: ReaderRun,
-  id: GroupId,
-): Promise<void> {
+export async function forgetGroup({ connection, lease, ports, groups }: ReaderRun, id: GroupId) {
   await ports.reader.removeGroup(connection.name, id, lease);
   groups.delete(id);
 }

@@ -6,7 +6,7 @@ import type { Connection } from '../ports/connections.ts';
 import { DirectoryError, type ReaderPosition } from '../ports/directory.ts';
 import type { Lease } from '../ports/reconcile.ts';
 import type { DirectoryRunReport, ReaderPorts, ReaderRun } from './context.ts';
-import { createKnownUsers, LeaseLostError, noteAnswer, othersOf, storeGroup } from './context.ts';
+import { createKnownUsers, LeaseLostError, newReport, noteAnswer, othersOf, storeGroup } from './context.ts';
 import { endMissing, ListingError, takeListing } from './listing.ts';
 import { createMemberQuestions } from './member-questions.ts';
 import { endYields } from './other-source.ts';
@@ -93,17 +93,7 @@ async function readWithLease(
     others: othersOf(connection, ports),
     listed: new Map(),
     groups: new Map(known.map((group) => [group.group, dueIfOlder(group, fullMs)])),
-    report: {
-      connection: connection.name,
-      groups: 0,
-      reported: 0,
-      read: 0,
-      sent: 0,
-      deleted: [],
-      failed: 0,
-      waiting: 0,
-      unreadable: [],
-    },
+    report: newReport(connection.name),
   };
   // The position keeps `fullMs`, so that the next runs read the groups for which this run had no time.
   if (isFull && begun.position !== undefined)

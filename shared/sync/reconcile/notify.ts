@@ -97,10 +97,7 @@ interface StageRun {
 }
 
 /** Notifies about the problems of all connections together, and about dead-lettered messages. */
-export async function notifyOfStage(
-  { found, isWhole, pagesOf }: StageRun,
-  ports: NotifyPorts,
-): Promise<void> {
+export async function notifyOfStage({ found, isWhole, pagesOf }: StageRun, ports: NotifyPorts) {
   if (ports.notifier.targets.length === 0) return;
   const findings = stageFindings(found, ports.clock()).filter(({ count }) => isWhole || count > 0);
   const deadLetters = { subject: 'dead_letters', count: await ports.deadLetterCount() } as const;

@@ -80,11 +80,7 @@ export async function rotateSecret(
  * Revokes a client, its secrets and its access tokens immediately.
  * @returns false if the connection has no such client
  */
-export async function revokeClient(
-  connection: ConnectionName,
-  id: string,
-  ports: TokenPorts,
-): Promise<boolean> {
+export async function revokeClient(connection: ConnectionName, id: string, ports: TokenPorts) {
   const secrets = await secretsOf(connection, id, ports);
   for (const { prefix } of secrets) await revokeToken(connection, prefix, ports);
   return secrets.length > 0;
