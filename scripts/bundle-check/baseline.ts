@@ -6,8 +6,9 @@ import { parseSync } from 'oxc-parser';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
+/** Returns the sources of the project. The bundler also names values that it defines, such as `<define:NAME>`. */
 const ownSources = (metafile: Metafile): string[] =>
-  Object.keys(metafile.inputs).filter((path) => !path.includes('node_modules/') && !path.startsWith('..'));
+  Object.keys(metafile.inputs).filter((path) => !/node_modules\/|^\.\.|^</.test(path));
 
 /**
  * Returns a module that re-exports all names that the sources import from packages. Without the re-exports, the bundler
