@@ -3,9 +3,9 @@ import type { Check } from '../shared/contract/answers/connect.ts';
 import type { Cause, Survey } from '../shared/contract/answers/dead-letters.ts';
 import type { DirectoryStatus } from '../shared/contract/answers/directory.ts';
 import type { LogEntry } from '../shared/contract/answers/explain.ts';
-import type { GroupStateName, GroupStatus, NameClash } from '../shared/contract/answers/groups.ts';
+import type { GroupStateName, GroupStatus, Plan } from '../shared/contract/answers/groups.ts';
 import type { HoldRow } from '../shared/contract/answers/holds.ts';
-import type { DriftRow } from '../shared/contract/answers/reconcile.ts';
+import type { DriftRow, PlanEffect as EffectOnGroups } from '../shared/contract/answers/reconcile.ts';
 import type {
   ConnectionRow,
   CredentialReport,
@@ -37,19 +37,15 @@ export interface PersonName {
   readonly email: string | null;
 }
 
-export interface Entry {
-  readonly at: string;
+/** The fields of an entry of `log`. `group` is null if the entry is about the whole connection. */
+type SharedWithLog = Pick<
+  LogEntry,
+  'at' | 'action' | 'group' | 'groupName' | 'cause' | 'outcome' | 'changes' | 'changeCount' | 'waitedMs'
+>;
+
+export interface Entry extends SharedWithLog {
   readonly actor: { readonly kind: string; readonly id: string; readonly name: string | null };
-  readonly action: string;
-  /** null if the entry is about the whole connection. */
-  readonly group: string | null;
-  readonly groupName: string | null;
-  readonly cause: string;
-  readonly outcome: string;
   readonly version: string | number | null;
-  readonly changes: LogEntry['changes'];
-  readonly changeCount: number;
-  readonly waitedMs: number | null;
   /** Names of the members and users in the changes, by id. */
   readonly people: Readonly<Record<string, PersonName>>;
 }
@@ -208,14 +204,8 @@ export interface MemberLine extends PersonName {
   readonly platform: boolean;
 }
 
-export interface GroupPlan {
-  readonly group: string;
+export interface GroupPlan extends Plan {
   readonly name: string | null;
-  readonly action: string;
-  readonly changes: LogEntry['changes'];
-  readonly held: readonly string[];
-  readonly note: string | null;
-  readonly clashes: readonly NameClash[];
 }
 
 /** The settings of the connection that apply to one group. */
@@ -335,13 +325,7 @@ export interface SettingsPreview {
 }
 
 /** The effect of a changed setting on the plans. Changes that are planned without the new setting are not counted. */
-export interface PlanEffect {
-  readonly added: number;
-  readonly removed: number;
-  readonly held: number;
-  /** Number of planned changes that the new setting would prevent. */
-  readonly dropped: number;
-}
+export type PlanEffect = Omit<EffectOnGroups, 'groups'>;
 
 /** Progress of a replay; the last line contains the result. */
 export interface ReplayProgress {
