@@ -1,70 +1,141 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseSync } from 'oxc-parser';
-import { createVitest, type TestSpecification } from 'vitest/node';
+import { BaseSequencer, createVitest, type TestSpecification } from 'vitest/node';
+import { reversedFixes } from './mutate/fixes.ts';
 import { type Mutant, mutantsOf, placeOf, placesOf, withPlaces } from './mutate/mutants.ts';
-import type { Surveyed, Work } from './mutate/runner.ts';
-import { SURVIVORS } from './mutate/survivors.ts';
+import { reportOf } from './mutate/report.ts';
+import { type Change, FILES, type Survey } from './mutate/state.ts';
 
 /**
- * The mutation test of the pure core makes one small change at a time and runs the tests. For each change, at least one
- * test should fail. The script works on a copy of the project. In the copy, each core file can switch to any of its
- * mutants without a reload. Each test runs once to record the places in the code that it reaches. Then the test runs
- * once for each mutant at these places. `--only TEXT` selects files whose path contains TEXT.
+ * The mutation test makes one small change of the code at a time and runs the tests. For each change, at least one test
+ * should fail. The script works on a copy of the project. In the copy, each file of `shared` can switch to a changed
+ * module without a reload. Each test runs once to record the places in the code that it reaches. Then the tests run
+ * again for each change at the places that they reach. The state is stored after each test, so a run that was ended
+ * continues. `--only TEXT` takes every mutant of the files whose path contains TEXT, and no reversed fix.
  */
 
-const CORE = ['shared/domain', 'shared/plan'];
-const TESTS = ['domain', 'plan', 'operate', 'sync', 'sync/reconcile'].map((name) => `test/${name}/*.test.ts`);
-/** Tests that are not used, because they are slow: they have many cases or wait for a socket. */
-const NO_TESTS = ['test/{operate,sync}/**/*.{property,integration}.test.ts'];
+const FOLDERS = ['domain', 'plan', 'sync', 'store', 'scim', 'operate'].map((name) => `shared/${name}/`);
+const DRAWN = 1_500;
+const SEED = '1';
+const TESTS = ['domain', 'plan', 'operate', 'sync', 'store', 'scim', 'contract', 'queues', 'runtime'];
 const MIN_NOTICED = 0.9;
-/** The maximum processor time of all tests for one mutant. Fast tests that reach few places run first. */
-const MAX_MS_PER_MUTANT = 1_000;
 
-const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    state: { type: 'string', default: 'node_modules/.cache/mutate' },
+  },
+});
 const root = process.cwd();
+const state = resolve(values.state);
+mkdirSync(state, { recursive: true });
 const copy = mkdtempSync(join(tmpdir(), 'groupsync-mutate-'));
-for (const folder of [
-  'shared',
-  'test',
-  'simulate',
-  'local',
-  'directory-simulator',
-  'cli',
-  'examples',
-  'scripts',
-  'package.json',
-]) {
-  cpSync(join(root, folder), join(copy, folder), { recursive: true });
+const NOT_COPIED = ['node_modules', '.git', 'dist', '.groupsync', 'cdk.out'];
+for (const name of readdirSync(root)) {
+  if (!NOT_COPIED.includes(name)) cpSync(join(root, name), join(copy, name), { recursive: true });
 }
 symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 process.chdir(copy);
 
-type Mutated = Work[string][number] & { readonly place: string | undefined; readonly line: string };
-const mutants: Mutated[] = [];
 const filesIn = (folder: string) =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name));
-for (const file of CORE.flatMap(filesIn)) {
-  if (!file.endsWith('.ts') || !file.includes(values.only)) continue;
-  const source = readFileSync(file, 'utf8');
-  const places = placesOf(file, source);
-  const pathOf = (part: string) => join(copy, file.replace(/ts$/, `${part}.ts`));
-  for (const mutant of mutantsOf(file, source)) {
-    const number = mutants.length + 1;
-    const place = placeOf(file, places, mutant);
-    mutants.push({ number, file, path: pathOf(`m${number}`), place, line: describe(file, source, mutant) });
-    const { start, end, text } = mutant;
-    writeFileSync(pathOf(`m${number}`), withPlaces(file, source.slice(0, start) + text + source.slice(end)));
-  }
-  writeFileSync(pathOf('m0'), withPlaces(file, source));
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((name) => name.endsWith('.ts'));
+const digestOf = (...parts: readonly string[]) =>
+  parts.reduce((hash, part) => hash.update(`${part}\0`), createHash('sha256')).digest('hex');
+const sources = new Map(filesIn('shared').map((file) => [file, readFileSync(file, 'utf8')]));
+const placesByFile = new Map([...sources].map(([file, source]) => [file, placesOf(file, source)]));
+
+const mutants = [...sources].flatMap(([file, source]) => {
+  const isMeant = values.only === '' || file.includes(values.only);
+  if (!isMeant || !FOLDERS.some((folder) => file.startsWith(folder))) return [];
+  const seen = new Map<string, number>();
+  return mutantsOf(file, source).map((mutant) => {
+    const line = describe(file, source, mutant);
+    const again = seen.get(line) ?? 0;
+    seen.set(line, again + 1);
+    return { file, mutant, line, again: String(again), source };
+  });
+});
+// The rank of a mutant depends only on its own line, so a change of one file does not change the draw in other files.
+const ranked = mutants
+  .map((one) => ({ ...one, rank: digestOf(SEED, one.line, one.again) }))
+  .sort((a, b) => (a.rank < b.rank ? -1 : 1));
+const drawn = values.only === '' ? ranked.slice(0, DRAWN) : ranked;
+
+const pathOf = (file: string, part: string) => join(copy, file.replace(/ts$/, `${part}.ts`));
+const changes: Change[] = drawn.map(({ file, mutant, line, again, source }, index) => {
+  const path = pathOf(file, `m${index + 1}`);
+  const { start, end, text } = mutant;
+  const places = placesByFile.get(file) ?? [];
+  writeFileSync(path, withPlaces(file, source.slice(0, start) + text + source.slice(end)));
+  const place = placeOf(file, places, mutant);
+  const id = digestOf(source, line, again).slice(0, 12);
+  const everyPlace = places.map((one) => `${file}:${one.start}`);
+  return { id, line, modules: [{ file, path }], places: place === undefined ? everyPlace : [place] };
+});
+const fixes = values.only === '' ? reversedFixes(root, sources) : { changes: [], notes: [] };
+for (const note of fixes.notes) console.log(note);
+for (const { commit, title, files } of fixes.changes) {
+  const named = new Set(files.map(({ file }) => file));
+  const parts = files.map(({ file, source }) => ({ file, source, path: pathOf(file, commit) }));
+  const reversed = parts.map(({ file, source, path }) => {
+    writeFileSync(path, withPlaces(file, importsOf(file, source, named, commit)));
+    return { file, path };
+  });
+  const places = files.flatMap(({ file, ranges }) =>
+    ranges.map((range) => placeOf(file, placesByFile.get(file) ?? [], range)),
+  );
+  const id = digestOf(commit, ...files.map(({ file }) => sources.get(file) ?? '')).slice(0, 12);
+  const known = places.filter((place) => place !== undefined);
+  changes.push({ id, line: `reversed ${commit} ${title}`, modules: reversed, places: known });
+}
+for (const [file, source] of sources) {
+  writeFileSync(pathOf(file, 'm0'), withPlaces(file, source));
   writeFileSync(file, switchedSource(file, source));
 }
-writeFileSync('noticed.json', '{}');
+// Reversed fixes are spread evenly over the mutants, so a run that was ended early has run some of each.
+writeFileSync('changes.json', JSON.stringify([...changes].sort((a, b) => (a.id < b.id ? -1 : 1))));
+writeFileSync(
+  `test/${FILES.lastTest}`,
+  "import { it } from 'vitest';\nit('runs the changes', () => globalThis.runChanges(), 2 ** 31 - 1);\n",
+);
 
-/** A property test has fewer runs than in `npm test`, because it is repeated for each mutant. */
-Object.assign(process.env, { GROUPSYNC_RUNS: '100', AWS_REGION: 'us-east-1', NO_COLOR: '1' });
+const everySource = [...sources.values(), ...['test', 'simulate', 'local', 'cli'].flatMap(filesIn)].join();
+const surveyPath = join(state, FILES.survey);
+const surveyOf = digestOf(everySource, ...filesIn('test').map((file) => readFileSync(file, 'utf8')));
+const surveyDigestPath = join(state, 'survey-of.txt');
+if (!existsSync(surveyDigestPath) || readFileSync(surveyDigestPath, 'utf8') !== surveyOf) {
+  rmSync(surveyPath, { force: true });
+  writeFileSync(surveyDigestPath, surveyOf);
+}
+
+/** Runs the file with the changes after every other file. */
+class LastLast extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLast = ({ moduleId }: TestSpecification) => Number(moduleId.endsWith(FILES.lastTest));
+    return [...files].sort((a, b) => isLast(a) - isLast(b));
+  }
+}
+
+const mocks = filesIn('test').filter((file) => readFileSync(file, 'utf8').includes('vi.mock('));
+/** A property test has fewer runs than in `npm test`, because it is repeated for each change. */
+Object.assign(process.env, { GROUPSYNC_RUNS: '50', AWS_REGION: 'us-east-1', NO_COLOR: '1', STATE: state });
 const vitest = await createVitest('test', {
   root: copy,
   config: false,
@@ -72,65 +143,55 @@ const vitest = await createVitest('test', {
   isolate: false,
   maxWorkers: 1,
   fileParallelism: false,
-  include: TESTS,
-  exclude: NO_TESTS,
+  include: [...TESTS.map((name) => `test/${name}/**/*.test.ts`), `test/${FILES.lastTest}`],
+  exclude: ['test/**/*.{integration,e2e}.test.ts', ...mocks],
   runner: join(copy, 'scripts/mutate/runner.ts'),
+  sequence: { sequencer: LastLast },
+  setupFiles: [join(copy, 'test/support/seed.ts')],
   reporters: [{}],
-  testTimeout: 600_000,
+  testTimeout: 2 ** 31 - 1,
+  hookTimeout: 2 ** 31 - 1,
   dangerouslyIgnoreUnhandledErrors: true,
 });
-const { testModules } = await vitest.start();
-const failing = testModules.filter((module) => !module.ok()).map(({ moduleId }) => moduleId);
-if (testModules.length === 0 || failing.length > 0)
-  throw new Error(`the tests fail without any mutation: ${failing.join(', ')}`);
 
-const work = workOf(JSON.parse(readFileSync('survey.json', 'utf8')));
-writeFileSync('work.json', JSON.stringify(work));
-const specifications = await vitest.globTestSpecifications();
-const isSlow = ({ moduleId }: TestSpecification) => /test.(operate|sync)/.test(moduleId);
-await vitest.runTestSpecifications(specifications.filter((one) => !isSlow(one)));
-await vitest.runTestSpecifications(specifications.filter(isSlow));
+const report = () => reportOf(state, changes, JSON.parse(readFileSync(surveyPath, 'utf8')) as Survey);
+const writeReport = () => {
+  if (existsSync(surveyPath)) writeFileSync(join(state, 'report.txt'), `${report().lines.join('\n')}\n`);
+};
+const timer = setInterval(writeReport, 60_000);
+const runningPath = join(state, FILES.running);
+do {
+  // The process of the tests was ended during this test, so the test noticed the change.
+  if (existsSync(runningPath))
+    appendFileSync(join(state, FILES.results), `${readFileSync(runningPath, 'utf8')}\n`);
+  rmSync(runningPath, { force: true });
+  const { testModules } = await vitest.start();
+  const failing = testModules
+    .filter((module) => !module.ok())
+    .map(({ relativeModuleId }) => relativeModuleId);
+  if (failing.length > 0) console.log(`fail without a change, so not used: ${failing.join(', ')}`);
+} while (existsSync(runningPath));
+clearInterval(timer);
 await vitest.close();
-const noticed: Record<number, string> = JSON.parse(readFileSync('noticed.json', 'utf8'));
 process.chdir(root);
 rmSync(copy, { recursive: true });
 
-const survivors = mutants.filter(({ number }) => !(number in noticed)).map(({ line }) => line);
-for (const line of survivors) console.log(`alive: ${line}${SURVIVORS.has(line) ? ' (explained)' : ''}`);
-const unexplained = survivors.filter((line) => !SURVIVORS.has(line)).length;
-const share = 1 - survivors.length / mutants.length;
-console.log(`${mutants.length} mutants, ${(share * 100).toFixed(1)} % noticed, ${unexplained} unexplained`);
-process.exitCode = share >= MIN_NOTICED && unexplained === 0 ? 0 : 1;
+writeReport();
+const { lines, unexplained, noticedShare } = report();
+for (const line of lines) console.log(line);
+process.exitCode = noticedShare >= MIN_NOTICED && unexplained === 0 ? 0 : 1;
 process.exit();
 
-/**
- * Returns the mutants for each test. A test gets the mutants at the places that it reaches, within the time limit of
- * each mutant.
- */
-function workOf(survey: Readonly<Record<string, Surveyed>>): Work {
-  const tests = Object.entries(survey)
-    .map(([name, { ms, places }]) => ({ name, ms, places: new Set(places), todo: [] as Mutated[] }))
-    .sort((a, b) => a.ms * a.places.size - b.ms * b.places.size);
-  for (const mutant of mutants) {
-    let spentMs = 0;
-    for (const { name, ms, places, todo } of tests) {
-      const isMet = mutant.place === undefined ? mayReach(name, places, mutant) : places.has(mutant.place);
-      if (!isMet || (spentMs > 0 && spentMs + ms > MAX_MS_PER_MUTANT)) continue;
-      spentMs += ms;
-      todo.push(mutant);
-    }
-  }
-  return Object.fromEntries(tests.map(({ name, todo }) => [name, todo]));
-}
-
-/** Returns true if the test may detect mutants of the file: it tests the core, or reaches a place in the file. */
-function mayReach(name: string, places: ReadonlySet<string>, { file }: Mutated): boolean {
-  return /^test.(domain|plan)/.test(name) || [...places].some((place) => place.startsWith(`${file}:`));
+/** Returns the source of a reversed fix. It imports the reversed form of each other file of the fix. */
+function importsOf(file: string, source: string, named: ReadonlySet<string>, commit: string): string {
+  return source.replace(/(from\s+')(\.[^']+)(\.ts')/g, (all, from, path, end) =>
+    named.has(join(file, '..', `${path}.ts`)) ? `${from}${path}.${commit}${end}` : all,
+  );
 }
 
 /**
- * Returns the source of the module that replaces a core file. The module first exports the original file. The runner
- * can switch the module to a mutant.
+ * Returns the source of the module that replaces a file. The module first exports the original file. The runner can
+ * switch the module to a changed one.
  */
 function switchedSource(file: string, source: string): string {
   const { staticExports } = parseSync(file, source).module;
@@ -139,8 +200,12 @@ function switchedSource(file: string, source: string): string {
     .flatMap(({ isType, exportName }) => (isType ? [] : exportName.name))
     .join(', ');
   return `import * as original from './${basename(file, 'ts')}m0.ts';
-    export let { ${names} } = original;
-    (globalThis.switches ??= {})['${file}'] = (now = original) => { ({ ${names} } = now); };`;
+    let current = original;
+    export let { ${names} } = globalThis.forward(original, () => current);
+    (globalThis.switches ??= {})['${file}'] = (now = original) => {
+      current = now;
+      ({ ${names} } = globalThis.forward(now, () => current));
+    };`;
 }
 
 /** Returns one line that identifies a mutant. The line stays the same if the code moves within its file. */
