@@ -17,7 +17,10 @@ const NOW_MS = Date.UTC(2026, 10, 20);
 /** The time by which each wake-up advances the clock. */
 const WAKE_MS = 20_000;
 const world = vi.hoisted(() => ({ wired: undefined as unknown }));
-vi.mock('../../shared/runtime/wire.ts', () => ({ wireIngest: () => ({ ...(world.wired as object) }) }));
+vi.mock('../../shared/runtime/wire.ts', async (original) => ({
+  ...(await original<object>()),
+  wireIngest: () => ({ ...(world.wired as object) }),
+}));
 vi.mock('../../functions/frame/once.ts', () => ({ once: (wire: () => unknown) => wire }));
 
 let base: ReturnType<typeof fakeBase>;

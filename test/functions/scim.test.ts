@@ -7,7 +7,10 @@ import { createWorld } from '../sync/scim/support/server.ts';
 import { CONTEXT, fakeBase } from './fake-base.ts';
 
 const wiring = vi.hoisted(() => ({ wired: undefined as unknown }));
-vi.mock('../../shared/runtime/wire-scim.ts', () => ({ wireScim: () => wiring.wired }));
+vi.mock('../../shared/runtime/wire-scim.ts', async (original) => ({
+  ...(await original<object>()),
+  wireScim: () => wiring.wired,
+}));
 vi.mock('../../functions/frame/once.ts', () => ({ once: (wire: () => unknown) => wire }));
 
 let world: ReturnType<typeof createWorld>;
