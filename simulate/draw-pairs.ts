@@ -52,7 +52,7 @@ export function drawPairs(
       { kind: 'resume', group },
       { kind: 'resume_all' },
       { kind: 'unblock', role: roleOf(place) },
-      { kind: 'adopt', group },
+      ...(/operator:(?:release|adopt)/.test(pair) ? [{ kind: 'adopt', group } as const] : []),
       { kind: 'set', key: 'groups.policies', value: [] },
       { kind: 'set', key: 'mode', value: town.settings['mode'] },
       { kind: 'set', key: 'fourEyes', value: town.settings['fourEyes'] === true },

@@ -87,7 +87,7 @@ export function drawRun(
     const changes = drawUserIdChanges(random.fork(`user ids ${town.name}`), town, { endMs, others });
     return [...others, ...faults, ...changes, ...wider];
   });
-  const [town] = towns;
+  const town = towns.find((one) => one.name !== returning?.town.name);
   if (town !== undefined) happenings.push(...drawPairs(random.fork('meet'), town, { pairs: meet, endMs }));
   const connections = towns.map((town): ConnectionSpec => {
     const { name, company, settings, people } = town;

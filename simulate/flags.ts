@@ -5,6 +5,7 @@ export const FLAGS = {
   keep: { type: 'string' },
   trace: { type: 'string' },
   only: { type: 'string' },
+  meet: { type: 'string' },
   long: { type: 'boolean' },
   directory: { type: 'boolean' },
   alone: { type: 'boolean' },

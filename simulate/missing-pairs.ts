@@ -11,14 +11,21 @@ export function createMissingPairs() {
   const possible = possiblePairs();
   const missing = new Map(possible.map((pair) => [pair, 0]));
   const triples = new Set<string>();
+  const asked = new Map<number, readonly string[]>();
+  const askedOf = (seed: number): readonly string[] => asked.get(seed) ?? [];
   return {
     /** Returns the pairs that were tried least often. The seed alone decides about options. */
-    next(): readonly string[] {
+    next(seed: number): readonly string[] {
       const drawable = [...missing].filter(([pair]) => !pair.startsWith('option:'));
       const chosen = drawable.sort(([, a], [, b]) => a - b).slice(0, PAIRS_OF_RUN);
       for (const [pair, times] of chosen) missing.set(pair, times + 1);
-      return chosen.map(([pair]) => pair);
+      asked.set(
+        seed,
+        chosen.map(([pair]) => pair),
+      );
+      return askedOf(seed);
     },
+    askedOf,
     met(meetings: Meetings | undefined): void {
       for (const pair of meetings?.pairs ?? []) missing.delete(pair);
       for (const triple of meetings?.triples ?? []) triples.add(triple);

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { nearest } from '../shared/contract/nearest.ts';
 import { type DrawOptions, drawRun } from './draw.ts';
 import { execute } from './execute.ts';
-import { everythingThatCanFire } from './features.ts';
+import { everythingThatCanFire, possiblePairs } from './features.ts';
 import { FLAGS } from './flags.ts';
 import { type Errand, executeMany } from './many-runs.ts';
 import { createMissingPairs, type MissingPairs } from './missing-pairs.ts';
@@ -23,6 +23,7 @@ const USAGE = `npm run simulate -- [options]
   --keep 3,17,42   with --seed: keeps only these happenings of the run (a failed run prints their numbers)
   --trace FILE     with --seed: writes the run to an HTML page
   --only A,B       keeps only these platform faults, faults and actions
+  --meet 3,17,42   with --seed: lets these pairs of features meet (a failed run of --pairs prints their numbers)
   --long           each run has two years with few happenings
   --directory      each run has an additional connection whose directory groupsync reads
   --alone          with --directory: the run has no other connection
@@ -46,11 +47,13 @@ const { values: given, positionals } = parseArgs({
 });
 const known = given.all === true ? [] : readKnown();
 const jobs = numberOf('jobs') ?? availableParallelism();
+const PAIRS = possiblePairs();
 const { long = false, directory = false, alone = false } = given;
 const drawn: DrawOptions = {
   ...{ long, directory, alone },
   ...(given.days !== undefined && { days: numberOf('days') ?? 7 }),
   ...(given.only !== undefined && { only: given.only.split(',') }),
+  ...(given.meet !== undefined && { meet: given.meet.split(',').map((at) => PAIRS[Number(at)] ?? '') }),
 };
 
 function numberOf(name: keyof typeof given): number | undefined {
@@ -82,10 +85,20 @@ function firstSeed(): number {
   return Number.parseInt(tree.slice(0, 7), 16);
 }
 
-function commandFor(seed: number, kept?: readonly number[]): string {
+function commandFor(seed: number, kept?: readonly number[], { meet = [] }: DrawOptions = drawn): string {
   const { days, only } = given;
-  const flags = { seed, long, directory, alone, days, planted: positionals[0], only, keep: kept };
-  const said = Object.entries(flags).filter(([, value]) => Boolean(value));
+  const flags = {
+    seed,
+    long,
+    directory,
+    alone,
+    days,
+    planted: positionals[0],
+    only,
+    keep: kept,
+    meet: meet.map((pair) => PAIRS.indexOf(pair)),
+  };
+  const said = Object.entries(flags).filter(([, value]) => Boolean(value) && String(value) !== '');
   const texts = said.map(([name, value]) => `--${name}${value === true ? '' : ` ${value}`}`);
   return `npm run simulate -- ${texts.join(' ')}`;
 }
@@ -116,7 +129,7 @@ async function executeOne(seed: number): Promise<number> {
 
 function* errandsFrom(first: number, most: number, missing?: MissingPairs): Generator<Errand> {
   for (let seed = first; seed < first + most; seed += 1)
-    yield { seed, draw: missing === undefined ? drawn : { ...drawn, meet: missing.next() } };
+    yield { seed, draw: missing === undefined ? drawn : { ...drawn, meet: missing.next(seed) } };
 }
 
 /**
@@ -149,9 +162,11 @@ async function executeSeeds(): Promise<number> {
     .filter(({ wrong }) => wrong.length > 0)
     .sort((a, b) => a.report.seed - b.report.seed);
   printViolations(failed);
+  for (const { report } of missing === undefined ? [] : failed)
+    console.log(`  ${commandFor(report.seed, undefined, { meet: missing?.askedOf(report.seed) ?? [] })}`);
   const [first] = failed;
   if (first !== undefined && given.brief !== true)
-    await printReduced(first.report.seed, first.wrong[0] as Violation);
+    await printReduced(first.report.seed, first.wrong[0] as Violation, missing);
   return failed.length + broken.length === 0 ? 0 : 1;
 }
 
@@ -196,11 +211,12 @@ function printViolations(failed: readonly { report: RunReport; wrong: readonly V
   }
 }
 
-async function printReduced(seed: number, violation: Violation): Promise<void> {
+async function printReduced(seed: number, violation: Violation, missing?: MissingPairs): Promise<void> {
+  const draw = missing === undefined ? drawn : { ...drawn, meet: missing.askedOf(seed) };
   const isIt = (one: Violation) => one.check === violation.check && one.cause === violation.cause;
   const fails = async (run: ReturnType<typeof drawRun>) =>
     (await execute(run, { endsAt: isIt })).violations.some(isIt);
-  const { run, kept, runs } = await shrink(drawRun(seed, drawn), fails, SHRINK_RUNS);
+  const { run, kept, runs } = await shrink(drawRun(seed, draw), fails, SHRINK_RUNS);
   console.log(
     `\nthe first failed run, seed ${seed}, was reduced to ${run.happenings.length} happenings by ${runs} more runs:`,
   );
@@ -209,7 +225,7 @@ async function printReduced(seed: number, violation: Violation): Promise<void> {
       `  ${new Date(atMs).toISOString().slice(8, 19).replace('T', ' ')}  ${connection}  ${actor}: ${JSON.stringify(action)}`,
     );
   }
-  console.log(`execute this run again:\n  ${commandFor(seed, kept)} --trace run.html`);
+  console.log(`execute this run again:\n  ${commandFor(seed, kept, draw)} --trace run.html`);
 }
 
 /**

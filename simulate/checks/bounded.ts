@@ -201,7 +201,11 @@ function checkRefused(
   connections: readonly ObservedConnection[],
   calls: readonly PlatformCall[],
 ): void {
-  const most = PROBES * connections.length;
+  // Each resume opens the gate, and the first refused call closes it again.
+  const resumed = observation.seen.operators.actions.filter(
+    ({ kind, atMs }) => kind === 'resume_all' && observation.nowMs - atMs <= HOUR_MS,
+  );
+  const most = PROBES * (connections.length + resumed.length);
   const made = calls.filter(({ by, route }) => by.startsWith('pump') && /^\/(?:me|oauth)/.test(route));
   if (made.length <= most) return;
   const names = connections.map(({ name }) => name).join(', ');

@@ -1,7 +1,7 @@
 import { isPerson } from '../persons.ts';
 import type { Received } from '../reading.ts';
-import type { Observation, Owner } from './observation.ts';
-import { partitionOf, type StoredAudit, storedMember } from './stored.ts';
+import { type Observation, type Owner, withMoved } from './observation.ts';
+import { type StoredAudit, storedMember } from './stored.ts';
 
 /** A platform write together with its audit entry. */
 interface Recorded {
@@ -112,17 +112,15 @@ function falseApproval({ seen }: Observation, { write, owner, entry }: Recorded)
 }
 
 function falseDrift(
-  { seen }: Observation,
-  { owner, entry }: Recorded,
+  observation: Observation,
+  { owner: { connection, group }, entry }: Recorded,
   ids: readonly string[],
 ): string | undefined {
-  const { connection, group } = owner;
+  const { seen } = observation;
   const records = seen.under<{ readonly id: string; readonly group: string }>(`C#${connection}`, 'DRIFT#');
-  const own = seen.under<{ readonly id: string; readonly group: string }>(
-    partitionOf(connection, group),
-    'DRIFT#',
-  );
-  const missing = ids.find((id) => ![...records, ...own].some((one) => one.id === id && one.group === group));
+  // A takeover moves the records.
+  const groups = withMoved(observation, connection, group);
+  const missing = ids.find((id) => !records.some((one) => one.id === id && groups.includes(one.group)));
   if (missing !== undefined) return `the group has no drift record ${missing}`;
   return entry.actor.kind === 'groupsync' ? undefined : 'the actor of a drift correction must be groupsync';
 }

@@ -152,17 +152,17 @@ function compared(context: Context, name: string): readonly Difference[] {
       keptName(shown, 'folded') === keptName(wanted, 'folded') &&
       observation.ownerOf(connection.company, id, null) === undefined;
     if (settled === 'name_clash' && [...groups.values()].some(isClash)) return [];
-    if (isNamesake(context, name)) return [];
     const isRefusedWhole = [sentName(connection, group, name), group].some((value) =>
       isValueRefused(context, value),
     );
-    if (isTaken || isGone || isRefusedWhole) return [];
+    if (isTaken || isGone || isRefusedWhole || isNamesake(connection, group, wanted)) return [];
     const sentence = `The directory has a group ${group} ("${name}"). Expected a platform group for it, but there is none.`;
     return [{ cause: 'missing_group', sentence }];
   }
   const found: Difference[] = [];
   const isNameRefused = isRefused(context, 'name', sentName(connection, group, name));
-  if (actual.name !== wanted && !isTaken && !isNameRefused && namedByDrift(context, 'name').size === 0) {
+  const isTakenHere = isTaken || isNamesake(connection, group, wanted);
+  if (actual.name !== wanted && !isTakenHere && !isNameRefused && namedByDrift(context, 'name').size === 0) {
     const sentence = `The group ${group} should be called "${wanted}" on the platform, but is called "${actual.name}".`;
     found.push({ cause: 'name', sentence });
   }
@@ -179,16 +179,13 @@ function compared(context: Context, name: string): readonly Difference[] {
   return [...found, ...missingUsers(context, actual), ...extraUsers(context, actual)];
 }
 
-/** Returns whether a group of another source has the name, and a platform group. groupsync then creates no second one. */
-function isNamesake({ connection, group }: Context, name: string): boolean {
-  const isOfScim = SCIM_ID.test(group);
-  return [...connection.reading.groups].some(
-    ([id, other]) =>
-      SCIM_ID.test(id) !== isOfScim &&
-      connection.item(id)?.link !== undefined &&
-      keptName(other.name ?? '', 'folded') === keptName(name, 'folded'),
-  );
-}
+/** Returns whether the platform group of another source has the name. groupsync then gives the name to no second group. */
+export const isNamesake = ({ groups, item, platform }: ObservedConnection, group: string, name: string) =>
+  groups.some((other) => {
+    const shown = platform.groups.get(item(other)?.link?.id ?? '')?.name;
+    const isOfOther = SCIM_ID.test(other) !== SCIM_ID.test(group);
+    return isOfOther && shown !== undefined && keptName(shown, 'folded') === keptName(name, 'folded');
+  });
 
 function isSame({ connection, group, actual }: Context, name: string): boolean {
   const { users } = connection.expected(group);

@@ -3,7 +3,13 @@ import { DAY_MS, HOUR_MS } from '../simulation-run.ts';
 import { blockedAmong, blocksOf } from './blocks.ts';
 import { namedByDrift } from './differences.ts';
 import { type Change, removedOnRequest } from './ledger.ts';
-import type { Checker, Observation, ObservedConnection, Owner } from './observation.ts';
+import {
+  type Checker,
+  type Observation,
+  type ObservedConnection,
+  type Owner,
+  withMoved,
+} from './observation.ts';
 
 type Limits = Pick<
   NonNullable<ConnectionSettings['guard']>,
@@ -41,7 +47,9 @@ export function createGuard(): Checker {
   const deletions = new Map<string, Change[]>();
 
   /** Returns the removed users without an approval. An approval covers only one removal of each user. */
-  const unapproved = ({ seen }: Observation, { connection, group }: Owner, change: Change): string[] => {
+  const unapproved = (observation: Observation, { connection, group }: Owner, change: Change): string[] => {
+    const { seen } = observation;
+    const groups = withMoved(observation, connection, group);
     const { atMs } = change;
     const asked = removedOnRequest(change);
     // The guard does not judge the removal of a blocked person.
@@ -52,7 +60,7 @@ export function createGuard(): Checker {
         action.kind === 'approve' &&
         action.done &&
         action.connection === connection &&
-        action.group === group;
+        groups.includes(action.group ?? '');
       if (!isOfGroup || action.atMs > atMs || atMs - action.atMs > APPROVAL_MS) continue;
       const gone = used.get(action);
       const taken = new Set(left.filter((user) => action.removals?.includes(user) && !gone?.has(user)));

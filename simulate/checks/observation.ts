@@ -120,6 +120,12 @@ export type Checker = (observation: Observation) => void;
 export const removalsSince = ({ seen }: Observation, sinceMs: number) =>
   seen.operators.actions.filter(({ kind, atMs }) => kind === 'remove_connection' && atMs >= sinceMs);
 
+/** Returns the group, and the groups of other sources that had the same platform group before. */
+export function withMoved({ seen }: Observation, connection: string, group: string): readonly string[] {
+  const moves = seen.operators.actions.flatMap((one) => (one.connection === connection && one.moves) || []);
+  return [group, ...moves.flatMap(({ from, to }) => ([from, to].includes(group) ? [from, to] : []))];
+}
+
 /** Returns a function that creates the observation for one check. The function keeps the history of earlier checks. */
 export function createObserver(): (seen: Seen, isEnd: boolean) => Observation {
   const accused = new Set<string>();

@@ -7,6 +7,7 @@ import {
   type Observation,
   type ObservedConnection,
   type Owner,
+  withMoved,
 } from './observation.ts';
 import {
   holdsIn,
@@ -76,12 +77,6 @@ export const createOnRecord = (): Checker => (observation) => {
 /** Returns all entries. Actions that may cause removals have a key prefix of their own. */
 const auditOf = ({ seen }: Observation, connection: string, group: string) =>
   ['A#', 'ACT#'].flatMap((prefix) => seen.under<StoredAudit>(partitionOf(connection, group), prefix));
-
-/** Returns the group, and the groups of other sources that had the same platform group before. */
-function withMoved({ seen }: Observation, connection: string, group: string): readonly string[] {
-  const moves = seen.operators.actions.flatMap((one) => (one.connection === connection && one.moves) || []);
-  return [group, ...moves.flatMap(({ from, to }) => ([from, to].includes(group) ? [from, to] : []))];
-}
 
 interface Written {
   readonly write: Omit<Change, 'sizeBefore' | 'spokeIdBefore'>;
@@ -180,8 +175,8 @@ function checkActor(
 }
 
 function checkActions(observation: Observation, { name, groups }: ObservedConnection): void {
-  for (const { kind, connection, group, done, crashed, atMs, confirmedBy } of observation.seen.operators
-    .actions) {
+  for (const action of observation.seen.operators.actions) {
+    const { kind, connection, group, done, crashed, atMs, confirmedBy, moves = [] } = action;
     const pattern = ACTIONS[kind];
     // A confirmed request has the entry of its confirmation.
     if (connection !== name || !done || crashed || confirmedBy || pattern === undefined) continue;
@@ -190,6 +185,7 @@ function checkActions(observation: Observation, { name, groups }: ObservedConnec
     const entries = [
       ...auditOf(observation, name, ''),
       ...(group === undefined ? [] : auditOf(observation, name, group)),
+      ...moves.flatMap(({ from }) => auditOf(observation, name, from)),
       // The audit stores an action on a dead-lettered message under the group of the message.
       ...(/_one$/.test(kind) ? groups.flatMap((one) => auditOf(observation, name, one)) : []),
     ];

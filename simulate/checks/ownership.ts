@@ -86,12 +86,17 @@ function checkWrite(
   { change, owner, connection }: Observation['writes'][number],
 ): void {
   const actions = observation.seen.operators.actions.filter(
-    ({ done, group, atMs, ...action }) =>
-      done && action.connection === owner.connection && group === owner.group && atMs <= change.atMs,
+    ({ done, group, atMs, moves, ...action }) =>
+      done &&
+      action.connection === owner.connection &&
+      atMs <= change.atMs &&
+      (group === owner.group || moves?.some(({ to }) => to === owner.group)),
   );
-  const last = actions.findLast(({ kind }) => kind === 'release' || kind === 'adopt');
+  const last = actions.findLast(({ kind }) => kind === 'release' || kind === 'adopt' || kind === 'takeover');
   const isLate = last?.kind === 'release' && change.atMs - last.atMs > IN_FLIGHT_MS;
-  if (isLate && !clearsExternalId(change, owner.group, connection)) {
+  // Before a takeover, the group of another source may have written the platform group.
+  const isOwn = connection.isIdOf(owner.group, change.spokeId ?? owner.group);
+  if (isLate && isOwn && !clearsExternalId(change, owner.group, connection)) {
     const sentence = `An operator released the group ${owner.group}. Expected no further write, but there was a ${change.action} of ${change.id}.`;
     observation.accuse('ownership', 'write_after_release', owner, sentence);
   }

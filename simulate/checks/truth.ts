@@ -1,5 +1,5 @@
 import { HOUR_MS, MINUTE_MS, type PlatformFault } from '../simulation-run.ts';
-import { type Difference, nameOnPlatform, unexplained } from './differences.ts';
+import { type Difference, isNamesake, nameOnPlatform, unexplained } from './differences.ts';
 import {
   type Checker,
   hasLostItsCredential,
@@ -158,8 +158,10 @@ const causeOf = ({ cause }: Difference, settled: string | undefined): string => 
 function isNameTaken(connection: ObservedConnection, group: string): boolean {
   const { traits, groups } = connection.platform;
   const { name, link } = connection.item(group) ?? {};
-  if (!traits.uniqueNames || name === undefined) return false;
+  if (name === undefined) return false;
   const wanted = nameOnPlatform(connection, group, name.value);
+  if (isNamesake(connection, group, wanted)) return true;
+  if (!traits.uniqueNames) return false;
   return [...groups.values()].some((other) => other.id !== link?.id && other.name === wanted);
 }
 
