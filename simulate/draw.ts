@@ -8,7 +8,6 @@ import { drawReturn, withReturn } from './draw-returns.ts';
 import { drawTakeovers } from './draw-takeovers.ts';
 import { drawComebacks, drawWider, numberedPeople, SHARES } from './draw-wider.ts';
 import { drawPerson } from './persons.ts';
-import { PLAIN_TRAITS } from './platform/platform.ts';
 import { between, type Random, seededRandom, weighted } from './random.ts';
 import { drawDirectory } from './reader/draw.ts';
 import type { ConnectionSpec, Happening, SimulationRun, Traits, Way } from './simulation-run.ts';
@@ -17,11 +16,6 @@ import { returnedName, DAY_MS } from './simulation-run.ts';
 export interface DrawOptions {
   /** The number of days with faults; 7 if undefined. */
   readonly days?: number;
-  /**
-   * The faults and events that the run keeps, such as `platformFault:writes_503`, `client.edit`, `crash`, `late` or
-   * `okta`; undefined for all.
-   */
-  readonly only?: readonly string[];
   readonly scale?: keyof typeof SCALES;
   /** If true, the run lasts two years with few happenings. Otherwise it lasts some days with many happenings. */
   readonly long?: boolean;
@@ -51,15 +45,7 @@ const LONG_ACTIONS = 60;
 
 export function drawRun(
   seed: number,
-  {
-    long = false,
-    days = 7,
-    only,
-    scale = 'normal',
-    directory = false,
-    alone = false,
-    meet = [],
-  }: DrawOptions = {},
+  { long = false, days = 7, scale = 'normal', directory = false, alone = false, meet = [] }: DrawOptions = {},
 ): SimulationRun {
   // Similar seeds give similar first numbers. `fork` hashes the seed and so avoids this similarity.
   const random = seededRandom(seed).fork('life');
@@ -135,8 +121,7 @@ export function drawRun(
     connections: [...connections, ...later],
     happenings: sorted,
   };
-  const run = alone ? onlyReader(whole) : whole;
-  return only === undefined ? run : keepOnly(run, new Set(only.map(plainName)));
+  return alone ? onlyReader(whole) : whole;
 }
 
 function onlyReader(run: SimulationRun): SimulationRun {
@@ -241,46 +226,5 @@ function drawTraits(random: Random): Traits {
     feedEnvelope: weighted(random, { data: 4, flat: 1 }),
     emptyFeedPage: weighted(random, { list: 3, nullEvents: 1, nullData: 1 }),
     numericVersions: random.chance(0.25),
-  };
-}
-
-const plainName = (name: string): string => name.replace(/^action:/, '').replace('.', ':');
-
-/** Returns whether the option `only` names this happening. The option may name an actor, a kind, or both. */
-const isNamed = (only: ReadonlySet<string>, actor: string, kind: string): boolean =>
-  [actor, kind, `${actor}:${kind}`].some((name) => only.has(name));
-
-function keepOnly(run: SimulationRun, only: ReadonlySet<string>): SimulationRun {
-  const keeps = (happening: Happening): boolean => {
-    const { actor, action } = happening;
-    if (actor === 'company') return true;
-    if (action.kind === 'directoryFault') return isNamed(only, 'directoryFault', action.directoryFault);
-    if (actor === 'source') return true;
-    if (actor === 'platform')
-      return isNamed(only, 'platformFault', action.platformFault) || only.has('platform');
-    const isOrdinary = actor === 'directory' && action.kind !== 'wide' && action.kind !== 'rubbish';
-    return isOrdinary || isNamed(only, actor, action.kind);
-  };
-  const plainTraits = ({ traits }: ConnectionSpec): Traits => {
-    const kept = Object.entries(traits).filter(([key]) => isNamed(only, 'trait', key));
-    return { ...PLAIN_TRAITS, ...Object.fromEntries(kept) };
-  };
-  return {
-    ...run,
-    connections: run.connections.map((one) => ({ ...one, traits: plainTraits(one) })),
-    happenings: run.happenings
-      .filter(keeps)
-      .map((one) => (one.actor === 'directory' ? { ...one, way: plainWay(one.way, only) } : one)),
-  };
-}
-
-function plainWay(way: Way, only: ReadonlySet<string>): Way {
-  const isKept = (kind: string) => isNamed(only, 'way', kind);
-  return {
-    form: way.form === 'scim_request' || isKept(way.form) ? way.form : 'native',
-    ...(way.eventId !== undefined && { eventId: way.eventId }),
-    time: isKept(way.time) ? way.time : 'exact',
-    lateMs: isKept('late') ? way.lateMs : 0,
-    copies: isKept('copies') ? way.copies : 1,
   };
 }

@@ -4,7 +4,6 @@ export const FLAGS = {
   seed: { type: 'string' },
   keep: { type: 'string' },
   trace: { type: 'string' },
-  only: { type: 'string' },
   meet: { type: 'string' },
   long: { type: 'boolean' },
   directory: { type: 'boolean' },

@@ -22,7 +22,6 @@ const USAGE = `npm run simulate -- [options]
   --seed N         executes one simulation run and prints its violations
   --keep 3,17,42   with --seed: keeps only these happenings of the run (a failed run prints their numbers)
   --trace FILE     with --seed: writes the run to an HTML page
-  --only A,B       keeps only these platform faults, faults and actions
   --meet 3,17,42   with --seed: lets these pairs of features meet (a failed run of --pairs prints their numbers)
   --long           each run has two years with few happenings
   --directory      each run has an additional connection whose directory groupsync reads
@@ -52,7 +51,6 @@ const { long = false, directory = false, alone = false } = given;
 const drawn: DrawOptions = {
   ...{ long, directory, alone },
   ...(given.days !== undefined && { days: numberOf('days') ?? 7 }),
-  ...(given.only !== undefined && { only: given.only.split(',') }),
   ...(given.meet !== undefined && { meet: given.meet.split(',').map((at) => PAIRS[Number(at)] ?? '') }),
 };
 
@@ -86,7 +84,7 @@ function firstSeed(): number {
 }
 
 function commandFor(seed: number, kept?: readonly number[], { meet = [] }: DrawOptions = drawn): string {
-  const { days, only } = given;
+  const { days } = given;
   const flags = {
     seed,
     long,
@@ -94,7 +92,6 @@ function commandFor(seed: number, kept?: readonly number[], { meet = [] }: DrawO
     alone,
     days,
     planted: positionals[0],
-    only,
     keep: kept,
     meet: meet.map((pair) => PAIRS.indexOf(pair)),
   };

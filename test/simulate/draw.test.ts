@@ -140,19 +140,3 @@ it('each of 300 simulation runs has more than 150 happenings, and nine of ten ha
   );
   expect(most.length).toBeGreaterThan(280);
 });
-
-it('with the option only, a run has only the requested faults and actions, at their usual times', () => {
-  const [whole, plain, one] = [
-    drawRun(3),
-    drawRun(3, { only: [] }),
-    drawRun(3, { only: ['action:client.edit', 'okta'] }),
-  ];
-  const actors = ({ happenings }: SimulationRun) => [...new Set(happenings.map(({ actor }) => actor))].sort();
-  expect(actors(plain)).toEqual(['company', 'directory']);
-  expect(
-    new Set(plain.happenings.flatMap((each) => (each.actor === 'directory' ? [each.way.lateMs] : []))),
-  ).toEqual(new Set([0]));
-  expect(plain.happenings.length).toBeGreaterThan(whole.happenings.length * 0.8);
-  const ways = new Set(one.happenings.flatMap((each) => (each.actor === 'directory' ? [each.way.form] : [])));
-  expect([...ways].sort().filter((form) => form !== 'scim_request')).toEqual(['native', 'okta']);
-});
