@@ -209,7 +209,13 @@ function rejectedIn({ seen }: Observation, { change, owner, connection }: Observ
     if (kind === 'reject' && done) for (const user of removals) rejected.add(user);
     if (kind === 'approve') for (const user of removals) rejected.delete(user);
   }
-  return removedOnRequest(change).filter((user) => rejected.has(user));
+  // A rejection does not keep a person whose employment has ended.
+  const { platform, settings } = connection;
+  const hasEnded = (user: string) => {
+    const own = [...platform.employees.values()].filter(({ role, userId }) => [role, userId].includes(user));
+    return own.length > 0 && !own.some(({ state }) => settings.includeStates.some((one) => one === state));
+  };
+  return removedOnRequest(change).filter((user) => rejected.has(user) && !hasEnded(user));
 }
 
 /**
