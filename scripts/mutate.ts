@@ -20,6 +20,7 @@ import { reversedFixes } from './mutate/fixes.ts';
 import { type Mutant, mutantsOf, placeOf, placesOf, withPlaces } from './mutate/mutants.ts';
 import { reportOf } from './mutate/report.ts';
 import { type Change, FILES, type Survey } from './mutate/state.ts';
+import { SURVIVORS } from './mutate/survivors.ts';
 
 /**
  * The mutation test makes one small change of the code at a time and runs the tests. For each change, at least one test
@@ -76,6 +77,9 @@ const mutants = [...sources].flatMap(([file, source]) => {
 const ranked = mutants
   .map((one) => ({ ...one, rank: digestOf(SEED, one.line, one.again) }))
   .sort((a, b) => (a.rank < b.rank ? -1 : 1));
+for (const line of values.only === '' ? SURVIVORS.keys() : []) {
+  if (!mutants.some((one) => one.line === line)) throw new Error(`no such change in survivors.ts: ${line}`);
+}
 const drawn = values.only === '' ? ranked.slice(0, DRAWN) : ranked;
 
 const pathOf = (file: string, part: string) => join(copy, file.replace(/ts$/, `${part}.ts`));

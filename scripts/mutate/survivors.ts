@@ -20,7 +20,6 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   ],
   'the only caller tests whether the value is truthy, and both values are falsy': [
     'shared/domain/stamp.ts: if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 60) return false; | return false; → return undefined;',
-    'shared/plan/names.ts: if (!isWhole(group)) return false; | return false; → return undefined;',
     'shared/plan/notice.ts: if (over || isRecent(episode, nowMs)) return false; | return false; → return undefined;',
   ],
   'the parser ignores digits after the milliseconds': [
@@ -29,33 +28,13 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'if two stamps are equal, it makes no difference which stamp is returned': [
     'shared/domain/stamp.ts: export const laterStamp = (a: Stamp, b: Stamp): Stamp => (a < b ? b : a); | < → <=',
   ],
-  'changed members are always a list': [
-    'shared/plan/accepted-drift.ts: if (!Array.isArray(users)) return; | !Array.isArray(users) → false',
-  ],
-  'only the order of these numbers has an effect, and the mutant keeps the order': [
-    'shared/plan/attribute.ts: const RANK: Readonly<Record<string, number>> = { ROLE: 3, SYSTEM: 2, [APPLICATION]: 1 }; | 3 → 4',
-  ],
-  'only the sign of this number has an effect': [
-    'shared/plan/plan.ts: export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0); | 1 → 2',
-  ],
-  'changes of any other kind have no list in this field': [
-    "shared/plan/accepted-drift.ts: if (kind === 'members_added') move(after, { into: present, outOf: absent }); | kind === 'members_added' → true",
-    "shared/plan/accepted-drift.ts: if (kind === 'members_removed') move(before, { into: absent, outOf: present }); | kind === 'members_removed' → true",
-  ],
   'no test should depend on a single millisecond': [
     'shared/domain/wake-up.ts: Math.min(coalesceMs, Math.max(0, (lastWriteAtMs ?? 0) + coalesceMs - nowMs)); | 0 → 1',
-    'shared/domain/wake-up.ts: export function isEarly({ wakeAtMs, lastWriteAtMs = 0 }: GroupState, moment: Moment): boolean { | 0 → 1',
     'shared/domain/wake-up.ts: return wakeAtMs > latestMs(moment) || moment.nowMs < windowEndMs - CLOCKS_APART_MS; | > → >=',
     'shared/plan/decide/index.ts: const isAgain = before !== undefined && nowMs - before.atMs >= READS_BEHIND_MS; | >= → >',
     "shared/plan/decide/write.ts: if (write?.action !== 'create' || nowMs >= untilMs) return undefined; | >= → >",
-    "shared/plan/decide/index.ts: if (listed === undefined || listed.ageMs > 0) return { kind: 'list', ageMs: 0 }; | 0 → 1",
     'shared/plan/decide/missing.ts: if (nowMs - createdAtMs < createSettleMs) return notShownYet(facts); | < → <=',
     "shared/plan/decide/drift.ts: return waitMs > 0 ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined; | 0 → 1",
-  ],
-  'a link clears the data about a deletion (linkTo in the store)': [
-    'shared/plan/decide/write.ts: if (state.link !== undefined) return false; | false → true',
-    'shared/plan/decide/write.ts: if (state.link !== undefined) return false; | return false; → return undefined;',
-    'shared/plan/decide/write.ts: if (state.link !== undefined) return false; | state.link !== undefined → false',
   ],
   'apply always reads both values together': [
     "shared/plan/decide/write.ts: if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] }; | || → &&",
@@ -66,10 +45,6 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   ],
   'the view already contains the wanted name': [
     "shared/plan/draft.ts: if (!fieldMatches(current, 'name', wanted.name)) return { name: wanted.name }; | return { name: wanted.name }; → return undefined;",
-  ],
-  'a listed group existed before, and an adopted group is read again': [
-    'shared/plan/names.ts: const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null; | && → ||',
-    'shared/plan/names.ts: if (!isWhole(group)) return false; | false → true',
   ],
   'every caller reads the views before the call': [
     "shared/plan/decide/drift.ts: if (facts.views === undefined) return { kind: 'read', what: ['views'] }; | facts.views === undefined → false",
