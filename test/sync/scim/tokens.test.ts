@@ -56,6 +56,17 @@ describe('SCIM tokens', () => {
     expect([await status(old), await status(fresh)]).toEqual([401, 200]);
   });
 
+  it('a token whose prefix another connection already uses gets another prefix, and replaces and lists nothing', async () => {
+    const world = createWorld();
+    const theirs = await world.newToken('other');
+    const prefixes = [theirs.slice(11, 19), 'abcdef01'];
+    const randomHex = (bytes: number) => (bytes === 4 ? (prefixes.shift() ?? '') : world.randomHex(bytes));
+    const { kept } = await createToken(DEFAULT, { ...world.ports, randomHex });
+    expect(kept.prefix).toBe('abcdef01');
+    expect((await world.anonymous(`Bearer ${theirs}`).get('/Users')).status).toBe(200);
+    expect((await listTokens(DEFAULT, world.ports)).map(({ prefix }) => prefix)).toEqual(['abcdef01']);
+  });
+
   it('a request directly after the revocation of its token is refused and changes nothing', async () => {
     const world = createWorld();
     const token = await world.newToken();
