@@ -28,6 +28,13 @@ describe('error of an attribute value', () => {
     ['emails.primary: expected true or false', add('emails[primary eq "yes"].value', 'a@x')],
     ['manager.value: expected a string', replace(`${ENTERPRISE}:manager`, { value: {} })],
     ['userName: expected a string', replace('userName', {})],
+    [
+      'emails: expected at most 1000 values',
+      add(
+        'emails',
+        Array.from({ length: 1_001 }, () => ({ value: 'a@x' })),
+      ),
+    ],
   ])('the error names the whole path: %s', (message, operation) => {
     expect(() => patched(operation)).toThrow(message);
   });

@@ -169,6 +169,13 @@ describe('limit on emptied groups', () => {
     expect(sizes().filter((size) => size === 0 || size === 1).length).toBeLessThanOrEqual(2);
   });
 
+  it('groups that lose half of their members do not count as emptied, so one other group may become empty', async () => {
+    const { deliver, groups, sizes } = await smallGroups(10);
+    for (const id of groups.slice(0, 5)) await deliver({ take: ['a', 'b'], from: id });
+    await deliver({ snapshot: 'g5', of: [] });
+    expect(sizes().slice(0, 6)).toEqual([2, 2, 2, 2, 2, 0]);
+  });
+
   it('an approval writes the held removals of one small group, and additions of all groups are written', async () => {
     const { deliver, groups, shown, ref, world } = await smallGroups(5);
     for (const id of groups) await deliver({ snapshot: id, of: [] });

@@ -163,6 +163,19 @@ describe('gate of a connection', () => {
     expect(['g', 'h'].map(shown)).toEqual([[['u-a', 'u-b']], [['u-a', 'u-b']]]);
   });
 
+  it('the gate stays open if one group and the list answer 403, because another managed group is readable', async () => {
+    const { world, deliver, work, emit, gate, troubles } = await company();
+    await deliver(...['g', 'h'].map((snapshot) => ({ snapshot, of: ['a'] })));
+    world.platform.forbidden = (id) => world.platform.groups.get(id)?.spokeId === 'g';
+    troubles.platform = (call) => (call === 'list' ? 'forbidden' : 'none');
+    emit({ add: ['b'], to: 'g' });
+    for (let minute = 0; minute < 10; minute += 1) {
+      await work(5);
+      expect((await gate()).state).toBe('open');
+      world.advance(MINUTE_MS);
+    }
+  });
+
   it('the gate stays open if only the list answers 403, and groups that do not need the list are written', async () => {
     const { deliver, work, emit, gate, shown, troubles } = await company();
     await deliver({ snapshot: 'g', of: ['a'] });

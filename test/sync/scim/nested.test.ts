@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { groupId } from '../../../shared/domain/ids.ts';
+import { nestedMember } from '../../../shared/domain/nesting.ts';
 import { createOAuthServer } from '../../../shared/oauth/oauth-server.ts';
 import { explainMember } from '../../../shared/operate/explain.ts';
 import { groupsOfMember } from '../../../shared/operate/groups-of-member.ts';
@@ -133,6 +135,15 @@ describe('nested SCIM group', () => {
     });
     expect(late).toMatchObject({ status: 200, stale: [{ group: outer, deleted: [inner], unknown: [] }] });
     expect(await membersOf(outer)).toHaveLength(1);
+  });
+
+  it('a client cannot list a group by the id of its register, which would bypass the limits of nesting', async () => {
+    const inner = await makeGroup('Inner', ['a']);
+    const outer = await makeGroup('Outer', ['c']);
+    const refused = await patch(outer, add('members', [{ value: nestedMember(groupId(inner)) }]));
+    expect(refused).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+    await engine.deliver();
+    expect(engine.shown(outer)).toEqual([users('c')]);
   });
 
   it('each group of a cycle contains the users of all groups of the cycle', async () => {
