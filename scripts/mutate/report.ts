@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { type Change, resultsOf, type Survey } from './state.ts';
 import { SURVIVORS } from './survivors.ts';
 
+const MIN_RUNS = 10;
+
 /** What the run found so far. */
 interface Report {
   readonly lines: readonly string[];
@@ -13,7 +15,7 @@ interface Report {
 
 /**
  * Reports the changes that no test noticed, and writes `unneeded-tests.txt` to the folder of the state: the tests
- * without which every noticed change is still noticed. A test is listed only if it ran with at least one change.
+ * without which every noticed change is still noticed. A test is listed only if it ran with at least `MIN_RUNS` changes.
  */
 export function reportOf(folder: string, changes: readonly Change[], survey: Survey): Report {
   const results = resultsOf(folder);
@@ -54,7 +56,7 @@ function unneededTests(
     for (const change of best.test.found) open.delete(change);
   }
   return tests
-    .filter(({ name, ran }) => ran > 0 && !needed.has(name))
+    .filter(({ name, ran }) => ran >= MIN_RUNS && !needed.has(name))
     .sort((a, b) => a.found.length - b.found.length || b.ms - a.ms)
     .map(({ name, ms, ran, found }) => `noticed ${found.length} of ${ran}, ${Math.round(ms)} ms: ${name}\n`)
     .join('');

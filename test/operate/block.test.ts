@@ -173,16 +173,18 @@ describe('groupsync block', () => {
     expect(users()).toEqual(OTHERS);
   });
 
-  it('unblock ends the blocks of a member and of the employee that the member matches', async () => {
+  it('unblock ends the blocks of a member and of the employee that the member matches, and no other block', async () => {
     const { block, cli, hire, change, users, set, as, ports, connection } = await company();
-    await change(added('g', 'zoe'));
+    await change(added('g', 'zoe', 'yan'));
     await block('m-zoe');
+    await block('m-yan');
     await hire('zoe');
     await block('r-zoe');
     await set('fourEyes', true);
     await as('Bob', 'unblock', 'm-zoe', '--yes');
     await as('Eve', 'connections', 'confirm', 'default', '--yes');
-    expect((await ports.connections.current(connection.name))?.blocks).toBeUndefined();
+    const left = (await ports.connections.current(connection.name))?.blocks;
+    expect(left).toMatchObject([{ members: ['m-yan'], roles: [], users: [] }]);
     expect((await cli('unblock', 'm-zoe', '--yes')).stdout).toBe(
       'nothing changed: this person is not blocked\n',
     );
