@@ -166,8 +166,18 @@ function faultOf(platformFault: PlatformFault, place: Place, atMs: number): read
     platform(atMs, action),
     event(atMs + MINUTE_MS, rejoin),
     event(atMs + 5 * MINUTE_MS, { ...rejoin, kind: 'join' }),
+    ...(NEEDS[platformFault]?.(group) ?? []).map((one, at) => event(atMs + (7 + 5 * at) * MINUTE_MS, one)),
   ];
 }
+
+/** The events that a fault needs in addition to a leave and a join. */
+const NEEDS: Readonly<Partial<Record<PlatformFault, (group: string) => readonly DirectoryAction[]>>> = {
+  deletes_ignored: (group) => [
+    { kind: 'delete', group },
+    { kind: 'snapshot', group, name: `Pair ${group} back`, members: ['p0', 'p1', 'p2'], parts: 1 },
+  ],
+  refuses_name: (group) => [{ kind: 'name', group, name: `Refused ${group}` }],
+};
 
 const newValueOf = (key: string, { group }: Place): unknown =>
   key === 'groups.policies' ? [{ match: group, mode: 'additive' }] : VALUES[key];
@@ -233,8 +243,12 @@ function operatorOf(kind: string, place: Place, atMs: number): readonly Happenin
     }
     case 'replay_all':
     case 'discard_one':
-    case 'edit_one':
       return [directory(20 * MINUTE_MS, { kind: 'rubbish', body: '{}' }), operate(0, { kind })];
+    case 'edit_one': {
+      // The time of the message is an hour ahead, and the operator sets it to the present.
+      const refused = { kind: 'join', group, members: ['p11'] } as const;
+      return [event(atMs - 20 * MINUTE_MS, refused, { time: 'future' }), operate(0, { kind })];
+    }
     case 'remove_connection':
       return [operate(0, { kind }), operate(-5 * MINUTE_MS, { kind: 'connect', company: town.company })];
     default:
