@@ -33,7 +33,7 @@ import { SURVIVORS } from './mutate/survivors.ts';
 const FOLDERS = ['domain', 'plan', 'sync', 'store', 'scim', 'operate'].map((name) => `shared/${name}/`);
 const DRAWN = 1_500;
 const SEED = '1';
-const TESTS = ['domain', 'plan', 'operate', 'sync', 'store', 'scim', 'contract', 'queues', 'runtime'];
+const TESTS = ['domain', 'plan', 'operate', 'sync', 'store', 'scim', 'contract', 'queues', 'runtime', 'cli'];
 const MIN_NOTICED = 0.9;
 
 const { values } = parseArgs({

@@ -28,7 +28,17 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'if two stamps are equal, it makes no difference which stamp is returned': [
     'shared/domain/stamp.ts: export const laterStamp = (a: Stamp, b: Stamp): Stamp => (a < b ? b : a); | < → <=',
   ],
+  'only the sign of this number has an effect': [
+    'shared/operate/settings.ts: return rows.sort((a, b) => (a.name < b.name ? -1 : 1)); | 1 → 2',
+  ],
+  'the mutant reads more groups, from which the filter then selects the same': [
+    "shared/sync/scim/list.ts: needed === 'all' | needed === 'all' → true",
+  ],
   'no test should depend on a single millisecond': [
+    'shared/operate/acknowledgements.ts: return [...newest.values()].filter(({ until }) => Date.parse(until) > nowMs); | > → >=',
+    "shared/store/group-writes.ts: const over = page.filter(({ expiresAt }) => typeof expiresAt === 'number' && expiresAt * 1_000 < nowMs); | < → <=",
+    'shared/sync/scim/limiter.ts: const passed = Math.max(0, nowMs - bucket.atMs) / 1_000; | 0 → 1',
+    'shared/sync/reconcile/sweep.ts: const wasThere = ({ link: { createdAtMs = 0 }, lastWriteAtMs = 0 }: Watched[number]) => | 0 → 1',
     'shared/domain/wake-up.ts: Math.min(coalesceMs, Math.max(0, (lastWriteAtMs ?? 0) + coalesceMs - nowMs)); | 0 → 1',
     'shared/domain/wake-up.ts: return wakeAtMs > latestMs(moment) || moment.nowMs < windowEndMs - CLOCKS_APART_MS; | > → >=',
     'shared/plan/decide/index.ts: const isAgain = before !== undefined && nowMs - before.atMs >= READS_BEHIND_MS; | >= → >',

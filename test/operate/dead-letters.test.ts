@@ -332,6 +332,26 @@ describe('replayDeadLetters', () => {
     expect((await world.ports.groups.read(ref))?.rev).toBe(2);
     expect(world.mailboxes.apply.ids()).toEqual(['rev2']);
   });
+
+  it('replayDeadLetters keeps for each group the time of its own first failure', async () => {
+    const world = await savedWorld();
+    await world.publish(group('g'), group('h'));
+    const times: string[] = [];
+    for (const id of ['g', 'h']) {
+      times.push(`1 ${new Date(world.clock.ms).toISOString()}`);
+      const body = JSON.stringify(world.refOf(id));
+      world.mailboxes.apply.add({
+        id,
+        body,
+        code: 'platform_rejected',
+        originalMessageId: `default/${id}/0`,
+      });
+      world.clock.ms += 3_600_000;
+    }
+    await replayDeadLetters('apply', world.ports, { connection, selection: {} });
+    const states = await Promise.all(['g', 'h'].map((id) => world.ports.groups.read(world.refOf(id))));
+    expect(states.map((state) => state?.failureReport?.failedBefore)).toEqual(times);
+  });
 });
 
 describe('edited or discarded dead-lettered message', () => {
