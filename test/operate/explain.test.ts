@@ -97,6 +97,12 @@ describe('explain', () => {
     expect(byAddress).toEqual(await explain('bob'));
   });
 
+  it('explain finds the member with exactly the given address, although another member has it in capitals', async () => {
+    const { deliver, explain } = await company();
+    await deliver({ snapshot: 'g', of: ['bob', 'BOB'] });
+    expect(await explain('bob@acme.test')).toMatchObject({ member: 'bob' });
+  });
+
   type Company = Awaited<ReturnType<typeof company>>;
   const refreshed = async ({ world, deliver }: Company, ...employees: readonly PersonSpec[]) => {
     world.platform.employees = [{ role: 'bob', email: 'bob@acme.test' }, ...employees];

@@ -4,6 +4,7 @@ import type { Hold, HoldDecision, RemovalSet } from '../../shared/domain/hold.ts
 import { type PlatformUserId, platformGroupId, platformUserId } from '../../shared/domain/ids.ts';
 import type { Stamp } from '../../shared/domain/stamp.ts';
 import { WHOLE_GROUP } from '../../shared/domain/view.ts';
+import { withMode } from '../../shared/plan/marks.ts';
 import { judgeRemovals, type RemovalsInput, withWaiting } from '../../shared/plan/removals.ts';
 
 const users = (ids: string) => [...ids].map(platformUserId);
@@ -294,3 +295,26 @@ describe('judgeRemovals', () => {
     );
   });
 });
+
+it.each([
+  ['report', 'additive', 'c', ['a']],
+  ['report', 'authoritative', 'c', ['a', 'b']],
+  ['additive', 'authoritative', 'c', ['b']],
+  ['additive', 'authoritative', 'b', []],
+  ['authoritative', 'additive', 'c', []],
+  ['report', 'additive', null, ['a']],
+  ['report', 'authoritative', null, ['a', 'b', WHOLE_GROUP]],
+] as const)(
+  'after the mode changes from %s to %s while the directory wants %s, the removals of %j wait',
+  (from, to, wanted, waiting) => {
+    const [a, b] = ['a', 'b'].map(platformUserId) as [PlatformUserId, PlatformUserId];
+    const marks = new Map([
+      [a, true],
+      [b, false],
+    ]);
+    const view = { name: 'G', spokeId: 'g', users: marks, ...(from !== 'authoritative' && { mode: from }) };
+    const ofDirectory = wanted === null ? undefined : new Map([[platformUserId(wanted), true]]);
+    const after = withMode(view, to, ofDirectory);
+    expect([...(after.waits ?? new Map()).keys()]).toEqual(waiting);
+  },
+);
