@@ -143,6 +143,8 @@ describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
       },
       { ...ann, name: { givenName: 'B' }, [ENTERPRISE]: { department: 'D' } },
     ],
+    ['ignores an extension that is null in an add', { op: 'add', value: { [ENTERPRISE]: null } }, ann],
+    ['accepts an extension that is null', { op: 'replace', value: { [ENTERPRISE]: null } }, ann],
     [
       'accepts an extension as an object',
       { op: 'add', value: { [ENTERPRISE]: { employeeNumber: 7, manager: 'M' } } },
