@@ -148,9 +148,12 @@ function compared(context: Context, name: string): readonly Difference[] {
   const isGone = ['deleted', 'recreated'].some((kind) => namedByDrift(context, kind).size > 0);
   if (actual === undefined) {
     // The name belongs to a platform group that no directory group has adopted, so an operator must decide.
-    const isClash = ({ name: shown, id }: HeldGroup) =>
-      keptName(shown, 'folded') === keptName(wanted, 'folded') &&
-      observation.ownerOf(connection.company, id, null) === undefined;
+    // Without external ids, a group that was released and created again does not find its platform group.
+    const isClash = ({ name: shown, id }: HeldGroup) => {
+      const owner = observation.ownerOf(connection.company, id, null);
+      const isFree = owner === undefined || (!traits.echoSpokeId && owner.group === group);
+      return isFree && keptName(shown, 'folded') === keptName(wanted, 'folded');
+    };
     if (settled === 'name_clash' && [...groups.values()].some(isClash)) return [];
     const isRefusedWhole = [sentName(connection, group, name), group].some((value) =>
       isValueRefused(context, value),
