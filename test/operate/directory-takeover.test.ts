@@ -130,6 +130,24 @@ describe('directory takeover', () => {
 });
 
 describe('directory groups --compare', () => {
+  it.each([
+    ['rowing', 0],
+    ['chess', 1],
+  ])(
+    'with the mode additive for the group %s, a first run would remove %i users of the group rowing',
+    async (match, removed) => {
+      const { world, google } = await readerWith({ rowing: ['a'] });
+      world.platform.adopted.add(
+        world.platform.addForeign({ name: 'Rowers', users: ['u-d'], spokeId: 'rowing' }),
+      );
+      const { settings, ...connection } = await world.connection();
+      const groups = { ...settings.groups, policies: [{ match, mode: 'additive' as const }] };
+      const mixed = { ...connection, settings: { ...settings, groups } };
+      const { totals } = await compareDirectory(mixed, google.directory, world.toolPorts);
+      expect(totals).toMatchObject({ adopt: 1, added: 1, removed });
+    },
+  );
+
   it('directory groups --compare shows the groups and members that a first run would adopt, create, add or remove', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
     const { platform } = reader.world;
