@@ -31,8 +31,8 @@ const writes = (...users: string[]) => ({
 const FAILED = { failedAtMs: 1, lastError: { message: 'because' } };
 
 it.each<[string, object, object, object?]>([
-  ['an operator released this group', with_, { released: true }],
-  ['g2 of another source owns this group', with_, { released: true, movedTo: 'g2' }],
+  ['an operator released this group; adopt the group to sync it again', with_, { released: true }],
+  ['g2 of another source owns this group; look at that group', with_, { released: true, movedTo: 'g2' }],
   ['groups.exclude', policy({ groups: { exclude: ['*'] } }), {}],
   ['no event about the group', with_, { registers: zero }],
   ['no such group', with_, { registers: { ...named, deleted: 'y' } }],
