@@ -242,7 +242,12 @@ function furtherRolesIn(
 
 function previousUsersIn({ happenings }: SimulationRun): ReadonlyMap<string, string> {
   const losers = happenings.flatMap(({ action }) => (action.kind === 'lose_user_id' ? [action.role] : []));
-  return new Map(losers.map((role) => [role, `u-${role}`]));
+  const changed = new Map(
+    happenings.flatMap(({ action }) =>
+      action.kind === 'change_user_id' ? [[action.role, action.userId] as const] : [],
+    ),
+  );
+  return new Map(losers.map((role) => [role, changed.get(role) ?? `u-${role}`]));
 }
 
 type Holding = readonly [value: string | undefined, holder: string];
