@@ -74,10 +74,6 @@ it('the console gets the address of the SCIM server only if the stage has a SCIM
   expect(variablesOf(synthesise({ console: SIGN_IN }).template)).not.toHaveProperty(ENVIRONMENT.scimUrl);
 });
 
-it('without the setting console, nothing of the console is deployed', () => {
-  expect(JSON.stringify(synthesise({ scim: true }).template)).not.toMatch(/-console|ConsoleUrl|CONSOLE/);
-});
-
 it('the audit role may only read the stream, add objects to the bucket and add failed calls to the queue', () => {
   expect(grantsOf('AuditWorkerRole')).toEqual([
     'dynamodb:DescribeStream on StateTable',

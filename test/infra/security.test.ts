@@ -149,6 +149,35 @@ describe('event producers', () => {
   });
 });
 
+describe('AWS services as callers', () => {
+  const ofLambda = (principal: unknown) => JSON.stringify(principal) === '"lambda.amazonaws.com"';
+  const documents = Object.entries({
+    'AWS::SQS::QueuePolicy': 'PolicyDocument',
+    'AWS::SNS::TopicPolicy': 'PolicyDocument',
+    'AWS::S3::BucketPolicy': 'PolicyDocument',
+    'AWS::KMS::Key': 'KeyPolicy',
+    'AWS::IAM::Role': 'AssumeRolePolicyDocument',
+  }).flatMap(([type, name]) =>
+    Object.values(resourcesOf(full, type)).map(({ Properties }) => Properties[name]),
+  );
+
+  it('a policy allows calls of an AWS service except Lambda only for a resource of this stack or this account', () => {
+    const callers = documents
+      .flatMap(statementsOf)
+      .filter(({ Effect, Principal }) => Effect === 'Allow' && Principal !== '*')
+      .flatMap(({ Principal, Condition }) => {
+        const service = (Principal as { Service?: unknown }).Service;
+        return service === undefined || ofLambda(service) ? [] : [{ service, condition: Condition }];
+      });
+    expect(callers.length).toBeGreaterThan(5);
+    for (const { service, condition } of callers)
+      expect([service, JSON.stringify(condition)]).toEqual([
+        service,
+        expect.stringMatching(/"(?:aws:Source(?:Arn|Account)|kms:EncryptionContext:aws:logs:arn)":/),
+      ]);
+  });
+});
+
 describe('source with a separate queue', () => {
   const { template } = synthesise({
     producers: ROLE,

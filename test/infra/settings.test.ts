@@ -54,16 +54,6 @@ describe('readSettings', () => {
     expect(new Set(prefixes).size).toBe(stages.length);
   });
 
-  it('a stage is read by its name, and context settings override the settings of the stage', () => {
-    const stages = { production: {}, test: { prefix: 'gs-test', coalesceSeconds: 0, sweepMinutes: 30 } };
-    expect(read({ stages, stage: 'test', coalesceSeconds: '20' })).toMatchObject({
-      stage: 'test',
-      prefix: 'gs-test',
-      coalesceSeconds: 20,
-      sweepMinutes: 30,
-    });
-  });
-
   it('a list, a switch and a number are also read from the text of a command line', () => {
     const producers = ['arn:aws:iam::111122223333:role/a', 'arn:aws:iam::111122223333:user/b/c'];
     expect(read({ producers: producers.join(', '), retainData: 'false', logRetentionDays: '90' })).toEqual(

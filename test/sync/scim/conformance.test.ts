@@ -300,6 +300,9 @@ describe('SCIM media types', () => {
         const { headers } = await client.get(path, { accept });
         expect(headers['content-type']).toBe('application/scim+json');
       }
+      const { id } = (await client.post('/Groups', { displayName: 'A' })).body;
+      const deleted = await client.delete(`/Groups/${id}`, { accept });
+      expect([deleted.status, deleted.headers['content-type']]).toEqual([204, undefined]);
     },
   );
 });

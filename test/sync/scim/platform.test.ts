@@ -1,16 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createOAuthServer } from '../../../shared/oauth/oauth-server.ts';
 import { approveHold, listHolds } from '../../../shared/operate/holds.ts';
 import { formatKeptMembers, groupsWithKeptMembers } from '../../../shared/operate/status.ts';
 import { createScimStore } from '../../../shared/store/scim-store.ts';
-import { createScimTokenStore } from '../../../shared/store/scim-token-store.ts';
 import { KEPT_MEMBERS } from '../../../shared/sync/scim/indexing.ts';
-import { createRateLimiter } from '../../../shared/sync/scim/limiter.ts';
-import { createToken } from '../../../shared/sync/scim/tokens.ts';
 import { createTestEngine } from '../../support/engine/test-engine.ts';
 import { CONNECTION } from '../../support/engine/world.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
-import { type Client, clientOf } from './support/server.ts';
+import { clientNextTo } from '../directory/scim-client.ts';
+import type { Client } from './support/server.ts';
 
 /*
  * These tests send SCIM requests and check the platform. SCIM requests and events use the same apply, guard and gate.
@@ -26,19 +23,7 @@ let group: string;
 beforeEach(async () => {
   engine = await createTestEngine({ settings: { guard: {} } });
   await engine.hire(...NAMES);
-  const { toolPorts, table, nowMs } = engine.world;
-  const tokens = createScimTokenStore(table);
-  const randomHex = (bytes: number) => '0'.repeat(2 * bytes);
-  const ports = {
-    ...toolPorts,
-    scim: createScimStore(table),
-    tokens,
-    limiter: createRateLimiter(nowMs),
-    oauth: createOAuthServer(),
-    randomHex,
-  };
-  const { token } = await createToken(CONNECTION, { tokens, clock: nowMs, randomHex });
-  client = clientOf(ports, { authorization: `Bearer ${token}` });
+  client = await clientNextTo(engine);
   ids = {};
   for (const name of NAMES) {
     const emails = [{ value: `${name}@acme.test`, type: 'work' }];
@@ -96,23 +81,6 @@ describe('group pushed by SCIM', () => {
       expect((await mention()).status).toBeLessThan(300);
       expect(await status()).toEqual(none);
     }
-  });
-
-  it('a pushed group loses a deactivated user, and gets the user back after the activation', async () => {
-    const set = (value: unknown) =>
-      client.patch(`/Users/${ids['a']}`, [{ op: 'Replace', path: 'active', value }]);
-    await set('False');
-    await engine.deliver();
-    expect(engine.shown(group)).toEqual([users('b', 'c', 'd', 'e', 'f')]);
-    await set('True');
-    await engine.deliver();
-    expect(engine.shown(group)).toEqual([users(...NAMES)]);
-  });
-
-  it('a pushed group is deleted on the platform when the client deletes it', async () => {
-    expect((await client.delete(`/Groups/${group}`)).status).toBe(204);
-    await engine.deliver();
-    expect(engine.shown(group)).toEqual([]);
   });
 });
 

@@ -78,7 +78,9 @@ describe('group as a member of a group', () => {
         await client.post('/Groups', { displayName: 'B', members: named }),
       ]) {
         expectError(answer, 400, 'invalidValue');
-        expect(answer.body.detail).toContain('push that group by itself');
+        expect(answer.body.detail).toMatch(
+          /push that group by itself.*nested=flatten|nested=flatten.*push that group by itself/,
+        );
       }
       expect(await members()).toEqual(['m0', 'm1', 'm2']);
       expect((await patch({ op: 'remove', path: 'members', value: named })).status).toBe(204);
@@ -111,34 +113,6 @@ describe('filter that would overload the server', () => {
     expectError(await client.get(`/Users?${query}`), 400, 'invalidFilter');
     expectError(await client.post('/Users/.search', { filter }), 400, 'invalidFilter');
     expectError(await patch(remove(`members[${filter}]`)), 400, 'invalidPath');
-  });
-});
-
-describe('two tenants on one server', () => {
-  it('each tenant gets its own URL in answers, for any order of requests', async () => {
-    const origins = ['https://one.test', 'https://two.test'] as const;
-    const tenants = await Promise.all(
-      origins.map(async (origin, n) => ({
-        origin,
-        client: await world.client(['default', 'other'][n], origin),
-      })),
-    );
-    await Promise.all(
-      people(20).map(async (userName, n) => {
-        const { origin, client: tenant } = tenants[n % 2] as (typeof tenants)[0];
-        const made = await tenant.post('/Users', { userName });
-        const made2 = await tenant.post('/Groups', {
-          displayName: userName,
-          members: [{ value: made.body.id }],
-        });
-        const list = await tenant.get('/Users');
-        const shown = [made, made2].flatMap(({ body, headers }) => [body.meta.location, headers['location']]);
-        const listed = list.body.Resources.map(({ meta }: { meta: { location: string } }) => meta.location);
-        for (const location of [...shown, ...listed, made2.body.members[0].$ref]) {
-          expect(location.startsWith(`${origin}/scim/v2/`)).toBe(true);
-        }
-      }),
-    );
   });
 });
 

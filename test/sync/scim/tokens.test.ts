@@ -100,9 +100,10 @@ describe('SCIM tokens', () => {
 });
 
 describe('SCIM server with two connections', () => {
-  it('simultaneous requests of two connections never mix their data', async () => {
+  it('simultaneous requests of two connections never mix their data, and answers have the URL of the request', async () => {
     const world = createWorld();
-    const [a, b] = [await world.client('default'), await world.client('other')];
+    const a = await world.client('default', 'https://one.test');
+    const b = await world.client('other', 'https://two.test');
     const made = await Promise.all(
       Array.from({ length: 40 }, async (_, n) => {
         const client = n % 2 === 0 ? a : b;
@@ -116,6 +117,10 @@ describe('SCIM server with two connections', () => {
           members: [{ value: user.body.id }],
         });
         expect([user.status, group.status]).toEqual([201, 201]);
+        const origin = client === a ? 'https://one.test' : 'https://two.test';
+        const [member] = group.body.members;
+        for (const url of [user.body.meta.location, group.headers['location'], member.$ref])
+          expect(url.startsWith(`${origin}/scim/v2/`)).toBe(true);
         return { client, user: user.body.id as string, group: group.body.id as string };
       }),
     );
