@@ -2,108 +2,28 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { groupId, platformGroupId } from '../../shared/domain/ids.ts';
 import type { Source } from '../../shared/domain/source.ts';
-import { blockPerson } from '../../shared/operate/block.ts';
 import { groupsOfReader } from '../../shared/operate/directory/reader-groups.ts';
-import {
-  planTakeover,
-  type TakeoverTarget,
-  takeOverGroups,
-} from '../../shared/operate/directory/takeover.ts';
-import { rejectHold } from '../../shared/operate/holds.ts';
 import { ofOtherSources } from '../../shared/operate/other-source.ts';
 import { adoptGroup } from '../../shared/operate/ownership.ts';
-import { pauseGroup, readPause, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { readGroupStatus } from '../../shared/operate/status.ts';
-import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import type { ToolPorts as ToolPortsOfCommands } from '../../shared/sync/ports/bundles.ts';
-import { requeueDue } from '../../shared/sync/requeue.ts';
 import { runCli } from '../support/cli/io.ts';
-import { CONNECTION, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
+import { CONNECTION, MINUTE_MS } from '../support/engine/world.ts';
 import { temporaryFile } from '../support/folder.ts';
-import { add } from '../support/scim-operations.ts';
-import { company, openReader, platformGroupsOf, type Reader } from '../sync/directory/fixture.ts';
-import { clientNextTo } from '../sync/directory/scim-client.ts';
-
-const directory = { kind: 'google', administrator: 'admin@acme.test' };
-const PEOPLE = ['a', 'b', 'c', 'd'];
-
-async function openWith(
-  groups: Readonly<Record<string, readonly string[]>>,
-  settings: Readonly<Record<string, unknown>> = { directory },
-) {
-  const reader = await openReader({ world: company(groups), settings });
-  await reader.hire(...PEOPLE);
-  return reader;
-}
-
-const targetOf = (source: Source, { google }: Reader, sameIds = false): TakeoverTarget =>
-  source === 'directory' ? { source, directory: google.directory, replaces: false } : { source, sameIds };
-
-async function plan(reader: Reader, to: Source, sameIds = false, file?: ReadonlyMap<string, string>) {
-  const { world } = reader;
-  return planTakeover(await world.connection(), targetOf(to, reader, sameIds), world.toolPorts, file);
-}
-
-async function takeOver(
-  reader: Reader,
-  to: Source,
-  { sameIds = false, ports = reader.world.toolPorts } = {},
-) {
-  const planned = await plan(reader, to, sameIds);
-  return takeOverGroups(await reader.world.connection(), planned, ports);
-}
-
-type ToolPorts = Reader['world']['toolPorts'];
-
-/** Returns the ports of one worker. `before` is called before each of its writes, with the number of earlier writes. */
-function portsWith(reader: Reader, before: (writes: number) => Promise<void>): ToolPorts {
-  let writes = 0;
-  const effect = async (kind: string) => {
-    if (!/^(put|update|delete)/.test(kind)) return;
-    await before(writes);
-    writes += 1;
-  };
-  return reader.world.portsFor({ effect });
-}
-
-/** Returns the ports of a worker that dies before its next write after this number of writes. */
-const dyingAfter = (reader: Reader, most: number): ToolPorts =>
-  portsWith(reader, async (writes) => {
-    if (writes >= most) throw new Error('it dies here');
-  });
-
-async function resume(reader: Reader) {
-  await resumeConnection(CONNECTION, reader.world.toolPorts);
-  await reader.pass(20 * MINUTE_MS);
-}
-
-/** Creates a SCIM client of an identity provider, which sends its own copies of users and groups. */
-async function scimOf(reader: Reader) {
-  const client = await clientNextTo(reader);
-  const users = new Map<string, string>();
-  const user = async (name: string) => {
-    const known = users.get(name);
-    if (known !== undefined) return known;
-    const emails = [{ value: `${name}@acme.test`, type: 'work' }];
-    const { body } = await client.post('/Users', { userName: name, emails });
-    users.set(name, body.id);
-    return body.id as string;
-  };
-  return {
-    ...client,
-    user,
-    async group(displayName: string, members: readonly string[], externalId?: string) {
-      const values = await Promise.all(members.map(async (one) => ({ value: await user(one) })));
-      const { body } = await client.post('/Groups', { displayName, externalId, members: values });
-      return body.id as string;
-    },
-    async join(group: string, name: string) {
-      await client.patch(`/Groups/${group}`, [add('members', [{ value: await user(name) }])]);
-    },
-  };
-}
+import {
+  directory,
+  openWith,
+  PEOPLE,
+  plan,
+  portsWith,
+  resume,
+  type Scim,
+  scimOf,
+  takeOver,
+} from '../support/operate/takeovers.ts';
+import { platformGroupsOf, type Reader } from '../sync/directory/fixture.ts';
 
 describe('takeover from a reader to SCIM', () => {
   it('after a takeover to SCIM, the SCIM client owns the platform group, and the reader only compares', async () => {
@@ -201,8 +121,6 @@ const BY_SOURCE: Readonly<
   },
 };
 
-type Scim = Awaited<ReturnType<typeof scimOf>>;
-
 const DIRECTIONS: readonly (readonly [Source, Source])[] = [
   ['events', 'directory'],
   ['scim', 'directory'],
@@ -211,45 +129,6 @@ const DIRECTIONS: readonly (readonly [Source, Source])[] = [
   ['scim', 'events'],
   ['events', 'scim'],
 ];
-
-describe('takeover in each direction', () => {
-  it.each(DIRECTIONS)(
-    'a group of %s that moves to %s and back keeps its platform group, which changes only after a resume',
-    async (from, to) => {
-      const hasReader = from === 'directory' || to === 'directory';
-      const reader = await openWith({ rowing: ['a', 'b'] }, hasReader ? { directory } : {});
-      const scim = await scimOf(reader);
-      const first = await BY_SOURCE[from](reader, ['a', 'b'], scim);
-      const [before, ...others] = platformGroupsOf(reader);
-      expect(others).toEqual([]);
-      expect(before).toMatchObject({ spokeId: first, users: ['u-a', 'u-b'] });
-      const second = await BY_SOURCE[to](reader, ['b', 'c'], scim);
-      await reader.pass(30 * MINUTE_MS);
-      expect(platformGroupsOf(reader)).toEqual([before]);
-
-      expect((await takeOver(reader, to)).groups).toMatchObject([{ group: first, target: second }]);
-      await reader.passMinutes(hasReader ? 30 : 0);
-      await reader.pass(30 * MINUTE_MS);
-      expect(platformGroupsOf(reader)).toEqual([before]);
-      await resume(reader);
-      await reader.passMinutes(hasReader ? 30 : 0);
-      const there = {
-        ...before,
-        spokeId: second,
-        users: to === 'directory' ? ['u-a', 'u-b'] : ['u-b', 'u-c'],
-      };
-      expect(platformGroupsOf(reader)).toEqual([there]);
-
-      expect((await takeOver(reader, from)).groups).toMatchObject([{ group: second, target: first }]);
-      await reader.passMinutes(hasReader ? 30 : 0);
-      expect(platformGroupsOf(reader)).toEqual([there]);
-      await resume(reader);
-      await reader.passMinutes(hasReader ? 30 : 0);
-      expect(platformGroupsOf(reader)).toEqual([{ ...before, spokeId: first, users: ['u-a', 'u-b'] }]);
-      expect((await plan(reader, from)).groups).toEqual([]);
-    },
-  );
-});
 
 describe('takeover with steps in the wrong order', () => {
   it.each([
@@ -298,152 +177,6 @@ describe('takeover with steps in the wrong order', () => {
     expect(platformGroupsOf(reader)).toEqual(there);
     await reader.passMinutes(30);
     expect(platformGroupsOf(reader)).toMatchObject([{ users: ['u-a', 'u-b'] }]);
-  });
-});
-
-const JOIN: Readonly<
-  Record<Source, (reader: Reader, group: string, name: string, scim: Scim) => Promise<void>>
-> = {
-  directory: async (reader, group, member) => {
-    await reader.change({ kind: 'addMember', group, member });
-    await reader.run({ isFull: true });
-  },
-  events: async (reader, to, name) => reader.emit({ add: [name], to }),
-  scim: async (_, group, name, scim) => scim.join(group, name),
-};
-
-/** Lets the directory add d, and loses the answer of the platform. The write stays open. */
-async function loseAnswer(reader: Reader, source: Source, group: string, scim: Scim) {
-  let hasWritten = false;
-  reader.troubles.platform = (call) => {
-    if (call !== 'patch' && call !== 'put') return hasWritten ? 'unavailable_before' : 'none';
-    hasWritten = true;
-    return 'lost_after';
-  };
-  await JOIN[source](reader, group, 'd', scim);
-  for (let round = 0; round < 60 && !hasWritten; round += 1) await reader.work(1);
-  await reader.work(3);
-  reader.troubles.platform = () => 'none';
-  expect((await reader.state(group))?.intent).toBeDefined();
-}
-
-describe('interrupted takeover', () => {
-  /**
-   * Lets the command and the requeue job continue a takeover in turns. The first worker dies before its first write, the
-   * second before its second, and so on. Between them, both groups are applied, as after a message.
-   * @returns the number of workers
-   */
-  async function inTurns(
-    reader: Reader,
-    to: Source,
-    [from, next]: readonly [string, string],
-    meanwhile = async () => {},
-  ) {
-    const { toolPorts } = reader.world;
-    for (let workers = 1; ; workers += 1) {
-      const ports = dyingAfter(reader, workers - 1);
-      const job = async () => {
-        const { stuck = [] } = await requeueDue(CONNECTION, ports);
-        if (stuck.length > 0) throw new Error(stuck.join());
-      };
-      const run = workers % 2 === 0 ? job() : takeOver(reader, to, { ports });
-      await run.catch((error: Error) => expect(error.message).toContain('it dies here'));
-      await meanwhile();
-      for (const group of [from, next]) await applyGroup(reader.ref(group), toolPorts);
-      const moves = await toolPorts.reader.moves(CONNECTION);
-      const own = moves.find((move) => move.from === from && move.to === next);
-      if (own !== undefined && own.openSinceMs === undefined) return workers;
-      if (own !== undefined) await expect(resume(reader)).rejects.toThrow('is not finished');
-    }
-  }
-
-  it.each(DIRECTIONS)(
-    'a takeover from %s to %s moves pause and open write, whatever write its workers die before',
-    async (from, to) => {
-      const hasReader = from === 'directory' || to === 'directory';
-      const reader = await openWith({ rowing: ['a', 'b'] }, hasReader ? { directory } : {});
-      const scim = await scimOf(reader);
-      const first = await BY_SOURCE[from](reader, ['a', 'b'], scim);
-      const second = await BY_SOURCE[to](reader, ['b', 'c'], scim);
-      await loseAnswer(reader, from, first, scim);
-      await pauseGroup(reader.ref(first), reader.world.toolPorts, 'wait for Jo');
-      const before = platformGroupsOf(reader);
-      expect(before).toMatchObject([{ spokeId: first, users: ['u-a', 'u-b', 'u-d'] }]);
-      const left = await reader.state(first);
-      const isSent = { count: 0 };
-      const meanwhile = async () => {
-        isSent.count += 1;
-        if (from !== 'directory') await JOIN[from](reader, first, isSent.count % 2 === 0 ? 'c' : 'a', scim);
-      };
-      // Otherwise apply settles the open write before the move.
-      reader.troubles.platform = () => 'unavailable_before';
-      expect(await inTurns(reader, to, [first, second], meanwhile)).toBeGreaterThan(8);
-      reader.troubles.platform = () => 'none';
-      expect(platformGroupsOf(reader)).toEqual(before);
-      const moved = await reader.state(second);
-      expect(moved).toMatchObject({
-        ...{ intent: left?.intent, pausedAtMs: left?.pausedAtMs, released: false },
-        link: { ...left?.link, takeOver: true },
-        movedAt: expect.any(Number),
-      });
-      expect(await reader.state(first)).toMatchObject({ released: true, movedTo: second });
-      expect(await readPause(reader.ref(second), reader.world.toolPorts)).toMatchObject({
-        entry: { reason: 'wait for Jo' },
-      });
-      await reader.passMinutes(hasReader ? 30 : 0);
-      await resume(reader);
-      expect(platformGroupsOf(reader)).toEqual(before);
-      await resumeGroup(reader.ref(second), reader.world.toolPorts);
-      await reader.pass(120 * MINUTE_MS);
-      const users = to === 'directory' ? ['u-a', 'u-b'] : ['u-b', 'u-c'];
-      expect(platformGroupsOf(reader)).toEqual([{ ...before[0], spokeId: second, users }]);
-
-      await inTurns(reader, from, [second, first]);
-      await reader.passMinutes(hasReader ? 30 : 0);
-      await resume(reader);
-      await reader.passMinutes(hasReader ? 30 : 0);
-      expect(platformGroupsOf(reader)).toMatchObject([{ id: before[0]?.id, spokeId: first }]);
-      expect((await plan(reader, from)).groups).toEqual([]);
-    },
-  );
-});
-
-describe('takeover of a group with decisions', () => {
-  const deletions = { deletedGroups: 0, deletedGroupsShare: 0 };
-  const guard = { minSize: 1, maxRemovedCount: 1, maxRemovedShare: 0.5, ...deletions };
-  const remove = (reader: Reader) =>
-    reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'b'] });
-
-  it.each<readonly [string, (reader: Reader) => Promise<unknown>, readonly string[]]>([
-    ['whose removals wait', remove, ['u-a', 'u-b', 'u-c', 'u-d']],
-    [
-      'whose removals were rejected',
-      async (reader) => {
-        await remove(reader);
-        await rejectHold(reader.ref('okta-1'), { reason: 'they stay' }, reader.world.toolPorts);
-      },
-      ['u-a', 'u-b', 'u-c', 'u-d'],
-    ],
-    ['whose deletion waits', (reader) => reader.deliver({ remove: 'okta-1' }), ['u-a', 'u-b', 'u-c']],
-    [
-      'with a blocked person',
-      ({ world }) => blockPerson(CONNECTION, { text: 'u-c', reason: 'stolen laptop' }, world.toolPorts),
-      ['u-a', 'u-b'],
-    ],
-  ])('a group %s keeps the decision, and the same platform group', async (_, decide, users) => {
-    const reader = await openWith({ rowing: ['a', 'b', 'c'] }, { directory, guard });
-    await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'b', 'c', 'd'] });
-    await decide(reader);
-    await reader.deliver();
-    await reader.pass(2 * HOUR_MS);
-    const [before] = platformGroupsOf(reader);
-    expect((await takeOver(reader, 'directory')).groups).toMatchObject([
-      { group: 'okta-1', target: 'rowing' },
-    ]);
-    await reader.passMinutes(30);
-    await resume(reader);
-    await reader.passMinutes(30);
-    expect(platformGroupsOf(reader)).toEqual([{ ...before, spokeId: 'rowing', users }]);
   });
 });
 
