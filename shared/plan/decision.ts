@@ -54,7 +54,7 @@ export interface Reserve {
   readonly removals: number;
   /** The number of users in the group now. */
   readonly size: number;
-  /** Whether the write deletes or empties the group, because the directory deleted it. */
+  /** Whether the write deletes the platform group. */
   readonly deletes: boolean;
   readonly replaces: GuardRecord | undefined;
 }

@@ -71,7 +71,7 @@ export interface HeldUsers {
 export interface Reservation extends GuardRecord {
   /** The number of users in the group before the write. */
   readonly size: number;
-  /** Whether the write deletes or empties the group, because the directory deleted it. */
+  /** Whether the write deletes the platform group. */
   readonly deletes: boolean;
   readonly recent: RecentRemovals & { readonly concurrent: number };
 }

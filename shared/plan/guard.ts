@@ -33,7 +33,7 @@ export interface GuardInput {
   readonly hidden?: number;
   /** The number of users that this write would remove. */
   readonly removals: number;
-  /** Whether a directory event deleted the group. The rules about the group's size then do not apply. */
+  /** Whether the write deletes the group. The rules about the group's size then do not apply. */
   readonly deletesGroup: boolean;
   readonly recent: RecentRemovals;
 }
@@ -122,7 +122,7 @@ interface Measured {
 }
 
 interface GuardRule {
-  /** The writes that the rule judges: groups that the directory deleted, all other writes, or both. */
+  /** The writes that the rule judges: deletions of groups, all other writes, or both. */
   readonly judges: 'deletions' | 'others' | 'all';
   readonly stops: (measured: Measured, limits: GuardLimits) => boolean;
 }

@@ -28,7 +28,7 @@ export interface Plan {
   readonly after: View | undefined;
   /** Users that the plan removes, sorted. A plan that deletes the group removes all users. */
   readonly removals: readonly PlatformUserId[];
-  /** Whether the plan carries out the deletion of the directory group. The loss of all users is then intended. */
+  /** Whether the plan carries out the deletion of the directory group. */
   readonly departs: boolean;
 }
 

@@ -219,20 +219,12 @@ function rejectedIn({ seen }: Observation, { change, owner, connection }: Observ
 }
 
 /**
- * Returns whether the directory deleted the group, so that all removals are intended. Returns false if the directory
- * created the group again more than an hour ago.
+ * Returns whether the write deletes a group that the directory deleted. Removals before a release are judged like other
+ * removals. Returns false if the directory created the group again more than an hour ago.
  */
-function isOfDeletion(
-  connection: ObservedConnection,
-  group: string,
-  { id, action, sent, atMs }: Change,
-): boolean {
+function isOfDeletion(connection: ObservedConnection, group: string, { action, atMs }: Change): boolean {
   const { groups, changedAtMs } = connection.reading;
-  if (connection.item(group)?.deleted === undefined) return false;
-  // When groupsync empties a group, it may keep users that another client added, or whose removal was rejected.
-  const mayStay = (user: string) =>
-    connection.ledger.pasts.get(id)?.addedBy.get(user) === 'them' || connection.held(group).has(user);
-  if (action !== 'delete' && sent.users?.every(mayStay) !== true) return false;
+  if (action !== 'delete' || connection.item(group)?.deleted === undefined) return false;
   const isNews = (changedAtMs.get(group) ?? 0) > atMs - HOUR_MS;
   // If the directory created a deleted group again but sent no name, the group still counts as deleted.
   const isDeleted = groups.get(group)?.name === undefined;

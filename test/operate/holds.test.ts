@@ -654,11 +654,19 @@ describe('hold', () => {
     expect((await strict.state('g'))?.hold).toMatchObject({ rule: 'per_hour', removes: 6 });
   });
 
-  it('all members of a deleted group are removed under onGroupDeleted=release, even above the allowed share', async () => {
-    const { deliver, shown } = await company({}, { onGroupDeleted: 'release' });
-    await deliver({ remove: 'g' });
-    expect(shown('g')).toEqual([[]]);
-  });
+  it.each([{ onGroupDeleted: 'release' }, { mode: 'additive' }])(
+    'the members of a deleted group wait for a decision before the release with %o, if they are more than the allowed share',
+    async (settings) => {
+      const { deliver, shown, state, ref, world } = await company({}, settings);
+      await deliver({ remove: 'g' });
+      expect(shown('g')).toEqual([users(...EVERYBODY)]);
+      expect(await state('g')).toMatchObject({ hold: { rule: 'share', removes: 6 }, link: {} });
+      await approveHold(ref('g'), WORD, world.toolPorts);
+      await deliver();
+      expect(shown('g')).toEqual([[]]);
+      expect(await state('g')).not.toHaveProperty('link');
+    },
+  );
 
   it.each<[string, DirectoryEvent[][]]>([
     ['and months pass', [[{ snapshot: 'g', of: ['a', 'b'] }], [{ take: ['b'], from: 'g' }]]],

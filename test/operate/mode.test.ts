@@ -178,7 +178,7 @@ describe('table of modes', () => {
   });
 
   it('a group stays linked while a removal before its release waits or is rejected', async () => {
-    const guard = { deletedGroups: 0, deletedGroupsShare: 0 };
+    const guard = { maxRemovedCount: 0 };
     const { deliver, users, state, ref, world } = await company('additive', { guard });
     await deliver({ remove: 'g' });
     expect([users(), (await state('g'))?.settled]).toEqual([AB, 'held']);
@@ -189,7 +189,7 @@ describe('table of modes', () => {
 });
 
 describe('rejected deletion of a group', () => {
-  const guard = { deletedGroups: 0, deletedGroupsShare: 0 };
+  const guard = { maxRemovedCount: 0, deletedGroups: 0, deletedGroupsShare: 0 };
   const rejected = async (mode: Mode, settings: object = {}) => {
     const there = await company(mode, { guard, ...settings });
     await there.people();

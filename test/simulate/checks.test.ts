@@ -624,6 +624,11 @@ describe('check of the guard', () => {
       'write_over_share',
     ],
     [
+      'a write removes the members of a deleted group before its release',
+      (w) => [w.item({ deleted: stampOf(1) }), w.said.delete('g1'), cut(20)(w)],
+      'write_over_share',
+    ],
+    [
       'several writes together remove more than the allowed share',
       (w) => [cut(5)(w), w.write({ removed: twenty.slice(5, 12), sent: { users: twenty.slice(12) } })],
       'write_over_share',

@@ -73,11 +73,12 @@ describe('limit on deleted groups', () => {
     expect(onPlatform().length).toBeGreaterThanOrEqual(8);
   });
 
-  it('the limit on deleted groups also applies with onGroupDeleted=release', async () => {
-    const { remove, shown, holdOf } = await company(4, { onGroupDeleted: 'release' });
+  it('a release is no deletion: with onGroupDeleted=release, the limit on emptied small groups applies', async () => {
+    const guard = { deletedGroups: 0, deletedGroupsShare: 0 };
+    const { remove, shown, holdOf } = await company(4, { onGroupDeleted: 'release', guard });
     await remove('g0', 'g1', 'g2');
     expect(['g0', 'g1', 'g2'].map((id) => shown(id)[0])).toEqual([[], [], ['u-a']]);
-    expect(await holdOf('g2')).toMatchObject({ rule: 'deleted_groups', removes: 1 });
+    expect(await holdOf('g2')).toMatchObject({ rule: 'emptied_groups', removes: 1 });
   });
 
   it('the settings deletedGroups and deletedGroupsShare define the limit on deleted groups, and zero is a valid limit', async () => {

@@ -144,7 +144,8 @@ function judgeReserved(
   // counts.
   const replaces = state.uncertain?.removals;
   const atStake = Math.max(removals, replaces?.removals ?? 0);
-  const deletes = plan.departs;
+  // A release is judged like other removals.
+  const deletes = plan.action === 'delete';
   if (reservation?.removals !== atStake || reservation.deletes !== deletes)
     return { kind: 'reserve', removals: atStake, size, deletes, replaces };
   const recent = { ...reservation.recent, group: reservation.recent.group + alsoCounts };

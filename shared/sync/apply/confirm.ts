@@ -253,6 +253,5 @@ async function giveBackKept({ kept }: Outcome, { write, facts, context }: Writin
   const { connection, group } = state.ref;
   const happened = Math.min(reservation.removals, write.plan.removals.length - kept.length);
   const { size } = reservation;
-  const deletes = write.plan.departs ? state.link?.id : undefined;
-  await context.ports.guard.reduce({ connection, group, size, deletes, ...recordOf(reservation) }, happened);
+  await context.ports.guard.reduce({ connection, group, size, ...recordOf(reservation) }, happened);
 }

@@ -9,7 +9,7 @@ export type GuardReservation = GroupRef &
   GuardRecord & {
     /** The number of users in the group before the write. */
     readonly size: number;
-    /** The platform group, if the write deletes it, or empties it because the directory deleted the directory group. */
+    /** The platform group, if the write deletes it. */
     readonly deletes?: PlatformGroupId | undefined;
   };
 
