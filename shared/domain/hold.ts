@@ -31,6 +31,8 @@ export const Hold = z.lazy(() =>
     platformId: platformGroupText.exactOptional(),
     /** Set for the deletion of the group. The users are then the members that the operator is shown. */
     deletes: z.literal(true).exactOptional(),
+    /** Set if the people of these removals ended or are suspended. Only then does a decision cover this end. */
+    ofLeavers: z.literal(true).exactOptional(),
     /**
      * The latest stamp of the directory when the removals were recorded. A removal ends if the directory has wanted the
      * user after this stamp, even if it no longer does.

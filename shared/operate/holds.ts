@@ -123,7 +123,7 @@ async function choose(
   const all = await groups.readHeld(state.ref, current);
   const shown = digest === current.digest ? all : await groups.findHeld(state.ref, digest);
   if (all === undefined || shown === undefined) return undefined;
-  const isShown = shown === all || holdDigest(current.platformId, 'remove', [...shown]) === digest;
+  const isShown = shown === all || holdDigest(current, shown) === digest;
   const chosen = users === undefined ? shown : new Set(users);
   const isIn = [...chosen].every((user) => all.has(user) && shown.has(user));
   const isSome = chosen.size > 0 || all.size === 0;
@@ -236,7 +236,7 @@ async function refuseAuthors(
   }
   const isCovered = window.sinceMs > ports.clock() - AUDIT_LIFETIME_MS;
   if (isCovered || (isAdministrator && isOfConsole(caller))) return;
-  const digest = holdDigest(hold.platformId, 'remove', [...users]);
+  const digest = holdDigest(hold, users);
   const first = await firstApprovals(ref, digest, ports);
   if (first.some((by) => [caller, ...authors].every((one) => !mayBeSamePerson(one, by, persons)))) return;
   const change = { kind: 'decide_hold', before: 'waiting', after: 'approved by one person', reason: digest };

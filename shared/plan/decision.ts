@@ -18,6 +18,7 @@ export type StoredFact =
   | 'wanted'
   | 'views'
   | 'held'
+  | 'leavers'
   | 'departed'
   | 'ended'
   | 'managed'

@@ -71,7 +71,8 @@ function withoutBlocked(plan: Plan, input: DraftInput): Plan {
  */
 function whyRemoved(user: PlatformUserId, { blocked, whyNot, current, wanted }: DraftInput): WhyNot {
   if (blocked?.has(user)) return { member: whyNot.get(user)?.member ?? null, cause: 'blocked' };
-  const known = wanted === undefined ? DELETED : (whyNot.get(user) ?? NO_MEMBER);
+  const own = whyNot.get(user) ?? NO_MEMBER;
+  const known = wanted === undefined && !isPersonal(own.cause) ? DELETED : own;
   const waits = current?.waits?.get(user);
   return waits === undefined
     ? known

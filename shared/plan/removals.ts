@@ -48,11 +48,12 @@ export interface Judgement {
  *   - it has expired
  *   - the group has another platform group
  *   - its removal was written (`removalsAfter`), or its person is blocked, because a block removes without a decision
+ *   - its person ended or is suspended, and the entry is not about that (`ofLeavers`)
  *
  * A plan without the removal ends no entry: an answer may hide the user, and the mode may be `report`. The deletion of
  * the group is an entry without a user. Its decision covers the members that were shown: a later member makes it wait
- * again. If the group is now released instead, the decision covers the removals of the release. There, a rejection does
- * not cover a person who ended. The first matching line counts:
+ * again. If the group is now released instead, the decision covers the removals of the release, but no person who
+ * ended. The first matching line counts:
  *
  *     the entry                                           | result
  *     ----------------------------------------------------|------------------------------
@@ -60,6 +61,7 @@ export interface Judgement {
  *     was rejected, or waits                              | held
  *     is in an expired set, or may be in an unreadable one | waits
  *     always needs a decision (`always`)                  | waits
+ *     waited before its person ended, in a wanted group   | waits, now about that end
  *     is a deletion, and some of its removals are held    | waits
  *     others wait, and its person did not end             | waits
  *     otherwise                                           | the guard judges
@@ -69,12 +71,10 @@ export function judgeRemovals(input: RemovalsInput): Judgement {
   const isDeletion = plan.action === 'delete';
   const entries = isDeletion ? [WHOLE_GROUP] : plan.removals;
   const isKind = ({ hold }: RemovalSet) => (hold.deletes ? plan.departs : !isDeletion);
-  const covers = ({ hold, users }: RemovalSet, entry: PlatformUserId) => {
-    const isRejected = hold.decision.kind === 'rejected';
-    if (isDeletion) return isRejected || plan.removals.every((user) => users?.has(user));
-    const isPassed = plan.departs && (isRejected || hold.deletes) && leavers.has(entry);
-    return !isPassed && users?.has(entry) === true;
-  };
+  const covers = ({ hold, users }: RemovalSet, entry: PlatformUserId) =>
+    isDeletion
+      ? hold.decision.kind === 'rejected' || plan.removals.every((user) => users?.has(user))
+      : !(hold.deletes && leavers.has(entry)) && users?.has(entry) === true;
   const left = sets.flatMap((set) => stillOpen(set, input));
   const open = left.length === sets.length && left.every((set, at) => set === sets[at]) ? sets : left;
   const ofKind = open.filter(isKind);
@@ -83,7 +83,14 @@ export function judgeRemovals(input: RemovalsInput): Judgement {
   const isUnreadable = ofKind.some(({ hold, users }) => !users && !isApproved(hold));
   const expired = sets.filter((set) => isKind(set) && isOver(set.hold, nowMs) && isOfGroup(set.hold, input));
   const wasIn = (entry: PlatformUserId) =>
-    expired.some(({ hold, users }) => isDeletion || (users?.has(entry) ?? !isApproved(hold)));
+    expired.some(
+      ({ hold, users }) =>
+        isDeletion || (!isPassed(hold, entry, input) && (users?.has(entry) ?? !isApproved(hold))),
+    );
+  const hasWaited = (entry: PlatformUserId) =>
+    leavers.has(entry) &&
+    input.wanted !== undefined &&
+    sets.some((set) => isWaiting(set) && isWithin(set, entry, input));
   const isHeldInPart = () =>
     isDeletion &&
     (ofKind.length > 0 ||
@@ -92,7 +99,7 @@ export function judgeRemovals(input: RemovalsInput): Judgement {
     always.get(entry) ??
     (isDeletion ? plan.removals.map((user) => always.get(user)).find(Boolean) : undefined);
   const mustWait = (entry: PlatformUserId) =>
-    isUnreadable || ruleOf(entry) !== undefined || isHeldInPart() || wasIn(entry);
+    isUnreadable || ruleOf(entry) !== undefined || isHeldInPart() || wasIn(entry) || hasWaited(entry);
   const undecided = entries.filter((entry) => within(entry) === undefined);
   const isJoined = (isGuarded && ofKind.some(isWaiting)) || undecided.some(mustWait);
   const joins = (entry: PlatformUserId) => mustWait(entry) || (isJoined && !leavers.has(entry));
@@ -117,14 +124,28 @@ const isOfGroup = ({ platformId }: Hold, input: RemovalsInput): boolean =>
 /** Returns the part of a set that still needs a decision or has one. */
 function stillOpen(set: RemovalSet, input: RemovalsInput): readonly RemovalSet[] {
   const { hold, users } = set;
-  const { wanted, wantedAt, namedAt, blocked, nowMs } = input;
+  const { wanted, namedAt, nowMs } = input;
   if (isOver(hold, nowMs) || !isOfGroup(hold, input)) return [];
   if (hold.deletes) return wanted === undefined && namedAt <= hold.asOf ? [set] : [];
   if (users === undefined) return [set];
-  const isEnded = (user: PlatformUserId) =>
-    wanted?.has(user) === true || blocked?.has(user) || (wantedAt.get(user) ?? STAMP_ZERO) > hold.asOf;
+  const isEnded = (user: PlatformUserId) => !isWithin(set, user, input) || isPassed(hold, user, input);
   return without(set, new Set([...users].filter(isEnded)));
 }
+
+/** Whether the set has the removal, and neither the directory has wanted the user since nor a block removes the user. */
+const isWithin = (
+  { hold, users }: RemovalSet,
+  user: PlatformUserId,
+  { wanted, wantedAt, blocked }: RemovalsInput,
+): boolean =>
+  users?.has(user) === true &&
+  !wanted?.has(user) &&
+  !blocked?.has(user) &&
+  (wantedAt.get(user) ?? STAMP_ZERO) <= hold.asOf;
+
+/** Whether the person ended or is suspended, and the set is not about that. */
+const isPassed = ({ ofLeavers }: Hold, user: PlatformUserId, { leavers }: RemovalsInput): boolean =>
+  ofLeavers !== true && leavers.has(user);
 
 /** Returns the set without these users, if any are left. The deletion of the group stays as it was shown. */
 function without(set: RemovalSet, ended: ReadonlySet<PlatformUserId>): readonly RemovalSet[] {
@@ -145,7 +166,8 @@ export function partOf({ hold }: RemovalSet, users: ReadonlySet<PlatformUserId>)
 }
 
 /** The removals that begin to wait. `deletes` is set for the deletion of the group, with the members to show. */
-export interface Waiting extends Pick<Hold, 'rule' | 'dirtySinceMs' | 'asOf' | 'platformId' | 'deletes'> {
+export interface Waiting
+  extends Pick<Hold, 'rule' | 'dirtySinceMs' | 'asOf' | 'platformId' | 'deletes' | 'ofLeavers'> {
   readonly users: readonly PlatformUserId[];
   /** The number of other removals, which an operator approved. */
   readonly approved: number;
@@ -162,10 +184,13 @@ export function withWaiting(
   { users: added, approved, size, share, isUnderFourEyes, ...waiting }: Waiting,
   nowMs: number,
 ): readonly RemovalSet[] {
-  const isSame = ({ hold }: RemovalSet) => hold.deletes === waiting.deletes;
+  const isSame = ({ hold }: RemovalSet) =>
+    hold.deletes === waiting.deletes && hold.ofLeavers === waiting.ofLeavers;
   const isReplaced = (set: RemovalSet) => isSame(set) && (isWaiting(set) || waiting.deletes === true);
   const replaced = open.filter(isReplaced);
-  const before = [...replaced, ...sets.filter((set) => isSame(set) && isOver(set.hold, nowMs))];
+  const isBefore = (set: RemovalSet) =>
+    isSame(set) ? isOver(set.hold, nowMs) : isWaiting(set) && added.some((user) => set.users?.has(user));
+  const before = [...replaced, ...sets.filter(isBefore)];
   const earlier = waiting.deletes ? [] : replaced.flatMap((set) => [...(set.users ?? [])]);
   const users = new Set([...earlier, ...added]);
   const hold: Hold = {

@@ -78,9 +78,19 @@ describe('judgeRemovals', () => {
       { held: 'a', joins: 'c', unjudged: 'd' },
     ],
     [
-      'the end of a person whose removal waits is the same removal',
+      'the end of a person whose removal waits still waits, and is decided apart',
       { removals: 'a', sets: [WAITS], leavers: new Set(users('a')) },
-      { held: 'a', unjudged: '' },
+      { joins: 'a', open: ['b'] },
+    ],
+    ...([REJECTED, APPROVED] as const).map((set): [string, Given, object] => [
+      `a removal that is ${set.hold.decision.kind} does not cover a later end of the person`,
+      { removals: 'ab', sets: [set], leavers: new Set(users('a')) },
+      { unjudged: 'a', open: ['b'] },
+    ]),
+    [
+      'a rejection of the end of a person covers this end',
+      { removals: 'a', sets: [setOf('rejected', 'ab', { ofLeavers: true })], leavers: new Set(users('a')) },
+      { held: 'a', open: ['ab'] },
     ],
     [
       'approved removals are permitted, and the guard judges the others',
@@ -283,7 +293,8 @@ describe('judgeRemovals', () => {
         const judged = judge({ removals, wanted, sets, wantedAt, leavers: leaving, nowMs, isGuarded });
         const { approved, held, unjudged, joins, open } = judged;
         expect([...approved, ...held, ...unjudged, ...joins].sort()).toEqual([...removals]);
-        const stays = (user: string) => nowMs < EXPIRES_MS && !wanted.includes(user) && !again.includes(user);
+        const isEnded = (user: string) => [wanted, again, leavers].some((ids) => ids.includes(user));
+        const stays = (user: string) => nowMs < EXPIRES_MS && !isEnded(user);
         const left = KINDS.map((kind) => [...inSet(kind)].filter(stays).join(''));
         expect(open).toEqual(left.filter((ids) => ids !== ''));
         const planned = (ids: string | undefined) =>

@@ -198,7 +198,7 @@ it.each(['platform.patch', 'update GROUP'])(
     if (seen === undefined) throw new Error('expected the group');
     const users = new Set([platformUserId('u-b')]);
     const hold: Hold = {
-      digest: holdDigest(seen.link?.id, 'remove', [...users]),
+      digest: holdDigest({ ...(seen.link && { platformId: seen.link.id }) }, users),
       ...(seen.link && { platformId: seen.link.id }),
       asOf: STAMP_ZERO,
       rule: 'count',

@@ -43,6 +43,7 @@ export function guard(asked: Plan, facts: Facts): Guarded | Decision {
   const { state, held } = facts;
   const plan = withoutBlocked(asked, facts);
   if (state.removals !== undefined && held === undefined) return { kind: 'read', what: ['held'] };
+  if (state.removals !== undefined && facts.leavers === undefined) return { kind: 'read', what: ['leavers'] };
   const sets = held?.sets ?? [];
   const judged = judgeRemovals({
     plan,
@@ -73,8 +74,8 @@ function guardOpen(context: GuardContext): Guarded | Decision {
 }
 
 /** Returns the removed users whose person ended or is suspended. They do not wait with other removals. */
-const leaversOf = ({ removals }: Plan, { wanted, ended }: Facts): ReadonlySet<PlatformUserId> =>
-  new Set(removals.filter((user) => isPersonal((wanted?.whyNot.get(user) ?? ended?.get(user))?.cause)));
+const leaversOf = ({ removals }: Plan, { wanted, leavers }: Facts): ReadonlySet<PlatformUserId> =>
+  new Set(removals.filter((user) => leavers?.has(user) || isPersonal(wanted?.whyNot.get(user)?.cause)));
 
 /**
  * Returns the plan without the removals of blocked people. The deletion of a group is judged as a whole. If it is held,
@@ -98,14 +99,16 @@ interface GuardContext {
  */
 function judgeOthers(guarded: Guarded, context: GuardContext): Guarded | Decision {
   const { plan, facts, judged } = context;
+  const leavers = leaversOf(plan, facts);
   const removals = plan.action === 'delete' ? plan.removals.length : judged.unjudged.length;
-  const alsoCounts = leaversOf(plan, facts).size > 0 ? judged.held.length : 0;
+  const isCounted = !plan.departs && judged.unjudged.some((user) => leavers.has(user));
+  const alsoCounts = isCounted ? judged.held.length : 0;
   const judgement = judgeReserved({ removals, alsoCounts }, sizeOf(facts), plan, facts);
   if ('kind' in judgement) return judgement;
   return judgement.allowed ? { ...guarded, isReserved: true } : hold(judgement, context);
 }
 
-/** Returns the decision to record the removals without a decision as waiting. */
+/** Returns the decision to record the removals without a decision as waiting. People who ended have a set of their own. */
 function hold(
   { rule, share }: Pick<Waiting, 'rule'> & Partial<Pick<Waiting, 'share'>>,
   { plan, facts, judged, sets }: GuardContext,
@@ -113,10 +116,14 @@ function hold(
   const { state, settings, wanted, nowMs } = facts;
   const isDeletion = plan.action === 'delete';
   const undecided = judged.joins.length > 0 ? judged.joins : judged.unjudged;
+  const leavers = leaversOf(plan, facts);
+  const others = undecided.filter((user) => !leavers.has(user));
+  const users = others.length > 0 ? others : undecided;
   const waiting: Waiting = {
-    users: isDeletion ? plan.removals : undecided,
+    users: isDeletion ? plan.removals : users,
     ...(state.link && { platformId: state.link.id }),
     ...(isDeletion && { deletes: true }),
+    ...(others.length === 0 && { ofLeavers: true }),
     approved: judged.approved.length,
     size: sizeOf(facts),
     rule,

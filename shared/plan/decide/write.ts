@@ -64,7 +64,7 @@ function decideDifference(facts: Known, base: View | undefined, { mode }: GroupT
       wanted: wanted.group,
       current,
       whole: state.link?.takeOver === true && facts.isNarrowed !== true,
-      whyNot: new Map([...(facts.departed ?? facts.ended ?? []), ...wanted.whyNot]),
+      whyNot: new Map([...(facts.departed ?? facts.ended ?? []), ...wanted.whyNot, ...(facts.leavers ?? [])]),
       blocked: facts.blocked,
       excluded: facts.excluded,
       fixed: leftFields(facts, wanted.group),

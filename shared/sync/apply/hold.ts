@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { GroupState } from '../../domain/group-state.ts';
 import { type Hold, type HoldDecision, holdsOf, type RemovalSet, removalsOf } from '../../domain/hold.ts';
-import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
+import type { PlatformUserId } from '../../domain/ids.ts';
 import type { HoldRemovals } from '../../plan/decision.ts';
 import { limitOf } from '../../plan/guard-limit.ts';
 import { entryOf } from '../ports/logs.ts';
@@ -36,11 +36,8 @@ export async function hold(
 
 const summaryOf = ({ removes, keeps }: Hold): string => `${removes} to remove, ${keeps} stay`;
 
-/**
- * Returns the facts with the list. While the deletion of a group is held, its people are read, because people who left
- * are still removed.
- */
-export function withRemovals<Known extends Pick<PassFacts, 'state' | 'held' | 'wanted'>>(
+/** Returns the facts with the list. */
+export function withRemovals<Known extends Pick<PassFacts, 'state' | 'held'>>(
   sets: readonly RemovalSet[],
   facts: Known,
 ) {
@@ -48,28 +45,21 @@ export function withRemovals<Known extends Pick<PassFacts, 'state' | 'held' | 'w
   const sealed = sets.map(seal);
   const removals = removalsOf(sealed.map((set) => set.hold));
   const state: GroupState = removals === undefined ? others : { ...others, removals };
-  const { held, wanted } = facts;
-  return {
-    ...facts,
-    state,
-    held: { sets: sealed, wantedAt: held?.wantedAt ?? new Map() },
-    wanted: wanted?.group === undefined ? undefined : wanted,
-  };
+  return { ...facts, state, held: { sets: sealed, wantedAt: facts.held?.wantedAt ?? new Map() } };
 }
 
 /** Returns the set with its digest. */
 export function seal({ hold, users }: RemovalSet): RemovalSet {
   if (hold.digest !== '') return { hold, users };
-  const kind = hold.deletes ? 'delete' : 'remove';
-  return { hold: { ...hold, digest: holdDigest(hold.platformId, kind, [...(users ?? [])]) }, users };
+  return { hold: { ...hold, digest: holdDigest(hold, users ?? []) }, users };
 }
 
 /** Returns the digest that identifies a set: its removals, its platform group and its kind. */
 export const holdDigest = (
-  platformId: PlatformGroupId | undefined,
-  kind: 'remove' | 'delete',
-  users: readonly PlatformUserId[],
+  { platformId, deletes, ofLeavers }: Pick<Hold, 'platformId' | 'deletes' | 'ofLeavers'>,
+  users: Iterable<PlatformUserId>,
 ): string => {
+  const kind = (deletes && 'delete') ?? (ofLeavers && 'leave') ?? 'remove';
   const content = JSON.stringify([platformId ?? null, kind, [...users].sort()]);
   return createHash('sha256').update(content).digest('hex');
 };

@@ -23,6 +23,7 @@ import {
   eligibilityOf,
   isUnshownLately,
   type Resolution,
+  type ResolvePeople,
   refusedRevisionOf,
   resolveUsers,
 } from './resolve.ts';
@@ -135,10 +136,7 @@ const groupOf = (
 export async function readWanted(state: GroupState, reading: Reading): Promise<Wanted> {
   const registers = await reading.ports.groups.members(state.ref);
   const desired = desiredGroup(state.ref.group, state.registers);
-  if (desired.state !== 'present') {
-    const none = withoutMembers(desired.state, registers);
-    return state.removals === undefined ? none : { ...none, whyNot: await leaversOf(registers, reading) };
-  }
+  if (desired.state !== 'present') return withoutMembers(desired.state, registers);
   const named = await usersNamed(state, registers, reading);
   const users = named.filter(({ counts }) => counts).map(({ user }) => user);
   const deleted = named.filter(({ user }) => user.floor !== STAMP_ZERO);
@@ -212,18 +210,26 @@ const withoutMembers = (state: Wanted['state'], registers: readonly StoredMember
 });
 
 /**
- * Returns the people who ended or are suspended, of the last members of a deleted group. If the deletion is held, they
- * must still leave the group.
+ * Returns the people who ended or are suspended, of the members that left the group, or of a deleted group. They must
+ * leave although other removals wait or were rejected. A person with an account that is switched on is not suspended.
  */
-async function leaversOf(registers: readonly StoredMember[], reading: Reading): Promise<Wanted['whyNot']> {
+export async function readLeavers({ wanted, state }: Facts, reading: Reading): Promise<Wanted['whyNot']> {
   const { connection, ports } = reading;
-  const members = registers.filter(({ value }) => value === 'present').map(({ member }) => member);
-  const users = [...(await ports.users.read(connection.name, members)).values()];
-  const resolutions = await resolveUsers(users, connection, ports.people);
-  const { whyNot } = place(registers, resolutions, reading);
+  const { group, registers = [], userFloors = new Map() } = wanted ?? {};
+  const left = group ? endedMembers(state.registers, registers, userFloors, registers.length) : registers;
+  const copied = left.flatMap(({ member, user }) =>
+    user?.role ? [{ ...undescribed(member), ...user }] : [],
+  );
+  const uncopied = left.filter(({ user }) => user?.role === undefined).map(({ member }) => member);
+  const read = await ports.users.read(connection.name, uncopied);
+  const users: readonly UserState[] = [...copied, ...read.values()];
+  const { bind: _, ...people }: ResolvePeople = ports.people;
+  const { whyNot } = place([], await resolveUsers(users, connection, people), reading);
+  const userOf = (user: UserState) => boundUser(user, connection.settings);
+  const active = new Set(users.filter(({ attributes }) => isActive(attributes)).map(userOf));
   const suspended = users.flatMap((user): [PlatformUserId, WhyNot][] => {
-    const id = isActive(user.attributes) ? undefined : boundUser(user, connection.settings);
-    return id === undefined ? [] : [[id, { member: user.member, cause: 'suspended' }]];
+    const id = userOf(user);
+    return id === undefined || active.has(id) ? [] : [[id, { member: user.member, cause: 'suspended' }]];
   });
   return new Map([...whyNot, ...suspended]);
 }
