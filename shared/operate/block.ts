@@ -244,6 +244,7 @@ export async function groupsOfBlocked(
   ports: BlockPorts,
 ): Promise<readonly FoundGroup[]> {
   const { name, settings } = connection;
+  const nowMs = ports.clock();
   const named = await groupsNaming(ids, name, ports);
   const all = new Set(named);
   for (const { ref } of await collectPages(ports.index.all(name))) all.add(ref.group);
@@ -258,7 +259,7 @@ export async function groupsOfBlocked(
     if (!isShown && !named.has(ref.group)) return [];
     // The view does not show yet whether an open write has added the person.
     const isPresent = isShown || state.intent !== undefined;
-    const because = isPresent ? (whyStays(state, connection, gate) ?? null) : null;
+    const because = isPresent ? (whyStays(state, connection, gate, nowMs) ?? null) : null;
     const name = groupName(state.registers) ?? null;
     return [{ ref, group: ref.group, name, outcome: outcomeOf(isPresent, because), because }];
   });
@@ -271,10 +272,10 @@ function outcomeOf(isPresent: boolean, whyStays: string | null): BlockedGroup['o
 }
 
 /** Returns why groupsync may not write the group now; undefined if it may. */
-function whyStays(state: GroupState, connection: Connection, gate: Gate): string | undefined {
+function whyStays(state: GroupState, connection: Connection, gate: Gate, nowMs: number): string | undefined {
   const { ref, registers, released } = state;
   if (released) return whyReleased(state);
   if (policyFor(connection.settings, ref.group, registers.name?.value).excluded)
     return 'the settings groups.include and groups.exclude leave this group out';
-  return obstacleTo(state, connection, gate)?.detail;
+  return obstacleTo(state, connection, gate, nowMs)?.detail;
 }

@@ -59,7 +59,7 @@ export async function explainMember(
   const asked = verdictFacts(who, {
     facts: known,
     decision,
-    obstacle: obstacleTo(known.state, connection, gate),
+    obstacle: obstacleTo(known.state, connection, gate, known.nowMs),
     connection,
   });
   const verdict = verdictOf(asked);

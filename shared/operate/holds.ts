@@ -18,7 +18,7 @@ import { collectPages } from '../sync/async-collections.ts';
 import type { ConnectionStore, ToolPorts } from '../sync/ports/bundles.ts';
 import type { DecidedHold, HoldOutcome } from '../sync/ports/decisions.ts';
 import type { HeldSet } from '../sync/ports/guard.ts';
-import { AUDIT_LIFETIME_MS } from '../sync/ports/logs.ts';
+import { AUDIT_LIFETIME_MS, type AuditEntry } from '../sync/ports/logs.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { causesOf } from './held-members.ts';
 import { doRecorded, type JournalPorts, journalOf, recordAction, withGroupsBefore } from './journal.ts';
@@ -248,13 +248,26 @@ async function refuseAuthors(
 
 const FIRST = 'holds_approve_first';
 
-/** Returns the persons who approved exactly these removals within the last week, as the first of two. */
-async function firstApprovals(ref: GroupRef, digest: string, { audit, clock }: HoldPorts) {
-  const found: string[] = [];
-  for await (const page of audit.read(ref)) {
-    for (const { atMs, action, actor, changes } of page) {
-      if (atMs < clock() - HOLD_LIFETIME_MS) return found;
-      if (action === FIRST && changes.some(({ reason }) => reason === digest)) found.push(actor.id);
+/**
+ * Returns the persons who approved exactly these removals within the last week, as the first of two. The digest contains
+ * the platform group, so an approval is also valid after a takeover has moved the platform group.
+ */
+async function firstApprovals(ref: GroupRef, digest: string, { audit, clock, reader }: HoldPorts) {
+  const sinceMs = clock() - HOLD_LIFETIME_MS;
+  const refs = await withGroupsBefore(ref, reader);
+  const found = await Promise.all(refs.map((one) => entriesSince(audit.read(one), sinceMs)));
+  const isFirst = ({ action, changes }: AuditEntry) =>
+    action === FIRST && changes.some(({ reason }) => reason === digest);
+  return found.flat().flatMap((entry) => (isFirst(entry) ? entry.actor.id : []));
+}
+
+/** Returns the entries of an audit, newest first, until the first one that is earlier than `sinceMs`. */
+async function entriesSince(pages: AsyncIterable<readonly AuditEntry[]>, sinceMs: number) {
+  const found: AuditEntry[] = [];
+  for await (const page of pages) {
+    for (const entry of page) {
+      if (entry.atMs < sinceMs) return found;
+      found.push(entry);
     }
   }
   return found;
@@ -280,15 +293,11 @@ async function actionsWithin(
   { sinceMs, untilMs }: Window,
   audit: HoldPorts['audit'],
 ): Promise<readonly EarlierAction[]> {
-  const actions: EarlierAction[] = [];
-  for await (const page of audit.actions(ref)) {
-    for (const { atMs, action, actor, outcome, changes } of page) {
-      if (atMs < sinceMs) return actions;
-      const keys = changes.map(({ reason }) => reason);
-      if (atMs <= untilMs && outcome === 'written') actions.push({ action, by: actor.id, atMs, keys });
-    }
-  }
-  return actions;
+  const entries = await entriesSince(audit.actions(ref), sinceMs);
+  return entries.flatMap(({ atMs, action, actor, outcome, changes }) => {
+    const keys = changes.map(({ reason }) => reason);
+    return atMs <= untilMs && outcome === 'written' ? { action, by: actor.id, atMs, keys } : [];
+  });
 }
 
 /** The last use of a token is recorded at most this much too early. */

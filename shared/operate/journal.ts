@@ -37,7 +37,8 @@ export async function doRecorded(
 ): Promise<boolean> {
   const { audit } = ports;
   const known = await audit.head(ref);
-  if (known?.openMove !== undefined) throw new Error(`nothing was changed: ${whyMoving(known.openMove)}`);
+  if (known?.openMove !== undefined)
+    throw new Error(`nothing was changed: ${whyMoving(known.openMove, ports.clock())}`);
   const at = known === undefined ? journalOf(ref.connection) : ref;
   const entry = await entryOf(action, ports);
   const named = known === undefined ? { ...entry, group: ref.group } : entry;

@@ -72,7 +72,7 @@ async function rowOf(
   const asked = verdictFacts(who, {
     facts,
     decision,
-    obstacle: obstacleTo(state, connection, gate),
+    obstacle: obstacleTo(state, connection, gate, facts.nowMs),
     connection,
   });
   const { outcome, detail } = verdictOf(asked);

@@ -6,6 +6,7 @@ import type {
   StatusReport,
 } from '../contract/answers/status.ts';
 import { QUEUE_KEYS, type QueueKey } from '../contract/names.ts';
+import { duration } from '../domain/duration.ts';
 import { isFailing } from '../domain/failing-calls.ts';
 import type { Gate } from '../domain/gate.ts';
 import { holdsOf } from '../domain/hold.ts';
@@ -128,11 +129,11 @@ export async function groupsWithKeptMembers(
 /** Returns a sentence about the unfinished moves of groups to another source; null if there are none. */
 export async function readOpenMoves(
   connection: GroupRef['connection'],
-  { reader }: Pick<ToolPorts, 'reader'>,
+  { reader, clock }: Pick<ToolPorts, 'reader' | 'clock'>,
 ): Promise<string | null> {
   const times = (await openMovesOf(connection, reader)).map(({ openSinceMs = 0 }) => openSinceMs);
   if (times.length === 0) return null;
-  return `${plural(times.length, 'group')} to another source, not finished since ${instant(Math.min(...times))}`;
+  return `${plural(times.length, 'group')} to another source, open for ${duration(clock() - Math.min(...times))}`;
 }
 
 /** Returns a sentence about these groups, with the names of the first three. */
@@ -248,7 +249,7 @@ export async function readGroupStatus(
     lastWriteAt: instant(lastWriteAtMs),
     dirtySince: instant(dirtySinceMs),
     released: state.released ? whyReleased(state) : null,
-    moving: state.openMove ? whyMoving(state.openMove) : null,
+    moving: state.openMove ? whyMoving(state.openMove, ports.clock()) : null,
     hold: hold ? { digest: hold.digest, removes: hold.removes, decision: hold.decision.kind } : null,
   };
 }

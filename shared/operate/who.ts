@@ -82,10 +82,15 @@ export const withWantedState = (facts: Facts, connection: Connection, ports: Who
     : learn({ kind: 'read', what: ['wanted', 'views'] }, facts, readingOf(facts.state, connection, ports));
 
 /** Returns why groupsync does not write the group now, for example a pause; undefined without such a reason. */
-export function obstacleTo(state: GroupState, connection: Connection, gate: Gate): Verdict | undefined {
+export function obstacleTo(
+  state: GroupState,
+  connection: Connection,
+  gate: Gate,
+  nowMs: number,
+): Verdict | undefined {
   const { group } = state.ref;
   const stop = stopOf(state, connection, gate);
-  if (state.openMove !== undefined) return { outcome: 'moving', detail: whyMoving(state.openMove) };
+  if (state.openMove !== undefined) return { outcome: 'moving', detail: whyMoving(state.openMove, nowMs) };
   if (stop === 'observing')
     return { outcome: stop, detail: 'the connection only observes: groupsync resume' };
   if (stop === 'paused')

@@ -1,3 +1,4 @@
+import { duration } from '../domain/duration.ts';
 import { GROUP_FIELDS } from '../domain/group-fields.ts';
 import type { GroupState, OpenMove } from '../domain/group-state.ts';
 import type { View } from '../domain/view.ts';
@@ -15,8 +16,8 @@ export const whyReleased = ({ movedTo }: Pick<GroupState, 'movedTo'>): string =>
   movedTo === undefined ? 'an operator released this group' : `${movedTo} of another source owns this group`;
 
 /** Returns why both groups of an open move wait. */
-export const whyMoving = ({ from, to, sinceMs }: OpenMove): string =>
-  `the move of the group ${from} to ${to} has not finished since ${new Date(sinceMs).toISOString()}; groupsync finishes it within minutes`;
+export const whyMoving = ({ from, to, sinceMs }: OpenMove, nowMs: number): string =>
+  `the move of the group ${from} to ${to} is not finished, and is open for ${duration(nowMs - sinceMs)}; groupsync finishes it within minutes`;
 
 /**
  * Decides how groupsync releases a group. First, groupsync clears the external id that it had set. Otherwise two

@@ -1,5 +1,6 @@
+import { defined } from '../domain/defined.ts';
 import type { GuardRecord } from '../domain/group-state.ts';
-import { type ConnectionName, type GroupRef, type PlatformGroupId, platformGroupId } from '../domain/ids.ts';
+import { type ConnectionName, type PlatformGroupId, platformGroupId } from '../domain/ids.ts';
 import { AT_WORK_MS } from '../domain/wake-up.ts';
 import type { GuardReservation, RecentReservations } from '../sync/ports/guard.ts';
 import { connectionKey, GUARD_PREFIX, guardKey, guardMinute, UNLINK_PREFIX, unlinkKey } from './keys.ts';
@@ -13,12 +14,16 @@ const COUNTS_MS = 3_600_000 + 15 * 60_000;
 const KEPT_MS = 2 * COUNTS_MS;
 const UNLINK_COUNTS_MS = 3_600_000;
 
+type Counted = Pick<GuardReservation, 'connection' | 'group' | 'platformId'>;
+
 /**
- * Stores the reservations of the rolling hour, one item per write. A worker stores its reservation before it reads the
- * other reservations. The comment of `reserve` in `sync/apply/perform.ts` explains the reason.
+ * Stores the reservations of the rolling hour, one item per write. The reservations of a group are its own and those of
+ * its platform group, because a takeover may have moved the platform group. A worker stores its reservation before it
+ * reads the other reservations. The comment of `reserve` in `sync/apply/perform.ts` explains the reason.
  */
 export function createGuardStore(table: Table) {
-  const put = async ({ connection, group, intent, atMs, removals, size, deletes }: GuardReservation) => {
+  const put = async (reservation: GuardReservation) => {
+    const { connection, group, platformId, intent, atMs, removals, size, deletes } = reservation;
     const own = guardKey(connection, atMs, intent);
     await table.put({
       ...own,
@@ -27,7 +32,7 @@ export function createGuardStore(table: Table) {
       size,
       atMs,
       expiresAt: Math.ceil((atMs + KEPT_MS) / 1_000),
-      ...(deletes !== undefined && { deletes }),
+      ...defined({ platformId, deletes }),
     });
   };
   const cancel = async ({
@@ -39,7 +44,7 @@ export function createGuardStore(table: Table) {
   };
 
   const recent = async (
-    { connection, group }: GroupRef,
+    { connection, group, platformId }: Counted,
     atMs: number,
     excluded: readonly (GuardRecord | undefined)[],
     writtenAtMs = 0,
@@ -51,7 +56,9 @@ export function createGuardStore(table: Table) {
     const from = `${GUARD_PREFIX}${guardMinute(atMs - COUNTS_MS)}`;
     const items = await itemsOf(table, { partition: pk, between: [from, `${GUARD_PREFIX}~`] });
     const counted = items.filter((item) => !own.includes(item.sk) && Number(item['atMs']) > atMs - COUNTS_MS);
-    const ofGroup = counted.filter((item) => item['group'] === group);
+    const isOfGroup = (item: Item) =>
+      item['group'] === group || (platformId !== undefined && item['platformId'] === platformId);
+    const ofGroup = counted.filter(isOfGroup);
     const atWork = Math.max(writtenAtMs, atMs - AT_WORK_MS);
     return {
       group: removalsIn(ofGroup),
@@ -59,7 +66,7 @@ export function createGuardStore(table: Table) {
       largestSize: largestSizeIn(ofGroup),
       concurrent: removalsIn(ofGroup.filter((item) => Number(item['atMs']) > atWork)),
       deleted: new Set(counted.flatMap(deletedIn)),
-      losses: lossesIn(counted.filter((item) => item['group'] !== group && item['deletes'] === undefined)),
+      losses: lossesIn(counted.filter((item) => !isOfGroup(item) && item['deletes'] === undefined)),
     };
   };
 
@@ -114,8 +121,9 @@ const largestSizeIn = (items: readonly Item[]): number =>
 function lossesIn(items: readonly Item[]): RecentReservations['losses'] {
   const groups = new Map<unknown, Item[]>();
   for (const item of items) {
-    const ofGroup = groups.get(item['group']);
-    if (ofGroup === undefined) groups.set(item['group'], [item]);
+    const of = item['platformId'] ?? item['group'];
+    const ofGroup = groups.get(of);
+    if (ofGroup === undefined) groups.set(of, [item]);
     else ofGroup.push(item);
   }
   return [...groups.values()].map((ofGroup) => ({

@@ -180,6 +180,22 @@ describe('takeover with steps in the wrong order', () => {
   });
 });
 
+it('the guard counts removals before and after a takeover together', async () => {
+  const guard = { minSize: 1, maxRemovedCount: 5, maxRemovedShare: 1 };
+  const everybody = [...'abcdefghij'];
+  const reader = await openWith({}, { guard });
+  await reader.hire(...everybody);
+  const scim = await scimOf(reader);
+  await BY_SOURCE.events(reader, everybody, scim);
+  await reader.deliver({ take: [...'abcd'], from: 'okta-1' });
+  expect(platformGroupsOf(reader)).toMatchObject([{ users: [...'efghij'].map((user) => `u-${user}`) }]);
+  const group = await BY_SOURCE.scim(reader, ['i', 'j'], scim);
+  await takeOver(reader, 'scim');
+  await resume(reader);
+  expect((await reader.state(group))?.hold).toMatchObject({ removes: 4, rule: 'count' });
+  expect(platformGroupsOf(reader)[0]?.users).toHaveLength(6);
+});
+
 describe('takeover while events arrive', () => {
   it.each([
     ['scim', 'events'],

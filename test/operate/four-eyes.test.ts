@@ -19,11 +19,13 @@ import { createHealthStore } from '../../shared/store/connection-states.ts';
 import { createScimStore } from '../../shared/store/scim-store.ts';
 import { createScimTokenStore } from '../../shared/store/scim-token-store.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
+import { requeueDue } from '../../shared/sync/requeue.ts';
 import { createRateLimiter } from '../../shared/sync/scim/limiter.ts';
 import { listTokens } from '../../shared/sync/scim/tokens.ts';
 import { calledBy, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, DAY_MS } from '../support/engine/world.ts';
 import { company as directoryOf, openReader } from '../sync/directory/fixture.ts';
+import { clientNextTo } from '../sync/directory/scim-client.ts';
 import { clientOf } from '../sync/scim/support/server.ts';
 
 const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -49,6 +51,16 @@ async function company(settings: object = {}) {
     return entries;
   };
   return { ...engine, as, stored, set, decide, approve, journal };
+}
+
+/** Moves the group g to a SCIM client. @returns the id of its group */
+async function moveToScim({ world }: Awaited<ReturnType<typeof company>>, ports: typeof world.toolPorts) {
+  const { body } = await (await clientNextTo({ world })).post('/Groups', { displayName: 'Group g' });
+  const connection = await world.connection();
+  const planned = await planTakeover(connection, { source: 'scim', sameIds: false }, ports);
+  await takeOverGroups(connection, planned, ports);
+  await requeueDue(CONNECTION, ports);
+  return String(body.id);
 }
 
 describe('hold made under four eyes', () => {
@@ -244,38 +256,43 @@ describe('earlier action as the cause of a hold', () => {
     expect(await approve('ann')).toMatchObject({ kind: 'decided' });
   });
 
-  it('if the audit no longer covers the cause, two persons or an administrator of the console approve', async () => {
-    const engine = await members();
-    const { approve, as, deliver, journal, ref, set, state, world } = engine;
-    const wait = async () => {
-      await set('ann', 'includeStates', ['HIRED']);
-      await deliver();
-      for (let years = 0; years < 2; years += 1) {
-        await rejectHold(ref('g'), WORD, as('bob'));
-        world.advance(366 * DAY_MS);
-        await deliver({ upsert: 'g' });
-      }
-      world.table.expire(world.nowMs());
-    };
-    await wait();
-    expect((await journal()).filter(({ action }) => action === 'connections_set')).toEqual([]);
-    const asAdministrator = (by: string) => approveHold(ref('g'), { ...WORD, isAdministrator: true }, as(by));
-    for (const again of [approve, approve, asAdministrator])
-      await expect(again('bob')).rejects.toThrow('A second person must also approve');
-    expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
-    const [before] = [(await state('g'))?.hold];
-    expect(await approve('cid')).toMatchObject({ kind: 'decided', hold: { digest: before?.digest } });
-    await rejectHold(ref('g'), { ...WORD, decision: (await state('g'))?.approval?.decision }, as('bob'));
-    expect(
-      await approveHold(
-        ref('g'),
-        { ...WORD, isAdministrator: true, decision: (await state('g'))?.rejection?.decision },
-        as('console:eve'),
-      ),
-    ).toMatchObject({
-      kind: 'decided',
-    });
-  });
+  it.each([
+    ['', false],
+    [', also if a takeover moves the group between the two approvals', true],
+  ])(
+    'if the audit no longer covers the cause, two persons or an administrator approve%s',
+    async (_, moves) => {
+      const engine = await members();
+      const { approve, as, deliver, journal, ref, set, state, world } = engine;
+      const wait = async () => {
+        await set('ann', 'includeStates', ['HIRED']);
+        await deliver();
+        for (let years = 0; years < 2; years += 1) {
+          await rejectHold(ref('g'), WORD, as('bob'));
+          world.advance(366 * DAY_MS);
+          await deliver({ upsert: 'g' });
+        }
+        world.table.expire(world.nowMs());
+      };
+      await wait();
+      expect((await journal()).filter(({ action }) => action === 'connections_set')).toEqual([]);
+      const asAdministrator = (by: string) =>
+        approveHold(ref('g'), { ...WORD, isAdministrator: true }, as(by));
+      for (const again of [approve, approve, asAdministrator])
+        await expect(again('bob')).rejects.toThrow('A second person must also approve');
+      expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
+      const [before] = [(await state('g'))?.hold];
+      const now = moves ? await moveToScim(engine, as('console:dee')) : 'g';
+      const kept = { kind: 'decided', hold: { digest: before?.digest } };
+      expect(await approveHold(ref(now), WORD, as('cid'))).toMatchObject(kept);
+      await rejectHold(ref(now), { ...WORD, decision: (await state(now))?.approval?.decision }, as('bob'));
+      const { decision } = (await state(now))?.rejection ?? {};
+      const byAdministrator = { ...WORD, isAdministrator: true, decision };
+      expect(await approveHold(ref(now), byAdministrator, as('console:eve'))).toMatchObject({
+        kind: 'decided',
+      });
+    },
+  );
 
   it('under four eyes, operators may approve removals by the directory after their own actions', async () => {
     const { approve, deliver, set, world } = await members();

@@ -65,6 +65,3 @@ export function wait(untilMs: number | undefined, nowMs: number): string {
   const until = isAhead ? `until ${new Date(untilMs).toISOString()}` : 'a few minutes';
   return `wait ${until}: groupsync tries again by itself. If the failures continue, ask the operator of the platform`;
 }
-
-export const minutes = (ms: number): string =>
-  ms < 120_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`;

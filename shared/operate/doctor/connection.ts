@@ -2,6 +2,7 @@ import type { Check } from '../../contract/answers/connect.ts';
 import { DirectoryExamination, type DirectoryStepRow } from '../../contract/answers/directory.ts';
 import type { SourceReport } from '../../contract/answers/status.ts';
 import type { DirectorySetting } from '../../contract/settings.ts';
+import { duration } from '../../domain/duration.ts';
 import { holdsOf } from '../../domain/hold.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import { type Connection, problemsOf, repairOf } from '../../sync/ports/connections.ts';
@@ -27,7 +28,6 @@ import {
   fixOfCall,
   guarded,
   messageOf,
-  minutes,
   passed,
   wait,
 } from './check.ts';
@@ -105,7 +105,7 @@ async function checkGate(connection: Connection, { gates, health, clock }: ToolP
   const { state, sinceMs, untilMs } = gate;
   const report = reportGate(gate, await health.read(connection.name));
   const failing = failingEndpoints(gate, clock());
-  const since = sinceMs === undefined ? '' : `, for ${minutes(clock() - sinceMs)}`;
+  const since = sinceMs === undefined ? '' : `, for ${duration(clock() - sinceMs)}`;
   const fixes = {
     open: '',
     paused: 'groupsync resume',
@@ -142,7 +142,7 @@ async function checkGroups({ name }: Connection, ports: ToolPorts) {
       fix: 'groupsync holds',
     }),
     check('backlog', oldestMs <= OLD_BACKLOG_MS, {
-      detail: oldestMs === 0 ? 'none' : `the oldest change waits for ${minutes(oldestMs)}`,
+      detail: oldestMs === 0 ? 'none' : `the oldest change waits for ${duration(oldestMs)}`,
       fix: 'groupsync groups --state dirty',
     }),
     await checkUnmatched(name, wanted, ports.index),
@@ -215,7 +215,7 @@ async function checkFeed({ name }: Connection, { feed, clock, deployment }: Tool
   const ageMs = position === undefined ? undefined : clock() - position.readAtMs;
   const isNew = ageMs === undefined;
   return check('activity feed', !isNew && ageMs <= staleMs(expression), {
-    detail: isNew ? 'not read yet' : `read ${minutes(ageMs)} ago`,
+    detail: isNew ? 'not read yet' : `read ${duration(ageMs)} ago`,
     fix: `${isNew ? 'wait five minutes after a deployment, or run:\n' : ''}groupsync reconcile`,
   });
 }
@@ -234,7 +234,7 @@ async function checkSources(connection: Connection, ports: ToolPorts): Promise<C
   const sources = await reportSources(connection, ports);
   return sources.map((one) =>
     check(`source ${one.source}`, !needsAttention(one), {
-      detail: formatSource(one, minutes),
+      detail: formatSource(one, duration),
       fix: fixOfSource(one, connection),
     }),
   );

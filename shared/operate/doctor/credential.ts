@@ -1,12 +1,13 @@
 import type { Check } from '../../contract/answers/connect.ts';
 import type { CredentialChecks } from '../../contract/platform-reply.ts';
+import { duration } from '../../domain/duration.ts';
 import { contactText, leavesSoon } from '../../plan/holder.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { type Applicant, type StoredApplicants, withoutCutJson } from '../../sync/ports/platform.ts';
 import { checkFields, neededFields } from '../connect/inspect.ts';
 import { plural } from '../names.ts';
-import { check, connectAgain, fault, fixOfCall, guarded, messageOf, minutes, passed } from './check.ts';
+import { check, connectAgain, fault, fixOfCall, guarded, messageOf, passed } from './check.ts';
 
 type CredentialPorts = Pick<ToolPorts, 'gates' | 'health' | 'clock'> & {
   readonly applicants: StoredApplicants;
@@ -93,7 +94,7 @@ async function checkDaily(
   if (lastFailure === undefined || lastFailure.atMs <= (goodAtMs ?? 0)) return [];
   const failed = withoutCutJson(lastFailure.message);
   if (fix !== undefined) return [fault('daily check', failed, fix)];
-  const ago = minutes(clock() - lastFailure.atMs);
+  const ago = duration(clock() - lastFailure.atMs);
   return [passed('daily check', `failed ${ago} ago: ${failed}; the credential is accepted now`)];
 }
 

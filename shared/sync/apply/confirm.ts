@@ -250,8 +250,9 @@ function leftovers(
 async function giveBackKept({ kept }: Outcome, { write, facts, context }: Writing): Promise<void> {
   const { reservation, state } = facts;
   if (kept.length === 0 || !write.isReserved || reservation === undefined) return;
-  const { connection, group } = state.ref;
+  const { ref, link } = state;
   const happened = Math.min(reservation.removals, write.plan.removals.length - kept.length);
   const { size } = reservation;
-  await context.ports.guard.reduce({ connection, group, size, ...recordOf(reservation) }, happened);
+  const record = { ...ref, platformId: link?.id, size, ...recordOf(reservation) };
+  await context.ports.guard.reduce(record, happened);
 }

@@ -103,7 +103,7 @@ async function reserve(
   const { ref, lastWriteAtMs, link } = facts.state;
   const before = await unreserved(facts, context);
   const record = { intent: intentId(ports.newId()), atMs: ports.clock(), removals, size };
-  const reservation = { ...ref, ...record, ...(deletes && { deletes: link?.id }) };
+  const reservation = { ...ref, ...record, platformId: link?.id, ...(deletes && { deletes: link?.id }) };
   const reserved = await ports.guard.reserve(reservation, replaces, lastWriteAtMs);
   const recent = await withGroupCounts(reserved, size, facts, context);
   return { facts: { ...before, reservation: { ...record, deletes, recent } } };

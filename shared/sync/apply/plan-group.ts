@@ -76,9 +76,9 @@ async function noteOf(
   { action, note }: GroupPlan,
   state: GroupState,
   connection: Connection,
-  { gates }: Pick<PlanPorts, 'gates'>,
+  { gates, clock }: Pick<PlanPorts, 'gates' | 'clock'>,
 ): Promise<string | null> {
-  if (state.openMove !== undefined) return whyMoving(state.openMove);
+  if (state.openMove !== undefined) return whyMoving(state.openMove, clock());
   if (!WRITES.has(action)) return note;
   const stop = stopOf(state, connection, await gates.read(state.ref.connection));
   if (stop === undefined) return note;

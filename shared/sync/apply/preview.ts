@@ -166,7 +166,8 @@ async function follow(
       return learn(decision, facts, reading);
     case 'reserve': {
       const { removals, size, deletes, replaces } = decision;
-      const reserved = await guard.recent(state.ref, nowMs, [replaces], state.lastWriteAtMs);
+      const counted = { ...state.ref, platformId: state.link?.id };
+      const reserved = await guard.recent(counted, nowMs, [replaces], state.lastWriteAtMs);
       const recent = await withGroupCounts(reserved, size, facts, reading);
       const reservation = { intent: intentId(''), atMs: nowMs, removals, size, deletes, recent };
       return { ...facts, reservation };

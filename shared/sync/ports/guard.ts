@@ -7,6 +7,8 @@ export type HeldSet = ReadonlySet<PlatformUserId>;
 
 export type GuardReservation = GroupRef &
   GuardRecord & {
+    /** The platform group from which the write removes users. A takeover gives it to another directory group. */
+    readonly platformId?: PlatformGroupId | undefined;
     /** The number of users in the group before the write. */
     readonly size: number;
     /** The platform group, if the write deletes it. */
