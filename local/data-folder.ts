@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { isRunning } from './local-file.ts';
@@ -14,6 +14,8 @@ interface DataFolder {
    * Otherwise a later start would give the events newer times, and the events would undo changes since the first start.
    */
   readonly exampleEndMs: number;
+  /** Whether no earlier start used the folder. */
+  readonly isNew: boolean;
   readonly release: () => void;
 }
 
@@ -29,7 +31,9 @@ export function openDataFolder(path: string, nowMs: number): DataFolder {
   }
   const lock = join(folder, 'lock');
   takeLock(lock, path);
+  const isNew = !existsSync(join(folder, 'example-end'));
   return {
+    isNew,
     tables: join(folder, 'dynamodb'),
     platform: join(folder, 'platform.jsonl'),
     secrets: join(folder, 'secrets.json'),

@@ -12,6 +12,8 @@ export interface StartOptions {
   readonly events: readonly string[] | undefined;
   readonly world: string | undefined;
   readonly empty: boolean;
+  /** If true, the example company has no problems and no history of a day. */
+  readonly plain: boolean;
   /** The vendor of the directory to start. If set, groupsync reads this directory, and no events are published. */
   readonly directory: LocalKind | undefined;
   readonly setting: readonly (readonly [key: string, value: unknown])[];
@@ -32,7 +34,8 @@ export interface StartOptions {
 
 const EXAMPLES = `
 Examples:
-  npm start                                       run the example company until Ctrl-C
+  npm start                                       run the example company, with a day of problems, until Ctrl-C
+  npm start -- --plain                            run the example company without problems
   npm start -- --once                             run the example company until no change waits
   npm start -- --empty --data .groupsync/data     start without events, and keep the state for the next start
   npm start -- --events mine.jsonl --world mine.json --once
@@ -75,12 +78,17 @@ export function parseOptions(args: readonly string[]): StartOptions | { readonly
   return { ...NOT_GIVEN, ...options, ...ownFile };
 }
 
+/** Whether the run plays a day of the example company, with problems that an operator meets. */
+export const playsDay = ({ once, json, plain, empty, events, world, directory }: StartOptions): boolean =>
+  !(once || json || plain || empty) && (events ?? world ?? directory) === undefined;
+
 /** The values of options that are not on the command line, because commander's result lacks these options. */
 const NOT_GIVEN = {
   once: false,
   events: undefined,
   world: undefined,
   empty: false,
+  plain: false,
   directory: undefined,
   setting: [],
   data: undefined,
@@ -106,6 +114,7 @@ export function commandLine(): Command {
     .option('--events <file>', 'publish this JSONL file with one event per line (repeatable)', collect)
     .option('--world <file>', 'world file of the platform, as JSON')
     .option('--empty', 'publish nothing')
+    .option('--plain', 'publish the example company without the problems of the last day')
     .addOption(
       new Option(
         '--directory <kind>',

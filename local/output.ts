@@ -1,5 +1,6 @@
 import { relative, resolve } from 'node:path';
 import { shellWord } from '../shared/operate/names.ts';
+import { DEMO } from './demo/day.ts';
 import type { OpenDirectory } from './directory/open-directory.ts';
 import { DEFAULT_LOCAL_FILE, type LocalFile } from './local-file.ts';
 import type { GroupReport } from './report.ts';
@@ -32,6 +33,7 @@ export function readableReport(
     readonly localFile: string;
     readonly logPath: string;
     readonly consoleLogin?: boolean;
+    readonly isDemo?: boolean;
   },
 ): string {
   const seconds = (elapsedMs / 1000).toFixed(1);
@@ -40,6 +42,7 @@ export function readableReport(
     : `NOT converged after ${seconds} s; the handlers' log is in ${shown(options.logPath)}`;
   const lines = [groupsTable(groups), `${groupsSummary(groups)}; ${outcome}`];
   if (!options.once) lines.push('', ...endpointLines(address, options, page), ...directoryLines(directory));
+  if (options.isDemo === true) lines.push('', ...thingsToTry(commandFor(options.localFile), page));
   return `${lines.join('\n')}\n`;
 }
 
@@ -77,6 +80,28 @@ const endpointLines = (
   `log         ${shown(options.logPath)}`,
   'Ctrl-C stops.',
 ];
+
+/** Returns three tasks of an operator, each with a command and the address of its page. */
+function thingsToTry(command: string, page: string | undefined): readonly string[] {
+  const { hold, unmatched, contractors } = DEMO;
+  const tasks = [
+    [`Decide about the removals that wait in ${hold.name}:`, `holds show ${hold.id}`, `/holds/${hold.id}`],
+    [
+      `Find out why ${contractors[0].name} is not in the group ${unmatched.name}:`,
+      `explain ${unmatched.name} ${contractors[0].email}`,
+      `/people/${contractors[0].id}`,
+    ],
+    ['Fix a dead-lettered message, and send it again:', 'dlq list', '/dead-letters'],
+  ];
+  return [
+    'Three things to try:',
+    ...tasks.flatMap(([task, args, path], index) => [
+      `${index + 1}. ${task}`,
+      `   ${command} ${args}`,
+      ...(page === undefined ? [] : [`   ${page.replace('#', `${path}#`)}`]),
+    ]),
+  ];
+}
 
 function directoryLines(directory: RunResult['directory']): string[] {
   if (directory === undefined) return [];

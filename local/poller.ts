@@ -26,7 +26,7 @@ export interface PollerOptions {
   readonly onError: (message: string) => void;
 }
 
-export interface Poller {
+interface Poller {
   /** Ends the long poll at once. The promise resolves when the invocations in flight are done. */
   readonly stop: () => Promise<void>;
 }
@@ -69,6 +69,25 @@ export function startPoller(options: PollerOptions): Poller {
   };
 }
 
+/** Processes all messages that are visible now, with as many invocations at the same time as the poller runs. */
+export async function processVisible(options: PollerOptions): Promise<void> {
+  const { client, source, queueUrl } = options;
+  const lane = async () => {
+    const batch: Message[] = [];
+    do {
+      batch.splice(0);
+      for (let isEmpty = false; !isEmpty && batch.length < source.batchSize; ) {
+        const max = source.batchSize - batch.length;
+        const found = await receive(client, { queueUrl, max, waitSeconds: 0 });
+        batch.push(...found);
+        isEmpty = found.length === 0;
+      }
+      if (batch.length > 0) await handle(options, batch);
+    } while (batch.length > 0);
+  };
+  await Promise.all(Array.from({ length: source.maximumConcurrency }, lane));
+}
+
 /**
  * Receives one batch. It waits for a first message, and then collects messages until the batching window ends. Without
  * a window, a batch is the result of one receive.
@@ -92,7 +111,7 @@ async function collect({ client, source, queueUrl }: PollerOptions, signal: Abor
 async function receive(
   client: SQSClient,
   want: { queueUrl: string; max: number; waitSeconds: number },
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<Message[]> {
   const { Messages } = await client.send(
     new ReceiveMessageCommand({
@@ -102,7 +121,7 @@ async function receive(
       MessageSystemAttributeNames: ['All'],
       MessageAttributeNames: ['All'],
     }),
-    { abortSignal: signal },
+    signal === undefined ? {} : { abortSignal: signal },
   );
   return Messages ?? [];
 }

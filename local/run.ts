@@ -10,20 +10,23 @@ import { DEFAULT_COALESCE_SECONDS, SCHEDULES } from '../shared/contract/topology
 import { localSettings } from './connection.ts';
 import { untilConverged } from './convergence.ts';
 import { openDataFolder } from './data-folder.ts';
+import { DAY_MS, playDay } from './demo/day.ts';
+import { startSimulatedClock } from './demo/simulated-clock.ts';
 import { openDirectory } from './directory/open-directory.ts';
 import { worldOfEvents } from './directory/world-of-events.ts';
 import { urlOfQueue } from './emulators/sqs.ts';
 import type { EventLine } from './event-files.ts';
 import { readInputs } from './inputs.ts';
-import { holderOf, onceFile, removeLocalFile, writeLocalFile } from './local-file.ts';
+import { holderOf, type LocalFile, onceFile, removeLocalFile, writeLocalFile } from './local-file.ts';
 import { openPlatform } from './open-platform.ts';
-import type { StartOptions } from './options.ts';
+import { playsDay, type StartOptions } from './options.ts';
 import { commandFor, consoleLines, jsonDocument, readableReport } from './output.ts';
 import type { LoadParts } from './parts.ts';
 import { startProgress } from './progress.ts';
 import { publish } from './publish.ts';
 import { type Stack, type StackOptions, startStack } from './stack.ts';
 import { UsageError } from './usage.ts';
+import type { ManualWork } from './work.ts';
 
 export interface RunDependencies {
   readonly loadParts: LoadParts;
@@ -49,6 +52,9 @@ export async function runLocal(given: StartOptions, dependencies: RunDependencie
   try {
     const data = options.data === undefined ? undefined : openDataFolder(options.data, startedMs);
     closers.push(() => data?.release());
+    const isDemo = playsDay(options) && data?.isNew !== false;
+    const clock = isDemo ? startSimulatedClock(startedMs - DAY_MS) : undefined;
+    closers.push(() => clock?.end());
     const { world, events } = readInputs(options, data?.exampleEndMs ?? startedMs);
     const platform = await openPlatform({ world, dataFile: data?.platform, port: options.platformPort });
     closers.push(platform.close);
@@ -57,6 +63,26 @@ export async function runLocal(given: StartOptions, dependencies: RunDependencie
     closers.push(() => directory?.close());
     const { print } = dependencies.takeOutput(logPath(options.localFile));
     const output = { printLine: (line: string) => void process.stderr.write(`${line}\n`) };
+    const isServing = options.console && !options.once && !options.json;
+    let page: Awaited<ReturnType<NonNullable<RunDependencies['startConsole']>>> | undefined;
+    const onListening = async (address: LocalFile) => {
+      await checkUnused(options.localFile, platform.url);
+      writeLocalFile(options.localFile, address);
+      const remove = () => removeLocalFile(options.localFile, process.pid);
+      closers.push(remove);
+      // The file is also removed if the process exits before the stack has stopped.
+      process.once('exit', remove);
+      closers.push(() => process.off('exit', remove));
+      page = isServing ? await dependencies.startConsole?.(options.localFile) : undefined;
+      closers.push(() => page?.stop());
+      if (page?.url !== undefined) print(`${consoleLines(page.url, options).join('\n')}\n\n`);
+    };
+    const beforePolling = async (work: ManualWork) => {
+      if (clock === undefined) return;
+      output.printLine('playing half a year and a day of the example company');
+      await playDay({ ...work, platform: platform.url }, clock, startedMs - DAY_MS, dependencies.signal);
+      clock.end();
+    };
     const stack = await startStack({
       ...stackOptions(options),
       tables: data?.tables,
@@ -64,30 +90,22 @@ export async function runLocal(given: StartOptions, dependencies: RunDependencie
       platform,
       directory,
       loadParts: dependencies.loadParts,
+      onListening,
+      beforePolling,
       onError: (message) => output.printLine(message),
       onNotification: (text) =>
         output.printLine(text.replaceAll('npx groupsync', commandFor(options.localFile))),
     });
     closers.push(stack.stop);
-    await checkUnused(options.localFile, platform.url);
-    writeLocalFile(options.localFile, stack.address);
-    const remove = () => removeLocalFile(options.localFile, process.pid);
-    closers.push(remove);
-    // The file is also removed if the process exits before the stack has stopped.
-    process.once('exit', remove);
-    closers.push(() => process.off('exit', remove));
-    const hasPage = options.console && !options.once && !options.json;
-    const page = hasPage ? await dependencies.startConsole?.(options.localFile) : undefined;
-    closers.push(() => page?.stop());
-    if (page?.url !== undefined) print(`${consoleLines(page.url, options).join('\n')}\n\n`);
     const outcome = await converge(stack, {
       ...options,
-      events: directory === undefined ? events : [],
+      events: directory === undefined && !isDemo ? events : [],
       signal: dependencies.signal,
       output,
     });
     const result = { ...outcome, elapsedMs: Date.now() - startedMs, address: stack.address };
-    if (options.once || outcome.converged) print(show({ ...result, page: page?.url, directory }, options));
+    if (options.once || outcome.converged)
+      print(show({ ...result, page: page?.url, directory }, { ...options, isDemo }));
     if (options.once) return outcome.converged ? 0 : 1;
     if (!dependencies.signal.aborted) await once(dependencies.signal, 'abort');
     return 0;
@@ -117,7 +135,10 @@ async function checkUnused(localFile: string, own?: string): Promise<void> {
 const logPath = (localFile: string): string =>
   join(dirname(localFile), `${basename(localFile, '.json').replace(/^once-\d+$/, 'once')}.log`);
 
-const show = (result: Parameters<typeof jsonDocument>[0], options: StartOptions): string =>
+const show = (
+  result: Parameters<typeof jsonDocument>[0],
+  options: StartOptions & { readonly isDemo: boolean },
+): string =>
   options.json
     ? jsonDocument(result)
     : readableReport(result, { ...options, logPath: logPath(options.localFile) });

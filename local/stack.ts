@@ -28,7 +28,7 @@ import type { LocalFile } from './local-file.ts';
 import type { LoadParts, StackParts } from './parts.ts';
 import type { Schedule } from './schedules.ts';
 import { startWebhook } from './webhook.ts';
-import { startWork } from './work.ts';
+import { type ManualWork, startWork } from './work.ts';
 
 export interface StackOptions {
   readonly prefix: string;
@@ -46,6 +46,10 @@ export interface StackOptions {
   readonly batchingWindowSeconds?: number | undefined;
   readonly loadParts: LoadParts;
   readonly onError: (message: string) => void;
+  /** Called when all parts listen, before the handlers run. */
+  readonly onListening?: (address: LocalFile) => Promise<void>;
+  /** Called after the first read of the people, before the pollers and schedules start. */
+  readonly beforePolling?: ((work: ManualWork) => Promise<void>) | undefined;
   /** Receives notifications. Without this function, no notifications are sent. */
   readonly onNotification?: (text: string) => void;
 }
@@ -106,6 +110,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     // While the stack stops, errors are not reported.
     const onError = (message: string) => void (isStopping || options.onError(message));
     const isDirectoryRead = options.directory !== undefined;
+    const scim = await parts.startScim(DEFAULT_CONNECTION);
+    const address = {
+      ...describeAddress(options, endpoints, queueUrls),
+      scim: scim.url,
+      scimToken: scim.token,
+    };
+    await options.onListening?.(address);
     const work = await startWork({
       ...options,
       isDirectoryRead,
@@ -115,9 +126,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       functions,
       schedules,
     });
-    const scim = await parts.startScim(DEFAULT_CONNECTION);
     return {
-      address: { ...describeAddress(options, endpoints, queueUrls), scim: scim.url, scimToken: scim.token },
+      address,
       sqs: client,
       parts,
       countMessages: sqs.countMessages,

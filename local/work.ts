@@ -10,8 +10,10 @@ import {
 } from '../shared/contract/names.ts';
 import { EVENT_SOURCES } from '../shared/contract/topology.ts';
 import { queueArn, urlOfQueue } from './emulators/sqs.ts';
+import type { EventLine } from './event-files.ts';
 import { invoke, type LocalFunction } from './invocation.ts';
-import { type Poller, startPoller } from './poller.ts';
+import { type PollerOptions, processVisible, startPoller } from './poller.ts';
+import { publish } from './publish.ts';
 import { type Schedule, startSchedule } from './schedules.ts';
 
 /** For each schedule, the function that it runs and the event that it sends. */
@@ -42,6 +44,16 @@ interface WorkOptions {
   /** An empty map. `startWork` adds all schedules by name, so that the Scheduler emulator can list them. */
   readonly schedules: Map<string, Schedule>;
   readonly onError: (message: string) => void;
+  /** Called before the pollers and schedules start. */
+  readonly beforePolling?: ((work: ManualWork) => Promise<void>) | undefined;
+}
+
+/** Runs the handlers when the caller asks for it. */
+export interface ManualWork {
+  /** Runs the function with all messages of its queue that are visible now. */
+  readonly process: (key: 'ingest' | 'apply') => Promise<void>;
+  readonly publish: (lines: readonly EventLine[]) => Promise<unknown>;
+  readonly reconcile: (event: object) => Promise<void>;
 }
 
 /**
@@ -52,6 +64,12 @@ interface WorkOptions {
 export async function startWork(options: WorkOptions): Promise<{ stop: () => Promise<void> }> {
   await run(options, 'people', {});
   await run(options, 'reconcile', { task: 'pump', all: true });
+  await options.beforePolling?.({
+    process: (key) =>
+      processVisible(sourceOf(key, queueName(options.prefix, EVENT_SOURCES[key].queue), options)),
+    publish: (lines) => publish(options.client, options.queueUrls.events, lines),
+    reconcile: (event) => run(options, 'reconcile', event),
+  });
   for (const key of SCHEDULE_KEYS) {
     const { fn, event } = TASKS[key];
     const schedule = startSchedule({
@@ -63,9 +81,11 @@ export async function startWork(options: WorkOptions): Promise<{ stop: () => Pro
     options.schedules.set(schedule.name, schedule);
   }
   const pollers = [
-    pollerOf('ingest', queueName(options.prefix, 'events'), options),
-    pollerOf('apply', queueName(options.prefix, 'apply'), options),
-    ...(options.isDirectoryRead ? [pollerOf('ingest', readerQueueName(options.prefix), options)] : []),
+    startPoller(sourceOf('ingest', queueName(options.prefix, 'events'), options)),
+    startPoller(sourceOf('apply', queueName(options.prefix, 'apply'), options)),
+    ...(options.isDirectoryRead
+      ? [startPoller(sourceOf('ingest', readerQueueName(options.prefix), options))]
+      : []),
   ];
   const directory = options.isDirectoryRead ? await startDirectory(options) : [];
   return {
@@ -76,10 +96,10 @@ export async function startWork(options: WorkOptions): Promise<{ stop: () => Pro
   };
 }
 
-function pollerOf(key: 'ingest' | 'apply', queue: string, options: WorkOptions): Poller {
+function sourceOf(key: 'ingest' | 'apply', queue: string, options: WorkOptions): PollerOptions {
   const source = EVENT_SOURCES[key];
   const maximumBatchingWindowSeconds = options.batchingWindowSeconds ?? source.maximumBatchingWindowSeconds;
-  return startPoller({
+  return {
     client: options.client,
     source: { ...source, maximumBatchingWindowSeconds, maximumConcurrency: RUNS_AT_ONCE[key] },
     queueUrl: urlOfQueue(options.queueUrls.events, queue),
@@ -87,7 +107,7 @@ function pollerOf(key: 'ingest' | 'apply', queue: string, options: WorkOptions):
     fn: functionOf(options, key),
     retryAfterSeconds: RETRY_AFTER_SECONDS,
     onError: options.onError,
-  });
+  };
 }
 
 async function startDirectory(options: WorkOptions): Promise<readonly Schedule[]> {

@@ -10,6 +10,7 @@ describe('parseOptions', () => {
       events: undefined,
       world: undefined,
       empty: false,
+      plain: false,
       setting: [],
       awsPort: 0,
       sqsPort: 0,
