@@ -163,38 +163,3 @@ describe('architecture rules', () => {
     expect(() => readSource('shared/plan/a.ts', 'export const = 1')).toThrow('shared/plan/a.ts');
   });
 });
-
-describe('architecture rules accept allowed code', () => {
-  it.each([
-    [
-      'an adapter takes types and errors of the ports',
-      'shared/store/a.ts',
-      "import { type Store, StoreError } from '../sync/ports/store.ts'",
-    ],
-    [
-      'a handler takes types of aws-lambda',
-      'functions/apply.ts',
-      "import type { SQSEvent } from 'aws-lambda'",
-    ],
-    [
-      'runtime uses the clock, random numbers and timers',
-      'shared/runtime/clock.ts',
-      'Date.now(); Math.random(); setTimeout(f, 1)',
-    ],
-    ['a simulation run calls a handler', 'simulate/a.ts', "import '../functions/apply.ts'"],
-    ['a test starts a simulation run', 'test/a.ts', "import '../simulate/execute.ts'"],
-    ['config reads the environment', 'shared/runtime/config.ts', 'export const read = () => process.env'],
-    ['settings reads the environment', 'infra/settings.ts', 'export const read = () => process.env'],
-    ['the command line reads the clock and the environment', 'cli/run.ts', 'new Date(); process.env.HOME'],
-    ['a date is made from a number', 'shared/domain/a.ts', 'new Date(0); Date.parse(text)'],
-    [
-      'a port has the name of a timer',
-      'shared/sync/ports/t.ts',
-      'export interface T { setTimeout(ms: number): void }',
-    ],
-    ['a file defines and re-exports', 'shared/plan/a.ts', "export { b } from './b.ts'; export const a = 1"],
-    ['a JSON file is imported', 'cli/a.ts', "import data from '../package.json' with { type: 'json' }"],
-  ])('allowed code: %s', (_title, path, text) => {
-    expect(breachesIn({ [path]: text })).toEqual([]);
-  });
-});

@@ -137,28 +137,4 @@ describe('equality of two addresses', () => {
       }),
     );
   });
-
-  it.each([
-    ['capital I with a dot, and i with a combining dot', 'İpek@acme.test', 'i\u0307pek@acme.test'],
-    ['capital sharp s, and sharp s', 'GROẞ@acme.test', 'groß@acme.test'],
-    ['a final sigma in the middle of a word', 'οδοςα@acme.test', 'ΟΔΟΣΑ@acme.test'],
-    ['the sign for kelvin, and k', '\u212aim@acme.test', 'kim@acme.test'],
-    ['a final dot after the domain', 'ann@acme.test.', 'ann@acme.test'],
-  ])('two addresses are equal in spite of %s', (_, one, other) => {
-    expect(addressForm(one)).toBe(addressForm(other));
-  });
-
-  it.each([
-    ['capital I with a dot, and i', 'İpek@acme.test', 'ipek@acme.test'],
-    ['capital sharp s, and double s', 'GROẞ@acme.test', 'gross@acme.test'],
-    ['an invisible character in the local part', 'an\u200bn@acme.test', 'ann@acme.test'],
-    ['an invisible character in the domain', 'ann@ac\u200bme.test', 'ann@acme.test'],
-    ['a dot at the end of the local part', 'ann.@acme.test', 'ann@acme.test'],
-    ['two dots at the end of the domain', 'ann@acme.test..', 'ann@acme.test'],
-    ['ligatures', 'ﬁona@acme.test', 'fiona@acme.test'],
-    ['a full-width at sign', 'ann＠acme.test', 'ann@acme.test'],
-    ['a Greek character that looks Latin', 'ν@acme.test', 'v@acme.test'],
-  ])('two addresses differ because of %s', (_, one, other) => {
-    expect(addressForm(one)).not.toBe(addressForm(other));
-  });
 });

@@ -222,6 +222,8 @@ describe('a caller without a session who invokes the console directly', () => {
 
 describe('cookies of an attacker', () => {
   it.each<[string, string[]]>([
+    ['a guessed id', [`${COOKIE}=${'0'.repeat(64)}`]],
+    ['a session of another form', [`${COOKIE}=../x`]],
     ['two sessions', [`${COOKIE}=${ID}`, `${COOKIE}=${'b'.repeat(64)}`]],
     ['two sessions in one text', [`${COOKIE}=${'b'.repeat(64)}; ${COOKIE}=${ID}`]],
     ['another case', [`__host-groupsync-session=${ID}`]],

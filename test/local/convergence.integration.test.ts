@@ -67,16 +67,6 @@ it('the wait for convergence includes dirty groups, but not held, failed or unna
   expect(standings.map(({ groups }) => groups?.unfinished)).toEqual([1, 1, 0, 0]);
 });
 
-it('the wait for convergence continues if a group is dirty in the last read', async () => {
-  let reads = 0;
-  const { wait, standings } = await start(async () => {
-    reads += 1;
-    return [groupOf('a', reads === 3 ? 'dirty' : 'in_sync')];
-  });
-  expect(await wait()).toMatchObject({ converged: true, groups: [{ state: 'in_sync' }] });
-  expect(standings).toHaveLength(4);
-});
-
 it('the wait for convergence ends although a group with the wanted content must be read again', async () => {
   const waiting = { until: '2026-11-20T11:38:00.000Z', code: 'as_wanted', reason: 'an earlier write' };
   const { wait } = await start(async () => [{ ...groupOf('a', 'dirty'), waiting }]);

@@ -4,6 +4,9 @@ import { type PollerOptions, startPoller } from '../../local/poller.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { startQueue } from './support/queue.ts';
 
+const until = (isTrue: () => boolean | Promise<boolean>) =>
+  vi.waitUntil(isTrue, { timeout: PATIENCE_MS, interval: 5 });
+
 type Queue = Awaited<ReturnType<typeof startQueue>>;
 type Handler = (event: SQSEvent, context: Context) => unknown;
 
@@ -42,7 +45,7 @@ describe('input of the handler', () => {
       connection: { DataType: 'String', StringValue: 'acme' },
       raw: { DataType: 'Binary', BinaryValue: new TextEncoder().encode('hi') },
     });
-    await vi.waitUntil(() => seen.length > 0, { timeout: PATIENCE_MS, interval: 5 });
+    await until(() => seen.length > 0);
     const [first] = seen;
     expect(first?.event.Records).toEqual([
       {
@@ -85,10 +88,7 @@ describe('messages after the handler returns', () => {
       );
       return failing(bad);
     });
-    await vi.waitUntil(async () => (await queue.count(queue.queueUrl)) === 0, {
-      timeout: PATIENCE_MS,
-      interval: 5,
-    });
+    await until(async () => (await queue.count(queue.queueUrl)) === 0);
     expect(calls.sort()).toEqual(['bad', 'bad', 'fine', 'good']);
     expect(await queue.count(queue.deadUrl)).toBe(0);
   });
@@ -101,10 +101,7 @@ describe('messages after the handler returns', () => {
       counts.push(...event.Records.map(({ attributes }) => attributes.ApproximateReceiveCount));
       return failing(event.Records);
     });
-    await vi.waitUntil(async () => (await queue.count(queue.deadUrl)) === 1, {
-      timeout: PATIENCE_MS,
-      interval: 5,
-    });
+    await until(async () => (await queue.count(queue.deadUrl)) === 1);
     expect(counts).toEqual(['1', '2', '3']);
     expect((await queue.take(queue.deadUrl))?.Body).toBe('poison');
     expect(await queue.count(queue.queueUrl)).toBe(0);
@@ -129,16 +126,10 @@ describe('concurrency and stop of the poller', () => {
       { batchSize: 1, maximumConcurrency: 3 },
     );
     for (let opened = 0; opened < 9; opened += 1) {
-      await vi.waitUntil(() => gates.length === Math.min(9, opened + 3), {
-        timeout: PATIENCE_MS,
-        interval: 5,
-      });
+      await until(() => gates.length === Math.min(9, opened + 3));
       gates[opened]?.();
     }
-    await vi.waitUntil(async () => (await queue.count(queue.queueUrl)) === 0, {
-      timeout: PATIENCE_MS,
-      interval: 5,
-    });
+    await until(async () => (await queue.count(queue.queueUrl)) === 0);
     expect(most).toBe(3);
   });
 
@@ -146,10 +137,7 @@ describe('concurrency and stop of the poller', () => {
     const queue = await startQueue();
     const { poller, errors } = poll(queue, () => undefined);
     await queue.send('a');
-    await vi.waitUntil(async () => (await queue.count(queue.queueUrl)) === 0, {
-      timeout: PATIENCE_MS,
-      interval: 5,
-    });
+    await until(async () => (await queue.count(queue.queueUrl)) === 0);
     const startedMs = Date.now();
     await poller.stop();
     expect(Date.now() - startedMs).toBeLessThan(10_000);
@@ -161,7 +149,7 @@ describe('concurrency and stop of the poller', () => {
     await queue.send('a');
     let open: (() => void) | undefined;
     const { poller } = poll(queue, () => new Promise<void>((resolve) => (open = resolve)));
-    await vi.waitUntil(() => open !== undefined, { timeout: PATIENCE_MS, interval: 5 });
+    await until(() => open !== undefined);
     const stopped = poller.stop();
     open?.();
     await stopped;

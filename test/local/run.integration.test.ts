@@ -15,6 +15,8 @@ import { CREDENTIALS } from './support/queue.ts';
 
 vi.spyOn(process.stderr, 'write').mockImplementation(() => true);
 
+const until = (isTrue: () => boolean) => vi.waitUntil(isTrue, { timeout: PATIENCE_MS, interval: 5 });
+
 function folder() {
   const path = temporaryFolder();
   const write = (name: string, text: string) => {
@@ -106,7 +108,7 @@ describe('npm start without --once', () => {
   it('npm start writes its local file at the start, and removes the file at the end', async () => {
     const { world, file } = folder();
     const { exit, printed, stop } = run(['--empty', '--world', world, '--local-file', file]);
-    await vi.waitUntil(() => printed.length === 1, { timeout: PATIENCE_MS, interval: 5 });
+    await until(() => printed.length === 1);
     const address = LocalFile.parse(JSON.parse(readFileSync(file, 'utf8')));
     expect(address).toMatchObject({ pid: process.pid, platformToken: 'app-token', connection: 'default' });
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -131,7 +133,7 @@ describe('second npm start while another npm start runs', () => {
     const at = folder();
     const args = ['--empty', '--world', at.world, '--local-file', at.file];
     const first = run(args);
-    await vi.waitUntil(() => first.printed.length === 1, { timeout: PATIENCE_MS, interval: 5 });
+    await until(() => first.printed.length === 1);
     return { ...at, args, first, written: readFileSync(at.file, 'utf8') };
   };
 
@@ -163,10 +165,7 @@ describe('second npm start while another npm start runs', () => {
     const runs = [1, 2].map(() => run(['--empty', '--world', world, '--local-file', file]));
     const refused = await Promise.race(runs.map(({ exit }) => exit.catch((caught: unknown) => caught)));
     expect(refused).toBeInstanceOf(UsageError);
-    await vi.waitUntil(() => runs.some(({ printed }) => printed.length === 1), {
-      timeout: PATIENCE_MS,
-      interval: 5,
-    });
+    await until(() => runs.some(({ printed }) => printed.length === 1));
     const { platform } = LocalFile.parse(JSON.parse(readFileSync(file, 'utf8')));
     expect((await fetch(`${platform}/_simulator/state`)).status).toBe(200);
     for (const { stop } of runs) stop();
@@ -188,7 +187,7 @@ describe('npm start --data', () => {
     const { world, path, file } = folder();
     const args = ['--empty', '--world', world, '--local-file', file, '--data', join(path, 'data')];
     const first = run(args);
-    await vi.waitUntil(() => first.printed.length === 1, { timeout: PATIENCE_MS, interval: 5 });
+    await until(() => first.printed.length === 1);
     const second = run([...args.slice(0, 4), `${file}2`, ...args.slice(5)]);
     await expect(second.exit).rejects.toThrow(`in use by process ${process.pid}`);
     first.stop();

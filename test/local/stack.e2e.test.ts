@@ -4,7 +4,13 @@ import { type RawEvent, readDirectory } from '../support/reading.ts';
 import { BAD_BODIES } from './support/bad-bodies.ts';
 import { expectedGroups, platformGroups, reportedGroups } from './support/expected.ts';
 import { type PlatformRequest, startTestStack } from './support/stack.ts';
-import { companyOf, shuffledWithDuplicates, memberOf, drawEvents } from './support/numbered-company.ts';
+import {
+  companyOf,
+  shuffledWithDuplicates,
+  emailOf,
+  memberOf,
+  drawEvents,
+} from './support/numbered-company.ts';
 
 const PEOPLE = 80;
 const WINDOW_SECONDS = 1;
@@ -152,6 +158,23 @@ it(
     const writes = (await stack.requests(next)).requests.filter(isWrite);
     expect(writes.length).toBeGreaterThan(0);
     expect(writes.length).toBeLessThanOrEqual(Math.ceil(ingestSeconds / WINDOW_SECONDS) + 1);
+  },
+  TIMEOUT_MS,
+);
+
+it(
+  'the platform gets a group that a client pushes to the SCIM endpoint of the local stack',
+  async () => {
+    const { scim, scimToken } = stack.stack.address;
+    const post = async (path: string, body: object) => {
+      const headers = { authorization: `Bearer ${scimToken}`, 'content-type': 'application/scim+json' };
+      const made = await fetch(`${scim}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+      return ((await made.json()) as { id: string }).id;
+    };
+    const value = await post('/Users', { userName: 'okta-3', emails: [{ value: emailOf(3), type: 'work' }] });
+    await post('/Groups', { displayName: 'Pushed', members: [{ value }] });
+    await stack.converge();
+    expect((await stack.platformState()).find(({ name }) => name === 'Pushed')?.users).toEqual(['u3']);
   },
   TIMEOUT_MS,
 );

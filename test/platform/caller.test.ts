@@ -228,12 +228,6 @@ describe('cancelled call', () => {
 });
 
 describe('attempts of a platform call', () => {
-  it('a read is repeated after 500 and then succeeds', async () => {
-    const { client, time } = await rig(inTurn({ status: 500 }, { status: 502 }, { body: USER }));
-    await expect(client.me()).resolves.toEqual(USER);
-    expect(time.waits).toEqual([100, 200]);
-  });
-
   it('a call with the answer 429 is repeated after a wait, even a POST', async () => {
     const busy = { status: 429, headers: { 'retry-after': '3' } };
     const { client, platform, time } = await rig(inTurn(busy, { body: GROUP }));
@@ -248,14 +242,6 @@ describe('attempts of a platform call', () => {
     expect(error).toBeInstanceOf(errors.RateLimitedError);
     expect(error).toMatchObject({ retryAfterMs: 600_000 });
     expect(time.waits).toEqual([]);
-  });
-
-  it('a write with the answer 500 is not repeated', async () => {
-    const { client, platform } = await rig(() => ({ status: 500 }));
-    await expect(client.groups.patch('g1', { name: 'x', version: 'v1' })).rejects.toBeInstanceOf(
-      errors.ServerError,
-    );
-    expect(platform.seen).toHaveLength(1);
   });
 
   it('a call sends nothing after its deadline', async () => {

@@ -55,60 +55,14 @@ const all = (group: string, members: string[], parts = 1): DirectoryAction => ({
 describe('reference model of the events', () => {
   it.each<[string, readonly TimedAction[], object]>([
     [
-      'the reference model counts a member who joined before the group got its name',
-      timed([1, join('g', 'p1')], [2, name('g')]),
-      { g: ['g', 'p1'] },
-    ],
-    [
-      'the reference model shows no group that is known only from events about its members',
-      timed([1, join('g', 'p1')]),
-      {},
-    ],
-    [
-      'the reference model orders events by their times, not by their arrival',
-      timed([2, leave('g', 'p1')], [1, join('g', 'p1')], [0, name('g')]),
-      { g: ['g'] },
-    ],
-    ['a deletion removes name and members', timed([1, name('g')], [2, join('g', 'p1')], [3, gone('g')]), {}],
-    [
       'a group that the directory creates again after its deletion has none of its earlier members',
       timed([1, name('g')], [2, join('g', 'p1')], [3, gone('g')], [4, name('g', 'new')]),
       { g: ['new'] },
     ],
     [
-      'a snapshot restores a group without a name',
-      timed([1, name('g')], [2, gone('g')], [3, all('g', ['p1'])]),
-      { g: [undefined, 'p1'] },
-    ],
-    [
-      'a deleted user leaves every group, and returns only to a group that adds the user again',
-      timed(
-        [1, all('g', ['p1'])],
-        [1, all('i', ['p1'])],
-        [2, { kind: 'forget', member: 'p1' }],
-        [3, join('i', 'p1')],
-      ),
-      { g: [undefined], i: [undefined, 'p1'] },
-    ],
-    [
-      'a snapshot removes members that it does not contain',
-      timed([1, join('g', 'p1', 'p2')], [2, all('g', ['p2'])]),
-      { g: [undefined, 'p2'] },
-    ],
-    [
-      'a snapshot in two parts removes a member that no part contains',
-      timed([1, join('g', 'p1')], [2, all('g', ['p2', 'p3'], 2)]),
-      { g: [undefined, 'p2', 'p3'] },
-    ],
-    [
       'the reference model does not count an event from the future',
       timed([1, name('g')], [2, join('g', 'p1'), { time: 'future' }]),
       { g: ['g'] },
-    ],
-    [
-      'the reference model reads an oversized message',
-      timed([1, { kind: 'wide', prefix: 'w', groups: 2 }]),
-      { w0: ['w0', 'p0'], w1: ['w1', 'p1'] },
     ],
   ])('%s', (_, actions, expected) => {
     expect(shown(recordOf(actions).read('a'))).toEqual(expected);
@@ -143,46 +97,6 @@ describe('reference model of the events', () => {
     const [message] = messagesOf(happening(join('g', 'p1'), { time: 'future' }), at(2));
     record.arrived({ messageId: 'other', body: message?.body ?? '', atMs: at(2) + HOUR_MS });
     expect(shown(record.read('a'))).toEqual({ g: ['g', 'p1'] });
-  });
-});
-
-describe('events with equal stamps', () => {
-  const tied = { eventId: 'same' };
-  const permutations = <One>(some: readonly One[]): (readonly One[])[] =>
-    some.length < 2
-      ? [some]
-      : some.flatMap((one, at) =>
-          permutations(some.filter((_, place) => place !== at)).map((rest) => [one, ...rest]),
-        );
-
-  it.each<[string, readonly TimedAction[], object]>([
-    [
-      'the removal of a member wins over its addition',
-      timed([1, name('g')], [2, join('g', 'p1'), tied], [2, leave('g', 'p1'), tied]),
-      { g: ['g'] },
-    ],
-    [
-      'the name that is first in the alphabet wins',
-      timed([1, name('g', 'b'), tied], [1, name('g', 'c'), tied], [1, name('g', 'a'), tied]),
-      { g: ['a'] },
-    ],
-    [
-      'a snapshot keeps a member who joined, and does not add a member who left',
-      timed(
-        [1, join('g', 'p9')],
-        [2, all('g', ['p1', 'p2']), tied],
-        [2, join('g', 'p3'), tied],
-        [2, leave('g', 'p1'), tied],
-      ),
-      { g: [undefined, 'p2', 'p3'] },
-    ],
-    [
-      'the deletion of a group wins over its name',
-      timed([1, name('i')], [2, name('g'), tied], [2, gone('g'), tied]),
-      { i: ['i'] },
-    ],
-  ])('among events with equal stamps, %s in every order of arrival', (_, actions, expected) => {
-    for (const order of permutations(actions)) expect(shown(recordOf(order).read('a'))).toEqual(expected);
   });
 });
 

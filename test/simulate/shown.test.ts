@@ -131,22 +131,6 @@ describe('check of answers to an operator', () => {
   ])('an answer is wrong if %s', (_, given, cause) => {
     expect(causesOf(given)).toEqual([cause]);
   });
-
-  it('an answer may differ in values that changed during the request', () => {
-    const later = truth({
-      groups: new Map(GROUPS.slice(1)),
-      pending: new Set(),
-      deadLetters: new Set(),
-      visible: new Set(),
-    });
-    const shown = {
-      holds: [],
-      pending: [],
-      deadLetters: [],
-      found: FOUND.slice(1),
-    };
-    expect(causesOf({ samples: [truth(), later], shown })).toEqual([]);
-  });
 });
 
 describe('check of notifications', () => {

@@ -92,17 +92,6 @@ describe('event source', () => {
     expect(await reported()).toMatchObject({ count: 0 });
   });
 
-  it('an event source counts as late even if it never sent an event', async () => {
-    const { world } = await createTestEngine({ settings: { sources: { expectEvery: { scim: 30 } } } });
-    const isLate = async () =>
-      (await findProblems(await world.connection(), world.portsFor())).some(
-        ({ subject, count }) => subject === 'source' && count === 1,
-      );
-    expect(await isLate()).toBe(false);
-    world.advance(41 * MINUTE_MS);
-    expect(await isLate()).toBe(true);
-  });
-
   it('ingest processes a message even if it cannot record the receipt', async () => {
     const { ports, clock } = await savedWorld();
     const noteReceipt = async () => {

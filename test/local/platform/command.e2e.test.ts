@@ -74,7 +74,3 @@ test('the platform command explains its options with --help', async () => {
     expect(stdout).toHaveBeenCalledWith(expect.stringContaining(flag));
   }
 });
-
-test('the process ends with the exit code that the platform command returns', async () => {
-  expect(await run('--colour', 'red').exit).toMatchObject({ code: 2, stdout: '' });
-});
