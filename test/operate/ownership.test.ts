@@ -6,7 +6,7 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { allOf, type DirectoryEvent, createTestEngine, twice } from '../support/engine/test-engine.ts';
-import { COMPANY, CONNECTION, HOUR_MS, takeEvents, takeWoken } from '../support/engine/world.ts';
+import { COMPANY, CONNECTION, failFirst, HOUR_MS, takeEvents, takeWoken } from '../support/engine/world.ts';
 import { expectSuccessOrCrash, crashBeforeEachEffect } from '../sync/reconcile/support/crashing-worker.ts';
 
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
@@ -230,12 +230,7 @@ describe('released group', () => {
     async (fault) => {
       const { deliver, world, ref, shown, troubles } = await company();
       await deliver({ snapshot: 'g', of: ['a'] });
-      let isOver = false;
-      troubles.platform = (call) => {
-        if (call !== 'patch' || isOver) return 'none';
-        isOver = true;
-        return fault;
-      };
+      failFirst(troubles, 'patch', fault);
       await releaseGroup(ref('g'), world.toolPorts);
       await deliver();
       world.advance(60_000);

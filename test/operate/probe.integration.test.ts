@@ -65,13 +65,7 @@ describe('probe of the platform simulator', () => {
   it.each<[settings: object, about: string, found: string]>([
     [{}, 'PATCH version', honoured(409)],
     [{ enforceVersionOnPatch: false }, 'PATCH version', 'ignored'],
-    [{ enforceVersionOnPatch: false }, 'PUT version', honoured(409)],
-    [{ staleVersionStatus: 412 }, 'PATCH version', honoured(412)],
-    [{ staleVersionStatus: 400 }, 'PUT version', honoured(400)],
-    [{ staleVersionStatus: 422 }, 'PATCH version', honoured(422)],
     [{ requireVersion: true }, 'PATCH version', honoured(409)],
-    [{}, 'spokeId shown by', 'answer, get, list'],
-    [{ echoSpokeId: false }, 'spokeId shown by', 'nothing'],
     [{ endOfFeed: 'absent' }, 'changes in the activity feed', 'at once'],
     [{ endOfFeed: 'null' }, 'activity parameter limit', 'honoured'],
     [{}, 'write scope for groups', 'granted'],

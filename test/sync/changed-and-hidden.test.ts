@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { suspectChanged } from '../support/engine/look-over.ts';
 import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
-import { CONNECTION, HOUR_MS } from '../support/engine/world.ts';
+import { CONNECTION, failFirst, HOUR_MS } from '../support/engine/world.ts';
 
 /** Creates the group `g` with the users a and b, in sync, and a user guest that another client added. */
 async function withGuest(settings: Readonly<Record<string, unknown>>) {
@@ -55,16 +55,11 @@ describe('fetch that shows only some users of a group that another client change
     await hire('a', 'b', 'c', 'd');
     await deliver({ snapshot: 'x', of: ['a'] });
     world.advance(HOUR_MS);
-    let isLost = false;
-    troubles.platform = (call) => {
-      if (call !== 'create' || isLost) return 'none';
-      isLost = true;
-      return 'lost_after';
-    };
+    const isLost = failFirst(troubles, 'create', 'lost_after');
     world.platform.showing = (kind, users) => (kind === 'get' ? users.slice(0, 1) : users);
     emit({ snapshot: 'g', of: ['a', 'b', 'c'] });
     await pass(2 * HOUR_MS, 10);
-    expect(isLost).toBe(true);
+    expect(isLost()).toBe(true);
     await deliver({ add: ['d'], to: 'g' });
     world.platform.showing = (_, users) => users;
     world.advance(HOUR_MS);

@@ -4,7 +4,7 @@ import { reportGroup } from '../../shared/operate/report.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { reportedGroups } from '../local/support/expected.ts';
 import { createTestEngine } from '../support/engine/test-engine.ts';
-import { HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
+import { failFirst, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
 /** Creates two groups in sync. An hour passes after their creation. */
 async function company(options: Parameters<typeof createTestEngine>[0] = {}) {
@@ -115,12 +115,7 @@ describe('lost deletion', () => {
 describe('deletion after a change without an answer', () => {
   it('the report shows a deleted group that is read once more as dirty, without a platform group, and as deleted later', async () => {
     const { world, troubles, emit, pass, work, shown, state } = await company();
-    let isLost = false;
-    troubles.platform = (call) => {
-      if (call !== 'patch' || isLost) return 'none';
-      isLost = true;
-      return 'unavailable_before';
-    };
+    const isLost = failFirst(troubles, 'patch', 'unavailable_before');
     const report = async () => {
       const found = await state('g');
       if (found === undefined) throw new Error('expected the item of the group');
@@ -130,7 +125,7 @@ describe('deletion after a change without an answer', () => {
     await pass(1);
     emit({ remove: 'g' });
     await work(4);
-    expect(isLost).toBe(true);
+    expect(isLost()).toBe(true);
     expect(shown('g')).toEqual([]);
     expect(await report()).toMatchObject({
       state: 'dirty',

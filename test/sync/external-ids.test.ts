@@ -3,7 +3,7 @@ import { listDrift } from '../../shared/operate/lists.ts';
 import { releaseGroup } from '../../shared/operate/ownership.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
-import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS } from '../support/engine/world.ts';
+import { CONNECTION, CREATE_SETTLE_MS, failFirst, HOUR_MS } from '../support/engine/world.ts';
 
 const lowerCase = (spokeId: string) => spokeId.toLowerCase();
 const FORMS: readonly (readonly [string, (spokeId: string) => string, string])[] = [
@@ -87,16 +87,11 @@ describe('external ids that the platform normalises', () => {
     'a normalised id causes no second group after a POST without an answer (%s)',
     async (_, spokeIdAs, id) => {
       const { world, troubles, deliver, state, actions, drift } = await company(spokeIdAs);
-      let isLost = false;
-      troubles.platform = (call) => {
-        if (call !== 'create' || isLost) return 'none';
-        isLost = true;
-        return 'lost_after';
-      };
+      const isLost = failFirst(troubles, 'create', 'lost_after');
       await deliver({ snapshot: id, of: ['a'] });
       world.advance(HOUR_MS);
       await deliver({ upsert: id });
-      expect(isLost).toBe(true);
+      expect(isLost()).toBe(true);
       expect(actions()).toEqual(['create']);
       expect(await state(id)).toMatchObject({ settled: 'in_sync' });
       expect(await drift()).toEqual([]);

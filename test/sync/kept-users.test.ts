@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { approveHold } from '../../shared/operate/holds.ts';
 import { allOf, createTestEngine, type DirectoryEvent } from '../support/engine/test-engine.ts';
-import { CONNECTION, HOUR_MS } from '../support/engine/world.ts';
+import { CONNECTION, failFirst, HOUR_MS } from '../support/engine/world.ts';
 
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
 
@@ -114,15 +114,10 @@ describe('user that the platform adds to a new group by itself', () => {
     async (echoSpokeId) => {
       const { world, troubles, emit, shown, pass } = await company({}, { echoSpokeId });
       world.platform.installer = 'u-installer';
-      let isLost = false;
-      troubles.platform = (call) => {
-        if (call !== 'create' || isLost) return 'none';
-        isLost = true;
-        return 'lost_after';
-      };
+      const isLost = failFirst(troubles, 'create', 'lost_after');
       emit({ snapshot: 'g', of: ['a'] });
       await pass(HOUR_MS);
-      expect(isLost).toBe(true);
+      expect(isLost()).toBe(true);
       // No second group exists, and the user that the platform added is not recorded as drift.
       expect(shown('g')).toEqual([users('a')]);
     },

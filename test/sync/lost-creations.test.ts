@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
-import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
+import { CONNECTION, CREATE_SETTLE_MS, failFirst, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
 /**
  * Creates three groups in sync, and then loses the answer to the creation of `g`. The POST takes effect if `isMade` is
@@ -13,16 +13,11 @@ async function lostCreation({ isMade, limit = 3 }: { readonly isMade: boolean; r
   await hire('a', 'b');
   await deliver(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
   world.advance(CREATE_SETTLE_MS);
-  let isLost = false;
-  troubles.platform = (call) => {
-    if (call !== 'create' || isLost) return 'none';
-    isLost = true;
-    return isMade ? 'lost_after' : 'lost_before';
-  };
+  const isLost = failFirst(troubles, 'create', isMade ? 'lost_after' : 'lost_before');
   world.platform.listLimit = limit;
   emit({ snapshot: 'g', of: ['a', 'b'] });
   await pass(2 * HOUR_MS, 10);
-  expect(isLost).toBe(true);
+  expect(isLost()).toBe(true);
   return engine;
 }
 
@@ -70,15 +65,10 @@ describe('creation whose answer is lost', () => {
     await hire('a');
     await deliver({ snapshot: 'x', of: ['a'] });
     world.advance(HOUR_MS);
-    let isLost = false;
-    troubles.platform = (call) => {
-      if (call !== 'create' || isLost) return 'none';
-      isLost = true;
-      return 'lost_before';
-    };
+    const isLost = failFirst(troubles, 'create', 'lost_before');
     emit({ snapshot: 'g', of: ['a'] });
     await pass(1_000, 2);
-    expect(isLost).toBe(true);
+    expect(isLost()).toBe(true);
     for (let more = 0; more < 30; more += 1) {
       emit({ snapshot: `more${more}`, of: ['a'] });
       await pass(MINUTE_MS, 2);
@@ -130,12 +120,7 @@ describe('creation whose answer is lost', () => {
     await deliver(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
     world.advance(CREATE_SETTLE_MS);
     world.platform.deleteAsOther((await state('y'))?.link?.id ?? '');
-    let isLost = false;
-    troubles.platform = (call) => {
-      if (call !== 'create' || isLost) return 'none';
-      isLost = true;
-      return 'lost_before';
-    };
+    failFirst(troubles, 'create', 'lost_before');
     emit({ snapshot: 'g', of: ['a'] });
     await pass(2 * HOUR_MS, 10);
     expect(shown('g')).toEqual([['u-a']]);
@@ -197,15 +182,10 @@ describe('creation whose answer is lost', () => {
     world.advance(HOUR_MS);
     await deliver();
     world.platform.deleteAsOther((await state('x'))?.link?.id ?? '');
-    let isLost = false;
-    troubles.platform = (call) => {
-      if (call !== 'create' || isLost) return 'none';
-      isLost = true;
-      return 'lost_before';
-    };
+    const isLost = failFirst(troubles, 'create', 'lost_before');
     emit({ snapshot: 'g', of: ['a'] });
     await pass(4 * HOUR_MS, 10);
-    expect(isLost).toBe(true);
+    expect(isLost()).toBe(true);
     expect(shown('g')).toEqual([['u-a']]);
   });
 
@@ -216,16 +196,11 @@ describe('creation whose answer is lost', () => {
     await hire('a', 'b');
     await deliver({ snapshot: 'x', of: ['a'] });
     world.advance(HOUR_MS);
-    let isLost = false;
-    troubles.platform = (call) => {
-      if (call !== 'create' || isLost) return 'none';
-      isLost = true;
-      return 'lost_after';
-    };
+    const isLost = failFirst(troubles, 'create', 'lost_after');
     world.platform.refused.add('u-b');
     emit({ snapshot: 'g', of: ['a', 'b'], name: 'g' });
     await pass(2 * HOUR_MS, 10);
-    expect(isLost).toBe(true);
+    expect(isLost()).toBe(true);
     expect([...world.platform.groups.values()].filter(({ name }) => name === 'g')).toHaveLength(1);
   });
 });

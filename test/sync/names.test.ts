@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkGroups } from '../../shared/sync/reconcile/check-groups.ts';
 import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
-import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS } from '../support/engine/world.ts';
+import { CONNECTION, CREATE_SETTLE_MS, failFirst, HOUR_MS } from '../support/engine/world.ts';
 
 const trims = (name: string) => name.trim();
 const folds = (name: string) => name.trim().normalize('NFC').toLowerCase();
@@ -132,16 +132,11 @@ describe('platform that changes names', () => {
     async (lost, echoSpokeId) => {
       const { world, troubles, deliver, state, drift } = await company({ nameAs: folds, echoSpokeId });
       if (lost === 'patch') await deliver({ snapshot: 'g', name: 'Before', of: ['a'] });
-      let isLost = false;
-      troubles.platform = (call) => {
-        if (call !== lost || isLost) return 'none';
-        isLost = true;
-        return 'lost_after';
-      };
+      const isLost = failFirst(troubles, lost, 'lost_after');
       await deliver({ snapshot: 'g', name: ' Sales', of: ['a'] });
       world.advance(HOUR_MS);
       await deliver({ upsert: 'g', name: ' Sales' });
-      expect(isLost).toBe(true);
+      expect(isLost()).toBe(true);
       expect(world.platform.groups.size).toBe(1);
       expect(world.platform.writes.map(({ action }) => action)).toEqual(
         lost === 'patch' ? ['create', 'patch'] : ['create'],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
 import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
-import { CONNECTION, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
+import { CONNECTION, failFirst, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
 const first = (users: readonly string[]) => users.slice(0, 1);
 
@@ -359,17 +359,12 @@ describe('list that shows only some users', () => {
       const { deliver, shown, world, showOnlyFirst, troubles, drift, sent } = await company({
         mode,
       });
-      let isLost = false;
-      troubles.platform = (call) => {
-        if (call !== 'create' || isLost) return 'none';
-        isLost = true;
-        return 'lost_after';
-      };
+      const isLost = failFirst(troubles, 'create', 'lost_after');
       showOnlyFirst('list');
       await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
       world.advance(HOUR_MS);
       await deliver({ add: ['d'], to: 'g' });
-      expect(isLost).toBe(true);
+      expect(isLost()).toBe(true);
       expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
       for (const users of sent()) expect(users.length).toBeGreaterThanOrEqual(3);
       expect(await drift()).toEqual([]);

@@ -30,6 +30,21 @@ export interface Faults {
 
 export const NO_FAULTS: Faults = { table: () => 'none', platform: () => 'none', queue: () => true };
 
+/** Makes the first call of this kind fail. The result returns whether there was such a call. */
+export function failFirst(
+  troubles: { platform: Faults['platform'] },
+  kind: Parameters<Faults['platform']>[0],
+  fault: ReturnType<Faults['platform']>,
+): () => boolean {
+  let isDone = false;
+  troubles.platform = (call) => {
+    if (call !== kind || isDone) return 'none';
+    isDone = true;
+    return fault;
+  };
+  return () => isDone;
+}
+
 export interface PersonSpec extends Employee {
   readonly email: string;
   readonly userId?: string;
