@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ImportReport } from '../../shared/contract/answers/files.ts';
+import { namedAttributes } from '../../shared/contract/settings.ts';
 import type { StateRule } from '../../shared/operate/import/account-state.ts';
 import { COLUMN_KEYS, type Headings } from '../../shared/operate/import/columns.ts';
 import { compareWithNow } from '../../shared/operate/import/compare.ts';
@@ -101,6 +102,7 @@ async function importFile(context: Context, file: string, flags: ImportFlags): P
       kind,
       columns: headings,
       stateRules: flags.columnState,
+      attributes: known.opened && namedAttributes(known.opened.found.settings),
       decideStates: (unknown) => askStates(context, unknown),
       group,
       directory: known.directory,

@@ -74,6 +74,8 @@ function printStatus(status: StatusReport, { out }: Context): void {
   out.line(`credential  ${formatCredential(status.credential)}`);
   out.line(`groups      ${counts.join(', ') || 'none yet'}`);
   out.line(`pending     ${plural(status.pendingMembers, 'membership')}`);
+  if (status.excludedMembers > 0)
+    out.line(`excluded    ${plural(status.excludedMembers, 'membership')} (people.exclude)`);
   out.line(`holds       ${status.holds}`);
   for (const line of requestLines(status)) out.line(line);
   const oldest =
@@ -156,13 +158,18 @@ const stopLines = ({ moving }: GroupStatus, pause: GroupPause | undefined): read
   ...(pause === undefined ? [] : [`paused      ${formatPause(pause)}`]),
 ];
 
+function membersText({ wanted, applied, pending, excluded }: GroupStatus): string {
+  const left = excluded === 0 ? '' : `, ${excluded} excluded`;
+  return `${wanted} wanted, ${applied} applied, ${pending.length} pending${left}`;
+}
+
 function printGroup(group: GroupStatus, names: Names, pause: GroupPause | undefined, { out }: Context): void {
   const nowMs = Date.now();
   const { hold, link, users } = group;
   out.line(`group       ${withId(group.name ?? '(unnamed)', group.id)}`);
   out.line(`state       ${[group.state, group.released].filter((one) => one !== null).join(': ')}`);
   for (const line of stopLines(group, pause)) out.line(line);
-  out.line(`members     ${group.wanted} wanted, ${group.applied} applied, ${group.pending.length} pending`);
+  out.line(`members     ${membersText(group)}`);
   const open = link?.openWrite == null ? '' : `, a ${link.openWrite} of unknown outcome`;
   const has = link === null ? 'no group yet' : `${link.platformId}, version ${link.version ?? '–'}${open}`;
   out.line(`platform    ${has}${link === null ? '' : `; ${plural(users.length, 'user')}`}`);

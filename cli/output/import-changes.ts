@@ -17,11 +17,12 @@ const CAUSES = {
 
 export async function changeLines(context: Context, comparison: ImportComparison | undefined) {
   if (comparison === undefined) return [];
-  const { added, removed, unmatched, pending = [] } = comparison;
+  const { added, removed, unmatched, excluded = 0, pending = [] } = comparison;
   const lines = [
     ...(await personLines(context, comparison)),
     `${added} added (+), ${removed} removed (−)${unmatchedText(unmatched)}`,
   ];
+  if (excluded > 0) lines.push(`${excluded} excluded (people.exclude)`);
   if (pending.length > 0) lines.push(pendingLine(pending));
   lines.push(...otherSourceLines(comparison));
   lines.push(...(await groupLines(context, comparison)));

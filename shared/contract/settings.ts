@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { looksLikeAddress } from './address.ts';
 import { ENTRA_CLOUDS } from './entra-clouds.ts';
+import { CUSTOM_PREFIX, excludedBy, parseExclusion, USER_ATTRIBUTES } from './exclusion.ts';
 import { MAX_GLOB_LENGTH } from './glob.ts';
 import { MATCHABLE_EMPLOYEE_FIELDS, type MatchRule, parseMatchRule } from './match-rule.ts';
 import { isNameTemplate } from './name-template.ts';
@@ -110,6 +111,11 @@ const Match = textThat(
   (text) => parseMatchRule(text) !== undefined,
 );
 
+const Exclusion = textThat(
+  `a condition attribute=value with the attribute one of ${USER_ATTRIBUTES.join(', ')} or ${CUSTOM_PREFIX}<name>`,
+  (text) => parseExclusion(text) !== undefined,
+);
+
 const Glob = textThat(
   `a glob of 1 to ${MAX_GLOB_LENGTH} characters`,
   (text) => text.length > 0 && text.length <= MAX_GLOB_LENGTH,
@@ -214,6 +220,10 @@ export const ConnectionSettings = object('an object of connection settings', {
     oneOf(['INIT', 'HIRED', 'ACCEPTED', 'ACTIVE', 'TERMINATED']),
     1,
   ).default(['ACTIVE']),
+  people: object('an object {exclude}', {
+    /** Members who meet one of these conditions are in no group. */
+    exclude: list('a list of conditions attribute=value', Exclusion).default([]),
+  }).prefault({}),
   mode: Mode.default('authoritative'),
   /** What happens to an authoritative platform group after the directory deleted the group. */
   onGroupDeleted: oneOf(['delete', 'release']).default('delete'),
@@ -286,3 +296,13 @@ export type ConnectionSettings = Readonly<z.infer<typeof ConnectionSettings>>;
 export function matchRules(settings: Pick<ConnectionSettings, 'match'>): readonly MatchRule[] {
   return settings.match.map(parseMatchRule).filter((rule) => rule !== undefined);
 }
+
+const IN_EVERY_SOURCE: ReadonlySet<string> = new Set(['id', 'email', 'otherEmails', 'userName']);
+
+/** Returns the attributes that match rules or exclusions name, without those that every source sends anyway. */
+export const namedAttributes = (
+  settings: Pick<ConnectionSettings, 'match' | 'people'>,
+): readonly string[] => {
+  const matched = matchRules(settings).map(({ memberAttribute }) => memberAttribute);
+  return [...new Set([...matched, ...excludedBy(settings)])].filter((name) => !IN_EVERY_SOURCE.has(name));
+};

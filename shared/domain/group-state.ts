@@ -161,7 +161,15 @@ const FailureReport = z.lazy(() =>
  * `wanted`: members in the directory, including pending members. `applied`: members that the platform has confirmed.
  * `pending`: pending members.
  */
-const MemberCounts = z.lazy(() => z.object({ wanted: number, applied: number, pending: number }));
+const MemberCounts = z.lazy(() =>
+  z.object({
+    wanted: number,
+    applied: number,
+    pending: number,
+    /** The members that `people.exclude` leaves out; absent if there are none. The other counts lack them. */
+    excluded: number.exactOptional(),
+  }),
+);
 export type MemberCounts = Frozen<z.infer<typeof MemberCounts>>;
 
 /** Flap damping: the number of restorations of the group within the hour that began at `sinceMs`. */

@@ -66,6 +66,7 @@ export async function reportGroup(
     state: stateName(state),
     wanted: state.counts?.wanted ?? 0,
     applied: state.counts?.applied ?? 0,
+    excluded: state.counts?.excluded ?? 0,
     users: [...(view?.users.keys() ?? [])].sort(),
     pending: members.flatMap(({ member, pending }) =>
       pending === undefined ? [] : [{ id: member, cause: pending.cause, sinceMs: pending.sinceMs }],

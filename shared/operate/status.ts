@@ -201,18 +201,20 @@ async function countGroups(connection: GroupRef['connection'], ports: ReportPort
   const groups: { [State in GroupStateName]?: number } = {};
   let backlog = 0;
   let holds = 0;
+  let excludedMembers = 0;
   let oldestMs: number | null = null;
   for await (const page of summaries(connection, ports)) {
     for (const summary of page) {
       const name = stateName(summary);
       groups[name] = (groups[name] ?? 0) + 1;
       if (summary.holdWaits) holds += 1;
+      excludedMembers += summary.excluded ?? 0;
       if (summary.dirtySinceMs === undefined) continue;
       backlog += 1;
       oldestMs = Math.max(oldestMs ?? 0, nowMs - summary.dirtySinceMs);
     }
   }
-  return { groups, backlog, oldestUnappliedMs: oldestMs, holds };
+  return { groups, backlog, oldestUnappliedMs: oldestMs, holds, excludedMembers };
 }
 
 async function countPending(connection: GroupRef['connection'], index: Pick<GroupIndex, 'pending'>) {

@@ -3,7 +3,6 @@ import type { ExplainedRule } from '../contract/answers/explain.ts';
 import { policyFor } from '../contract/group-policy.ts';
 import { fieldName, soughtValues } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
-import { isActive } from '../domain/active.ts';
 import { type Block, blockOf } from '../domain/block.ts';
 import type { Gate } from '../domain/gate.ts';
 import type { GroupState } from '../domain/group-state.ts';
@@ -11,7 +10,7 @@ import { type MemberId, platformUserId, roleId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
 import type { Facts } from '../plan/facts.ts';
 import { whyMoving } from '../plan/release.ts';
-import { removalText } from '../plan/removal-cause.ts';
+import { removalText, whyUncounted } from '../plan/removal-cause.ts';
 import { stopOf } from '../plan/stop.ts';
 import type { Verdict, VerdictInput } from '../plan/verdict.ts';
 import { learn } from '../sync/apply/load.ts';
@@ -69,7 +68,7 @@ export const verdictFacts = (
   whyPending: whyPending(who, connection),
   whyBlocked: whyBlocked(who, connection),
   userFloor: who.user?.floor ?? who.register?.user?.floor ?? STAMP_ZERO,
-  isSwitchedOn: who.user === undefined || isActive(who.user.attributes),
+  uncounted: who.user && whyUncounted(who.user.attributes, connection.settings),
 });
 
 /**

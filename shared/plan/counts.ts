@@ -4,7 +4,7 @@ import type { View } from '../domain/view.ts';
 import type { Wanted } from './facts.ts';
 
 /**
- * Returns the numbers of members of a directory group: wanted, applied (shown by the platform) and pending.
+ * Returns the numbers of members of a directory group: wanted, applied (shown by the platform), pending and excluded.
  * @param unshown users that the latest successful write sent and that the platform does not show
  */
 export function countsOf(
@@ -20,5 +20,6 @@ export function countsOf(
     else if (missing.has(user)) pending += members.length;
     else pending += members.filter((one) => one.unshown !== undefined).length;
   }
-  return { wanted: wanted.count, applied, pending };
+  const { count, excluded } = wanted;
+  return { wanted: count, applied, pending, ...(excluded > 0 && { excluded }) };
 }

@@ -32,8 +32,10 @@ export interface Wanted {
   readonly state: 'absent' | 'unnamed' | 'present';
   /** The group; undefined unless `state` is `present`. */
   readonly group: WantedGroup | undefined;
-  /** The number of members in the directory, including pending members. */
+  /** The number of members in the directory, including pending members and without excluded members. */
   readonly count: number;
+  /** The number of members that `people.exclude` leaves out. */
+  readonly excluded: number;
   readonly pending: ReadonlyMap<MemberId, PendingMember>;
   /** Users that the directory names but that must not be members now, each with the cause of the removal. */
   readonly whyNot: ReadonlyMap<PlatformUserId, WhyNot>;

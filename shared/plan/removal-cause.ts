@@ -1,6 +1,9 @@
+import { exclusionOf, type PeopleSettings } from '../contract/exclusion.ts';
+import { isActive } from '../domain/active.ts';
 import { type GroupRegisters, groupExists, groupFloor, memberCounts } from '../domain/group.ts';
 import type { StoredMember } from '../domain/group-state.ts';
 import { type MemberId, type PlatformUserId, platformUserId } from '../domain/ids.ts';
+import type { Register } from '../domain/register.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
 import type { PersonSettings } from './person.ts';
 import { compareText } from './plan.ts';
@@ -14,6 +17,7 @@ const TEXTS = {
   user_deleted: 'the directory deleted this user',
   suspended:
     'the directory has switched their account off; the membership counts again when it is switched on',
+  excluded: 'the setting people.exclude leaves this person out of every group',
   ended: 'the setting includeStates does not contain their roleState',
   gone: 'the platform no longer has this employee',
   ambiguous: 'their attributes match several employees, or another employee than before',
@@ -43,25 +47,41 @@ export interface WhyNot {
   readonly detail?: string;
 }
 
+export type Cause = Pick<WhyNot, 'cause' | 'detail'>;
+
+/**
+ * Returns why no membership of a user counts now; undefined if memberships count. A suspension comes first, because its
+ * removals do not wait.
+ */
+export function whyUncounted(
+  attributes: ReadonlyMap<string, Register<string>>,
+  settings: PeopleSettings,
+): Cause | undefined {
+  if (!isActive(attributes)) return { cause: 'suspended' };
+  const condition = exclusionOf(attributes, settings);
+  return condition === undefined ? undefined : { cause: 'excluded', detail: condition };
+}
+
 /**
  * Returns why the directory does not have a member in the group; undefined if it has. Of several causes, the first one
- * in this order counts: the group does not exist, no register, removed, user deleted, floor of the group, suspended.
+ * in this order counts: the group does not exist, no register, removed, user deleted, floor of the group, and then
+ * `uncounted` (`whyUncounted`).
  */
 export function removalCauseOf(
   group: GroupRegisters,
   register: Pick<StoredMember, 'value' | 'stamp' | 'via'> | undefined,
-  user: { readonly floor: Stamp; readonly isActive: boolean },
-): RemovalCause | undefined {
-  if (!groupExists(group)) return 'group_deleted';
-  if (register === undefined) return 'no_member';
+  user: { readonly floor: Stamp; readonly uncounted: Cause | undefined },
+): Cause | undefined {
+  if (!groupExists(group)) return { cause: 'group_deleted' };
+  if (register === undefined) return { cause: 'no_member' };
   const { value, stamp, via } = register;
   const left = via === undefined ? 'removed' : 'inner_group';
-  if (value === 'absent') return left;
-  if (stamp <= user.floor) return 'user_deleted';
+  if (value === 'absent') return { cause: left };
+  if (stamp <= user.floor) return { cause: 'user_deleted' };
   const isCounted = memberCounts(register, groupFloor(group), user.floor);
-  if (isCounted) return user.isActive ? undefined : 'suspended';
-  if (via !== undefined) return 'inner_group';
-  return group.deleted > group.snapshot ? 'group_deleted' : 'not_in_snapshot';
+  if (isCounted) return user.uncounted;
+  if (via !== undefined) return { cause: 'inner_group' };
+  return { cause: group.deleted > group.snapshot ? 'group_deleted' : 'not_in_snapshot' };
 }
 
 /** The most ended memberships for which apply reads the user to name the cause of a removal. */

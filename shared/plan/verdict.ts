@@ -5,7 +5,7 @@ import type { Decision } from './decision.ts';
 import type { Facts, HeldUsers } from './facts.ts';
 import { hasFailed } from './refused-fields.ts';
 import { whyReleased } from './release.ts';
-import { removalCauseOf, removalText } from './removal-cause.ts';
+import { type Cause, removalCauseOf, removalText } from './removal-cause.ts';
 import { treatmentOf } from './treatment.ts';
 
 /** The answer of `explain` for one member: a code and a sentence. */
@@ -29,7 +29,8 @@ export interface VerdictInput {
   /** The block of the person, as a sentence; undefined if the person is not blocked. */
   readonly whyBlocked: string | undefined;
   readonly userFloor: Stamp;
-  readonly isSwitchedOn: boolean;
+  /** Why no membership of the user counts; undefined if they count. */
+  readonly uncounted: Cause | undefined;
 }
 
 const verdict = (outcome: string, detail: string): Verdict => ({ outcome, detail });
@@ -148,10 +149,11 @@ const isHeld = (decision: Decision, { held }: Facts, user: PlatformUserId): bool
 const stoppingSet = (held: HeldUsers | undefined, user: PlatformUserId) =>
   held?.sets.find(({ hold, users }) => hold.decision.kind !== 'approved' && users?.has(user));
 
-function whyUnwanted({ facts: { state, wanted }, member, userFloor, isSwitchedOn }: VerdictInput): string {
+function whyUnwanted({ facts: { state, wanted }, member, userFloor, uncounted }: VerdictInput): string {
   const register = wanted?.registers.find((one) => one.member === member);
-  const user = { floor: userFloor, isActive: isSwitchedOn };
-  return removalText(removalCauseOf(state.registers, register, user) ?? 'no_member');
+  const user = { floor: userFloor, uncounted };
+  const { cause, detail } = removalCauseOf(state.registers, register, user) ?? { cause: 'no_member' };
+  return removalText(cause, detail);
 }
 
 const lastTry = ({ facts: { state } }: VerdictInput): string =>

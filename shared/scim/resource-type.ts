@@ -1,6 +1,6 @@
 import type { Attribute, Schema } from './attribute.ts';
 import { COMMON_ATTRIBUTES, GROUP_SCHEMA, NESTING_GROUP_SCHEMA } from './schemas/group.ts';
-import { FULL_USER, LEAN_USER, NAMED_USER } from './schemas/user.ts';
+import { FULL_USER, leanUser, NAMED_USER } from './schemas/user.ts';
 
 export const TYPE_NAMES = ['User', 'Group'] as const;
 export type TypeName = (typeof TYPE_NAMES)[number];
@@ -37,17 +37,21 @@ const user = ([core, extension]: readonly [Schema, Schema]): ResourceType => ({
 
 export type ResourceTypes = Readonly<Record<TypeName, ResourceType>>;
 
-const LEAN = user(LEAN_USER);
 const FULL = user(FULL_USER);
 const FLAT = group(GROUP_SCHEMA);
 const NESTING = group(NESTING_GROUP_SCHEMA);
 
 /**
  * @param storeProfile the connection's setting `scim.storeProfile`
+ * @param named the attributes that the connection's setting `people.exclude` names
  * @param acceptsNested whether groups can be members of groups, from the connection's setting `nested`
  */
-export const resourceTypes = (storeProfile: boolean, acceptsNested = false): ResourceTypes => ({
-  User: storeProfile ? FULL : LEAN,
+export const resourceTypes = (
+  storeProfile: boolean,
+  acceptsNested = false,
+  named: readonly string[] = [],
+): ResourceTypes => ({
+  User: storeProfile ? FULL : user(leanUser(named)),
   Group: acceptsNested ? NESTING : FLAT,
 });
 

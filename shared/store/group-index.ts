@@ -96,7 +96,7 @@ const refOf = (connection: ConnectionName, item: Item): GroupRef => ({
 
 function summaryOf(connection: ConnectionName, item: Item): GroupSummary {
   const { settled, dirtySince, failedAt, pausedAt, gsk } = item;
-  const applied = (item['counts'] as Partial<MemberCounts> | undefined)?.applied;
+  const { applied, excluded } = (item['counts'] ?? {}) as Partial<MemberCounts>;
   const name = (item['name'] as Partial<Register<string>> | undefined)?.value;
   const dueMs = Number.parseInt(String(gsk), 10);
   return {
@@ -107,6 +107,7 @@ function summaryOf(connection: ConnectionName, item: Item): GroupSummary {
     ...(name === undefined ? {} : { name }),
     ...(typeof settled === 'string' ? { settled: settled as SettledState } : {}),
     ...(applied === undefined ? {} : { applied }),
+    ...(excluded === undefined ? {} : { excluded }),
     ...(typeof dirtySince === 'number' ? { dirtySinceMs: dirtySince } : {}),
     ...(typeof failedAt === 'number' ? { failedAtMs: failedAt } : {}),
     ...(typeof pausedAt === 'number' ? { pausedAtMs: pausedAt } : {}),

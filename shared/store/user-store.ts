@@ -1,6 +1,8 @@
 import pMap from 'p-map';
 import { MAX_ATTRIBUTE_BYTES, MAX_ATTRIBUTES_PER_MEMBER } from '../contract/events/bounds.ts';
+import { excludedBy } from '../contract/exclusion.ts';
 import { type MatchRule, soughtValues } from '../contract/match-rule.ts';
+import { type ConnectionSettings, matchRules } from '../contract/settings.ts';
 import { ACTIVE_ATTRIBUTE } from '../domain/active.ts';
 import type { EventActor } from '../domain/event.ts';
 import type { UserCopy } from '../domain/group.ts';
@@ -72,15 +74,15 @@ export function createUserStore(
 
     /**
      * Joins attributes and floor with the stored users. A write raises the revision if it creates a user, moves the
-     * floor, or changes `ACTIVE_ATTRIBUTE` or an attribute of a match rule. If the user existed before, such a write also
-     * opens the fan-out. A bound member needs a review only if a match rule now compares another value.
+     * floor, or changes `ACTIVE_ATTRIBUTE` or an attribute of `match` or `people.exclude`. If the user existed before, such a
+     * write also opens the fan-out. A bound member needs a review only if a match rule now compares another value.
      * @param recalled the stored users, if the caller has read them
      * @returns each user after the write, or the reason why the user could not be written
      */
     async join(
       connection: ConnectionName,
       changes: readonly UserChange[],
-      rules: readonly MatchRule[],
+      settings?: Decisive,
       recalled?: ReadonlyMap<MemberId, UserState>,
     ) {
       const members = changes.map(({ user }) => user);
@@ -92,7 +94,7 @@ export function createUserStore(
           try {
             let dropped = 0;
             const next = (current: UserState | undefined) => {
-              const result = joined(current, change, rules);
+              const result = joined(current, change, settings);
               dropped = result.dropped;
               return result.next;
             };
@@ -112,7 +114,7 @@ export function createUserStore(
      * such writes. If the request gets no answer, it is not retried, and the method throws.
      */
     async addNew(connection: ConnectionName, change: UserChange): Promise<void> {
-      const { next } = joined(undefined, change, []);
+      const { next } = joined(undefined, change);
       if (next !== undefined) await table.put(itemOf(connection, next), undefined, 'once');
     },
 
@@ -226,17 +228,22 @@ export function createUserStore(
   };
 }
 
+/** The settings that name attributes. */
+type Decisive = Pick<ConnectionSettings, 'match' | 'people'>;
+
 /** Returns the user after the change (undefined if the change adds nothing), and the number of dropped attributes. */
 function joined(
   current: UserState | undefined,
   { user, attributes: newAttributes, deleted, author, boundTo }: UserChange,
-  rules: readonly MatchRule[],
+  settings: Decisive = { match: [], people: { exclude: [] } },
 ): { readonly next: UserState | undefined; readonly dropped: number } {
   const before = current ?? undescribed(user);
   const stored = before.attributes;
   const all = joinedAttributes(before, newAttributes);
-  // The attributes for match rules, and the attribute that decides whether the memberships count.
-  const decisive = new Set([ACTIVE_ATTRIBUTE, ...rules.map(({ memberAttribute }) => memberAttribute)]);
+  // The attributes for match rules, and the attributes that decide whether the memberships count.
+  const rules = matchRules(settings);
+  const matched = rules.map(({ memberAttribute }) => memberAttribute);
+  const decisive = new Set([ACTIVE_ATTRIBUTE, ...matched, ...excludedBy(settings)]);
   const attributes = keptOf(all, decisive);
   const cut = [...newAttributes].filter(([name, register]) => storable(name, register) !== register);
   const dropped = all.size - attributes.size + cut.length;
@@ -301,7 +308,7 @@ const storable = (name: string, register: Register<string>): Register<string> =>
     : register;
 
 /**
- * Returns as many attributes as an item can have. Attributes in match rules come first, then the attributes with the
+ * Returns as many attributes as an item can have. Attributes that the settings name come first, then the attributes with the
  * latest stamps. The rank of a dropped attribute never rises, so the result does not depend on the order of arrival.
  */
 function keptOf(attributes: ReadonlyMap<string, Register<string>>, decisive: ReadonlySet<string>) {

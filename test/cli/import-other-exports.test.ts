@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { ACTIVE_ATTRIBUTE } from '../../shared/domain/active.ts';
 import { memberId } from '../../shared/domain/ids.ts';
 import { makeStamp, STAMP_ZERO } from '../../shared/domain/stamp.ts';
@@ -108,6 +109,30 @@ describe('import of files of other exporters', () => {
   });
 });
 
+describe('import of attributes that the settings name', () => {
+  it('the columns are read, excluded people are counted, and other columns are not read', async () => {
+    const { cli, snapshots, ports, connection } = await importing();
+    const settings = parseSettings({
+      ...connection.settings,
+      match: ['employeeNumber=employeeNumber'],
+      people: { exclude: ['type=guest', 'custom.Cost centre=x'] },
+    });
+    await ports.connections.save({ ...connection, settings });
+    const csv =
+      'Group,Email,User type,Employee number,Department\nNew,a@b.test,Guest,7,Ops\nNew,c@b.test,,8,Ops\n';
+    const shown = await cli(csv, '--dry-run');
+    expect(shown.stdout).toContain('1 added (+), 0 removed');
+    expect(shown.stdout).toContain('1 excluded (people.exclude)');
+    expect(shown.stdout).toContain('columns not read: Department');
+    expect((await snapshots(csv))[0]).toMatchObject({
+      members: [
+        { id: 'a@b.test', type: 'Guest', employeeNumber: '7' },
+        { id: 'c@b.test', type: '', employeeNumber: '8' },
+      ],
+    });
+  });
+});
+
 describe('import of an address that several members have', () => {
   const joined = (to: string, id: string) => ({
     type: 'group.member.added',
@@ -128,7 +153,7 @@ describe('import of an address that several members have', () => {
       attributes: new Map(Object.entries(erased)),
       deleted: STAMP_ZERO,
     };
-    await ports.users.join(connection.name, [change], []);
+    await ports.users.join(connection.name, [change]);
     clock.ms += 1_000;
     await publish(joined('00g1', 'm-ben-2'));
     await apply('00g1');

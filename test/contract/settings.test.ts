@@ -22,6 +22,7 @@ describe('default settings', () => {
       memberIdField: 'userId',
       match: ['email=workEmail'],
       includeStates: ['ACTIVE'],
+      people: { exclude: [] },
       mode: 'authoritative',
       onGroupDeleted: 'delete',
       fourEyes: false,

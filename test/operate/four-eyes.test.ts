@@ -180,6 +180,14 @@ describe('earlier action as the cause of a hold', () => {
       },
     ],
     [
+      'excludes people by an attribute',
+      async ({ deliver, set }: Company) => {
+        for (const user of EVERYBODY.slice(1)) await deliver({ user, type: 'guest' });
+        await set('ann', 'people.exclude', ['type=guest']);
+        await deliver();
+      },
+    ],
+    [
       'changes who counts as an employee while the group is paused for a month',
       async ({ as, deliver, ref, set, world }: Company) => {
         await pauseGroup(ref('g'), as('cid'));

@@ -76,6 +76,7 @@ const wanted = (users: string, over: Partial<Wanted> = {}): Wanted => ({
   state: 'present',
   group: { name: 'Eng', spokeId: 'g', users: new Map([...users].map((one) => [user(one), memberId(one)])) },
   count: users.length,
+  excluded: 0,
   pending: new Map(),
   whyNot: new Map(),
   membersByUser: new Map([...users].map((one) => [user(one), [{ member: memberId(one), revision: 1 }]])),

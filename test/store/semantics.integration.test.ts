@@ -183,9 +183,9 @@ it('a user keeps attributes with names such as constructor, and all other writes
   const names = ['constructor', '__proto__', 'toString', '%constructor', '%', 'email'];
   const attributes = new Map(names.map((name) => [name, { value: `of ${name}`, stamp }]));
   const changes = ['ann', 'bob'].map((id) => ({ user: memberId(id), attributes, deleted: STAMP_ZERO }));
-  const joined = await users.join(connection, changes, []);
+  const joined = await users.join(connection, changes);
   expect(joined.map((one) => 'state' in one)).toEqual([true, true]);
-  const again = await users.join(connection, changes, []);
+  const again = await users.join(connection, changes);
   expect(again).toEqual(joined);
   for (const user of (await users.read(connection, [memberId('ann'), memberId('bob')])).values())
     expect(user.attributes).toEqual(attributes);

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { matchRules } from '../../shared/contract/settings.ts';
 import { memberId, roleId } from '../../shared/domain/ids.ts';
 import type { Register } from '../../shared/domain/register.ts';
 import { STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
@@ -298,7 +297,7 @@ describe('deleted user', () => {
 
 describe('attributes of a user', () => {
   type Profile = Readonly<Record<string, readonly [stamp: number, value: string]>>;
-  const RULES = matchRules({ match: ['email=workEmail'] });
+  const SETTINGS = { match: ['email=workEmail'], people: { exclude: [] } };
 
   /** Returns the stored attributes after these events in this order, and the reported numbers of dropped attributes. */
   async function kept(profiles: readonly Profile[]) {
@@ -316,7 +315,7 @@ describe('attributes of a user', () => {
           { value, stamp: String(stamp).padStart(5, '0') as Stamp },
         ]),
       );
-      const [joined] = await users.join(CONNECTION, [{ user, attributes, deleted: STAMP_ZERO }], RULES);
+      const [joined] = await users.join(CONNECTION, [{ user, attributes, deleted: STAMP_ZERO }], SETTINGS);
       expect(joined).toHaveProperty('state');
     }
     const item = table.items.get(Object.values(userKey(CONNECTION, user)).join(' '));

@@ -21,6 +21,11 @@ export const texts: Readonly<Record<string, SettingText>> = {
     title: 'Employee states',
     text: 'Employees in these states may be members.',
   },
+  'people.exclude': {
+    section: 'matching',
+    title: 'Excluded people',
+    text: 'Conditions attribute=value, one per line, such as type=guest. People who meet one of them are in no group.',
+  },
   memberIdField: {
     section: 'matching',
     title: 'Id of members',

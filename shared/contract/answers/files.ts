@@ -30,6 +30,7 @@ const ImportComparison = z.object({
   added: count,
   removed: count,
   unmatched: count.describe('Added members without an employee, because no match rule finds one.'),
+  excluded: count.optional().describe('Members of the file that people.exclude leaves out.'),
   pending: z
     .array(z.object({ cause: PendingCause, count }))
     .optional()

@@ -33,8 +33,11 @@ export const GroupReport = z.object({
   platformId: nullable(text),
   version: Version,
   state: GroupStateName,
-  wanted: count.describe('The number of members in the directory, including pending members.'),
+  wanted: count.describe(
+    'The number of members in the directory, with pending and without excluded members.',
+  ),
   applied: count.describe('The number of members that the platform has confirmed.'),
+  excluded: count.describe('The number of members that people.exclude leaves out.'),
   users: z.array(text).describe('The users in the platform group as last written or read, sorted.'),
   pending: z.array(z.object({ id: text, cause: PendingCause, sinceMs: ms })),
   waiting: nullable(Waiting).describe('Why the changes are not written yet; null if none waits.'),

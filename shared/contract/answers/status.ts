@@ -81,6 +81,9 @@ export const StatusReport = z.object({
   credential: CredentialReport,
   groups: z.record(text, count).describe('Number of groups by state.'),
   pendingMembers: count,
+  excludedMembers: count.describe(
+    'Memberships that people.exclude leaves out. No other count includes them.',
+  ),
   /** The number of groups with changes that are not written to the platform yet. */
   backlog: count,
   oldestUnappliedMs: nullable(ms),

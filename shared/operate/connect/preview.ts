@@ -3,13 +3,13 @@ import { mayCreate } from '../../contract/group-policy.ts';
 import { fieldName, type MatchRule, matchForm, soughtValues } from '../../contract/match-rule.ts';
 import { renderName } from '../../contract/name-template.ts';
 import { type ConnectionSettings, matchRules } from '../../contract/settings.ts';
-import { isActive } from '../../domain/active.ts';
 import { groupExists, groupFloor, groupName, memberCounts } from '../../domain/group.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import { type ConnectionName, type MemberId, type PlatformGroupId, roleId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { clashFinder, type NamedGroup, withSpokeId } from '../../plan/names.ts';
 import { choosePerson, mayBeMember, type Role } from '../../plan/person.ts';
+import { whyUncounted } from '../../plan/removal-cause.ts';
 import { collectPages } from '../../sync/async-collections.ts';
 import { leftBehind } from '../../sync/claim-group.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
@@ -126,13 +126,17 @@ async function someMembers({ name, settings }: InspectInput, ports: ToolPorts) {
   for (const { ref } of await collectPages(ports.index.all(name))) {
     const state = await ports.groups.read(ref);
     if (state === undefined || !isWritten(state, settings)) continue;
-    for (const user of await membersOf(state, ports)) members.set(user.member, user);
+    for (const user of await membersOf(state, settings, ports)) members.set(user.member, user);
     if (members.size >= MEMBERS) break;
   }
   return [...members.values()];
 }
 
-async function membersOf({ ref, registers }: GroupState, { groups, users }: ToolPorts) {
+async function membersOf(
+  { ref, registers }: GroupState,
+  settings: ConnectionSettings,
+  { groups, users }: ToolPorts,
+) {
   const floor = groupFloor(registers);
   const stored = await groups.members(ref);
   const present = stored.filter((one) => memberCounts(one, floor, STAMP_ZERO)).slice(0, MEMBERS);
@@ -142,7 +146,8 @@ async function membersOf({ ref, registers }: GroupState, { groups, users }: Tool
   );
   return present.flatMap((one) => {
     const user = known.get(one.member);
-    return user && memberCounts(one, floor, user.floor) && isActive(user.attributes) ? user : [];
+    if (user === undefined || !memberCounts(one, floor, user.floor)) return [];
+    return whyUncounted(user.attributes, settings) === undefined ? user : [];
   });
 }
 

@@ -3,6 +3,7 @@ import { policyFor } from '../../contract/group-policy.ts';
 import type { MemberId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { isWhole, type ListedGroup } from '../../domain/view.ts';
+import { whyUncounted } from '../../plan/removal-cause.ts';
 import { mapConcurrently } from '../../sync/async-collections.ts';
 import type { ListedGroup as DirectoryListed } from '../../sync/directory/context.ts';
 import { groupsOfOtherSources, type OtherGroups, otherGroupsOf } from '../../sync/directory/context.ts';
@@ -157,7 +158,10 @@ async function membersOf(
     });
     if (whole === undefined) return 'the directory does not find the group';
     if (whole.isShort) return 'the directory lists fewer members than it counts';
-    return [...whole.users.values()].filter(({ isActive }) => isActive);
+    const { settings } = connection;
+    return [...whole.users.values()].filter(
+      (user) => whyUncounted(registersOf(user), settings) === undefined,
+    );
   } catch (error) {
     if (error instanceof DirectoryError && error.kind === 'odd') return error.message;
     throw error;
@@ -180,12 +184,12 @@ async function usersOf(members: readonly DirectoryUser[], comparing: Comparing) 
   return users;
 }
 
+const registersOf = (user: DirectoryUser) =>
+  new Map([...attributesOfUser(user)].map(([name, value]) => [name, { value, stamp: STAMP_ZERO }]));
+
 async function userOf(member: DirectoryUser, { connection, ports }: Comparing): Promise<string | undefined> {
-  const registers = [...attributesOfUser(member)].map(
-    ([name, value]) => [name, { value, stamp: STAMP_ZERO }] as const,
-  );
   const known = (await ports.users.read(connection.name, [member.id])).get(member.id);
-  const user = { ...(known ?? undescribed(member.id)), attributes: new Map(registers) };
+  const user = { ...(known ?? undescribed(member.id)), attributes: registersOf(member) };
   const { cause, person } = await currentEligibility(user, undefined, { connection, people: ports.people });
   if (cause !== 'solved' || person === undefined) return undefined;
   return connection.settings.memberIdField === 'userId' ? person.userId : person.role;

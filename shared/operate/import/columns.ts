@@ -1,5 +1,5 @@
 import { isAbout, type StateColumn, type StateRule, stateColumns } from './account-state.ts';
-import { type Column, type Heading, plainHeading, readHeading } from './headings.ts';
+import { attributeOf, type Column, type Heading, plainHeading, readHeading } from './headings.ts';
 
 /** The columns of a file, each by the index of its field (from 0). `isId` says whether a column contains ids. */
 export interface Layout {
@@ -11,6 +11,8 @@ export interface Layout {
   readonly group: GroupColumns | undefined;
   readonly member: MemberColumns;
   readonly states: readonly StateColumn[];
+  /** The attributes of people that the settings name, with their columns. */
+  readonly attributes: readonly { readonly name: string; readonly at: number }[];
 }
 
 interface GroupColumns {
@@ -56,11 +58,13 @@ interface HeaderOptions {
   readonly stateRules: readonly StateRule[] | null;
   /** True if `--group` names the group of every row. */
   readonly hasGroup: boolean;
+  /** The attributes that the settings name. */
+  readonly attributes: readonly string[];
 }
 
 export function layoutOf(
   fields: readonly string[],
-  { headings, hasGroup, stateRules }: HeaderOptions,
+  { headings, hasGroup, stateRules, attributes: named }: HeaderOptions,
 ): Layout | NoLayout {
   const given = givenPlaces(fields, headings ?? new Map());
   if ('problem' in given) return given;
@@ -92,7 +96,11 @@ export function layoutOf(
     return {
       problem: `--column-state: expected a heading of the file and a value, as in 'Status:On leave=active', got "${unused.text}" and ${shown(fields)}`,
     };
-  const read = [...own, ...states.map(({ at }) => at)];
+  const attributes = free.flatMap((field, at) => {
+    const name = attributeOf(field, named);
+    return name === undefined ? [] : [{ name, at }];
+  });
+  const read = [...own, ...[...states, ...attributes].map(({ at }) => at)];
   const ignored = fields.filter((field, at) => !read.includes(at) && field.trim() !== '');
   return {
     fields: fields.length,
@@ -101,6 +109,7 @@ export function layoutOf(
     group,
     member: columns,
     states,
+    attributes,
   };
 }
 

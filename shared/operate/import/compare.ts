@@ -8,12 +8,13 @@ import { makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { ListedGroup } from '../../domain/view.ts';
 import { EMPTIED_ALWAYS, isEmptied, judgeByLimits, NOTHING_REMOVED } from '../../plan/guard.ts';
 import { clashFinder } from '../../plan/names.ts';
+import { whyUncounted } from '../../plan/removal-cause.ts';
 import { mapConcurrently } from '../../sync/async-collections.ts';
 import { leftBehind } from '../../sync/claim-group.ts';
 import { currentEligibility } from '../../sync/match/resolve.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
-import { undescribed } from '../../sync/ports/desired.ts';
+import { type UserState, undescribed } from '../../sync/ports/desired.ts';
 import { failureIn } from '../../sync/ports/platform.ts';
 import { countSmallGroups } from '../../sync/small-groups.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
@@ -42,6 +43,7 @@ const nothingFound = () => ({
   added: 0,
   removed: 0,
   unmatched: 0,
+  excluded: 0,
   superseded: 0,
   /** The number of small groups that the import would empty without a hold. */
   emptied: 0,
@@ -69,9 +71,10 @@ export async function compareWithNow(
 ): Promise<ImportComparison> {
   const found = nothingFound();
   for await (const one of byGroup(rows)) await compareGroup(one, found, { ...comparing, connection, ports });
-  const { created, pending, emptied, smallGroups, otherSources, ...counted } = found;
+  const { created, pending, emptied, smallGroups, otherSources, excluded, ...counted } = found;
   return {
     ...counted,
+    ...(excluded > 0 && { excluded }),
     ...(otherSources.length > 0 && { otherSources }),
     pending: [...pending].map(([cause, count]) => ({ cause, count })),
     clashes: await clashesOf(created, connection, ports),
@@ -128,7 +131,7 @@ function note(
   found: Found,
 ): void {
   found[kind] += 1;
-  const email = members.get(member) || null;
+  const email = members.get(member)?.email || null;
   if (found[kind] <= LISTED) found.changes.push({ kind, group, groupName, member, email });
 }
 
@@ -158,25 +161,35 @@ interface Joining {
 }
 
 async function countJoining(
-  fresh: readonly (readonly [MemberId, string])[],
+  joining: readonly (readonly [MemberId, Row])[],
   { file, found, known, context: { connection, ports } }: Joining,
 ): Promise<void> {
-  const eligibilities = await mapConcurrently(READS_IN_FLIGHT, fresh, ([member, email]) => {
-    const attributes = new Map([['email', { value: email, stamp: STAMP_ZERO }]]);
-    const user = known.get(member) ?? { ...undescribed(member), ...(email !== '' && { attributes }) };
-    return currentEligibility(user, undefined, { connection, people: ports.people });
-  });
-  for (const [at, [member]] of fresh.entries()) {
+  const described = joining.map(([member, row]) => afterRow(known.get(member) ?? undescribed(member), row));
+  const fresh = described.filter(
+    ({ attributes }) => whyUncounted(attributes, connection.settings)?.cause !== 'excluded',
+  );
+  found.excluded += joining.length - fresh.length;
+  const eligibilities = await mapConcurrently(READS_IN_FLIGHT, fresh, (user) =>
+    currentEligibility(user, undefined, { connection, people: ports.people }),
+  );
+  for (const [at, { member }] of fresh.entries()) {
     note('added', member, file, found);
     const cause = eligibilities[at]?.cause ?? 'solved';
     if (cause === 'unknown') note('unmatched', member, file, found);
     if (cause !== 'solved') found.pending.set(cause, (found.pending.get(cause) ?? 0) + 1);
   }
-  const newcomers = fresh.flatMap(([member], at) => {
+  const newcomers = fresh.flatMap(({ member }, at) => {
     const person = eligibilities[at]?.person;
     return person === undefined || known.has(member) ? [] : [{ member, person }];
   });
   found.otherIds.push(...(await knownUnderOtherIds(newcomers, connection, ports)));
+}
+
+/** Returns a user with the attributes of a row. A known user keeps the address. */
+function afterRow(user: UserState, { email, attributes }: Row): UserState {
+  const values = { ...(user.attributes.size === 0 && email !== '' && { email }), ...attributes };
+  const given = Object.entries(values).map(([name, value]) => [name, { value, stamp: STAMP_ZERO }] as const);
+  return { ...user, attributes: new Map([...user.attributes, ...given]) };
 }
 
 /**
@@ -249,17 +262,18 @@ async function readNow(ref: GroupRef, members: readonly MemberId[], ports: Compa
 interface FileGroup {
   readonly group: string;
   readonly groupName: string;
-  readonly members: Map<MemberId, string>;
+  readonly members: Map<MemberId, Row>;
 }
 
 async function* byGroup(rows: AsyncIterable<Row>): AsyncGenerator<FileGroup> {
   let current: FileGroup | undefined;
-  for await (const { group, name, member, email } of rows) {
+  for await (const row of rows) {
+    const { group, name, member } = row;
     if (current?.group !== group) {
       if (current !== undefined) yield current;
       current = { group, groupName: name, members: new Map() };
     }
-    if (member !== '') current.members.set(memberId(member), email);
+    if (member !== '') current.members.set(memberId(member), row);
   }
   if (current !== undefined) yield current;
 }

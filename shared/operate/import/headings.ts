@@ -1,3 +1,5 @@
+import { CUSTOM_PREFIX } from '../../contract/exclusion.ts';
+
 export type Column = 'group id' | 'group' | 'group name' | 'member id' | 'id' | 'login' | 'email' | 'type';
 
 export interface Heading {
@@ -71,6 +73,13 @@ export function readHeading(field: string): Heading | undefined {
     }
   }
   return undefined;
+}
+
+/** Returns the attribute of these that a heading means: `Department`, `Employee number`, or `User type` for `type`. */
+export function attributeOf(field: string, named: readonly string[]): string | undefined {
+  const heading = (name: string) =>
+    name === 'type' ? 'usertype' : plainHeading(name.replace(CUSTOM_PREFIX, ''));
+  return named.find((name) => spellingsOf(field).includes(heading(name)));
 }
 
 /** Returns the texts outside and inside brackets, as in "Member object ID or UPN [memberObjectIdOrUpn] Required". */

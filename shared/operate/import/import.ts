@@ -33,6 +33,7 @@ interface ImportOptions {
   readonly directory: Directory;
   readonly stateRules?: readonly StateRule[] | undefined;
   readonly decideStates: Reading['decideStates'];
+  readonly attributes?: Reading['attributes'];
   readonly compare?:
     | ((rows: AsyncIterable<Row>, asOf: string) => Promise<ImportComparison | undefined>)
     | undefined;
@@ -115,14 +116,18 @@ function placeInTime(asOf: string | undefined, nowMs: number): string {
   );
 }
 
-/** Checks that all lines of a member of a group have the same e-mail. */
+/** Checks that all lines of a member of a group have the same e-mail and attributes. */
 async function findDuplicates(rowSort: RowSort) {
   const errors = createErrors();
   let before: Row | undefined;
   for await (const row of rowSort.sorted()) {
     const isSame = before?.group === row.group && before.member === row.member;
-    if (isSame && before !== undefined && before.email !== row.email) {
-      const message = `expected the same email as in line ${before.line} for the same member, got another email`;
+    const isOther = (key: 'email' | 'attributes') =>
+      JSON.stringify(before?.[key]) !== JSON.stringify(row[key]);
+    for (const key of ['email', 'attributes'] as const) {
+      if (!isSame || before === undefined || !isOther(key)) continue;
+      const what = key === 'email' ? 'email' : 'values of attributes';
+      const message = `expected the same ${what} as in line ${before.line} for the same member, got another ${what}`;
       errors.add(row.line, message);
     }
     before = row;

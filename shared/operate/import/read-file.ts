@@ -28,6 +28,8 @@ export interface Reading {
   readonly group?: NamedGroup | undefined;
   readonly directory: Directory;
   readonly stateRules?: readonly StateRule[] | undefined;
+  /** The attributes of people that are read if the file has them. */
+  readonly attributes?: readonly string[] | undefined;
   /** Decides about states of accounts that import does not know. @returns the values of inactive accounts */
   readonly decideStates: (unknown: readonly UnknownState[]) => Promise<ReadonlySet<UnknownState>>;
 }
@@ -72,6 +74,7 @@ export async function readAll(
     headings,
     stateRules: kind === 'remove' ? null : stateRules,
     hasGroup: given !== undefined,
+    attributes: reading.attributes ?? [],
   });
   if ('message' in first) {
     // Without a layout, no further line can be read.

@@ -24,12 +24,14 @@ const AS_DOCUMENTED: Layout = {
   group: { at: 0, isId: true, name: 1 },
   member: { at: 2, isId: true, mayBeName: false, email: 3, login: undefined, type: undefined },
   states: [],
+  attributes: [],
 };
 
 export interface LayoutOptions {
   readonly headings?: Headings | undefined;
   readonly stateRules: readonly StateRule[] | null;
   readonly hasGroup: boolean;
+  readonly attributes: readonly string[];
 }
 
 /** The reason why a file cannot be read, with options that solve the problem, if they are certain. */
@@ -107,6 +109,8 @@ export interface Row {
   readonly member: string;
   /** Empty if the file has no address for the member. */
   readonly email: string;
+  /** The attributes that the settings name, if the file has their columns. An empty value ends an earlier value. */
+  readonly attributes?: Readonly<Record<string, string>>;
 }
 
 export type ReadRow = Row & {
@@ -117,6 +121,8 @@ export type ReadRow = Row & {
 };
 
 const MAX_EMAIL_LENGTH = 320;
+/** The longest value of an attribute, in characters. In UTF-8, it is shorter than `MAX_ATTRIBUTE_BYTES`. */
+const MAX_VALUE = 256;
 const ADDRESS = /^[^\s@,;<>]+@[^\s@,;<>]+$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds control characters
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\ufffe\uffff]|\p{Surrogate}/u;
@@ -149,7 +155,17 @@ export function readRow(
   const account = isPerson ? accountOf(layout.states, field, today) : ACTIVE;
   const isRead = isPerson && account.off === undefined;
   const person = isRead ? personOf(field, member) : NO_ONE;
-  const row = { line, group: field(group?.at), name: field(group?.name), ...person, isPerson, account };
+  const named = layout.attributes.map(({ name, at }) => [name, field(at)]);
+  const attributes = named.length > 0 && { attributes: Object.fromEntries(named) };
+  const row = {
+    line,
+    group: field(group?.at),
+    name: field(group?.name),
+    ...person,
+    ...attributes,
+    isPerson,
+    account,
+  };
   const message = isRead && row.member === '' ? lackOfMember(row, layout) : problemOf(row, layout);
   return message === undefined ? row : { line, message };
 }
@@ -184,7 +200,7 @@ function plainAddress(text: string): string {
   return /^[^<>]*<([^<>]+)>$/.exec(visible)?.[1]?.trim() ?? visible.replace(/^mailto:/i, '');
 }
 
-function problemOf({ group, name, member, email }: Row, layout: Layout): string | undefined {
+function problemOf({ group, name, member, email, attributes = {} }: Row, layout: Layout) {
   const hasName = layout.group?.name !== undefined;
   return (
     (layout.group === undefined ? undefined : idProblem('group id', group, 1)) ??
@@ -196,7 +212,8 @@ function problemOf({ group, name, member, email }: Row, layout: Layout): string 
     (email !== '' && !isAddress(email)
       ? `expected an e-mail address, got "${email.slice(0, 80)}"`
       : undefined) ??
-    (member === '' && email !== '' ? 'expected a member id next to the email' : undefined)
+    (member === '' && email !== '' ? 'expected a member id next to the email' : undefined) ??
+    Object.entries(attributes).flatMap(([key, value]) => lengthProblem(key, value, 0, MAX_VALUE) ?? [])[0]
   );
 }
 

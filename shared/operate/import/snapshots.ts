@@ -10,8 +10,8 @@ const PART_BYTES = 8_000;
 const MEMBER_OVERHEAD = 20;
 
 /** Returns an upper bound for the bytes of a row's member in a message. */
-export const weightOf = ({ member, email }: Pick<Row, 'member' | 'email'>): number =>
-  Buffer.byteLength(JSON.stringify([member, email])) + MEMBER_OVERHEAD;
+export const weightOf = ({ member, email, attributes }: Omit<Row, 'line' | 'group' | 'name'>): number =>
+  Buffer.byteLength(JSON.stringify([member, email, attributes])) + MEMBER_OVERHEAD;
 
 interface Cutting {
   readonly weights: (group: string) => number;
@@ -31,7 +31,7 @@ interface OpenPart {
   readonly group: string;
   readonly name: string;
   readonly index: number;
-  readonly members: { id: string; email?: string }[];
+  readonly members: object[];
 }
 
 /**
@@ -74,7 +74,11 @@ async function* partsOf(rows: AsyncIterable<Row>): AsyncGenerator<OpenPart> {
  */
 const addsMember = ({ member }: Row, last: string): boolean => member !== '' && member !== last;
 
-const memberOf = ({ member: id, email }: Row) => (email === '' ? { id } : { id, email });
+const memberOf = ({ member: id, email, attributes }: Row) => ({
+  ...attributes,
+  id,
+  ...(email !== '' && { email }),
+});
 
 const partOf = (weight: number): number => Math.floor((weight - 1) / PART_BYTES);
 

@@ -10,6 +10,8 @@ const NEEDED: readonly Attribute[] = [
   plural('emails', 'E-mail addresses.', ['work', 'home', 'other']),
 ];
 const EMPLOYEE_NUMBER = text('employeeNumber', 'Number of the employee.');
+const USER_TYPE = text('userType', 'Relation to the organisation.');
+const DEPARTMENT = text('department', 'Department.');
 
 const complex = (name: string, description: string, subAttributes: readonly Attribute[]) =>
   attribute('complex', name, description, { subAttributes });
@@ -48,7 +50,7 @@ const PROFILE: readonly Attribute[] = [
   text('nickName', 'Casual name.'),
   attribute('reference', 'profileUrl', 'Address of a profile page.', { referenceTypes: ['external'] }),
   text('title', 'Job title.'),
-  text('userType', 'Relation to the organisation.'),
+  USER_TYPE,
   text('preferredLanguage', 'Language.'),
   text('locale', 'Locale.'),
   text('timezone', 'Time zone.'),
@@ -65,7 +67,7 @@ const ENTERPRISE_PROFILE: readonly Attribute[] = [
   text('costCenter', 'Cost centre.'),
   text('organization', 'Organisation.'),
   text('division', 'Division.'),
-  text('department', 'Department.'),
+  DEPARTMENT,
   complex('manager', 'The manager.', [
     text('value', 'Id of the manager.', { caseExact: true }),
     attribute('reference', '$ref', 'URL of the user resource of the manager.', { referenceTypes: ['User'] }),
@@ -115,4 +117,9 @@ export const FULL_USER = [
 ] as const;
 /** All attributes that a client can send (RFC 7643 section 4.1). */
 export const NAMED_USER = user([...FULL_USER[0].attributes, PASSWORD]);
-export const LEAN_USER = [user([...NEEDED, GROUPS]), enterprise([EMPLOYEE_NUMBER])] as const;
+/** Returns the schemas without the profile. `type` and `department` are attributes of `people.exclude`. */
+export const leanUser = (named: readonly string[]) =>
+  [
+    user([...NEEDED, ...(named.includes('type') ? [USER_TYPE] : []), GROUPS]),
+    enterprise([EMPLOYEE_NUMBER, ...(named.includes('department') ? [DEPARTMENT] : [])]),
+  ] as const;

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import { matchRules } from '../../contract/settings.ts';
-import { isActive } from '../../domain/active.ts';
 import { attributesOf, type ConnectionFold, type GroupFold, type UserFold } from '../../domain/fold.ts';
 import type { ChangedMember } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId } from '../../domain/ids.ts';
 import type { Presence, Register } from '../../domain/register.ts';
 import { laterStamp, STAMP_ZERO } from '../../domain/stamp.ts';
+import { whyUncounted } from '../../plan/removal-cause.ts';
 import { mapConcurrently } from '../async-collections.ts';
 import { fanOutUser } from '../fan-out.ts';
 import { boundToOf, resolveUsers, soughtBy } from '../match/resolve.ts';
@@ -234,7 +233,6 @@ async function storeUsers(
   const { ports, origins, failures } = batch;
   if (named.length === 0) return [];
   const current = now ?? (await ports.connections.current(connection));
-  const rules = current === undefined ? [] : matchRules(current.settings);
   const present = presentIn(groups.values());
   const stored: UserState[] = [];
   for (const some of slicesOf(named)) {
@@ -247,7 +245,7 @@ async function storeUsers(
       const changes = some.map((fold) => {
         return { ...fold, attributes: attributesOf(fold), boundTo: found?.get(fold.user) };
       });
-      return ports.users.join(connection, changes, rules, before);
+      return ports.users.join(connection, changes, current?.settings, before);
     };
     const joined: readonly JoinedUser[] = isOver(batch)
       ? ids.map((user) => ({ user, cause: TIME_IS_UP }))
@@ -277,7 +275,7 @@ async function firstBindings(
   const users = named
     .filter(({ user }) => !known.has(user) && present.has(user))
     .map((fold) => ({ ...undescribed(fold.user), attributes: attributesOf(fold) }))
-    .filter(({ attributes }) => isActive(attributes));
+    .filter(({ attributes }) => whyUncounted(attributes, now.settings) === undefined);
   const sought = users.flatMap((user) => soughtBy(user, now).slice(0, 1));
   const ahead = await people.ahead(now.name, sought).catch(() => ({}));
   const bindings = new Map<MemberId, BoundTo>();

@@ -1,10 +1,10 @@
-import { isActive } from '../../domain/active.ts';
 import { groupFloor, memberCounts } from '../../domain/group.ts';
 import { type MemberId, memberId, type PlatformUserId, platformUserId } from '../../domain/ids.ts';
 import type { Stamp } from '../../domain/stamp.ts';
 import type { View } from '../../domain/view.ts';
 import type { Facts, Views, Wanted, WantedMember } from '../../plan/facts.ts';
 import { modeOf } from '../../plan/marks.ts';
+import { whyUncounted } from '../../plan/removal-cause.ts';
 import { treatmentOf } from '../../plan/treatment.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type UserState, undescribed } from '../ports/desired.ts';
@@ -78,12 +78,13 @@ export async function membersAfter(
   const changes = changedMembers.flatMap(({ member, left }) => {
     const id = memberId(member);
     const user = users.get(id) ?? undescribed(id);
+    const uncounted = whyUncounted(user.attributes, settings)?.cause;
     const counts = (stamp: Stamp | undefined) =>
       stamp !== undefined &&
       memberCounts({ value: 'present', stamp }, floor, user.floor) &&
-      isActive(user.attributes);
+      uncounted !== 'suspended';
     const isIn = counts(registers.find((one) => one.member === member && one.value === 'present')?.stamp);
-    return isIn || counts(left) ? [{ user, isIn }] : [];
+    return isIn || counts(left) ? [{ user, isIn, isExcluded: uncounted === 'excluded' }] : [];
   });
   const isPending = registers.some(({ pending }) => pending !== undefined);
   if (base === undefined || isUnsure(base, facts) || changes.some(isOdd) || isPending) return undefined;
@@ -112,11 +113,12 @@ const unchangedIn = ({ users }: View): Map<PlatformUserId, readonly WantedMember
 const isUnsure = (base: View, facts: Facts): boolean =>
   base.waits !== undefined || base.unshown !== undefined || modeOf(base) !== treatmentOf(facts).mode;
 
-/** Whether the member must be matched again, or has left the group and has no known role. */
-const isOdd = ({ user, isIn }: MemberChange): boolean =>
-  user.review === true || (!isIn && user.role === undefined);
+/** Whether the member is excluded, must be matched again, or has left the group and has no known role. */
+const isOdd = ({ user, isIn, isExcluded }: MemberChange): boolean =>
+  isExcluded || user.review === true || (!isIn && user.role === undefined);
 
 interface MemberChange {
   readonly user: UserState;
   readonly isIn: boolean;
+  readonly isExcluded: boolean;
 }

@@ -9,7 +9,13 @@ import { memberId, platformUserId, roleId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
 import type { Facts, PendingMember, Wanted, WantedMember } from '../../plan/facts.ts';
-import { boundUser, endedMembers, removalCauseOf, type WhyNot } from '../../plan/removal-cause.ts';
+import {
+  boundUser,
+  endedMembers,
+  removalCauseOf,
+  type WhyNot,
+  whyUncounted,
+} from '../../plan/removal-cause.ts';
 import { NO_WRITES } from '../../plan/uncertain.ts';
 import { mapConcurrently } from '../async-collections.ts';
 import { copyOf } from '../fan-out.ts';
@@ -71,10 +77,10 @@ function causesOf(
     const user = users.get(member) ?? { ...undescribed(member), ...register.user };
     const cause = removalCauseOf(ofGroup, register, {
       floor: user.floor,
-      isActive: isActive(user.attributes),
+      uncounted: whyUncounted(user.attributes, settings),
     });
     const id = boundUser(user, settings);
-    if (id !== undefined && cause !== undefined && !causes.has(id)) causes.set(id, { member, cause });
+    if (id !== undefined && cause !== undefined && !causes.has(id)) causes.set(id, { member, ...cause });
   }
   return causes;
 }
@@ -116,7 +122,9 @@ export async function readPart(
   const group = groupOf(desired, membersByUser, connection);
   const empty = withoutMembers('present', registers);
   const whyNot = causesOf(facts.state, registers, users, connection);
-  const wanted: Wanted = { ...empty, isPart: true, count: membersByUser.size, whyNot, membersByUser, group };
+  const { excluded = 0 } = facts.state.counts ?? {};
+  const counts = { count: membersByUser.size, excluded };
+  const wanted: Wanted = { ...empty, ...counts, isPart: true, whyNot, membersByUser, group };
   return { wanted, views: { base, ...NO_WRITES, isUnreadable: false } };
 }
 
@@ -171,6 +179,7 @@ export async function readWanted(state: GroupState, reading: Reading): Promise<W
     ]),
     state: 'present',
     count: users.length,
+    excluded: named.filter(({ isMember, uncounted }) => isMember && uncounted === 'excluded').length,
     registers,
     userFloors: new Map(deleted.map(({ user }) => [user.member, user.floor])),
     group: groupOf(desired, placed.membersByUser, reading.connection),
@@ -202,6 +211,7 @@ const withoutMembers = (state: Wanted['state'], registers: readonly StoredMember
   state,
   group: undefined,
   count: 0,
+  excluded: 0,
   pending: new Map(),
   whyNot: new Map(),
   membersByUser: new Map(),
@@ -235,8 +245,8 @@ export async function readLeavers({ wanted, state }: Facts, reading: Reading): P
 }
 
 /**
- * Returns the users of the present registers, and whether they count as members. If a copy has a role, the item of the
- * user is not read.
+ * Returns the users of the present registers, and why they do not count as members. If a copy has a role, the item of
+ * the user is not read. A copy has no attributes, so with conditions that exclude people, each item is read.
  */
 async function usersNamed(
   state: GroupState,
@@ -245,13 +255,18 @@ async function usersNamed(
 ) {
   const floor = groupFloor(state.registers);
   const present = registers.filter((register) => memberCounts(register, floor, STAMP_ZERO));
-  const uncopied = present.filter(({ user }) => user?.role === undefined).map(({ member }) => member);
+  const isCopied = ({ user }: StoredMember) => user?.role !== undefined && !excludesPeople(connection);
+  const uncopied = present.filter((one) => !isCopied(one)).map(({ member }) => member);
   const [read] = await Promise.all([ports.users.read(connection.name, uncopied), confirm?.()]);
   return present.map((register) => {
     const user = read.get(register.member) ?? { ...undescribed(register.member), ...register.user };
-    return { register, user, counts: memberCounts(register, floor, user.floor) && isActive(user.attributes) };
+    const uncounted = whyUncounted(user.attributes, connection.settings)?.cause;
+    const isMember = memberCounts(register, floor, user.floor);
+    return { register, user, uncounted, isMember, counts: isMember && uncounted === undefined };
   });
 }
+
+const excludesPeople = ({ settings }: Connection): boolean => settings.people.exclude.length > 0;
 
 /**
  * In a large group, copies the role of each user to the user's member register. Each copy costs one write, and saves a
@@ -261,10 +276,10 @@ async function rememberRoles(
   state: GroupState,
   users: readonly UserState[],
   resolutions: ReadonlyMap<MemberId, Resolution>,
-  { ports }: Reading,
+  { ports, connection }: Reading,
 ): Promise<void> {
   const { copyToMember } = ports.users;
-  if (copyToMember === undefined || users.length < LARGE_GROUP) return;
+  if (copyToMember === undefined || users.length < LARGE_GROUP || excludesPeople(connection)) return;
   await mapConcurrently(WRITES_IN_FLIGHT, users, async (user) => {
     const resolution = resolutions.get(user.member);
     // If no event has described the user, the user has no revision. A later fan-out could then not recognise an old

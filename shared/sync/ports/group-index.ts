@@ -8,6 +8,7 @@ export interface GroupSummary {
   readonly settled?: SettledState;
   /** The number of members that the platform showed when the group was settled. */
   readonly applied?: number;
+  readonly excluded?: number;
   readonly dirtySinceMs?: number;
   readonly failedAtMs?: number;
   readonly pausedAtMs?: number;

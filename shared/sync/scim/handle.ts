@@ -1,3 +1,4 @@
+import { excludedBy } from '../../contract/exclusion.ts';
 import { parseJson } from '../../contract/json.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import { badRequest, SCIM_MEDIA_TYPE, ScimError } from '../../scim/errors.ts';
@@ -63,14 +64,16 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
       const { headers, origin } = request;
       const query = readQueryString(request.query);
       const actor = { kind: 'scim', id: prefixOf(token) ?? '' } as const;
-      const types = resourceTypes(owner.settings.scim.storeProfile, owner.settings.nested === 'flatten');
+      const { settings } = owner;
+      const isNesting = settings.nested === 'flatten';
+      const types = resourceTypes(settings.scim.storeProfile, isNesting, excludedBy(settings));
       const baseUrl = `${origin}${SCIM_PATH}`;
       return route(
         { method, path, query, headers, body },
         {
           ports,
           connection: owner.name,
-          settings: owner.settings,
+          settings,
           admitted,
           actor,
           types,

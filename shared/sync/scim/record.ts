@@ -82,8 +82,16 @@ export function factsOf(resource: ScimResource): DirectoryChange {
   };
 }
 
-/** The attributes for match rules, under their names in events. */
-const MATCHED_ATTRIBUTES = ['userName', 'email', OTHER_EMAILS, 'externalId', 'employeeNumber'] as const;
+/** The attributes for `match` and `people.exclude`, under their names in events. */
+const STORED_ATTRIBUTES = [
+  'userName',
+  'email',
+  OTHER_EMAILS,
+  'externalId',
+  'employeeNumber',
+  'type',
+  'department',
+] as const;
 
 const ENTERPRISE = FULL_USER[1].id;
 
@@ -101,6 +109,8 @@ function userChange({ id, attributes }: ScimResource): DirectoryChange {
     [OTHER_EMAILS, listed(others)],
     ['externalId', text(attributes['externalId'])],
     ['employeeNumber', text(extension(attributes)['employeeNumber'])],
+    ['type', text(attributes['userType'])],
+    ['department', text(extension(attributes)['department'])],
   ]);
   const { active } = attributes;
   if (active !== undefined) facts.set(ACTIVE_ATTRIBUTE, active === false ? 'false' : 'true');
@@ -114,7 +124,7 @@ function userChange({ id, attributes }: ScimResource): DirectoryChange {
  */
 export function userEnd({ id }: ScimResource): readonly DirectoryChange[] {
   const user = memberId(id);
-  const attributes = new Map(MATCHED_ATTRIBUTES.map((name): [string, string] => [name, '']));
+  const attributes = new Map(STORED_ATTRIBUTES.map((name): [string, string] => [name, '']));
   attributes.set(ACTIVE_ATTRIBUTE, 'false');
   return [
     { kind: 'user.deleted', user },

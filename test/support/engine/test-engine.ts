@@ -20,6 +20,7 @@ export type DirectoryEvent =
       readonly user: string;
       readonly email?: string;
       readonly otherEmails?: string;
+      readonly type?: string;
       readonly 'scim:active'?: 'true' | 'false';
     };
 

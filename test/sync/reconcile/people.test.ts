@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { matchRules } from '../../../shared/contract/settings.ts';
 import type { PendingCause } from '../../../shared/domain/group-state.ts';
 import { type GroupRef, type MemberId, memberId, roleId } from '../../../shared/domain/ids.ts';
 import { STAMP_ZERO, type Stamp } from '../../../shared/domain/stamp.ts';
@@ -58,7 +57,7 @@ const putMember = (world: Company, ref: GroupRef, member: MemberId) =>
 function tellAddress(world: Company, value: string, stamp: string) {
   const attributes = new Map([['email', { value, stamp: stamp as Stamp }]]);
   const user = { user: ANN, attributes, deleted: STAMP_ZERO };
-  return world.ports.users.join(CONNECTION, [user], matchRules({ match: ['email=workEmail'] }));
+  return world.ports.users.join(CONNECTION, [user], world.connection.settings);
 }
 /** Adds a member with Ann's address to group `g`. The member is marked as pending if `pending` is given. */
 async function withMember(world: Company, pending?: PendingCause, personRevision?: number) {

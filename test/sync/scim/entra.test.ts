@@ -78,6 +78,8 @@ describe('users of Entra ID', () => {
       otherEmails: '',
       externalId: 'ext-u1@acme.test',
       employeeNumber: '7',
+      type: '',
+      department: '',
       'scim:active': 'true',
     });
     await entra.patch(`/Users/${u1}`, [

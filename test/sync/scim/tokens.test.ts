@@ -171,6 +171,19 @@ describe('stored attributes of a SCIM user', () => {
     expect(Object.keys(patched.body).sort()).toEqual(names);
   });
 
+  it('the server stores the type and department of users only while people.exclude names them', async () => {
+    const world = createWorld({ settings: { people: { exclude: ['type=guest', 'department=robots'] } } });
+    const client = await world.client();
+    const { id } = (await client.post('/Users', { ...ann, userType: 'Guest' })).body;
+    const values = [...((await world.ports.users.read(DEFAULT, [id])).get(id)?.attributes ?? [])];
+    expect(Object.fromEntries(values.map(([name, { value }]) => [name, value]))).toMatchObject({
+      type: 'Guest',
+      department: 'Secret Projects',
+    });
+    await client.put(`/Users/${id}`, { ...ann, [ENTERPRISE]: {} });
+    expect(storedText(world)).not.toContain('Secret Projects');
+  });
+
   it.each(['deleted', 'forgotten', 'erased by the command line'] as const)(
     'the server removes all stored attributes when the user is %s',
     async (end) => {
@@ -181,7 +194,7 @@ describe('stored attributes of a SCIM user', () => {
       if (end === 'deleted') await client.delete(`/Users/${id}`);
       else if (end === 'forgotten') {
         expect(await forgetScimUser(DEFAULT, id, world.ports)).toBe(true);
-        expect(await world.ports.users.forget(DEFAULT, id, 0)).toBe(5);
+        expect(await world.ports.users.forget(DEFAULT, id, 0)).toBe(6);
         expect(await forgetScimUser(DEFAULT, id, world.ports)).toBe(false);
       } else {
         const audit = createAuditLog(world.table);
