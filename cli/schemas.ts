@@ -181,6 +181,7 @@ export const OUTPUT_SCHEMAS = {
   }),
   block: BlockReport,
   unblock: UnblockReport,
+  restated: z.object({ restated: text.describe('The group, or the connection.'), groups: count }),
   pause: z.object({ paused: text.describe('The group, or the connection.'), reason: nullable(text) }),
   resume: z.object({
     resumed: text.describe('The group, or the connection.'),

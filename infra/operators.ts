@@ -27,7 +27,7 @@ import type { Settings } from './settings.ts';
 type Right = readonly [on: keyof ReturnType<typeof namesOf>, ...actions: string[]];
 
 const VIEWER_RIGHTS: readonly Right[] = [
-  ['table', 'dynamodb:BatchGetItem', 'dynamodb:Query'],
+  ['table', 'dynamodb:BatchGetItem', 'dynamodb:Query', 'dynamodb:DescribeTable'],
   ['index', 'dynamodb:Query'],
   ['queues', 'sqs:GetQueueUrl', 'sqs:GetQueueAttributes'],
   // To read a dead-lettered message, a command receives the message and makes it visible again.
@@ -51,7 +51,7 @@ const RIGHTS_BY_ROLE: Readonly<Record<'viewer' | 'approver' | 'operator', readon
   operator: [
     ...VIEWER_RIGHTS,
     ['table', ...WRITE],
-    ['table', 'dynamodb:Scan', 'dynamodb:DescribeTable'],
+    ['table', 'dynamodb:Scan'],
     ['apply', 'sqs:SendMessage'],
     ['table', 'dynamodb:DescribeTimeToLive', 'dynamodb:DescribeContinuousBackups'],
     ['events', 'sqs:SendMessage'],
@@ -165,6 +165,7 @@ export class Operators extends Construct {
  * share the queues.
  */
 const CONNECTION_VIEWER_RIGHTS: readonly Right[] = [
+  ['table', 'dynamodb:DescribeTable'],
   ['queues', 'sqs:GetQueueUrl', 'sqs:GetQueueAttributes'],
   ['ingest', 'lambda:GetFunctionConfiguration'],
 ];

@@ -34,8 +34,18 @@ export interface Permissions {
  */
 const CONSUME = ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'] as const;
 const SEND = ['SendMessage'] as const;
-/** Reads and writes are combined into batches. A conditional write cannot be in a batch. */
-const READ_AND_WRITE = ['BatchGetItem', 'Query', 'BatchWriteItem', 'PutItem', 'UpdateItem'] as const;
+/**
+ * Reads and writes are combined into batches. A conditional write cannot be in a batch. `DescribeTable` shows the id of
+ * the table, which a restore changes.
+ */
+const READ_AND_WRITE = [
+  'DescribeTable',
+  'BatchGetItem',
+  'Query',
+  'BatchWriteItem',
+  'PutItem',
+  'UpdateItem',
+] as const;
 const READ_WRITE_AND_DELETE = [...READ_AND_WRITE, 'DeleteItem'] as const;
 /** Writing is necessary, because a function refreshes an expired OAuth token and stores the new token. */
 const USE_CREDENTIAL = ['GetSecretValue', 'PutSecretValue'] as const;
@@ -77,7 +87,7 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
   scim: { table: READ_WRITE_AND_DELETE, index: [], queues: { apply: SEND }, secrets: [] },
   // The function compares a directory with desired state and sends events. It does not call the platform.
   directory: {
-    table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
+    table: ['DescribeTable', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
     index: ['Query'],
     queues: { reader: SEND },
     secrets: ['GetSecretValue'],

@@ -50,6 +50,7 @@ export function requestsOf(worker: Worker, faultOf: (isRead: boolean) => AwsFaul
 export function tableOf(table: MemoryTable, worker: Worker, faultOf: (isRead: boolean) => AwsFault): Table {
   const { ask, write } = requestsOf(worker, faultOf, () => new StoreError('the table did not answer'));
   return {
+    identity: () => table.identity(),
     async get(key) {
       await ask(`get ${kindOf(key)}`);
       return table.look(key);

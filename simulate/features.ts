@@ -67,6 +67,7 @@ const ACTIONS = {
   rebind: ['operator:rebind'],
   reconnect: without('connect in a run that has the connection'),
   release: ['operator:release'],
+  restated: without('follows a restore of the table, which has scenarios of its own'),
   resume: ['operator:resume', 'operator:resume_all'],
   scim_client_create: ['operator:new_client'],
   scim_client_revoke: without('requests are refused before they reach a group'),
@@ -78,7 +79,7 @@ const ACTIONS = {
 } as const satisfies Readonly<Record<Named, readonly string[] | Without>>;
 
 /*
- * Not in the product yet, so no feature: the restore of the table to an earlier instant, and the undo of an action.
+ * Not in the product yet, so no feature: the undo of an action. A restore of the table has scenarios of its own.
  */
 
 /** The settings. The first value of a run is a feature of all its groups; a change is a `set:` of `ACTIONS`. */

@@ -1,5 +1,14 @@
 import { TABLE } from '../shared/contract/topology.ts';
-import type { Condition, Item, Key, Part, QueryRequest, Table, WriteOutcome } from '../shared/store/table.ts';
+import type {
+  Condition,
+  Item,
+  Key,
+  Part,
+  QueryRequest,
+  Table,
+  TableIdentity,
+  WriteOutcome,
+} from '../shared/store/table.ts';
 import { UnstorableError } from '../shared/sync/ports/store-errors.ts';
 import {
   type IndexEntry,
@@ -71,12 +80,18 @@ export class MemoryTable implements Table {
   readonly #late: { readonly dueMs: number; readonly run: () => void }[] = [];
   readonly #options: MemoryTableOptions;
   readonly keysAtOnce: number;
+  /** A restore of the table sets another identity. */
+  restored: TableIdentity = { id: 'first', createdAtMs: 0 };
 
   constructor(options: MemoryTableOptions | MemoryTableOptions['before'] = {}) {
     this.#options = typeof options === 'function' ? { before: options } : options;
     this.keysAtOnce = this.#options.keysAtOnce ?? 100;
     const isLate = (this.#options.indexLag ?? NO_LAG).ms > 0;
     this.#replicas = Array.from({ length: isLate ? 2 : 1 }, () => new Map<string, Partition>());
+  }
+
+  async identity(): Promise<TableIdentity> {
+    return this.restored;
   }
 
   async get(key: Key): Promise<Item | undefined> {

@@ -43,6 +43,7 @@ export type Ask = ReturnType<typeof connectToParent>['ask'];
 /** Returns a table whose requests the parent process answers. */
 export function tableThrough(ask: Ask): Table {
   return {
+    identity: async () => ({ id: 'bench', createdAtMs: 0 }),
     get: (key) => ask('get', key),
     async getMany(keys) {
       const found = [];

@@ -73,6 +73,7 @@ export async function createRig(options: RigOptions) {
   });
   let active: Table = direct;
   const table: Table = {
+    identity: () => active.identity(),
     get: (key) => active.get(key),
     getMany: (keys) => active.getMany(keys),
     query: (request) => active.query(request),

@@ -8,10 +8,11 @@ import {
   resumeConnection,
   resumeGroup,
 } from '../../shared/operate/pausing.ts';
+import { acceptRestored, endRestore } from '../../shared/operate/restated.ts';
 import { formatGate, readStatus } from '../../shared/operate/status.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Act, Context } from '../context.ts';
-import { EXIT } from '../io.ts';
+import { EXIT, UsageError } from '../io.ts';
 import { duration, plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { dirtyGroups, follow, NO_WAIT, type Wait } from './follow.ts';
@@ -33,6 +34,34 @@ export function addPause(program: Command, act: Act): void {
     .option(...NO_WAIT)
     .addHelpText(...examples('resume', 'resume 00g1'))
     .action(act(resume));
+  program
+    .command('restated')
+    .description('after a restore of the table: accept the stored members, without a new list of the source')
+    .argument('[group]', 'id, name, or a prefix')
+    .option('--all', 'all groups of the connection')
+    .addHelpText(...examples('restated 00g1', 'restated --all'))
+    .action(act(restated));
+}
+
+async function restated(
+  context: Context,
+  group: string | undefined,
+  { all = false }: { readonly all?: boolean },
+): Promise<number> {
+  const { out, connection } = context;
+  if ((group === undefined) !== all) throw new UsageError('expected a group, or --all');
+  const { found, ports } = await context.connected();
+  const ref = group === undefined ? undefined : await context.group(group);
+  const what = ref === undefined ? 'all groups' : `the group ${await context.groupLabel(ref)}`;
+  out.note('members that left the directory since the restored instant may be added again');
+  if (!(await context.confirm(`Accept the stored members of ${what}?`))) return EXIT.failed;
+  const groups = ref ? Number(await acceptRestored(ref, found, ports)) : await endRestore(found, ports);
+  out.answer({ restated: ref?.group ?? connection, groups: groups ?? 0 }, () =>
+    out.line(
+      groups ? `accepted; ${plural(groups, 'group')} will be synced` : 'nothing waits after a restore',
+    ),
+  );
+  return EXIT.done;
 }
 
 async function pause(

@@ -117,6 +117,7 @@ function nextSteps(status: StatusReport) {
     [gate.state !== 'backoff' && hasFault, 'groupsync doctor --faults'],
     [gate.state !== 'paused' && observing, 'groupsync resume'],
     [holds > 0, 'groupsync holds'],
+    [(groups['unrestated'] ?? 0) > 0, 'groupsync groups --state unrestated'],
     [settingRequests > 0, `groupsync connections confirm ${connection}`],
     [(groups['failed'] ?? 0) > 0, 'groupsync groups --state failed'],
     [dead > 0, 'groupsync dlq list'],

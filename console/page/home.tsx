@@ -155,6 +155,7 @@ const TILES = [
   'paused',
   'unnamed',
   'name_clash',
+  'unrestated',
   'unknown',
   'deleted',
   'excluded',

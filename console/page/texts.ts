@@ -106,6 +106,7 @@ export const T = {
     deleted: 'Deleted',
     unnamed: 'No name yet',
     name_clash: 'Name in use',
+    unrestated: 'Not restated since the restore',
     unknown: 'Membership events only',
     excluded: 'Excluded',
     managed: 'Managed',

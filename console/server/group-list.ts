@@ -67,6 +67,7 @@ const ORDER: readonly GroupStateName[] = [
   'paused',
   'unnamed',
   'name_clash',
+  'unrestated',
   'unknown',
   'in_sync',
 ];

@@ -129,5 +129,6 @@ export const GROUP_STATES = [
   'unknown',
   'unnamed',
   'name_clash',
+  'unrestated',
   'excluded',
 ] as const;

@@ -45,6 +45,7 @@ const MAY_REMOVE = {
   rebind: 'plan', // the earlier person of the member is no longer wanted
   reconnect: 'plan',
   release: 'no', // the platform group stays as it is
+  restated: 'plan', // accepts outdated registers, which lack members that joined since
   resume: 'no',
   scim_client_create: 'event', // the client of the credential may remove members
   scim_client_revoke: 'no',

@@ -217,6 +217,8 @@ const registersPart = () => ({
   containsGroups: z.boolean().exactOptional(),
   /** Whether the group is or was a member of outer groups. A change of this group also changes these groups. */
   isContained: z.boolean().exactOptional(),
+  /** The time at which an operator or the reader confirmed the registers of a restored table (`isRestated`). */
+  restatedAt: number.exactOptional(),
   /** The digest of the latest batch about the group. The whole batch was stored before the group was marked dirty. */
   batchDigest: text.exactOptional(),
 });
@@ -278,7 +280,9 @@ const workPart = () => ({
   /** Whether a worker sends the message of the wake-up. Otherwise the requeue job sends it. */
   wakeIsSent: z.boolean().exactOptional(),
   /** The result of the last run of apply. While the group is dirty, this result is outdated. */
-  settled: z.enum(['in_sync', 'held', 'deleted', 'unnamed', 'excluded', 'name_clash']).exactOptional(),
+  settled: z
+    .enum(['in_sync', 'held', 'deleted', 'unnamed', 'excluded', 'name_clash', 'unrestated'])
+    .exactOptional(),
   failedAt: number.exactOptional(),
   attempts: number.default(0),
   /** The times of apply's calls in the last hour. An event or an operator's action empties the list. */

@@ -251,7 +251,8 @@ export async function changeConnection(change: ConnectionChange, ports: ChangeCo
     if (before === undefined) throw new NotFound(`the connection ${read.name} was removed meanwhile`);
     const { id: by } = await ports.caller();
     const merged = withRequests(before, mergedConnection(change, before), { by, atMs: ports.clock() });
-    const isReplanned = altersPlans(changedSettings(before, merged.settings));
+    const isReplanned =
+      altersPlans(changedSettings(before, merged.settings)) || before.restoredAtMs !== merged.restoredAtMs;
     const after = isReplanned ? { ...merged, replanSinceMs: ports.clock() } : merged;
     const recorded = { action, changes: changesBetween(before, after) };
     const isDone = await doRecorded(journalOf(read.name), recorded, ports, async () => {
@@ -275,7 +276,10 @@ function mergedConnection({ read, wanted }: Pick<ConnectionChange, 'read' | 'wan
     );
   }
   const observing = wanted.observing === read.observing ? now.observing : wanted.observing;
-  return { ...now, settings: parseSettings(merged.settings), observing };
+  const restoredAtMs = wanted.restoredAtMs === read.restoredAtMs ? now.restoredAtMs : undefined;
+  const { restoredAtMs: _, ...others } = now;
+  const restored = restoredAtMs === undefined ? {} : { restoredAtMs };
+  return { ...others, ...restored, settings: parseSettings(merged.settings), observing };
 }
 
 /** Returns the changed settings, with the stored values of the invalid settings. */
@@ -290,14 +294,20 @@ function changedSettings({ settings, invalid = [] }: Connection, after: Connecti
   return [...repaired, ...others.filter(({ key }) => !repaired.some((one) => one.key === key))];
 }
 
+const instantOf = ({ restoredAtMs = 0 }: Connection): string => new Date(restoredAtMs).toISOString();
+
 function changesBetween(before: Connection, after: Connection): readonly AuditedChange[] {
   const settings = changedSettings(before, after.settings).map(({ key, ...values }) => ({
     kind: 'set_setting',
     ...values,
     reason: key,
   }));
-  const requests = requestsBetween(before, after);
-  if (before.observing === after.observing) return [...settings, ...requests];
-  const values = { before: String(before.observing), after: String(after.observing) };
-  return [...settings, ...requests, { kind: 'set_observing', ...values, reason: 'observing' }];
+  const changes: AuditedChange[] = [...settings, ...requestsBetween(before, after)];
+  if (before.observing !== after.observing) {
+    const values = { before: String(before.observing), after: String(after.observing) };
+    changes.push({ kind: 'set_observing', ...values, reason: 'observing' });
+  }
+  if (before.restoredAtMs !== after.restoredAtMs)
+    changes.push({ kind: 'end_restore', before: instantOf(before), after: null, reason: 'restored table' });
+  return changes;
 }

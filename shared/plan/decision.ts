@@ -189,4 +189,6 @@ export interface Write {
   readonly oddBefore?: number;
   /** Fields that keep an unwanted value after this write. So the group is not done after this write. */
   readonly left?: readonly GroupField[];
+  /** Whether other changes wait until the source has restated the group. */
+  readonly isUnrestated?: boolean;
 }

@@ -31,6 +31,8 @@ export interface DraftInput extends Pick<ConnectionSettings, 'onGroupDeleted'> {
   readonly fixed?: ReadonlySet<GroupField> | undefined;
   /** Users of blocked people. No policy and no hold keeps them in the group. */
   readonly blocked?: ReadonlySet<PlatformUserId> | undefined;
+  /** Whether the registers of the group may be outdated, because the table was restored (`isRestated`). */
+  readonly isUnrestated?: boolean | undefined;
   /** The known causes of removals, by user. */
   readonly whyNot: ReadonlyMap<PlatformUserId, WhyNot>;
 }
@@ -41,8 +43,9 @@ export interface DraftInput extends Pick<ConnectionSettings, 'onGroupDeleted'> {
  */
 export function draftPlan(input: DraftInput): Plan {
   const { current, mode } = input;
-  const wanted = input.wanted && withoutExcluded(input.wanted, input);
-  if (current === undefined) return wanted === undefined ? NO_PLAN(undefined) : planCreation(wanted, mode);
+  const wanted = input.wanted && withoutExcluded(provenOf(input.wanted, input), input);
+  if (current === undefined)
+    return wanted === undefined || input.isUnrestated ? NO_PLAN(undefined) : planCreation(wanted, mode);
   if (wanted === undefined && mode === 'report') return NO_PLAN(current);
   const plan = wanted === undefined ? planDeparture(input, current) : planUpdate(input, wanted, current);
   return withoutBlocked(plan, input);
@@ -83,6 +86,13 @@ function withoutExcluded(wanted: WantedGroup, { excluded, current }: DraftInput)
   if (excluded === undefined || excluded.size === 0) return wanted;
   const mayBeSent = (user: PlatformUserId) => !excluded.has(user) || current?.users.has(user) === true;
   return { ...wanted, users: new Map([...wanted.users].filter(([user]) => mayBeSent(user))) };
+}
+
+/** Without complete registers, the group keeps its fields, and gets no member. */
+function provenOf(wanted: WantedGroup, { isUnrestated, current }: DraftInput): WantedGroup {
+  if (isUnrestated !== true || current === undefined) return wanted;
+  const users = [...wanted.users].filter(([user]) => current.users.has(user));
+  return { ...wanted, ...fieldsFrom((field) => current[field]), users: new Map(users) };
 }
 
 function planCreation(wanted: WantedGroup, mode: Mode): Plan {
@@ -170,7 +180,7 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
     wanted: new Set(wanted.users.keys()),
     current: current.users,
     mode: input.mode,
-    keep: (user) => input.held.has(user),
+    keep: (user) => input.held.has(user) || (input.isUnrestated === true && !input.whyNot.has(user)),
   });
   const removals = [...current.users.keys()].filter((user) => !users.has(user)).sort(compareText);
   const changes = [

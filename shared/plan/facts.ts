@@ -135,6 +135,8 @@ export interface Facts {
   readonly settings: ConnectionSettings;
   /** The users of blocked people; absent if no person is blocked. */
   readonly blocked?: ReadonlySet<PlatformUserId> | undefined;
+  /** The creation of the restored table (`isRestated`); absent without a restore. */
+  readonly restoredAtMs?: number | undefined;
   readonly wanted?: Wanted | undefined;
   readonly views?: Views | undefined;
   readonly held?: HeldUsers | undefined;

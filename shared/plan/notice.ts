@@ -126,12 +126,12 @@ const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: s
   dead_letters: ['dead-lettered messages that wait for an operator: {n}', 'dlq list', 'dead-letters'],
   drift: [
     'differences on the platform, within the hour, that were only reported: {n}',
-    'drift',
+    'log --action drift',
     'activity?text=outcome%3Areport',
   ],
   missing: [
     'linked groups that the platform does not list, and that groupsync does not create again: {n}',
-    'drift',
+    'log --action drift',
     'activity',
   ],
   feed: ["the platform's activity feed has not been read for over a day", 'reconcile', 'connection'],

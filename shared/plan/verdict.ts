@@ -6,6 +6,7 @@ import type { Facts, HeldUsers } from './facts.ts';
 import { hasFailed } from './refused-fields.ts';
 import { whyReleased } from './release.ts';
 import { type Cause, removalCauseOf, removalText } from './removal-cause.ts';
+import { UNRESTATED } from './restore.ts';
 import { treatmentOf } from './treatment.ts';
 
 /** The answer of `explain` for one member: a code and a sentence. */
@@ -94,6 +95,7 @@ function verdictOfWanted(input: VerdictInput): Verdict {
   if (hasFailed(state) && state.dirtySinceMs === undefined) return refused(input, '');
   if (decision.kind === 'settle' && decision.as === 'name_clash')
     return verdict('name_clash', `the platform has an unmanaged group with this name; ${SEE_PLAN}`);
+  if (decision.kind === 'settle' && decision.as === 'unrestated') return verdict('unrestated', UNRESTATED);
   return state.dirtySinceMs === undefined
     ? verdict(
         'waiting',

@@ -8,9 +8,12 @@ import { Connection, type Ended, InvalidSettingsError } from '../sync/ports/conn
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { OF_THIS_SCHEMA, plain, storedAt, understood } from './item-form.ts';
 import { connectionKey, tombstoneKey } from './keys.ts';
-import { type Change, equal, exists, missing, type Table, type Value } from './table.ts';
+import { type Change, equal, exists, missing, type Table, type TableIdentity, type Value } from './table.ts';
 
 type OnUnreadable = (name: ConnectionName, error: Error) => void;
+
+/** A running function notices a restored table within this time. */
+const IDENTITY_REMEMBERED_MS = 3_600_000;
 
 const Tombstone = z.lazy(() => z.object({ company: text, erasedMs: number.exactOptional() }));
 
@@ -26,6 +29,12 @@ export function createConnectionStore(
   onUnknown: (connection: ConnectionName, settings: readonly string[]) => void = () => {},
 ) {
   const remembered = new Map<ConnectionName, { readonly connection: Connection; readonly untilMs: number }>();
+  let identity: { readonly of: TableIdentity; readonly untilMs: number } | undefined;
+  const readIdentity = async (): Promise<TableIdentity> => {
+    if (identity === undefined || clock() >= identity.untilMs)
+      identity = { of: await table.identity(), untilMs: clock() + IDENTITY_REMEMBERED_MS };
+    return identity.of;
+  };
   const current = async (name: ConnectionName): Promise<Connection | undefined> => {
     const item = await table.get(connectionKey(name));
     if (item === undefined) {
@@ -37,7 +46,8 @@ export function createConnectionStore(
     const read = understood(Connection, readable, `a connection at ${item.pk}`);
     if (problems.length > 0) throw new InvalidSettingsError({ ...read, invalid: problems });
     const isNewer = unknownSettings.length > 0;
-    const connection = isNewer ? { ...read, unknownSettings } : read;
+    const here = read.tableId === undefined ? read : asRestored(read, await readIdentity());
+    const connection = isNewer ? { ...here, unknownSettings } : here;
     if (isNewer && !remembered.get(name)?.connection.unknownSettings) onUnknown(name, unknownSettings);
     remembered.set(name, { connection, untilMs: clock() + rememberMs });
     return connection;
@@ -81,7 +91,8 @@ export function createConnectionStore(
     /** Overwrites the stored connection, for the setup of a stage. An operator's change uses `replace` instead. */
     async save(connection: Connection): Promise<void> {
       remembered.delete(connection.name);
-      await table.update(connectionKey(connection.name), changeTo(connection));
+      const { id } = await readIdentity();
+      await table.update(connectionKey(connection.name), changeTo(connection, id));
     },
 
     /** Replaces `seen` (undefined for a new connection). Returns false if the stored connection differs. */
@@ -92,7 +103,8 @@ export function createConnectionStore(
       const stored = seen?.unknownSettings && (await table.get(key))?.['settings'];
       const settings = overStored(stored, seen?.settings, next.settings) as Connection['settings'];
       const { erasedMs } = (seen === undefined && (await tombstoneOf(next.name))) || {};
-      const { set, ...change } = changeTo({ ...next, settings });
+      const { id } = await readIdentity();
+      const { set, ...change } = changeTo({ ...next, settings }, id);
       const since = erasedMs === undefined ? {} : { eventsSinceMs: erasedMs };
       return (await table.update(key, { ...change, set: { ...set, ...since } }, unchanged)).written;
     },
@@ -134,27 +146,46 @@ export function createConnectionStore(
   };
 }
 
-const changeTo = ({
-  name,
-  company,
-  settings,
-  observing,
-  replanSinceMs,
-  requests = [],
-  blocks = [],
-}: Connection): Change => ({
+/**
+ * Returns the connection as it is in this table. If it was written to another table, this table was restored from the
+ * other, and lacks the changes since. Then nothing is written to the platform until an operator resumes the connection.
+ */
+const asRestored = (read: Connection, { id, createdAtMs }: TableIdentity): Connection =>
+  id === read.tableId ? read : { ...read, observing: true, restoredAtMs: createdAtMs };
+
+/** @param tableId the id of this table, which the connection takes over when it may write */
+const changeTo = (
+  {
+    name,
+    company,
+    settings,
+    observing,
+    replanSinceMs,
+    restoredAtMs,
+    requests = [],
+    blocks = [],
+    ...stored
+  }: Connection,
+  tableId: string,
+): Change => ({
   set: {
     ...OF_THIS_SCHEMA,
     name,
     company,
     settings: settings as { readonly [key: string]: Value },
     observing,
+    tableId: observing ? (stored.tableId ?? tableId) : tableId,
     gpk: CONNECTIONS_PARTITION,
     gsk: name,
     ...(replanSinceMs === undefined ? {} : { replanSinceMs }),
+    ...(restoredAtMs === undefined ? {} : { restoredAtMs }),
     ...(requests.length === 0 ? {} : { requests: requests.map(plain) }),
     ...(blocks.length === 0 ? {} : { blocks: blocks.map(plain) }),
   },
-  remove: [...(requests.length === 0 ? ['requests'] : []), ...(blocks.length === 0 ? ['blocks'] : [])],
+  remove: [
+    ...(restoredAtMs === undefined ? ['restoredAtMs'] : []),
+    ...(requests.length === 0 ? ['requests'] : []),
+    ...(blocks.length === 0 ? ['blocks'] : []),
+  ],
   add: { revision: 1 },
 });

@@ -1,6 +1,7 @@
 import {
   ConditionalCheckFailedException,
   DeleteItemCommand,
+  DescribeTableCommand,
   type DynamoDBClient,
   PutItemCommand,
   paginateQuery,
@@ -18,13 +19,24 @@ import {
   unstorable,
   wireKey,
 } from './dynamo-batches.ts';
-import type { Change, Condition, Item, QueryRequest, Table, Value, WriteOutcome } from './table.ts';
+import type {
+  Change,
+  Condition,
+  Item,
+  QueryRequest,
+  Table,
+  TableIdentity,
+  Value,
+  WriteOutcome,
+} from './table.ts';
 
 export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOptions): Table {
   const TableName = options.tableName;
   const batches = createDynamoBatches(client, options);
 
   return {
+    identity: () => readIdentity(client, TableName),
+
     get: (key) => batches.read(key).catch(failed('read')),
 
     getMany: (keys) =>
@@ -112,6 +124,11 @@ async function* itemsOf(verb: string, pages: AsyncIterable<Pick<QueryCommandOutp
   } catch (cause) {
     throw new StoreError(`the table did not answer a ${verb}`, { cause });
   }
+}
+
+async function readIdentity(client: DynamoDBClient, TableName: string): Promise<TableIdentity> {
+  const { Table } = await client.send(new DescribeTableCommand({ TableName })).catch(failed('described'));
+  return { id: Table?.TableId ?? TableName, createdAtMs: Table?.CreationDateTime?.getTime() ?? 0 };
 }
 
 const isWritten = () => true;

@@ -286,6 +286,10 @@ export function createGroupStore(table: Table, inlineViewBytes?: number) {
         all(exists('rev'), missing('link')),
       ),
 
+    /** Records that the stored registers are confirmed after a restore of the table. @returns false without the group */
+    restate: (ref: GroupRef, dirty: Dirty): Promise<boolean> =>
+      update(ref, dirtying(ref, dirty, { set: { restatedAt: dirty.nowMs } }), exists('rev')),
+
     /**
      * Marks the group as released and dirty, and raises rev. Apply then ends the link.
      * @param movedTo the group of another source that owns the group's platform group, or its name

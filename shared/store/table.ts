@@ -58,6 +58,12 @@ export interface QueryRequest {
   readonly only?: readonly string[];
 }
 
+/** The identity of the table: its id, and the time of its creation. A restore creates a new table, also with an old name. */
+export interface TableIdentity {
+  readonly id: string;
+  readonly createdAtMs: number;
+}
+
 /** One part of the table: part number `index` (from 0) of `of` parts. An item is always in the same part. */
 export interface Part {
   readonly index: number;
@@ -76,6 +82,8 @@ export type WriteOutcome =
  * @throws UnstorableError if the table can never store the item
  */
 export interface Table {
+  /** Returns which table this is. After a restore, the table has another id. */
+  identity(): Promise<TableIdentity>;
   get(key: Key): Promise<Item | undefined>;
   /** Returns the items that exist, in no particular order. Takes any number of keys, and reads duplicates once. */
   getMany(keys: readonly Key[]): Promise<readonly Item[]>;

@@ -44,7 +44,7 @@ const COMMANDS = (
     ['operator', 'doctor; plan; reconcile; sync g; release i; adopt i <group>; pause i --reason r; resume i'],
     [
       'operator',
-      'pause --reason r; resume --no-wait; rebind unknown r-bob; block ann --reason r; unblock ann; connections set default mode=report',
+      'pause --reason r; resume --no-wait; restated --all; rebind unknown r-bob; block ann --reason r; unblock ann; connections set default mode=report',
     ],
     ['operator', 'platform-groups; platform-groups adopt --all --no-wait'],
     ['viewer', 'directory status; directory groups'],

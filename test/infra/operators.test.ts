@@ -16,6 +16,7 @@ describe('policy for one connection', () => {
       listed(Action).some((action) => action.startsWith('dynamodb:')),
     );
     expect(reads).toMatchObject([
+      { Action: 'dynamodb:DescribeTable' },
       {
         Action: ['dynamodb:BatchGetItem', 'dynamodb:Query'],
         Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': leadingKeysOf('acme') } },

@@ -22,6 +22,7 @@ const DRIFT_OUTCOME: Readonly<Record<SettledState, DriftOutcome>> = {
   held: 'open',
   unnamed: 'restore',
   name_clash: 'open',
+  unrestated: 'open',
 };
 
 export const settle = (

@@ -15,6 +15,7 @@ import { modeOf, permitsMore, withMode, withWanted } from '../marks.ts';
 import { clashFinder, fieldMatches, findExisting } from '../names.ts';
 import type { Plan } from '../plan.ts';
 import { dueField, fieldFailure, leftDiffering, refusedOf } from '../refused-fields.ts';
+import { isRestated } from '../restore.ts';
 import { endedMembers, removalText } from '../removal-cause.ts';
 import { uncertainDeletion } from '../uncertain.ts';
 import { decideListedWhole } from '../unlisted.ts';
@@ -68,6 +69,7 @@ function decideDifference(facts: Known, base: View | undefined, { mode }: GroupT
       blocked: facts.blocked,
       excluded: facts.excluded,
       fixed: leftFields(facts, wanted.group),
+      isUnrestated: !isRestated(state, facts.restoredAtMs),
     },
     facts,
   );
@@ -145,6 +147,16 @@ type Known = Facts & { readonly wanted: Wanted };
 
 /** Returns the write, or a decision that must come first. Returns a settlement or a wait if no write is needed. */
 function decidePlan(input: Drafting, facts: Known): Decision {
+  if (input.isUnrestated !== true) return decideProven(input, facts);
+  const whole = draftWithUnshown({ ...input, isUnrestated: false, held: new Set() }, facts.wanted);
+  if (lacksCause(whole, input, facts)) return { kind: 'read', what: ['ended'] };
+  const proven = decideProven(input, facts);
+  if (proven.kind === 'write') return { ...proven, isUnrestated: true };
+  const isWhole = proven.kind !== 'settle' || proven.as !== 'in_sync' || whole.action === 'none';
+  return isWhole ? proven : { ...proven, as: 'unrestated', driftOutcome: 'open' };
+}
+
+function decideProven(input: Drafting, facts: Known): Decision {
   const unguarded = draftWithUnshown({ ...input, held: new Set() }, facts.wanted);
   if (input.mode === 'report') return decideReported(unguarded, input, facts);
   if (unguarded.action === 'release') return { kind: 'release', reason: removalText('group_deleted') };
@@ -153,7 +165,7 @@ function decidePlan(input: Drafting, facts: Known): Decision {
   const guarded = guard(unguarded, facts);
   if ('kind' in guarded) return guarded;
   // While its deletion is held, the group goes on, and only people who left are removed.
-  if (guarded.isDeletionHeld) return decidePlan({ ...input, isDeletionHeld: true }, facts);
+  if (guarded.isDeletionHeld) return decideProven({ ...input, isDeletionHeld: true }, facts);
   const { held } = guarded;
   const plan = draftWithUnshown({ ...input, held }, facts.wanted);
   const first = decideFirst(plan, input, guarded, facts);

@@ -1,4 +1,4 @@
-import type { GroupState, GuardRecord, Intent, Uncertain } from '../../domain/group-state.ts';
+import type { GroupState, SettledState, GuardRecord, Intent, Uncertain } from '../../domain/group-state.ts';
 import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { judgeAnswer, type Outcome, showsWrite } from '../../plan/answer.ts';
@@ -103,8 +103,8 @@ const written = ({ write, intent }: Writing, outcome: Outcome, clean: boolean): 
 const preparedIn = ({ intent }: Writing, { isAsPrepared }: Outcome) =>
   intent.action === 'create' && isAsPrepared ? intent.change : undefined;
 
-const closesDrift = ({ held, left }: Write, { external, isUndone }: Outcome): boolean =>
-  held.size === 0 && external === undefined && !isUndone && left === undefined;
+const closesDrift = ({ held, left, isUnrestated }: Write, { external, isUndone }: Outcome): boolean =>
+  held.size === 0 && !isUnrestated && external === undefined && !isUndone && left === undefined;
 
 async function retireDeleted({ link, ref }: GroupState, { connection, ports }: ApplyContext): Promise<void> {
   if (link !== undefined) await retireClaim(connection.company, link.id, ref, ports);
@@ -156,8 +156,10 @@ async function judged(observed: ObservedGroup | undefined, { write, facts, conte
 }
 
 /** A write for a deleted group that is no part of the deletion means that the deletion is held. */
-const settledBy = ({ held, plan }: Write, { state }: Wanted) =>
-  held.size > 0 || (state !== 'present' && !plan.departs) ? 'held' : SETTLED[state];
+function settledBy({ held, plan, isUnrestated }: Write, { state }: Wanted): SettledState {
+  if (held.size > 0 || (state !== 'present' && !plan.departs)) return 'held';
+  return isUnrestated && state === 'present' ? 'unrestated' : SETTLED[state];
+}
 
 /** Ends the marks of members that are in the group now, and that the platform had refused or not shown. */
 async function markTaken(

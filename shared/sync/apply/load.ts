@@ -21,6 +21,7 @@ export const startOf = (
   createSettleMs: ports.createSettleMs,
   state,
   settings: connection.settings,
+  restoredAtMs: connection.restoredAtMs,
   blocked: blockedUsers(connection.blocks, connection.settings.memberIdField),
 });
 

@@ -10,6 +10,7 @@ import type { Facts } from '../../plan/facts.ts';
 import { limitOf } from '../../plan/guard-limit.ts';
 import { clashFinder } from '../../plan/names.ts';
 import { whyMoving, whyReleased } from '../../plan/release.ts';
+import { UNRESTATED } from '../../plan/restore.ts';
 import { STOP_NOTES, stopOf } from '../../plan/stop.ts';
 import { asWanted, reportWaiting, waitingOf } from '../../plan/waiting.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
@@ -135,6 +136,7 @@ function planSettled(
   const { released } = facts.state;
   if (released) return planOf(ref, 'none', { note: releasedNote(facts) });
   if (as === 'name_clash') return planOf(ref, 'none', { note: NAME_CLASH });
+  if (as === 'unrestated') return planOf(ref, 'none', { note: UNRESTATED });
   if (reported !== undefined) return planOf(ref, 'report', { changes: reported.changes, note: REPORTED });
   if (as !== 'held') return planOf(ref, 'none', { note: failing?.message ?? null });
   const stopping = stoppingSets(facts);

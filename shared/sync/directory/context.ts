@@ -23,7 +23,7 @@ export type ReaderPorts = StoredPorts &
   SourcePorts &
   Pick<Ports, 'leases' | 'events' | 'sources' | 'clock' | 'newId'> & {
     readonly users: Pick<Ports['users'], 'read' | 'groupsOf'>;
-    readonly groups: Pick<Ports['groups'], 'read' | 'endRelease'>;
+    readonly groups: Pick<Ports['groups'], 'read' | 'endRelease' | 'restate'>;
     readonly reader: ReaderStore;
     readonly directories: Directories;
     /** The minutes between two scheduled reads; undefined if no schedule is known. */

@@ -78,7 +78,8 @@ async function readWithLease(
   if (begun === undefined) return undefined;
   const known = await ports.reader.groups(connection.name);
   // The time of a read comes from an HTTP header, which has a precision of a second.
-  const fullMs = isFull ? Math.floor(ports.clock() / 1_000) * 1_000 : begun.position?.fullMs;
+  const sinceMs = later(begun.position?.fullMs, connection.restoredAtMs);
+  const fullMs = isFull ? Math.floor(ports.clock() / 1_000) * 1_000 : sinceMs;
   const directory = await ports.directories.open(connection, deadlineMs + FINISH_MS);
   const run: ReaderRun = {
     connection,
@@ -142,6 +143,9 @@ const stoppedBy = (reason: string, before: ReaderHealth, nowMs: number): ReaderH
   ...(before.shortGroups !== undefined && { shortGroups: before.shortGroups }),
   stopped: { sinceMs: before.stopped?.sinceMs ?? nowMs, reason },
 });
+
+const later = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 
 /** Returns the group. The group is due now if it was last read before `fullMs` and its last read did not fail. */
 function dueIfOlder(group: ReaderGroup, fullMs: number | undefined): ReaderGroup {

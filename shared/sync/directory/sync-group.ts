@@ -5,6 +5,7 @@ import { outcomeOf, type ReadOutcome } from '../../plan/directory/outcome.ts';
 import { differenceOf, type GroupRead } from '../../plan/directory/read.ts';
 import { afterOldList, afterRead, asksFacts } from '../../plan/directory/schedule.ts';
 import { stampTimeOf } from '../../plan/directory/stamp.ts';
+import { isRestated } from '../../plan/restore.ts';
 import { DirectoryError, type DirectoryUser } from '../ports/directory.ts';
 import {
   maySend,
@@ -69,6 +70,7 @@ export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boo
   // notes are never wrong, because the whole run fails if a message cannot be sent.
   for (const user of news) users.noteSent(user, stamp);
   await send(run, [...userMessages(news, origin), ...messages]);
+  if (outcome.kind === 'equal') await noteRestated(known, run);
   report.read += 1;
   await noteAnswer(run);
   if (messages.length > 0) report.sent += 1;
@@ -77,6 +79,19 @@ export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boo
     nextOf(known, run, { outcome, content, whole, news, stampMs: origin.stampMs, nowMs }),
   );
   return true;
+}
+
+/**
+ * Confirms the registers of a group that equals the directory, after a restore of the table. The requeue job then wakes
+ * the group. A list that is sent as one snapshot needs no note.
+ */
+async function noteRestated({ group }: ReaderGroup, { connection, ports }: ReaderRun): Promise<void> {
+  if (connection.restoredAtMs === undefined) return;
+  const ref = { connection: connection.name, group };
+  const state = await ports.groups.read(ref);
+  if (state === undefined || isRestated(state, connection.restoredAtMs)) return;
+  const nowMs = ports.clock();
+  await ports.groups.restate(ref, { nowMs, wakeAtMs: nowMs, dueMs: nowMs });
 }
 
 /**

@@ -37,6 +37,10 @@ export const Connection = z.lazy(() =>
       eventsSinceMs: number.exactOptional(),
       /** The time of a change of settings that affects plans. Present until all groups are marked dirty for it. */
       replanSinceMs: number.exactOptional(),
+      /** The id of the table to which the connection writes. A connection in another table was restored, and observes. */
+      tableId: text.exactOptional(),
+      /** The creation of the restored table; older facts may be outdated (`isRestated`). Absent without a restore. */
+      restoredAtMs: number.exactOptional(),
       /** The requests; at most one for each setting. */
       requests: z.array(SettingRequest).exactOptional(),
       /** The blocked people. Workers read this item in each pass anyway, so a block costs no further read. */

@@ -3,6 +3,7 @@ import { groupFloor, type MemberRegister, memberCounts, NO_GROUP } from '../../d
 import { type GroupId, type GroupRef, groupId, type MemberId, memberId } from '../../domain/ids.ts';
 import { nestedGroup } from '../../domain/nesting.ts';
 import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
+import { isRestated } from '../../plan/restore.ts';
 import type { MemberChange } from '../../scim/patch/members.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
@@ -143,12 +144,20 @@ export async function membershipChanges(
     return difference(group, joined, absent);
   }
   const snapshot: DirectoryChange = { kind: 'group.snapshot', group, members: asMembers(present) };
-  if (present.size <= RESTATED_SIZE || !isAlone) return [snapshot];
+  if (present.size <= RESTATED_SIZE || !isAlone || (await mustRestate(group, context))) return [snapshot];
   const listed: ReadonlySet<string> = new Set(current ?? (await listedMembers(group, context)));
   const joined = [...present].filter((id) => !listed.has(id));
   const left = [...listed].filter((id) => !present.has(id));
   if (joined.length + left.length >= present.size) return [snapshot];
   return difference(group, joined, left);
+}
+
+/** Whether the list must be written whole, because the table was restored since the last whole list. */
+async function mustRestate(group: GroupId, { ports, connection }: ScimContext): Promise<boolean> {
+  const restoredAtMs = (await ports.connections.find(connection))?.restoredAtMs;
+  if (restoredAtMs === undefined) return false;
+  const state = await ports.groups.read({ connection, group });
+  return state === undefined || !isRestated(state, restoredAtMs);
 }
 
 /**

@@ -1,10 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { approveHold, listHolds } from '../../../shared/operate/holds.ts';
+import { resumeConnection } from '../../../shared/operate/pausing.ts';
 import { formatKeptMembers, groupsWithKeptMembers } from '../../../shared/operate/status.ts';
+import { isRestated } from '../../../shared/plan/restore.ts';
 import { createScimStore } from '../../../shared/store/scim-store.ts';
 import { KEPT_MEMBERS } from '../../../shared/sync/scim/indexing.ts';
 import { createTestEngine } from '../../support/engine/test-engine.ts';
-import { CONNECTION } from '../../support/engine/world.ts';
+import { CONNECTION, HOUR_MS } from '../../support/engine/world.ts';
+import { backupOf } from '../../support/restore.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { clientNextTo } from '../directory/scim-client.ts';
 import type { Client } from './support/server.ts';
@@ -49,6 +52,28 @@ describe('group pushed by SCIM', () => {
     expect(engine.shown(group)).toEqual([users('b', 'c', 'd', 'e', 'f')]);
     expect([...engine.world.platform.groups.values()].map(({ name }) => name)).toEqual(['Eng']);
   });
+
+  it.each([6, 101])(
+    'a PUT of all %i members makes a group complete after a restore of the table',
+    async (size) => {
+      const { world } = engine;
+      const unknown = Array.from({ length: size - NAMES.length }, (_, at) => ({ value: `unknown-${at}` }));
+      const document = { displayName: 'Engineering', members: [...valuesOf(NAMES), ...unknown] };
+      await client.put(`/Groups/${group}`, document);
+      await engine.deliver();
+      const restore = backupOf(world.table, world.nowMs);
+      await patch(remove(`members[value eq "${ids['a']}"]`));
+      await engine.deliver();
+      restore();
+      world.advance(HOUR_MS);
+      await resumeConnection(CONNECTION, world.toolPorts);
+      world.advance(60_000);
+      await client.put(`/Groups/${group}`, document);
+      await engine.deliver();
+      const state = await world.toolPorts.groups.read(engine.ref(group));
+      expect(state && isRestated(state, (await world.connection()).restoredAtMs)).toBe(true);
+    },
+  );
 
   it('status shows a group whose members a PUT did not mention, until a request mentions its members', async () => {
     const { toolPorts, table } = engine.world;
