@@ -46,7 +46,7 @@ const HERE = [
   ...['dlq edit', 'forget', 'holds approve', 'holds reject', 'holds show', 'log'],
   ...['notify list', 'notify test'],
   ...['platform-groups', 'platform-groups adopt'],
-  ...['block', 'pause', 'person', 'probe', 'rebind', 'release', 'resume', 'unblock'],
+  ...['block', 'pause', 'person', 'probe', 'rebind', 'release', 'restated', 'resume', 'unblock'],
   ...['console sessions end', 'console sessions list'],
   ...['scim token create', 'scim token list', 'scim token revoke'],
   ...['scim client create', 'scim client list', 'scim client rotate', 'scim client revoke'],
@@ -393,7 +393,7 @@ describe('documents of --json', () => {
     });
   });
 
-  it('pause and resume print documents that match their schemas', async () => {
+  it('pause, resume and restated print documents that match their schemas', async () => {
     const { document } = await worldOf();
     for (const [which, of, reason, backlog] of [
       [[], 'default', 'why', 0],
@@ -404,6 +404,8 @@ describe('documents of --json', () => {
       const { json } = await document('resume', ['resume', ...which]);
       expect(json).toEqual({ resumed: of, wasPaused: true, backlog });
     }
+    const restated = await document('restated', ['restated', '--all']);
+    expect(restated.json).toEqual({ restated: 'default', groups: 0 });
   });
 
   it.each(['approve', 'reject'] as const)(
