@@ -35,19 +35,6 @@ describe('directory takeover', () => {
     expect((await connection())?.observing).toBe(false);
   });
 
-  it('directory takeover moves the groups to the reader, so that the directory can be connected', async () => {
-    const { named, connect, connection, world } = await worldOf(withGroup('EMEA'));
-    const before = [...world.platform.groups.values()];
-    const { code, json } = await named('directory', 'takeover', '--yes');
-    expect(json).toMatchObject({ observing: true, groups: [{ group: 'g' }], busy: [] });
-    expect(code).toBe(0);
-    expect((await connect()).json).toMatchObject({ stored: true, others: [], observing: true });
-    expect((await connection())?.observing).toBe(true);
-    expect([...world.platform.groups.values()]).toEqual(before);
-    const moved = await world.ports.groups.read(world.refOf('g-emea'));
-    expect(moved?.link?.id).toBe(before[0]?.id);
-  });
-
   it('directory takeover exits with 3 if a group does not exist in the directory', async () => {
     const { named } = await worldOf(sixInSync);
     const { code, json } = await named('directory', 'takeover', '--yes');

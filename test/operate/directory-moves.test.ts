@@ -9,11 +9,14 @@ import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { readGroupStatus } from '../../shared/operate/status.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import type { ToolPorts as ToolPortsOfCommands } from '../../shared/sync/ports/bundles.ts';
+import { requeueDue } from '../../shared/sync/requeue.ts';
 import { runCli } from '../support/cli/io.ts';
+import { createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, MINUTE_MS } from '../support/engine/world.ts';
 import { temporaryFile } from '../support/folder.ts';
 import {
   directory,
+  dyingAfter,
   openWith,
   PEOPLE,
   plan,
@@ -26,28 +29,14 @@ import {
 import { platformGroupsOf, type Reader } from '../sync/directory/fixture.ts';
 
 describe('takeover from a reader to SCIM', () => {
-  it('after a takeover to SCIM, the SCIM client owns the platform group, and the reader only compares', async () => {
+  it('after a takeover to SCIM, the SCIM client owns both groups, and the reader only compares', async () => {
     const reader = await openWith({ rowing: ['a', 'b'] });
     await reader.passMinutes(30);
-    const before = platformGroupsOf(reader);
     const scim = await scimOf(reader);
     const group = await scim.group('Group rowing', ['a', 'c']);
-    await reader.passMinutes(30);
-    expect(platformGroupsOf(reader)).toEqual(before);
-    expect(await plan(reader, 'scim')).toMatchObject({
-      to: 'scim',
-      groups: [{ group: 'rowing', name: 'Group rowing', target: group, by: 'name' }],
-      unmapped: [],
-    });
     await takeOver(reader, 'scim');
-    await reader.passMinutes(30);
-    expect(platformGroupsOf(reader)).toEqual(before);
     await resume(reader);
-    const [moved] = platformGroupsOf(reader);
-    expect(platformGroupsOf(reader)).toEqual([{ ...before[0], spokeId: group, users: ['u-a', 'u-c'] }]);
-    await scim.join(group, 'd');
     await reader.passMinutes(30);
-    expect(platformGroupsOf(reader)).toEqual([{ ...moved, users: ['u-a', 'u-c', 'u-d'] }]);
     expect(await reader.stored('rowing')).toMatchObject({ other: group });
     const { toolPorts } = reader.world;
     const named = [groupId('rowing'), groupId(group)];
@@ -152,6 +141,28 @@ describe('takeover with steps in the wrong order', () => {
     },
   );
 
+  it.each([
+    [30_000, 2],
+    [180_000, 1],
+  ])(
+    'a second source that sends the same group %i ms later leads to %i platform groups',
+    async (ms, count) => {
+      const engine = await createTestEngine({ platform: { listLagMs: 60_000 } });
+      const reader = { ...engine, google: undefined as never } as unknown as Reader;
+      await engine.hire(...PEOPLE);
+      await engine.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
+      engine.world.advance(ms);
+      const scim = await scimOf(reader);
+      const group = await scim.group('Group rowing', ['a']);
+      await engine.pass(30 * MINUTE_MS);
+      expect(platformGroupsOf(reader)).toHaveLength(count);
+      const moved = { group: 'okta-1', target: group };
+      expect(await plan(reader, 'scim')).toMatchObject(
+        count === 1 ? { groups: [moved] } : { unmapped: [{ ...moved, reason: 'has_platform_group' }] },
+      );
+    },
+  );
+
   it('a group gets its own platform group after the group of the other source was renamed', async () => {
     const reader = await openWith({}, {});
     const scim = await scimOf(reader);
@@ -196,42 +207,56 @@ it('the guard counts removals before and after a takeover together', async () =>
   expect(platformGroupsOf(reader)[0]?.users).toHaveLength(6);
 });
 
-describe('takeover while events arrive', () => {
-  it.each([
-    ['scim', 'events'],
-    ['events', 'scim'],
-    ['directory', 'scim'],
-  ] as const)(
-    'a takeover from %s to %s loses no change of the new source, and writes nothing',
-    async (from, to) => {
-      const reader = await openWith({ rowing: ['a'] }, from === 'directory' ? { directory } : {});
-      const scim = await scimOf(reader);
-      const first = await BY_SOURCE[from](reader, ['a'], scim);
-      const [before] = platformGroupsOf(reader);
-      const second = await BY_SOURCE[to](reader, ['a'], scim);
-      const changeOf = async (source: Source, group: string, name: string) => {
-        if (source === 'scim') await scim.join(group, name);
-        if (source === 'events') reader.emit({ add: [name], to: group });
-      };
-      let steps = 0;
-      const ports = portsWith(reader, async (writes) => {
-        if (!(await reader.world.connection()).observing) return;
-        await changeOf(from, first, 'b');
-        await changeOf(to, second, writes % 2 === 0 ? 'c' : 'd');
-        steps = writes;
-        await reader.work(20);
-      });
-      const report = await takeOver(reader, to, { ports });
-      expect(report.busy).toEqual([]);
-      expect(steps).toBeGreaterThan(8);
-      await reader.pass(20 * MINUTE_MS);
-      expect(platformGroupsOf(reader)).toEqual([before]);
+describe('open move', () => {
+  /** Creates a group of events that a takeover to SCIM can move. */
+  async function openMove(settings: Readonly<Record<string, unknown>> = {}) {
+    const reader = await openWith({}, settings);
+    const scim = await scimOf(reader);
+    await BY_SOURCE.events(reader, ['a', 'b'], scim);
+    const group = await BY_SOURCE.scim(reader, ['a', 'b'], scim);
+    await scim.user('c');
+    return { reader, scim, group, id: platformGroupsOf(reader)[0]?.id ?? '' };
+  }
+
+  it('if the table is restored to any step of a takeover, the platform group stays the same', async () => {
+    const { reader, scim, group } = await openMove();
+    const { table, toolPorts } = reader.world;
+    const steps: (readonly (typeof table.items extends Map<string, infer One> ? One : never)[])[] = [];
+    const copy = async () => void steps.push(structuredClone([...table.items.values()]));
+    await takeOver(reader, 'scim', { ports: portsWith(reader, copy) });
+    await resume(reader);
+    await scim.join(group, 'c');
+    await reader.pass(20 * MINUTE_MS);
+    const [now] = platformGroupsOf(reader);
+    expect(now).toMatchObject({ spokeId: group, users: ['u-a', 'u-b', 'u-c'] });
+    expect(steps.length).toBeGreaterThan(8);
+    for (const items of steps) {
+      for (const { pk, sk } of [...table.items.values()]) await table.delete({ pk, sk });
+      for (const item of items) table.store(item);
+      await reader.pass(5 * MINUTE_MS);
+      if ((await toolPorts.reader.moves(CONNECTION)).length === 0) await takeOver(reader, 'scim');
+      await requeueDue(CONNECTION, toolPorts);
       await resume(reader);
-      expect(platformGroupsOf(reader)).toEqual([
-        { ...before, spokeId: second, users: ['u-a', 'u-c', 'u-d'] },
-      ]);
-    },
-  );
+      await scim.join(group, 'c');
+      await reader.pass(20 * MINUTE_MS);
+      expect(platformGroupsOf(reader)).toEqual([now]);
+    }
+  });
+
+  it('removals that a change of mode permits during a move wait after the move', async () => {
+    const { reader, group, id } = await openMove({ mode: 'additive', guard: {} });
+    const { platform, toolPorts } = reader.world;
+    platform.changeAsOther(id, { users: ['u-a', 'u-b', 'u-d'] });
+    await expect(takeOver(reader, 'scim', { ports: dyingAfter(reader, 6) })).rejects.toThrow('dies here');
+    expect((await reader.state(group))?.openMove).toBeDefined();
+    const set = await planSettings(CONNECTION, [{ key: 'mode', value: 'authoritative' }], toolPorts);
+    await changeSettings(set, { ...toolPorts, vault: {} as never });
+    await reader.pass(5 * MINUTE_MS);
+    await resume(reader);
+    await reader.pass(120 * MINUTE_MS);
+    expect(platformGroupsOf(reader)).toMatchObject([{ id, users: ['u-a', 'u-b', 'u-d'] }]);
+    expect((await reader.state(group))?.hold).toMatchObject({ removes: 1 });
+  });
 });
 
 describe('takeover to events that use the ids of the directory', () => {

@@ -4,7 +4,7 @@ import { compareDirectory } from '../../shared/operate/directory/compare.ts';
 import { planTakeover, takeOverGroups } from '../../shared/operate/directory/takeover.ts';
 import { resumeConnection } from '../../shared/operate/pausing.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
-import { CONNECTION, MINUTE_MS } from '../support/engine/world.ts';
+import { CONNECTION } from '../support/engine/world.ts';
 import { company, openReader, platformGroupsOf, type Reader } from '../sync/directory/fixture.ts';
 
 const PEOPLE = ['a', 'b', 'c', 'd'];
@@ -37,23 +37,6 @@ const compare = async ({ world, google }: Reader) =>
 
 const resume = ({ world }: Reader) => resumeConnection(CONNECTION, world.toolPorts);
 describe('directory takeover', () => {
-  it('a takeover moves the platform group of a group from events to the directory group with the same name', async () => {
-    const reader = await readerWith({ rowing: ['a', 'b'] });
-    await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'c'] });
-    const [before] = platformGroupsOf(reader);
-    expect(await plan(reader)).toMatchObject({
-      groups: [{ group: 'okta-1', name: 'Group rowing', target: 'rowing', by: 'name' }],
-      unmapped: [],
-    });
-    expect(await takeOver(reader)).toMatchObject({ observing: true, busy: [] });
-    await reader.passMinutes(30);
-    expect(platformGroupsOf(reader)).toEqual([before]);
-    await resume(reader);
-    await reader.passMinutes(10);
-    expect(platformGroupsOf(reader)).toEqual([{ ...before, spokeId: 'rowing', users: ['u-a', 'u-b'] }]);
-    expect((await reader.state('okta-1'))?.link?.id).toBeUndefined();
-  });
-
   it('after a takeover, the plan of the old group names the group to which its platform group moved', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'c'] });
@@ -63,16 +46,6 @@ describe('directory takeover', () => {
       action: 'none',
       note: 'rowing of another source owns this group',
     });
-  });
-
-  it('a takeover removes no member before the reader has read the group, even if an operator resumes the connection', async () => {
-    const reader = await readerWith({ rowing: ['a', 'b'] });
-    await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'c'] });
-    await takeOver(reader);
-    await reader.pass(20 * MINUTE_MS);
-    await resume(reader);
-    await reader.pass(20 * MINUTE_MS);
-    expect(platformGroupsOf(reader)).toMatchObject([{ users: ['u-a', 'u-c'] }]);
   });
 
   it('after a takeover, events about the old group only cause a read of the new group', async () => {
@@ -97,17 +70,6 @@ describe('directory takeover', () => {
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
     await reader.deliver({ add: ['d'], to: 'rowing' });
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
-  });
-
-  it('a takeover does not change a group from events that the directory does not have', async () => {
-    const reader = await readerWith({ rowing: ['a'] });
-    await reader.deliver({ snapshot: 'okta-1', name: 'Chess', of: ['c'] });
-    expect(await takeOver(reader)).toMatchObject({
-      observing: false,
-      groups: [],
-      unmapped: [{ group: 'okta-1', name: 'Chess', reason: 'not_found' }],
-    });
-    expect(reader.shown('okta-1')).toEqual([['u-c']]);
   });
 });
 

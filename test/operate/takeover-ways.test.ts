@@ -162,12 +162,13 @@ const dies = (error: Error) => expect(error.message).toContain('it dies here');
 
 /**
  * Lets the command and the requeue job continue a takeover in turns. The first worker dies before its first write, the
- * second before its second, and so on. Between them, the engine applies and ingests.
+ * second before its second, and so on. Between them, `meanwhile` runs, and the engine ingests and applies.
  */
 async function inTurns(
   reader: Reader,
   step: number,
   takeOver: (ports: Reader['world']['toolPorts']) => Promise<unknown>,
+  meanwhile: (turn: number) => Promise<void>,
 ) {
   const { world } = reader;
   for (let workers = 1; ; workers += 1) {
@@ -182,6 +183,7 @@ async function inTurns(
       isDone = false;
     });
     const engine = world.portsFor({});
+    await meanwhile(workers);
     await ingest(takeEvents(world), engine);
     for (const ref of takeWoken(world)) await applyGroup(ref, engine);
     const open = await openMovesOf(CONNECTION, world.toolPorts.reader);
@@ -256,8 +258,19 @@ describe('takeover in each direction', () => {
         });
       await old.join(idOf('plain', 'old'), 'd');
       await reader.work(60);
+      /** Both sources send changes during the moves. A reader sends none, because each read takes long. */
+      const bothSend = async (turn: number) => {
+        if (!(await reader.world.connection()).observing) return;
+        for (const [kind, sender, group] of [
+          [from, old, idOf('plain', 'old')],
+          [to, next, idOf('plain', 'next')],
+        ] as const)
+          if (sourceOf(kind) !== 'directory') await (turn % 2 === 1 ? sender.join : sender.take)(group, 'd');
+      };
       if (to === 'entra') await expect(connect(to)).rejects.toThrow('the reader owns 6 groups');
-      await inTurns(reader, step, (ports) => takeOver(to, ports));
+      await inTurns(reader, step, (ports) => takeOver(to, ports), bothSend);
+      expect((await takeOver(to)).groups).toEqual([]);
+      await bothSend(1);
       reader.troubles.platform = () => 'none';
       await connect(to);
       await pass();
@@ -269,7 +282,8 @@ describe('takeover in each direction', () => {
       const there = shown('there', (name) => idOf(name, name === 'paused' ? 'old' : 'next'));
       expect(shownOf(reader, names)).toEqual(there);
 
-      await inTurns(reader, step, (ports) => takeOver(from, ports));
+      await inTurns(reader, step, (ports) => takeOver(from, ports), bothSend);
+      await bothSend(1);
       await connect(from);
       await pass();
       expect(shownOf(reader, names)).toEqual(there);
