@@ -261,25 +261,6 @@ describe('answers of the provider', () => {
 });
 
 describe('requests of an attacker to the console with sign-in', () => {
-  const attacks: [string, Record<string, string>][] = [
-    ['a page of another site', { origin: 'https://evil.test', 'sec-fetch-site': 'cross-site' }],
-    ['a page of another subdomain', { origin: 'https://www.console.test', 'sec-fetch-site': 'same-site' }],
-    ['a page of the same host without TLS', { origin: 'http://console.test' }],
-    ['a sandboxed page', { origin: 'null' }],
-  ];
-  it.each(attacks)(
-    'a request from %s is refused, even with the cookie of the session',
-    async (_, headers) => {
-      const browser = await signedIn();
-      for (const method of ['GET', 'POST']) {
-        const sent = { method, headers: { ...OF_PAGE, ...headers } };
-        expect((await browser.open('/api/approve?connection=acme', sent)).status).toBe(403);
-      }
-      expect((await browser.open('/auth/sign-out', { method: 'POST', headers })).status).toBe(403);
-      expect(asked).toEqual([]);
-    },
-  );
-
   it('a request of a form or link is refused, because it cannot set the header of the page', async () => {
     const browser = await signedIn();
     const form = { method: 'POST', headers: { origin: ORIGIN } };

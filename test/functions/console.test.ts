@@ -246,6 +246,9 @@ describe('cookies of an attacker', () => {
 
 describe('headers of an attacker, with the session of a person', () => {
   it.each<[string, Record<string, string>]>([
+    ['a page of another site', { origin: 'https://evil.test', 'sec-fetch-site': 'cross-site' }],
+    ['a page of another subdomain', { origin: 'https://www.console.test', 'sec-fetch-site': 'same-site' }],
+    ['a page of the same host without TLS', { origin: 'http://console.test' }],
     ['two origins, the right one first', { origin: `${ORIGIN},https://evil.test` }],
     ['two origins, the right one last', { origin: `https://evil.test, ${ORIGIN}` }],
     ['an origin with a final dot', { origin: `${ORIGIN}.` }],
@@ -258,8 +261,10 @@ describe('headers of an attacker, with the session of a person', () => {
     ['the site of a link', { 'sec-fetch-site': 'none' }],
     ['a site with a space', { 'sec-fetch-site': 'same-origin\u2003' }],
   ])('a request with %s is refused', async (_, over) => {
-    const event = fromPage(APPROVE, { body: decision() }, 'POST');
-    await expectRefused({ ...event, headers: { ...event.headers, ...over } }, 403);
+    for (const target of [APPROVE, '/auth/sign-out']) {
+      const event = fromPage(target, { body: decision() }, 'POST');
+      await expectRefused({ ...event, headers: { ...event.headers, ...over } }, 403);
+    }
   });
 
   it.each<[string, Record<string, string>]>([

@@ -202,7 +202,6 @@ describe('unknown context key', () => {
 
   it.each([
     ['an unknown name', '{}', { alarmMail: 'a' }, "unknown setting 'alarmMail'; did you mean 'alarmEmail'?"],
-    ['a wrong value', '{"scim": "yes"}', {}, 'stage "production"\n  scim: expected true or false'],
     [
       'a wrong value in a file with a byte order mark',
       '\ufeff{"scim": "yes"}',

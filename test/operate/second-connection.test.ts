@@ -69,16 +69,6 @@ async function company(settings: Readonly<Record<string, unknown>> = {}) {
 }
 
 describe('company that is connected again under another name', () => {
-  it('the new connection adopts a group of the removed connection by its external id', async () => {
-    const { remove, connect, says, apply, platformGroups, owner, refOf } = await company();
-    await remove();
-    await connect(OTHER);
-    await says(OTHER, 'a');
-    await apply(OTHER);
-    expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a'] }]);
-    expect(await owner()).toEqual(refOf(OTHER));
-  });
-
   it('a plan of the new connection shows the adoption without changing the owner of the group', async () => {
     const { remove, connect, says, world, owner, refOf, stateOf } = await company();
     await remove();

@@ -20,12 +20,6 @@ describe('simulation run with a directory reader', () => {
     expect(of(true)).toEqual(of(false));
   });
 
-  it('a run reads a directory only if the option directory is set', () => {
-    const reads = (directory?: boolean) =>
-      drawRun(7, { directory }).connections.filter(({ source }) => source !== undefined).length;
-    expect([reads(), reads(true)]).toEqual([0, 1]);
-  });
-
   it.each([
     ['google', 3],
     ['entra', 1],
