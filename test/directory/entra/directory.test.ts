@@ -1,21 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createEntraDirectory } from '../../../shared/directory/entra/vendor.ts';
 import { groupId } from '../../../shared/domain/ids.ts';
-import type { DirectoryMember } from '../../../shared/sync/ports/directory.ts';
 import { NOW_MS, TENANT } from '../../directory-simulator/entra/fixture.ts';
-import { allOf, DIFFICULT } from '../google/reader.ts';
+import { allOf, describeMember, DIFFICULT } from '../google/reader.ts';
 import { openEntra } from './reader.ts';
 
 const SALES = groupId('g-sales');
 const HIDDEN = groupId('g-hidden');
 const WITHOUT_HIDDEN = { roles: ['GroupMember.Read.All', 'User.Read.All'] };
-
-const describeMember = (member: DirectoryMember) => {
-  if (member.kind === 'everyone') return 'everyone';
-  if (member.kind === 'group') return `group ${member.id}`;
-  const { attributes, isActive } = member.user;
-  return `${attributes.get('email')} ${isActive ? 'on' : 'off'}`;
-};
 
 describe('groups of an Entra directory', () => {
   it('groups are read with their ids and names, and their ids are used as addresses', async () => {

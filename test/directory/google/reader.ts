@@ -5,7 +5,7 @@ import type { WorldInput } from '../../../directory-simulator/engine/world.ts';
 import type { DirectoryWorld } from '../../../shared/directory/exchange.ts';
 import { keyCredential } from '../../../shared/directory/google/credential.ts';
 import { createGoogleDirectory } from '../../../shared/directory/google/vendor.ts';
-import type { DirectoryPage } from '../../../shared/sync/ports/directory.ts';
+import type { DirectoryMember, DirectoryPage } from '../../../shared/sync/ports/directory.ts';
 import { ADMIN, startGoogle } from '../../directory-simulator/fixture.ts';
 
 export const DIFFICULT: Partial<Settings> = { ...REALISTIC_SETTINGS, failures: 0.1 };
@@ -53,3 +53,10 @@ export async function allOf<Item>(pages: AsyncIterable<DirectoryPage<Item>>): Pr
   for await (const { items } of pages) all.push(...items);
   return all;
 }
+
+export const describeMember = (member: DirectoryMember) => {
+  if (member.kind === 'everyone') return 'everyone';
+  if (member.kind === 'group') return `group ${member.id}`;
+  const { attributes, isActive } = member.user;
+  return `${attributes.get('email')} ${isActive ? 'on' : 'off'}`;
+};

@@ -37,12 +37,9 @@ describe('groups of an Okta organisation', () => {
     expect(await directory.group('00g" or id eq "00gsales')).toBeUndefined();
   });
 
-  it.each([
-    ['the page of a proxy', '<html>Not found</html>'],
-    ['another error of Okta', { errorCode: 'E0000008' }],
-  ])('a 404 without the code E0000007 does not prove that a user or a group is gone: %s', async (_, body) => {
+  it('a 404 with another code than E0000007 does not prove that a user or a group is gone', async () => {
     const { directory, control } = await openOkta();
-    const fault = { times: 9, status: 404, body };
+    const fault = { times: 9, status: 404, body: { errorCode: 'E0000008' } };
     await control('faults', [
       { match: { path: '/api/v1/users/*' }, ...fault },
       { match: { path: '/api/v1/groups/*' }, ...fault },

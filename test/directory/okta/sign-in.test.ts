@@ -121,7 +121,6 @@ describe('sign-in to an Okta organisation', () => {
 
   it.each([
     ['an answer of the token endpoint', TOKEN_PATH, { error: 'Liz Doe <liz@example.com>' }, 'denied'],
-    ['an answer of the API', '/api/v1/users/*', { errorCode: 'Liz Doe <liz@example.com>' }, 'odd'],
     [
       'an answer of a proxy in the form of the token endpoint',
       '/api/v1/users/*',

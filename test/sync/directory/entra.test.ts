@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { MINUTE_MS } from '../../support/engine/world.ts';
 import { type Body, company, kindsOf, openEntraReader } from './fixture.ts';
 
-const DAY_MS = 24 * 60 * MINUTE_MS;
 const PEOPLE = ['a', 'b', 'c', 'd'];
 const RIGHTS = ['GroupMember.Read.All', 'User.Read.All'];
 
@@ -80,18 +79,6 @@ describe('reader of Entra ID', () => {
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('a run of the reader of Entra ID without changes makes two calls to Microsoft Graph', async () => {
-    const reader = await settled({ rowing: ['a', 'b'], chess: ['c'] });
-    // The hourly list of groups is within these 25 minutes.
-    await reader.passMinutes(25);
-    const before = (await reader.entra.graphCalls()).length;
-    for (let run = 0; run < 3; run += 1) {
-      await reader.pass(5 * MINUTE_MS);
-      await reader.run();
-    }
-    expect((await reader.entra.graphCalls()).length - before).toBe(6);
-  });
-
   it.each(['syncStateNotFound', 'resyncRequired'])(
     'after the error %s, the reader reads everything, finds the lost new member and removes no member',
     async (error) => {
@@ -106,28 +93,6 @@ describe('reader of Entra ID', () => {
       expect([reader.shown('rowing'), reader.shown('chess')]).toEqual([[['u-a', 'u-b']], [['u-c', 'u-d']]]);
     },
   );
-
-  it('the reader of Entra ID reads everything after eight days without a run', async () => {
-    const reader = await settled({ rowing: ['a', 'b'] });
-    await reader.pass(8 * DAY_MS);
-    await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
-    await reader.passMinutes(5);
-    expect(reader.shown('rowing')).toEqual([['u-a']]);
-  });
-
-  it('the reader reads every group at least once a day, and finds a change that the directory did not report', async () => {
-    const reader = await settled({ rowing: ['a', 'b'] });
-    const cut = roundOf(reader, 'groups', []);
-    await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
-    await reader.entra.control('faults', [
-      { match: { path: '*/groups/delta' }, times: 1, status: 200, body: cut },
-    ]);
-    await reader.passMinutes(10);
-    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
-    await reader.pass(DAY_MS);
-    await reader.passMinutes(5);
-    expect(reader.shown('rowing')).toEqual([['u-a']]);
-  });
 
   it('the reader of Entra ID flattens nested groups that contain each other', async () => {
     const reader = await settled({ outer: ['a', 'inner'], inner: ['b', 'outer'] }, { nested: 'flatten' });
@@ -146,13 +111,6 @@ describe('reader of Entra ID', () => {
     expect(reader.takeSent()).toEqual([]);
     expect((await reader.stored('rowing'))?.problem).toContain('Member.Read.Hidden');
   });
-
-  it('the reader of Entra ID stops, and sends nothing, after it loses the permission to read users', async () => {
-    const reader = await settled({ rowing: ['a', 'b'] });
-    await reader.entra.control('rights', { roles: ['GroupMember.Read.All'] });
-    await expect(reader.run({ isFull: true })).rejects.toMatchObject({ kind: 'denied' });
-    expect(reader.takeSent()).toEqual([]);
-  });
 });
 
 describe('disabled users of Entra ID', () => {
@@ -161,17 +119,6 @@ describe('disabled users of Entra ID', () => {
     accountEnabled: true,
     mail: `${id}@acme.test`,
     userPrincipalName: `${id}@acme.test`,
-  });
-
-  it('a disabled user leaves the groups, although the first answers still show the user as enabled', async () => {
-    const reader = await settled({ rowing: ['a', 'b'] });
-    const body = JSON.stringify({ '@odata.context': 'x', ...enabled('a') });
-    await reader.entra.control('faults', [{ match: { path: '*/users/a' }, times: 1, status: 200, body }]);
-    await reader.change({ kind: 'suspendUser', user: 'a' });
-    await reader.passMinutes(10);
-    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
-    await reader.passMinutes(25);
-    expect(reader.shown('rowing')).toEqual([['u-b']]);
   });
 
   /**
@@ -239,15 +186,6 @@ describe('deleted users and groups of Entra ID', () => {
     ]);
     await reader.passMinutes(45);
     expect(reader.takeSent()).toEqual([]);
-  });
-
-  it('a group is deleted after its deletion is reported, even if the list still shows the group for a while', async () => {
-    const reader = await settled({ rowing: ['a'], chess: ['b'], sport: ['c'] });
-    await reader.entra.control('settings', { lagSeconds: { groups: 300, members: 300 } });
-    await reader.change({ kind: 'deleteGroup', group: 'rowing' });
-    await reader.passMinutes(45);
-    expect(kindsOf(reader.takeSent())).toEqual(['group.deleted']);
-    expect(reader.shown('rowing')).toEqual([]);
   });
 
   it('a restored group is created again with its members', async () => {

@@ -294,16 +294,6 @@ describe('nested groups', () => {
     expect(reader.shown('rowing')).toEqual([]);
   });
 
-  it('a change of a nested group updates the outer group', async () => {
-    const reader = await settled(world, flattened);
-    await reader.change(
-      { kind: 'removeMember', group: 'rowing', member: 'b' },
-      { kind: 'addMember', group: 'rowing', member: 'd' },
-    );
-    await reader.passMinutes(15);
-    expect(reader.shown('sport')).toEqual([['u-a', 'u-c', 'u-d']]);
-  });
-
   it('a user stays in the outer group until both the direct and the nested membership have ended', async () => {
     const reader = await settled(world, flattened);
     await reader.change(
