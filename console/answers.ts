@@ -3,7 +3,7 @@ import type { Check } from '../shared/contract/answers/connect.ts';
 import type { Cause, Survey } from '../shared/contract/answers/dead-letters.ts';
 import type { DirectoryStatus } from '../shared/contract/answers/directory.ts';
 import type { LogEntry } from '../shared/contract/answers/explain.ts';
-import type { GroupStateName, GroupStatus, Plan } from '../shared/contract/answers/groups.ts';
+import type { GroupStateName, GroupStatus, Plan, Waiting } from '../shared/contract/answers/groups.ts';
 import type { HoldRow } from '../shared/contract/answers/holds.ts';
 import type { DriftRow, PlanEffect as EffectOnGroups } from '../shared/contract/answers/reconcile.ts';
 import type {
@@ -17,6 +17,7 @@ import type { Role } from '../shared/contract/console.ts';
 import type { GroupTreatment } from '../shared/contract/group-policy.ts';
 import type { SettingField } from '../shared/contract/setting-fields.ts';
 import type { HeldReason } from '../shared/domain/hold.ts';
+import type { Source } from '../shared/domain/source.ts';
 
 /* The responses of the console's server: the JSON of the commands, with names next to the ids. */
 
@@ -61,6 +62,10 @@ export interface GroupLine {
   readonly platform: number | null;
   readonly pending: number;
   readonly lastWriteAt: string | null;
+  /** Why a changed group is not written, and when groupsync tries again; null if nothing waits. */
+  readonly waiting: Waiting | null;
+  /** The source of the latest name: events, SCIM or the reader; null for a group without a name. */
+  readonly source: Source | null;
   readonly lastError: string | null;
 }
 
@@ -78,16 +83,28 @@ export interface HoldLine extends HoldRow {
 
 export interface Holds {
   readonly holds: readonly HoldLine[];
+  /** Decisions of the last entries of the activity, the newest first. */
+  readonly decided: readonly Entry[];
 }
 
 /** A person who is pending in at least one group. */
 export interface Unmatched {
   readonly person: PersonName;
+  readonly department: string | null;
   readonly cause: string;
   /** The ACTIVE employee who matches a member that is bound to a person who has left. */
   readonly rehire: string | null;
   readonly groups: number;
   readonly sinceMs: number;
+}
+
+/** A part of the sorted list of pending people. */
+export interface UnmatchedPage {
+  readonly rows: readonly Unmatched[];
+  /** Number of people who match the filter. */
+  readonly found: number;
+  /** Number of people by cause, without the filter. */
+  readonly causes: Readonly<Record<string, number>>;
 }
 
 /** An item that an operator has hidden on the page Home. */
@@ -131,11 +148,20 @@ export interface Home extends Attention {
   /** Empty for a person who may not see the messages of all connections. */
   readonly causes: readonly Cause[];
   readonly activity: readonly Entry[];
-  /** Writes in each of the last 24 hours, the newest last. */
-  readonly writes: readonly number[];
-  /** Maximum delay of a change in each quarter of an hour of the last 24 hours, the newest last. */
-  readonly lag: readonly number[];
+  readonly charts: Charts;
 }
+
+/** Values of the last 24 hours, the newest last. null: there is no data, for example because groupsync did not run. */
+export interface Charts {
+  /** Writes in each hour. */
+  readonly writes: readonly (number | null)[];
+  /** Maximum delay of a change in each quarter of an hour. */
+  readonly lag: readonly (number | null)[];
+  /** Groups, and for `pending` memberships, that needed work in each hour. */
+  readonly trends: Readonly<Record<TrendKind, readonly (number | null)[]>>;
+}
+
+export type TrendKind = 'waiting' | 'held' | 'failed' | 'pending';
 
 export interface Live {
   readonly revision: string;
@@ -188,6 +214,8 @@ export interface HoldPage {
   readonly hold: (HoldRow & { readonly by: string | null; readonly reason: string | null }) | null;
   /** Decided removals that `hold` does not contain: approved and not written yet, or rejected. */
   readonly others: readonly DecidedRemovals[];
+  /** Decisions about earlier removals of the group and the writes that they permitted, the newest first. */
+  readonly decided: readonly Entry[];
   /** The cause with the most removals comes first. */
   readonly causes: readonly HeldPeopleCause[];
   readonly leaving: readonly HeldPerson[];
@@ -195,7 +223,11 @@ export interface HoldPage {
 }
 
 export interface MemberLine extends PersonName {
+  readonly department: string | null;
   readonly directory: boolean;
+  /** The time and the source of the latest event about the membership; null if there is none. */
+  readonly since: string | null;
+  readonly source: string | null;
   /** Why the member is pending; null if the member is not pending. */
   readonly pending: string | null;
   readonly held: boolean;
@@ -231,6 +263,8 @@ export interface PersonGroup {
   readonly directory: boolean;
   readonly platform: boolean;
   readonly pending: string | null;
+  /** The time of the latest event about the membership. */
+  readonly since: string | null;
 }
 
 export interface PersonPage {

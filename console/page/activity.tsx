@@ -3,7 +3,7 @@ import type { Activity as ActivityAnswer, Entry } from '../answers.ts';
 import { actionText, actorText, changeText, EntryLine, outcomeText } from './entries.tsx';
 import { csv, download } from './format.ts';
 import { get } from './net.ts';
-import { Button, Empty, Failure, Field, Filters, Page, personName, Select, Time } from './parts.tsx';
+import { Button, Chevron, Empty, Failure, Field, Filters, Page, personName, Select, Time } from './parts.tsx';
 import { filterBy, pathTo, query } from './route.ts';
 import { type Column, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';
@@ -30,14 +30,14 @@ export function Activity() {
   const details: Column<Entry> = {
     title: T.activity.details,
     unseen: true,
-    width: '84px',
+    width: '44px',
     of: (entry) => (
       <Button
         kind="quiet"
         label={T.activity.detailsOf(actionText(entry.action), entry.groupName ?? '')}
         onClick={() => show(entry)}
       >
-        {T.activity.view}
+        <Chevron />
       </Button>
     ),
   };
@@ -72,7 +72,7 @@ export function Activity() {
           <Table
             label={T.activity.title}
             columns={[...COLUMNS, details]}
-            count={answer?.found ?? 0}
+            count={answer?.found}
             rowAt={(index) => rowAt(index) as Entry | undefined}
             keyOf={({ at, action, group, version }) => `${at} ${action} ${group} ${version}`}
             onShow={onShow}

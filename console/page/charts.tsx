@@ -1,13 +1,16 @@
 import type { ComponentChildren } from 'preact';
-import type { Home } from '../answers.ts';
+import type { Charts as ChartsAnswer, TrendKind } from '../answers.ts';
 import { duration, number } from './format.ts';
-import { Empty } from './parts.tsx';
+import { Section } from './parts.tsx';
+import { pathTo } from './route.ts';
 import { T } from './texts.ts';
 
 const HEIGHT = 88;
+const WIDTH = 240;
+
+type Values = readonly (number | null)[];
 
 interface GraphProps {
-  readonly width: number;
   /** A description of the chart for screen readers. */
   readonly text: string;
   /** The value at the top of the vertical axis. */
@@ -16,16 +19,16 @@ interface GraphProps {
 }
 
 /** A chart of the last 24 hours: the value on the vertical axis, the time on the horizontal axis. */
-const Graph = ({ width, text, top, children }: GraphProps) => (
+const Graph = ({ text, top, children }: GraphProps) => (
   <figure>
     <div class="plot">
       <span class="y-axis" aria-hidden="true">
         <span>{top}</span>
         <span>0</span>
       </span>
-      <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={text}>
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={text}>
         {[0.5, HEIGHT / 2, HEIGHT - 0.5].map((y) => (
-          <line key={y} class="grid" x1={0} x2={width} y1={y} y2={y} />
+          <line key={y} class="grid" x1={0} x2={WIDTH} y1={y} y2={y} />
         ))}
         {children}
       </svg>
@@ -40,18 +43,25 @@ const Graph = ({ width, text, top, children }: GraphProps) => (
   </figure>
 );
 
-export function Bars({ counts }: { readonly counts: readonly number[] }) {
-  const most = Math.max(1, ...counts);
-  const total = counts.reduce((sum, count) => sum + count, 0);
-  if (total === 0) return <Empty title={T.home.writesNone} />;
+/** One bar for each value. A null has no bar and a grey ground, so that a gap differs from a zero. */
+function Bars({ of, text, show = number }: { of: Values; text: string; show?: (value: number) => string }) {
+  const most = Math.max(1, ...of.map((value) => value ?? 0));
+  const step = WIDTH / of.length;
   return (
-    <Graph width={counts.length * 10} text={T.home.writesText(total, most)} top={number(most)}>
-      {counts.map((count, at) => {
-        const height = count === 0 ? 0 : Math.max(3, (count / most) * HEIGHT);
-        const hour = counts.length - 1 - at;
+    <Graph text={text} top={show(most)}>
+      {of.map((value, at) => {
+        const height = barHeight(value, most);
+        const hour = Math.floor(((of.length - 1 - at) * 24) / of.length);
         return (
-          <rect key={hour} x={at * 10 + 1} width={8} y={HEIGHT - height} height={height} rx={1}>
-            <title>{T.home.hour(hour, count)}</title>
+          <rect
+            key={at}
+            class={value === null ? 'gap' : ''}
+            x={at * step + step * 0.1}
+            width={step * 0.8}
+            y={HEIGHT - height}
+            height={height}
+          >
+            <title>{T.home.hour(hour, value === null ? T.home.noData : show(value))}</title>
           </rect>
         );
       })}
@@ -59,15 +69,51 @@ export function Bars({ counts }: { readonly counts: readonly number[] }) {
   );
 }
 
-export function Lag({ of }: { readonly of: Home['lag'] }) {
-  const most = Math.max(...of);
-  if (most === 0) return <Empty title={T.home.lagNone} />;
-  const x = (at: number) => ((at / (of.length - 1)) * 240).toFixed(1);
-  const line = of.map((ms, at) => `${x(at)},${(HEIGHT - (ms / most) * (HEIGHT - 1)).toFixed(1)}`).join(' ');
+function barHeight(value: number | null, most: number): number {
+  if (value === null) return HEIGHT;
+  return value === 0 ? 0 : Math.max(3, (value / most) * HEIGHT);
+}
+
+const mostIn = (values: Values) => Math.max(0, ...values.map((value) => value ?? 0));
+
+/** Where a trend leads to. */
+const LISTS: Readonly<
+  Record<TrendKind, readonly [page: string, filters?: Readonly<Record<string, string>>]>
+> = {
+  waiting: ['groups', { state: 'dirty' }],
+  held: ['holds'],
+  failed: ['groups', { state: 'failed' }],
+  pending: ['people'],
+};
+
+export function Charts({ writes, lag, trends }: ChartsAnswer) {
+  const total = writes.reduce<number>((sum, count) => sum + (count ?? 0), 0);
+  const slowest = mostIn(lag);
   return (
-    <Graph width={240} text={T.home.lagMost(duration(most))} top={duration(most)}>
-      <polygon points={`0,${HEIGHT} ${line} 240,${HEIGHT}`} />
-      <polyline points={line} />
-    </Graph>
+    <div class="charts">
+      <Section title={T.home.writes}>
+        <Bars of={writes} text={T.home.writesText(total, mostIn(writes))} />
+      </Section>
+      <Section title={T.home.lag}>
+        <Bars of={lag} text={T.home.lagMost(duration(slowest))} show={duration} />
+      </Section>
+      {(Object.keys(LISTS) as TrendKind[]).map((kind) => {
+        const [page, filters] = LISTS[kind];
+        const values = trends[kind];
+        return (
+          <Section
+            key={kind}
+            title={T.home.trends[kind]}
+            aside={
+              <a href={pathTo(page, '', filters)} aria-label={T.home.trendNext(T.home.trends[kind])}>
+                {T.home.view}
+              </a>
+            }
+          >
+            <Bars of={values} text={T.home.trendText(mostIn(values), values.at(-1) ?? null)} />
+          </Section>
+        );
+      })}
+    </div>
   );
 }

@@ -4,7 +4,7 @@ import { Ask, ask, perform, performNow, showToast } from './actions.tsx';
 import { BlockedPeople } from './block.tsx';
 import { duration } from './format.ts';
 import { get, post, useAnswer } from './net.ts';
-import { Answered, Button, Empty, Facts, Failure, Page, Section, Time } from './parts.tsx';
+import { Answered, Button, Empty, Facts, Failure, Page, Reason, Section, Time } from './parts.tsx';
 import { connection } from './route.ts';
 import { Sessions } from './sessions.tsx';
 import { Settings } from './settings.tsx';
@@ -103,14 +103,14 @@ function Credential({ row, credential, feedAgeMs, sources, keptMembers, openMove
     <>
       {row.gate !== 'open' && (
         <p class={`notice ${row.gate === 'unauthorized' ? 'bad' : 'warn'}`}>
-          <strong>{gate}</strong> <Time at={row.since} />. <span class="lines">{row.reason}</span>
+          <strong>{gate}</strong> <Time at={row.since} />. <Reason>{row.reason}</Reason>
           {row.gate === 'unauthorized' && ` ${T.conn.replace(row.name)}`}
         </p>
       )}
-      {credential.failure !== null && (
+      {credential.failure !== null && credential.failure.message !== row.reason && (
         <p class="notice bad">
           <strong>{T.home.credential}</strong> <Time at={credential.failure.at} />.{' '}
-          <span class="lines">{credential.failure.message}</span>
+          <Reason>{credential.failure.message}</Reason>
         </p>
       )}
       <Stopped reader={reader} />

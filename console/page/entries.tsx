@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Entry } from '../answers.ts';
 import { exact } from './format.ts';
-import { Empty, Facts, personName, Time, Toggle } from './parts.tsx';
+import { Chevron, Empty, Facts, personName, Reason, Time, Toggle } from './parts.tsx';
 import { pathTo } from './route.ts';
 import { T } from './texts.ts';
 
@@ -75,7 +75,7 @@ export function EntryLine({ entry, group = true, open = false }: EntryProps) {
         {outcome === 'rejected' && <span class="bad-text"> · {outcomeText(outcome)}</span>}
       </span>
       <Toggle isOpen={isOpen} set={setOpen} isQuiet label={T.activity.detailsOf(what, entry.groupName ?? '')}>
-        {T.activity.details}
+        <Chevron />
       </Toggle>
       {isOpen && <EntryDetails entry={entry} />}
     </li>
@@ -105,7 +105,7 @@ function EntryDetails({ entry }: { readonly entry: Entry }) {
       <Facts
         of={[
           [T.activity.outcome, outcomeText(outcome)],
-          [T.activity.cause, cause],
+          [T.activity.cause, <Reason key="cause">{cause}</Reason>],
           [T.activity.version, version],
           [T.activity.time, exact(at)],
         ]}

@@ -1,12 +1,28 @@
 import { useState } from 'preact/hooks';
 import type { GroupDetail, GroupPlan, MemberLine } from '../answers.ts';
+import { matchesText } from '../search.ts';
 import { ChoosePlatformGroup, Clashes } from './adoption.tsx';
 import { Entries } from './entries.tsx';
-import { minute, number } from './format.ts';
+import { minute, number, percent } from './format.ts';
 import { GroupActions, type OpenPart } from './group-actions.tsx';
 import { useAnswer } from './net.ts';
-import { Answered, Empty, Facts, Member, Page, Person, Section, State, Tabs, Time } from './parts.tsx';
-import { id, pathTo, query } from './route.ts';
+import {
+  Answered,
+  Empty,
+  Facts,
+  Field,
+  Filters,
+  Member,
+  Page,
+  Person,
+  personName,
+  Reason,
+  Section,
+  State,
+  Tabs,
+  Time,
+} from './parts.tsx';
+import { filterBy, id, pathTo, query } from './route.ts';
 import { type Column, Table } from './table.tsx';
 import { T } from './texts.ts';
 
@@ -43,10 +59,21 @@ function Shown(detail: GroupDetail) {
       aside={<GroupActions detail={detail} open={open} setOpen={setOpen} />}
     >
       {held && status.hold !== null && <p class="notice warn">{T.group.heldText(status.hold.removes)}</p>}
-      {waiting !== null && <p class="notice warn">{T.group.waits(minute(waiting.until), waiting.reason)}</p>}
+      {waiting !== null && waiting.reason !== lastError?.message && (
+        <p class="notice warn">
+          <Reason>{T.group.waits(minute(waiting.until), waiting.reason)}</Reason>
+        </p>
+      )}
       {lastError !== null && (
         <p class="notice bad">
-          <strong>{T.group.facts.error}:</strong> {lastError.message} <Time at={lastError.at} />
+          <strong>{T.group.facts.error}</strong> <Time at={lastError.at} />
+          {waiting !== null && (
+            <>
+              {' '}
+              ({T.group.triedAgain} {minute(waiting.until)})
+            </>
+          )}
+          : <Reason>{lastError.message}</Reason>
         </p>
       )}
       <Facts of={facts} />
@@ -77,29 +104,33 @@ function Shown(detail: GroupDetail) {
 }
 
 function Settings({ of: { excluded, mode, settings } }: { readonly of: GroupDetail['applies'] }) {
-  const texts = Object.entries(settings).map(([key, value]) => [
-    key,
-    typeof value === 'string' ? value : JSON.stringify(value),
-  ]);
-  const all = [['excluded', T.group.isExcluded(excluded)], ['mode', mode], ...texts];
+  const facts = Object.entries({ mode, ...settings }).map(([key, value]) => [
+    T.group.setting[key] ?? key,
+    settingText(key, value),
+  ]) as readonly (readonly [string, preact.ComponentChildren])[];
   return (
     <section class="card">
       <div class="section-head">
         <p class="muted">{T.group.settingsHint}</p>
         <a href={pathTo('connection')}>{T.group.settingsLink}</a>
       </div>
-      <ul class="settings">
-        {all.map(([key = '', value]) => (
-          <li key={key}>
-            <div class="line">
-              <b>{T.group.setting[key] ?? key}</b>
-              <code>{value}</code>
-            </div>
-          </li>
-        ))}
-      </ul>
+      <Facts of={[[T.group.setting['excluded'] ?? '', T.group.isExcluded(excluded)], ...facts]} />
     </section>
   );
+}
+
+/** The value of a setting in words. */
+function settingText(key: string, value: unknown): preact.ComponentChildren {
+  if (value === null) return T.settings.off;
+  if (typeof value === 'boolean') return value ? T.settings.on : T.settings.off;
+  if (Array.isArray(value)) return value.join(', ') || T.settings.empty;
+  if (typeof value !== 'object')
+    return T.settings.of[key]?.choices?.[String(value)]?.join(': ') ?? String(value);
+  const limits = Object.entries(value).map(([name, limit]) => {
+    const text = name.endsWith('Share') ? percent(Number(limit)) : number(Number(limit));
+    return <li key={name}>{`${T.settings.of[`${key}.${name}`]?.title ?? name}: ${text}`}</li>;
+  });
+  return <ul class="plain">{limits}</ul>;
 }
 
 function Plan({ group, members }: { readonly group: string; readonly members: readonly MemberLine[] }) {
@@ -165,12 +196,21 @@ const COLUMNS: readonly Column<MemberLine>[] = [
   {
     title: T.group.columns.name,
     of: (member) => <Member of={member} unknown={T.group.unknownMember} />,
+    width: 'minmax(0, 1.4fr)',
+    sort: 'name',
+  },
+  {
+    title: T.group.columns.department,
+    of: ({ department }) => department ?? <span class="muted">{T.none}</span>,
+    kind: 'wide',
+    sort: 'department',
   },
   {
     title: T.group.columns.directory,
     of: ({ directory }) => membership(directory),
     kind: 'roomy',
     width: '110px',
+    sort: 'directory',
   },
   {
     title: T.group.columns.groupsync,
@@ -185,53 +225,99 @@ const COLUMNS: readonly Column<MemberLine>[] = [
         </span>
       );
     },
+    width: 'minmax(0, 0.8fr)',
+    sort: 'groupsync',
   },
   {
     title: T.group.columns.platform,
     of: ({ platform }) => membership(platform),
     kind: 'roomy',
     width: '110px',
+    sort: 'platform',
+  },
+  {
+    title: T.group.columns.since,
+    of: ({ since, source }) => (
+      <span class="who">
+        <Time at={since} />
+        <small class="muted">{source}</small>
+      </span>
+    ),
+    kind: 'wide',
+    width: '140px',
+    sort: 'since',
   },
 ];
 
+/** The text by which the members are sorted. */
+const SORTS: Readonly<Record<string, (member: MemberLine) => string>> = {
+  name: (member) => personName(member),
+  department: ({ department }) => department ?? '',
+  directory: ({ directory }) => String(directory),
+  groupsync: verdictOf,
+  platform: ({ platform }) => String(platform),
+  since: ({ since }) => since ?? '',
+};
+
+function sorted(members: readonly MemberLine[], sort: string): readonly MemberLine[] {
+  const textOf = SORTS[sort.replace(/^-/, '')];
+  if (textOf === undefined) return members;
+  const sign = sort.startsWith('-') ? -1 : 1;
+  return members.toSorted((a, b) => sign * textOf(a).localeCompare(textOf(b)));
+}
+
 function Members({ members }: { readonly members: readonly MemberLine[] }) {
   const differing = members.filter((member) => verdictOf(member) !== 'same');
-  const [all, setAll] = useState(false);
-  const shown = all ? members : differing;
+  const given = (name: string) => query.value.get(name) ?? '';
+  const all = given('show') === '' ? differing.length === 0 : given('show') === 'all';
+  const sort = given('sort');
+  const found = (all ? members : differing).filter(({ name, email, id, department }) =>
+    matchesText([name, email, id, department], given('text')),
+  );
+  const shown = sorted(found, sort);
+  const hasDepartments = members.some(({ department }) => department !== null);
+  const columns = COLUMNS.filter((column) => hasDepartments || column.sort !== 'department');
   const tabs = [
-    [false, `${T.group.differ} · ${number(differing.length)}`],
-    [true, `${T.group.all} · ${number(members.length)}`],
+    ['differ', `${T.group.differ} · ${number(differing.length)}`],
+    ['all', `${T.group.all} · ${number(members.length)}`],
   ] as const;
   return (
-    <Section
-      title={T.group.members}
-      aside={
+    <section class="card" aria-label={T.group.members}>
+      <Filters>
+        <Field
+          type="search"
+          label={T.group.search}
+          unseenLabel
+          value={given('text')}
+          onInput={(text) => filterBy({ text })}
+        />
         <div class="chips" role="group" aria-label={T.group.members}>
           {tabs.map(([value, text]) => (
             <button
-              key={String(value)}
+              key={value}
               type="button"
               class="chip"
-              aria-pressed={all === value}
-              onClick={() => setAll(value)}
+              aria-pressed={all === (value === 'all')}
+              onClick={() => filterBy({ show: value })}
             >
               {text}
             </button>
           ))}
         </div>
-      }
-    >
+      </Filters>
+      {differing.length === 0 && members.length > 0 && <p class="muted">{T.group.allSame}</p>}
       {shown.length === 0 ? (
-        <Empty title={members.length === 0 ? T.group.noMembers : T.group.allSame} />
+        <Empty title={members.length === 0 ? T.group.noMembers : T.group.noMatch} />
       ) : (
         <Table
           label={T.group.members}
-          columns={COLUMNS}
+          columns={columns}
+          sorting={{ by: sort, set: (by) => filterBy({ sort: by }) }}
           count={shown.length}
           rowAt={(index) => shown[index]}
           keyOf={({ id, user }) => `${id} ${user}`}
         />
       )}
-    </Section>
+    </section>
   );
 }

@@ -2,7 +2,18 @@ import { useState } from 'preact/hooks';
 import type { GroupLine, GroupPage } from '../answers.ts';
 import { Ask, perform, performNow } from './actions.tsx';
 import { number } from './format.ts';
-import { Button, Empty, Failure, Field, Filters, Page, Select, State, Time } from './parts.tsx';
+import {
+  Button,
+  Empty,
+  Failure,
+  Field,
+  Filters,
+  Page,
+  Select,
+  State,
+  Time,
+  withoutAnswer,
+} from './parts.tsx';
 import { GroupTabs } from './platform-groups.tsx';
 import { filterBy, pathTo, query } from './route.ts';
 import { StateFilter } from './state-filter.tsx';
@@ -66,7 +77,7 @@ export function Groups() {
             label={T.nav.groups}
             columns={[box, ...COLUMNS]}
             sorting={sorting}
-            count={answer?.found ?? 0}
+            count={answer?.found}
             rowAt={(index) => rowAt(index) as GroupLine | undefined}
             keyOf={({ id }) => id}
             onShow={onShow}
@@ -114,12 +125,10 @@ const COLUMNS: readonly Column<GroupLine>[] = [
   {
     title: T.groups.columns.name,
     sort: 'name',
-    of: ({ id, name, lastError, state, wanted, platform, pending }) => (
+    of: ({ id, name, wanted, platform, pending }) => (
       <span class="who">
         <a href={pathTo('groups', id)}>{name ?? id}</a>
-        <small class="muted roomy-text" title={lastError ?? ''}>
-          {state === 'failed' && lastError !== null ? lastError : id}
-        </small>
+        <small class="muted roomy-text">{id}</small>
         <small class="muted narrow">{T.groups.counts(wanted, platform, pending)}</small>
       </span>
     ),
@@ -138,13 +147,33 @@ const COLUMNS: readonly Column<GroupLine>[] = [
         ) : (
           <State of={state} />
         )}
-        {waitingSince !== null && state === 'dirty' && (
+        {waitingSince !== null && (
           <small class="muted">
             <Time at={waitingSince} />
           </small>
         )}
       </span>
     ),
+  },
+  {
+    title: T.groups.columns.reason,
+    of: ({ held, waiting, lastError }) => {
+      if (held) return T.groups.heldReason;
+      const reason = waiting?.reason ?? lastError;
+      return reason === null ? (
+        <span class="muted">{T.none}</span>
+      ) : (
+        <span class="who">
+          <span title={reason}>{withoutAnswer(reason)}</span>
+          {waiting !== null && (
+            <small class="muted">
+              {T.groups.again} <Time at={waiting.until} />
+            </small>
+          )}
+        </span>
+      );
+    },
+    kind: 'wide',
   },
   {
     title: T.groups.columns.wanted,
@@ -169,6 +198,13 @@ const COLUMNS: readonly Column<GroupLine>[] = [
     kind: 'number wide',
     width: '84px',
     sort: 'pending',
+  },
+  {
+    title: T.groups.columns.source,
+    of: ({ source }) => (source === null ? <span class="muted">{T.none}</span> : T.conn.sources[source]),
+    kind: 'wide',
+    width: '110px',
+    sort: 'source',
   },
   {
     title: T.groups.columns.write,

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { HeldPeopleCause, HoldPage } from '../answers.ts';
 import { Ask, perform } from './actions.tsx';
+import { Entries } from './entries.tsx';
 import { HeldPeople } from './hold-people.tsx';
 import { useAnswer } from './net.ts';
-import { Answered, Button, Empty, Facts, Page, Tabs, Time } from './parts.tsx';
+import { Answered, Button, Empty, Facts, Page, Section, Tabs, Time } from './parts.tsx';
 import { id, pathTo, query } from './route.ts';
 import { T } from './texts.ts';
 
@@ -26,6 +27,7 @@ function Shown(page: HoldPage) {
             {T.hold.goneText} <a href={pathTo('groups', group)}>{T.hold.back}</a>
           </Empty>
         </section>
+        <Decided of={page.decided} />
       </Page>
     );
   }
@@ -82,9 +84,18 @@ function Shown(page: HoldPage) {
           )}
         </HeldPeople>
       )}
+      <Decided of={page.decided} />
     </Page>
   );
 }
+
+/** What was decided about earlier removals, and who was removed. */
+const Decided = ({ of }: { readonly of: HoldPage['decided'] }) =>
+  of.length === 0 ? null : (
+    <Section title={T.hold.earlier}>
+      <Entries of={of} none={T.hold.none} group={false} />
+    </Section>
+  );
 
 /** The cause of the removals, the limit that holds them, and the decision if there is one. */
 function Cause({ page, hold }: { readonly page: HoldPage; readonly hold: Held }) {

@@ -1,7 +1,8 @@
 import type { HoldLine, Holds as HoldsAnswer } from '../answers.ts';
+import { Entries } from './entries.tsx';
 import { percent } from './format.ts';
 import { useAnswer } from './net.ts';
-import { Answered, Empty, Page, Time } from './parts.tsx';
+import { Answered, Empty, Page, Section, Time } from './parts.tsx';
 import { pathTo } from './route.ts';
 import { type Column, Table } from './table.tsx';
 import { T } from './texts.ts';
@@ -11,23 +12,30 @@ export function Holds() {
   const loadable = useAnswer<HoldsAnswer>('holds');
   return (
     <Page title={T.holds.title}>
-      <section class="card">
-        <Answered loadable={loadable}>
-          {({ holds }) =>
-            holds.length === 0 ? (
-              <Empty title={T.holds.empty}>{T.holds.emptyText}</Empty>
-            ) : (
-              <Table
-                label={T.holds.title}
-                columns={COLUMNS}
-                count={holds.length}
-                rowAt={(index) => holds[index]}
-                keyOf={({ group, digest }) => `${group} ${digest}`}
-              />
-            )
-          }
-        </Answered>
-      </section>
+      <Answered loadable={loadable}>
+        {({ holds, decided }) => (
+          <>
+            <section class="card">
+              {holds.length === 0 ? (
+                <Empty title={T.holds.empty}>{T.holds.emptyText}</Empty>
+              ) : (
+                <Table
+                  label={T.holds.title}
+                  columns={COLUMNS}
+                  count={holds.length}
+                  rowAt={(index) => holds[index]}
+                  keyOf={({ group, digest }) => `${group} ${digest}`}
+                />
+              )}
+            </section>
+            {decided.length > 0 && (
+              <Section title={T.holds.decided}>
+                <Entries of={decided} none={T.holds.empty} />
+              </Section>
+            )}
+          </>
+        )}
+      </Answered>
     </Page>
   );
 }

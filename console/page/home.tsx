@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import type { Attention, Home as HomeAnswer } from '../answers.ts';
 import { Ask, perform, performNow } from './actions.tsx';
-import { Bars, Lag } from './charts.tsx';
+import { Charts } from './charts.tsx';
 import { Entries } from './entries.tsx';
-import { number } from './format.ts';
+import { duration, minute, number } from './format.ts';
 import { type Need, needsOf, splitHidden } from './needs.ts';
 import { live, useAnswer } from './net.ts';
-import { Answered, Button, Empty, Page, Section, Time } from './parts.tsx';
+import { Answered, Button, Empty, Page, Reason, Section, Time } from './parts.tsx';
 import { connection, pathTo } from './route.ts';
 import { T } from './texts.ts';
 
@@ -20,6 +20,7 @@ function Shown(home: HomeAnswer & { readonly reload: () => Promise<void> }) {
   return (
     <>
       <Page title={<Sentence {...home} since={sinceOf(connection.value)} />} />
+      <Outage of={home.status} />
       <Tiles {...home} />
       <Section title={T.home.attention}>
         {shown.length === 0 ? (
@@ -49,14 +50,7 @@ function Shown(home: HomeAnswer & { readonly reload: () => Promise<void> }) {
           </details>
         )}
       </Section>
-      <div class="two">
-        <Section title={T.home.writes}>
-          <Bars counts={home.writes} />
-        </Section>
-        <Section title={T.home.lag}>
-          <Lag of={home.lag} />
-        </Section>
-      </div>
+      <Charts {...home.charts} />
       <Section title={T.home.latest} aside={<a href={pathTo('activity')}>{T.home.allActivity}</a>}>
         <Entries of={home.activity} none={T.activity.none} />
       </Section>
@@ -78,7 +72,9 @@ export const Needs = ({ of, action }: NeedsProps) => (
       <li key={need.key} class={need.tone}>
         <div>
           <strong>{need.title}</strong>
-          <p class="muted">{need.text}</p>
+          <p class="muted">
+            <Reason>{need.text}</Reason>
+          </p>
         </div>
         {action?.(need)}
         <a class="button" href={need.href} aria-label={`${need.next}: ${need.title}`}>
@@ -144,6 +140,27 @@ export function Sentence({ status, observing, since }: Attention & { readonly si
       {T.home.some(inSync, all)}
       {dirty > 0 && ` ${T.home.syncing(dirty)}`}
     </>
+  );
+}
+
+/** While the platform is down: what waits, and when groupsync calls the platform again. */
+function Outage({
+  of: { gate, failingCalls, backlog, oldestUnappliedMs },
+}: {
+  readonly of: Attention['status'];
+}) {
+  if (gate.state !== 'backoff' && failingCalls.length === 0) return null;
+  const oldest = oldestUnappliedMs === null ? null : duration(oldestUnappliedMs);
+  return (
+    <p class="notice warn" role="status">
+      <strong>{T.home.waits(backlog, oldest)}</strong>{' '}
+      {gate.until !== null && (
+        <>
+          {T.home.triesAgain} <Time at={gate.until} /> ({minute(gate.until)}).{' '}
+        </>
+      )}
+      <a href={pathTo('groups', '', { state: 'dirty', sort: 'waiting' })}>{T.home.waitsNext}</a>
+    </p>
   );
 }
 

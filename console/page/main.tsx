@@ -7,6 +7,8 @@ import { admit } from './admission.ts';
 import { Connection } from './connection.tsx';
 import { DeadLetter } from './dead-letter.tsx';
 import { DeadLetters } from './dead-letters.tsx';
+import { EveryConnection } from './every-connection.tsx';
+import { Find, FindButton } from './find.tsx';
 import { clock, number, visible } from './format.ts';
 import { Group } from './group.tsx';
 import { Groups } from './groups.tsx';
@@ -18,7 +20,6 @@ import { goneSince, listen, live, nowMs } from './net.ts';
 import { Empty, Page } from './parts.tsx';
 import { People, Person } from './person.tsx';
 import { PlatformGroups } from './platform-groups.tsx';
-import { EveryConnection } from './every-connection.tsx';
 import { connection, go, id, page, pagesOf, pathTo } from './route.ts';
 import { SessionEnded, SignedIn } from './signed-in.tsx';
 import { T } from './texts.ts';
@@ -60,6 +61,7 @@ function App() {
                 </a>
               ))}
         </nav>
+        {!isEvery && <FindButton />}
         <Connections />
         <SignedIn />
       </header>
@@ -75,6 +77,7 @@ function App() {
       </main>
       <AskDialog />
       <Keys />
+      <Find />
       <Toast />
     </>
   );

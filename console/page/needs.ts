@@ -26,7 +26,8 @@ const need = (
 function gateNeeds({ gate, credential, failingCalls }: Attention['status'], to: ToPage): readonly Need[] {
   const tone = gate.state === 'unauthorized' ? 'bad' : 'warn';
   const next = gate.state === 'paused' ? T.home.resumeNext : T.home.gateNext;
-  const why = [gate.reason, gate.contact].filter((text) => text !== null).join('. ');
+  // The reason may end with an answer of the platform, which is folded.
+  const why = [gate.contact, gate.reason].filter((text) => text !== null).join('. ');
   const texts = [T.conn.gates[gate.state] ?? gate.state, why] as const;
   const { failure } = credential;
   const at = to('connection');

@@ -101,7 +101,7 @@ export interface ButtonProps extends Children {
 }
 
 /** Why the role of the person may not use an action or a query; undefined if it may. */
-function refusalOf(use: string | undefined): string | undefined {
+export function refusalOf(use: string | undefined): string | undefined {
   const { role = null, refused = {} } = live.value ?? {};
   const required = use === undefined ? undefined : refused[use];
   return required === undefined || role === null ? undefined : T.needsRole(required, role);
@@ -153,6 +153,13 @@ export function Toggle({ isOpen, set, label, isQuiet, use, children }: TogglePro
   );
 }
 
+/** Points to the right beside a closed part, and down beside an open part. */
+export const Chevron = () => (
+  <span class="chevron" aria-hidden="true">
+    ›
+  </span>
+);
+
 interface TabsProps {
   readonly label: string;
   readonly current: string;
@@ -176,6 +183,27 @@ export const Failure = ({ children }: Children) => (
     {children}
   </p>
 );
+
+/** A message that ends with an answer of the platform, as JSON or HTML. */
+const WITH_ANSWER = /^(.*?), [a-z]+: ([[{<].*)$/su;
+
+export const withoutAnswer = (message: string): string => WITH_ANSWER.exec(message)?.[1] ?? message;
+
+/** A message. If it contains an answer of the platform, the answer is folded. */
+export function Reason({ children }: { readonly children: string | null }) {
+  const [, message = children ?? '', answer] = WITH_ANSWER.exec(children ?? '') ?? [];
+  return (
+    <>
+      <span class="lines">{message}</span>
+      {answer !== undefined && (
+        <details class="answer">
+          <summary>{T.answer}</summary>
+          <code>{answer}</code>
+        </details>
+      )}
+    </>
+  );
+}
 
 /** A list of terms and values, with a dash for an empty value. */
 export const Facts = ({ of }: { readonly of: readonly (readonly [string, ComponentChildren])[] }) => (

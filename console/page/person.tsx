@@ -1,23 +1,35 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Explanation, Home, PersonGroup, PersonName, PersonPage } from '../answers.ts';
+import type {
+  Explanation,
+  PersonGroup,
+  PersonName,
+  PersonPage,
+  UnmatchedPage,
+  Unmatched as UnmatchedRow,
+} from '../answers.ts';
 import { Ask, perform } from './actions.tsx';
 import { Block, BlockNotice, Unblock } from './block.tsx';
 import { Entries } from './entries.tsx';
-import { type Loadable, useAnswer } from './net.ts';
+import { number } from './format.ts';
+import { useAnswer } from './net.ts';
 import {
   Answered,
+  Chevron,
   Empty,
   Facts,
+  Failure,
   Field,
   Filters,
   Page,
   Person as PersonLink,
   personName,
   Section,
+  Select,
   Time,
   Toggle,
 } from './parts.tsx';
 import { filterBy, id, pathTo, query } from './route.ts';
+import { type Column, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';
 
 export function People() {
@@ -70,31 +82,78 @@ export function People() {
 
 /** Pending people; shown until the operator searches. */
 function Unmatched() {
-  const loadable: Loadable<Home> = useAnswer<Home>('home');
+  const given = (name: string) => query.value.get(name) ?? '';
+  const params = { cause: given('cause'), sort: given('sort') };
+  const { answer, error, rowAt, onShow } = usePages<UnmatchedPage>('unmatched', params, ({ rows }) => rows);
+  const causes = Object.entries(answer?.causes ?? {});
+  const total = causes.reduce((sum, [, count]) => sum + count, 0);
   return (
-    <>
+    <Section title={T.people.pendingTitle}>
       <p class="muted">{T.people.hint}</p>
-      <Answered loadable={loadable}>
-        {({ unmatched, unmatchedTotal }) =>
-          unmatched.length > 0 && (
-            <Section title={`${T.people.pendingTitle} · ${unmatchedTotal}`}>
-              <ul class="list">
-                {unmatched.map(({ person, cause, rehire, groups }) => (
-                  <li key={person.id}>
-                    <PersonLink of={person} />
-                    <span class="verdict pending">{T.pending[cause] ?? cause}</span>
-                    <span class="muted">{T.many(groups, 'group')}</span>
-                    <Rehire of={person} to={rehire} />
-                  </li>
-                ))}
-              </ul>
-            </Section>
-          )
-        }
-      </Answered>
-    </>
+      {causes.length > 1 && (
+        <Select
+          label={T.people.columns.cause}
+          value={params.cause}
+          options={{
+            '': T.groups.all,
+            ...Object.fromEntries(causes.map(([cause]) => [cause, causeText(cause)])),
+          }}
+          onChange={(cause) => filterBy({ cause })}
+        />
+      )}
+      {error !== undefined && <Failure>{error.message}</Failure>}
+      {answer !== undefined && total === 0 ? (
+        <Empty title={T.people.noPending} />
+      ) : (
+        <Table
+          label={T.people.pendingTitle}
+          columns={PENDING_COLUMNS}
+          sorting={{ by: params.sort, set: (sort) => filterBy({ sort }) }}
+          count={answer?.found}
+          rowAt={(index) => rowAt(index) as UnmatchedRow | undefined}
+          keyOf={({ person }) => person.id}
+          onShow={onShow}
+        />
+      )}
+    </Section>
   );
 }
+
+const causeText = (cause: string): string => T.pending[cause] ?? cause;
+
+const PENDING_COLUMNS: readonly Column<UnmatchedRow>[] = [
+  { title: T.people.columns.name, of: ({ person }) => <PersonLink of={person} /> },
+  {
+    title: T.people.columns.department,
+    of: ({ department }) => department ?? <span class="muted">{T.none}</span>,
+    kind: 'wide',
+    width: 'minmax(0, 0.6fr)',
+  },
+  {
+    title: T.people.columns.cause,
+    of: ({ person, cause, rehire }) => (
+      <span class="who">
+        <span class="verdict pending">{causeText(cause)}</span>
+        <Rehire of={person} to={rehire} />
+      </span>
+    ),
+    width: 'minmax(0, 0.8fr)',
+  },
+  {
+    title: T.people.columns.groups,
+    of: ({ groups }) => number(groups),
+    kind: 'number roomy',
+    width: '84px',
+    sort: 'groups',
+  },
+  {
+    title: T.people.columns.since,
+    of: ({ sinceMs }) => <Time at={new Date(sinceMs).toISOString()} />,
+    kind: 'wide',
+    width: '110px',
+    sort: 'since',
+  },
+];
 
 export function Person() {
   const loadable = useAnswer<PersonPage>('person', { member: id.value });
@@ -113,8 +172,13 @@ function Shown({
 }: PersonPage & Pick<Acting, 'reload'>) {
   const called = personName(person);
   const unbound = <span class="verdict pending">{T.person.unbound}</span>;
-  // After an erasure, the attributes are empty.
-  const stored = Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== ''));
+  // After an erasure, the attributes are empty. A value that is already shown is not repeated.
+  const stored = Object.fromEntries(
+    Object.entries(attributes).filter(
+      ([, value], at, all) =>
+        value !== '' && value !== called && all.findIndex(([, other]) => other === value) === at,
+    ),
+  );
   const who = bound === null ? unbound : `${bound.id} · ${bound.state}`;
   return (
     <Page
@@ -148,7 +212,7 @@ function Shown({
 
 function GroupOf({ of, shown }: { readonly of: PersonGroup; readonly shown: string }) {
   const [isOpen, setOpen] = useState(false);
-  const { group, member, name, directory, platform, pending } = of;
+  const { group, member, name, directory, platform, pending, since } = of;
   const called = name ?? group;
   return (
     <li>
@@ -168,8 +232,11 @@ function GroupOf({ of, shown }: { readonly of: PersonGroup; readonly shown: stri
           {T.person.columns.platform}: {platform ? T.group.yes : T.group.no}
         </span>
         <span class="verdict pending">{pending === null ? '' : (T.pending[pending] ?? pending)}</span>
-        <Toggle isOpen={isOpen} set={setOpen} label={T.person.explainOf(called)}>
-          {T.person.explain}
+        <span class="side muted">
+          <Time at={since} />
+        </span>
+        <Toggle isOpen={isOpen} set={setOpen} isQuiet label={T.person.explainOf(called)}>
+          <Chevron />
         </Toggle>
       </div>
       {isOpen && <Explained group={group} member={member} />}

@@ -36,6 +36,7 @@ export const pagesOf =
   };
 
 export function go(path: string, how: 'push' | 'replace' = 'push'): void {
+  if (how === 'push') history.replaceState({ scrollY }, '');
   history[how === 'push' ? 'pushState' : 'replaceState'](null, '', path);
   const before = place.value.pathname;
   place.value = new URL(location.href);
@@ -51,8 +52,23 @@ export function filterBy(filters: Readonly<Record<string, string>>): void {
   go(pathTo(page.value, id.value, all), 'replace');
 }
 
-addEventListener('popstate', () => {
+/** The time for which the place of an earlier page is restored, because its rows are loaded first. */
+const RESTORE_MS = 3_000;
+
+history.scrollRestoration = 'manual';
+addEventListener('popstate', ({ state, timeStamp }) => {
   place.value = new URL(location.href);
+  const { scrollY: top = 0 } = (state ?? {}) as { readonly scrollY?: number };
+  let isStopped = false;
+  const stop = () => {
+    isStopped = true;
+  };
+  for (const input of ['wheel', 'keydown', 'pointerdown']) addEventListener(input, stop, { once: true });
+  const restore = (nowMs: number) => {
+    scrollTo(0, top);
+    if (!isStopped && scrollY < top && nowMs - timeStamp < RESTORE_MS) requestAnimationFrame(restore);
+  };
+  requestAnimationFrame(restore);
 });
 addEventListener('click', (event) => {
   const link = (event.target as Element).closest('a');

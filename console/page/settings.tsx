@@ -1,8 +1,9 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ConnectionPage, SettingField, SettingsPreview } from '../answers.ts';
 import { perform, performNow } from './actions.tsx';
 import { post } from './net.ts';
 import { Button, Section, Toggle } from './parts.tsx';
+import { query } from './route.ts';
 import { draftOf, enteredIn, formatValue, SettingInput } from './setting-input.tsx';
 import { SECTIONS } from './texts/settings.ts';
 import { T } from './texts.ts';
@@ -14,6 +15,8 @@ interface Props extends Pick<ConnectionPage, 'settings' | 'fields'> {
 /** Every setting of the connection, with a form that fits its value. */
 export function Settings({ settings, fields, reload }: Props) {
   const [editing, setEditing] = useState<string | null>(null);
+  const asked = query.value.get('setting');
+  useEffect(() => setEditing(asked), [asked]);
   const done = () => {
     setEditing(null);
     void reload();
@@ -22,7 +25,11 @@ export function Settings({ settings, fields, reload }: Props) {
   return (
     <Section title={T.conn.settings}>
       {SECTIONS.map((section) => (
-        <details key={section} class="settings-part" open={section !== 'advanced'}>
+        <details
+          key={section}
+          class="settings-part"
+          open={section !== 'advanced' || keysOf(section).includes(editing ?? '')}
+        >
           <summary>{T.settings.sections[section]}</summary>
           {section === 'safety' && hasFourEyes && <p class="notice">{T.settings.fourEyesOn}</p>}
           <ul class="settings">
@@ -72,8 +79,13 @@ function Setting({ field, value, isOpen, set, done }: SettingProps) {
   const { title = key, text = '' } = T.settings.of[key] ?? {};
   const isDefault = field.form.kind === 'group' ? value !== null : isSame(value, field.default);
   const hasDefault = field.default !== null || field.isNullable;
+  const item = useRef<HTMLLIElement>(null);
+  const isAsked = query.value.get('setting') === key;
+  useEffect(() => {
+    if (isAsked) item.current?.scrollIntoView({ block: 'center' });
+  }, [isAsked]);
   return (
-    <li>
+    <li ref={item}>
       <div class="line">
         <span>
           <b>{title}</b>

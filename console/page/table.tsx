@@ -106,7 +106,8 @@ export const selectionColumn = <Row,>({
 interface TableProps<Row> {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
-  readonly count: number;
+  /** undefined while the list is loading: the table then shows placeholders. */
+  readonly count: number | undefined;
   /** Returns undefined for a row that is not loaded yet. */
   readonly rowAt: (index: number) => Row | undefined;
   readonly keyOf: (row: Row) => string;
@@ -116,10 +117,11 @@ interface TableProps<Row> {
 }
 
 const EXTRA_ROWS = 8;
+const LOADING_ROWS = 8;
 
 /** A virtual table. It renders only the rows near the visible area. */
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, sorting, count, rowAt, keyOf, rowHeight = 48, onShow } = props;
+  const { label, columns, sorting, count = LOADING_ROWS, rowAt, keyOf, rowHeight = 48, onShow } = props;
   const body = useRef<HTMLDivElement>(null);
   const [span, setSpan] = useState({ from: 0, to: 40 });
   useLayoutEffect(() => {
@@ -159,7 +161,14 @@ export function Table<Row>(props: TableProps<Row>) {
     );
   }
   return (
-    <div class="table" style={tracksOf(columns)} role="table" aria-label={label} aria-rowcount={count + 1}>
+    <div
+      class="table"
+      style={tracksOf(columns)}
+      role="table"
+      aria-label={label}
+      aria-rowcount={count + 1}
+      aria-busy={props.count === undefined}
+    >
       <div role="rowgroup">
         <div role="row" class="row head" aria-rowindex={1}>
           {columns.map((column) => (

@@ -2,6 +2,7 @@ import { activity } from './texts/activity.ts';
 import { adoption } from './texts/adoption.ts';
 import { conn } from './texts/connection.ts';
 import { deadLetters } from './texts/dead-letters.ts';
+import { find } from './texts/find.ts';
 import { group, groups } from './texts/groups.ts';
 import { hold, holds } from './texts/hold.ts';
 import { home } from './texts/home.ts';
@@ -68,6 +69,7 @@ export const T = {
     ended: 'Ended.',
   },
   loading: 'Loading',
+  answer: 'Answer of the platform',
   failed: 'Could not load this page',
   tryAgain: 'Retry',
   missing: (id: string) => `${id} was not found.`,
@@ -75,6 +77,7 @@ export const T = {
   keys: {
     title: 'Keyboard shortcuts',
     list: [
+      ['Ctrl K', 'Search groups, people, actions and settings'],
       ['/', 'Search on this page'],
       ['j  k', 'Next and previous row'],
       ['g h', 'Home'],
@@ -120,6 +123,7 @@ export const T = {
     refused: 'refused by the platform',
     blocked: 'blocked by an operator',
   } as Readonly<Record<string, string>>,
+  find,
   home,
   hold,
   holds,

@@ -29,6 +29,7 @@ export const QUERY_ACCESS: Readonly<Record<string, Access | undefined>> = {
   holds: VIEW,
   hold: VIEW,
   people: VIEW,
+  unmatched: VIEW,
   person: VIEW,
   explain: VIEW,
   activity: VIEW,

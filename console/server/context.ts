@@ -1,7 +1,7 @@
+import type { Role } from '../../shared/contract/console.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Overview } from './overview.ts';
-import type { Role } from '../../shared/contract/console.ts';
 import type { Session } from './session.ts';
 
 export interface RequestContext {

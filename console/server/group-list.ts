@@ -1,7 +1,9 @@
 import type { GroupStateName, PendingRow } from '../../shared/contract/answers/groups.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
+import { SOURCES, type Source, sourceOf } from '../../shared/domain/source.ts';
 import { stateName } from '../../shared/operate/report.ts';
 import { instant } from '../../shared/operate/status.ts';
+import { reportWaiting, waitingOf } from '../../shared/plan/waiting.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { GroupSummary } from '../../shared/sync/ports/group-index.ts';
 import type { GroupLine, GroupPage } from '../answers.ts';
@@ -23,6 +25,7 @@ interface Known {
 
 interface Reads {
   readonly store: ToolPorts['groups'];
+  readonly clock: ToolPorts['clock'];
   readonly everyState: () => Promise<readonly GroupState[]>;
 }
 
@@ -30,7 +33,7 @@ interface Reads {
 export async function groupPage(
   { groups, pending }: Known,
   filter: GroupFilter,
-  { store, everyState }: Reads,
+  { store, clock, everyState }: Reads,
 ): Promise<GroupPage> {
   const column = filter.sort.replace(/^-/, '');
   const stored = BY_STATE.has(column) ? await everyState() : [];
@@ -40,12 +43,15 @@ export async function groupPage(
     .sort((a, b) => compare(a, b, filter.sort, facts));
   const states: Partial<Record<GroupStateName, number>> = {};
   for (const group of groups) states[stateName(group)] = (states[stateName(group)] ?? 0) + 1;
-  const rows = await linesOf(matching.slice(filter.from, filter.from + filter.count), pending, store);
+  const rows = await linesOf(matching.slice(filter.from, filter.from + filter.count), pending, {
+    groups: store,
+    clock,
+  });
   return { rows, found: matching.length, total: groups.length, states };
 }
 
 /** Columns whose values are not in the index of groups. */
-const BY_STATE = new Set(['wanted', 'platform', 'write']);
+const BY_STATE = new Set(['wanted', 'platform', 'write', 'source']);
 
 const byGroup = (states: readonly GroupState[]) =>
   new Map<string, GroupState>(states.map((state) => [state.ref.group, state]));
@@ -79,6 +85,8 @@ interface Facts {
 
 const wantedOf = (state: GroupState | undefined) => state?.counts?.wanted ?? 0;
 const platformOf = (state: GroupState | undefined) => state?.link?.view.size ?? null;
+const sourceNameOf = (state: GroupState | undefined) =>
+  state?.registers.name === undefined ? null : sourceOf(state.registers.name.stamp);
 const nameOf = ({ name, ref }: GroupSummary) => name ?? ref.group;
 
 function numberOf(group: GroupSummary, column: string, { states, pending }: Facts): number {
@@ -90,6 +98,8 @@ function numberOf(group: GroupSummary, column: string, { states, pending }: Fact
       return platformOf(state) ?? -1;
     case 'pending':
       return pending.get(group.ref.group) ?? 0;
+    case 'source':
+      return SOURCES.indexOf(sourceNameOf(state) as Source);
     case 'write':
       return state?.lastWriteAtMs ?? 0;
     case 'waiting':
@@ -113,8 +123,9 @@ function compare(a: GroupSummary, b: GroupSummary, sort: string, facts: Facts): 
 export async function linesOf(
   groups: readonly GroupSummary[],
   pending: readonly PendingRow[],
-  store: ToolPorts['groups'],
+  { groups: store, clock }: Pick<ToolPorts, 'groups' | 'clock'>,
 ): Promise<readonly GroupLine[]> {
+  const nowMs = clock();
   const states = byGroup(await store.readMany(groups.map(({ ref }) => ref)));
   const counts = countsOf(pending);
   return groups.map((summary): GroupLine => {
@@ -129,6 +140,8 @@ export async function linesOf(
       platform: platformOf(state),
       pending: counts.get(summary.ref.group) ?? 0,
       lastWriteAt: instant(state?.lastWriteAtMs),
+      waiting: reportWaiting(state && waitingOf(state, nowMs)),
+      source: sourceNameOf(state),
       lastError: state?.lastError?.message ?? null,
     };
   });

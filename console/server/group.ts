@@ -3,13 +3,14 @@ import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import { holdWith } from '../../shared/domain/hold.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
+import { readStamp } from '../../shared/domain/stamp.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import { readGroupStatus } from '../../shared/operate/status.ts';
 import type { GroupDetail, GroupSettings } from '../answers.ts';
 import type { RequestContext } from './context.ts';
 import { byName, heldOf, stateOf, usersOf } from './group-reads.ts';
-import { knownMembers, nameOf } from './people.ts';
+import { departmentOf, knownMembers, nameOf, sinceOf } from './people.ts';
 
 export async function groupDetail(ref: GroupRef, context: RequestContext): Promise<GroupDetail> {
   const state = await stateOf(ref, context);
@@ -26,6 +27,9 @@ export async function groupDetail(ref: GroupRef, context: RequestContext): Promi
     .filter(({ isWanted, user }) => isWanted || users.has(user ?? ''))
     .map(({ register, state, user, isWanted }) => ({
       ...nameOf(register.member, state),
+      department: departmentOf(state),
+      since: sinceOf(register),
+      source: readStamp(register.stamp)?.source ?? null,
       directory: isWanted,
       pending: isWanted ? (register.pending?.cause ?? null) : null,
       held: held.has(user ?? ''),
@@ -51,6 +55,9 @@ const UNKNOWN = {
   id: '',
   name: null,
   email: null,
+  department: null,
+  since: null,
+  source: null,
   directory: false,
   pending: null,
   held: false,

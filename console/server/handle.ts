@@ -3,9 +3,9 @@ import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Live } from '../answers.ts';
 import {
   ACTION_ACCESS,
+  isAdministrator,
   QUERY_ACCESS,
   requireAccess,
-  isAdministrator,
   requireRole,
   sees,
   seesMessages,
@@ -13,11 +13,11 @@ import {
 } from './access.ts';
 import { ACTIONS } from './actions.ts';
 import type { RequestContext } from './context.ts';
-import { createOverview, type Overview } from './overview.ts';
 import { everyAttention, everyLive } from './every-connection.ts';
+import { createOverview, type Overview } from './overview.ts';
 import { QUERIES } from './queries.ts';
-import type { Person } from './roles.ts';
 import { createReadLog } from './reads.ts';
+import type { Person } from './roles.ts';
 import { createSession } from './session.ts';
 
 export interface ConsoleOptions {

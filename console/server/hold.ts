@@ -4,13 +4,15 @@ import { type HeldRemoval, readHeldRemovals } from '../../shared/operate/held-me
 import { holdRow } from '../../shared/operate/lists.ts';
 import type { HeldPeopleCause, HeldPerson, HoldPage } from '../answers.ts';
 import type { RequestContext } from './context.ts';
+import { decidedIn } from './decided.ts';
 import { byName, readSet, stateOf, usersOf } from './group-reads.ts';
-import { type KnownMember, knownMembers, nameOf } from './people.ts';
+import { departmentOf, type KnownMember, knownMembers, nameOf } from './people.ts';
 
 export async function holdPage(ref: GroupRef, context: RequestContext): Promise<HoldPage> {
   const state = await stateOf(ref, context);
   const [hold, ...others] = holdsOf(state);
-  const [known, users, removals, approved] = await Promise.all([
+  const [{ entries }, known, users, removals, approved] = await Promise.all([
+    context.overview.activity(),
     knownMembers(state, context.ports),
     usersOf(state, context),
     hold === undefined ? [] : readHeldRemovals(state, hold, context.ports),
@@ -32,6 +34,7 @@ export async function holdPage(ref: GroupRef, context: RequestContext): Promise<
     name: state.registers.name?.value ?? null,
     hold: hold === undefined ? null : decidedRow(ref, hold),
     others: others.flatMap(decidedPart),
+    decided: decidedIn(entries.filter((entry) => entry.group === ref.group)),
     causes,
     leaving: leaving.sort(byName),
     staying: staying.sort(byName),
@@ -52,8 +55,7 @@ const decidedPart = ({ removes, decision }: Hold): HoldPage['others'] =>
 function personOf(user: string, known: KnownMember | undefined): Omit<HeldPerson, 'cause'> {
   if (known === undefined) return { id: '', name: null, email: null, user, department: null };
   const { register, state } = known;
-  const department = state?.attributes.get('department')?.value ?? null;
-  return { ...nameOf(memberId(register.member), state), user, department };
+  return { ...nameOf(memberId(register.member), state), user, department: departmentOf(state) };
 }
 
 type Cause = Omit<HeldPeopleCause, 'count'>;

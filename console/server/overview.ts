@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Cause } from '../../shared/contract/answers/dead-letters.ts';
-import type { PendingRow } from '../../shared/contract/answers/groups.ts';
 import { READ } from '../../shared/contract/operator-actions.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { listAcknowledgements } from '../../shared/operate/acknowledgements.ts';
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { listHolds } from '../../shared/operate/holds.ts';
 import { holdRow, listDrift, listPending } from '../../shared/operate/lists.ts';
-import { mayBeRehire, rehiresAmong } from '../../shared/operate/rehires.ts';
+import { rehiresAmong } from '../../shared/operate/rehires.ts';
 import { stateName, summaries } from '../../shared/operate/report.ts';
 import { listConnections, readableConnection } from '../../shared/operate/settings.ts';
 import { readStatus } from '../../shared/operate/status.ts';
@@ -22,11 +21,14 @@ import type {
   Home,
   Live,
   PersonName,
-  Unmatched,
+  UnmatchedPage,
 } from '../answers.ts';
 import { createActivity } from './activity.ts';
+import { chartsOf } from './charts.ts';
+import { DECISIONS } from './decided.ts';
 import { type GroupFilter, groupPage, linesOf } from './group-list.ts';
-import { namesOf, readAllMembers } from './people.ts';
+import { namedUnmatched, type UnmatchedFilter, unmatchedIn, unmatchedPage } from './pending.ts';
+import { readAllMembers } from './people.ts';
 import { BOTH_QUEUES, type Session } from './session.ts';
 import { unresolved } from './unresolved.ts';
 
@@ -34,8 +36,6 @@ import { unresolved } from './unresolved.ts';
 const FRESH_MS = 1_500;
 /** The pause after a read is at least four times as long as the read. So reads take at most a fifth of the time. */
 const PAUSE_FACTOR = 4;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const NAMES_MS = 60_000;
 const STATES_MS = 10_000;
 const SHOWN = 50;
@@ -101,11 +101,11 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
       readableConnection(connection, ports),
       listHolds(connection, ports),
       listDrift(connection, ports),
-      linesOf(groups.filter((group) => stateName(group) === 'failed').slice(0, SHOWN), pending, ports.groups),
+      linesOf(groups.filter((group) => stateName(group) === 'failed').slice(0, SHOWN), pending, ports),
       listAcknowledgements(connection, ports),
     ]);
     const nameOf = (id: string) => groups.find(({ ref }) => ref.group === id)?.name ?? null;
-    const unmatched = await unmatchedOf(connection, pending, await rehires.get(), ports);
+    const unmatched = unmatchedIn(pending, await rehires.get());
     return {
       company,
       observing,
@@ -113,7 +113,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
       holds: held.map((one) => ({ ...holdRow(one), name: nameOf(one.group) })),
       failed,
       drift: (await unresolved(connection, drift, ports)).map((row) => ({ ...row, name: nameOf(row.group) })),
-      unmatched: unmatched.slice(0, SHOWN),
+      unmatched: await namedUnmatched(connection, unmatched.slice(0, SHOWN), ports),
       unmatchedTotal: unmatched.length,
       acknowledged,
     };
@@ -130,17 +130,24 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
       at,
       causes: await causes(),
       activity: entries.filter(({ action }) => !action.startsWith(READ)).slice(0, 12),
-      writes: writesOf(entries, ports.clock()),
-      lag: lagOf(entries, status.oldestUnappliedMs ?? 0, ports.clock()),
+      charts: chartsOf(entries, await ports.trends.read(connection), {
+        nowMs: ports.clock(),
+        waitsMs: status.oldestUnappliedMs ?? 0,
+      }),
     };
   }
 
   async function holds(): Promise<Holds> {
-    const [{ groups }, held] = await Promise.all([current.get(), listHolds(connection, ports)]);
+    const [{ groups }, held, { entries }] = await Promise.all([
+      current.get(),
+      listHolds(connection, ports),
+      activity.get(),
+    ]);
     const names = new Map(groups.map(({ ref, name }) => [ref.group, name ?? null]));
     const rows = held.map((one) => ({ ...holdRow(one), name: names.get(one.group) ?? null }));
     const isDecided = ({ decision }: HoldLine) => (decision === 'waiting' ? 0 : 1);
     return {
+      decided: entries.filter(({ action }) => DECISIONS.has(action)).slice(0, SHOWN),
       holds: rows.sort((a, b) => isDecided(a) - isDecided(b) || (a.createdAt < b.createdAt ? 1 : -1)),
     };
   }
@@ -154,8 +161,16 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
       (await current.get()).groups.find(({ ref }) => ref.group === group)?.name ?? null,
     activity: (): Promise<Pick<Activity, 'entries' | 'isCut'>> => activity.get(),
     allMembers: (): Promise<readonly PersonName[]> => allMembers.get(),
+    async unmatched(filter: UnmatchedFilter): Promise<UnmatchedPage> {
+      const all = unmatchedIn((await current.get()).pending, await rehires.get());
+      return unmatchedPage(connection, all, filter, ports);
+    },
     async groups(filter: GroupFilter): Promise<GroupPage> {
-      return groupPage(await current.get(), filter, { store: ports.groups, everyState: everyState.get });
+      return groupPage(await current.get(), filter, {
+        store: ports.groups,
+        clock: ports.clock,
+        everyState: everyState.get,
+      });
     },
     /** The revision changes whenever the content of a page may change. */
     async live(): Promise<Live> {
@@ -195,66 +210,6 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
 }
 
 export type Overview = ReturnType<typeof createOverview>;
-
-/** Returns each pending person once: first rehires, then by the number of groups in which the person is pending. */
-async function unmatchedOf(
-  connection: ConnectionName,
-  pending: readonly PendingRow[],
-  rehires: ReadonlyMap<string, string>,
-  ports: ToolPorts,
-): Promise<readonly Unmatched[]> {
-  const rows = new Map<string, Omit<Unmatched, 'person'>>();
-  for (const { member, cause, sinceMs } of pending) {
-    // An operator decided about this person, so nothing needs attention.
-    if (cause === 'blocked') continue;
-    const seen = rows.get(member);
-    rows.set(member, {
-      cause,
-      rehire: mayBeRehire(cause) ? (rehires.get(member) ?? null) : null,
-      groups: (seen?.groups ?? 0) + 1,
-      sinceMs: Math.min(seen?.sinceMs ?? sinceMs, sinceMs),
-    });
-  }
-  const shown = [...rows].sort(
-    ([, a], [, b]) => Number(a.rehire === null) - Number(b.rehire === null) || b.groups - a.groups,
-  );
-  const names = await namesOf(
-    connection,
-    shown.slice(0, SHOWN).map(([member]) => member),
-    ports,
-  );
-  return shown.map(([id, row]) => ({ person: names.get(id) ?? { id, name: null, email: null }, ...row }));
-}
-
-const WRITES = new Set(['create', 'patch', 'put', 'delete']);
-
-function writesOf(entries: Activity['entries'], nowMs: number): readonly number[] {
-  const hours = Array.from({ length: DAY_MS / HOUR_MS }, () => 0);
-  for (const { at, action } of entries) {
-    const hour = hours.length - 1 - Math.floor((nowMs - Date.parse(at)) / HOUR_MS);
-    if (WRITES.has(action) && hours[hour] !== undefined) hours[hour] += 1;
-  }
-  return hours;
-}
-
-const QUARTER_MS = HOUR_MS / 4;
-
-/** Calculates delays from the finished writes and the waiting changes. */
-function lagOf(entries: Activity['entries'], waitsMs: number, nowMs: number): readonly number[] {
-  const startMs = nowMs - DAY_MS;
-  const lags = Array.from({ length: DAY_MS / QUARTER_MS }, () => 0);
-  const note = (untilMs: number, waitedMs: number) => {
-    const sinceMs = untilMs - waitedMs;
-    for (const at of lags.keys()) {
-      const fromMs = startMs + at * QUARTER_MS;
-      if (sinceMs >= fromMs + QUARTER_MS || untilMs < fromMs) continue;
-      lags[at] = Math.max(lags[at] ?? 0, Math.min(untilMs, fromMs + QUARTER_MS) - sinceMs);
-    }
-  };
-  for (const { at, waitedMs } of entries) if (waitedMs !== null) note(Date.parse(at), waitedMs);
-  if (waitsMs > 0) note(nowMs, waitsMs);
-  return lags;
-}
 
 /** Shares one read among all requests within `freshMs`. Failed reads are not cached. */
 function shared<Value>(read: () => Promise<Value>, freshMs: number, { clock }: Pick<ToolPorts, 'clock'>) {

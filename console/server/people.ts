@@ -2,8 +2,9 @@ import pMap from 'p-map';
 import { groupFloor, memberCounts } from '../../shared/domain/group.ts';
 import type { GroupState, StoredMember } from '../../shared/domain/group-state.ts';
 import { type ConnectionName, type MemberId, memberId } from '../../shared/domain/ids.ts';
-import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
+import { STAMP_ZERO, stampTimeMs } from '../../shared/domain/stamp.ts';
 import { registersIn } from '../../shared/operate/groups-of-member.ts';
+import { instant } from '../../shared/operate/status.ts';
 import { personsBoundTo } from '../../shared/sync/match/resolve.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { UserState } from '../../shared/sync/ports/desired.ts';
@@ -24,6 +25,12 @@ export const nameOf = (id: string, state: UserState | undefined): PersonName => 
   const value = (key: string) => state?.attributes.get(key)?.value || null;
   return { id, name: value('name') ?? value('displayName'), email: value('email') ?? value('userName') };
 };
+
+export const departmentOf = (state: UserState | undefined): string | null =>
+  state?.attributes.get('department')?.value || null;
+
+/** Returns the time of the latest event about a membership. */
+export const sinceOf = ({ stamp }: StoredMember): string | null => instant(stampTimeMs(stamp));
 
 export async function namesOf(
   connection: ConnectionName,

@@ -40,7 +40,7 @@ import type { RequestContext } from './context.ts';
 import { groupDetail } from './group.ts';
 import { usersOf } from './group-reads.ts';
 import { holdPage } from './hold.ts';
-import { findPeople, knownMembers, nameOf } from './people.ts';
+import { findPeople, knownMembers, nameOf, sinceOf } from './people.ts';
 import { BOTH_QUEUES } from './session.ts';
 
 const DEAD_LETTERS_SHOWN = 1_000;
@@ -70,6 +70,12 @@ export const QUERIES: Readonly<Record<string, Query>> = {
   hold: async (query, context) => holdPage(await refOf(query, context), context),
   people: (query, { connection, overview, ports }) =>
     findPeople(connection, query.get('text') ?? '', overview.allMembers, ports),
+  unmatched: (query, { overview }) =>
+    overview.unmatched({
+      cause: query.get('cause') || undefined,
+      sort: query.get('sort') ?? '',
+      ...rangeOf(query),
+    }),
   person: (query, context) => personPage(query.get('member') ?? '', context),
   explain: async (query, context) => {
     const connection = await requireConnection(context.connection, context.ports);
@@ -183,6 +189,7 @@ async function personGroup(
     directory: isWanted,
     platform: (await usersOf(state, context)).has(known?.user ?? ''),
     pending: isWanted ? (known?.register.pending?.cause ?? null) : null,
+    since: known === undefined ? null : sinceOf(known.register),
   };
 }
 

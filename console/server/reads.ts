@@ -10,6 +10,7 @@ const READS: Readonly<Record<string, readonly [what: ReadOfPeople['what'], id?: 
   group: ['members'],
   hold: ['hold'],
   people: ['search'],
+  unmatched: ['pending'],
   person: ['person', 'member'],
   plan: ['plan'],
 };

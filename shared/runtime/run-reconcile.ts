@@ -10,10 +10,16 @@ import { followFeed } from '../sync/reconcile/feed.ts';
 import { checkHealth, findProblems, type HealthPorts } from '../sync/reconcile/levels.ts';
 import { type NotifyPorts, notify, notifyOfHour, notifyOfSweep } from '../sync/reconcile/notify.ts';
 import { sweep } from '../sync/reconcile/sweep.ts';
+import { recordTrend, type TrendPorts } from '../sync/reconcile/trend.ts';
 import { type RequeuePorts, requeueDue } from '../sync/requeue.ts';
 import type { SourcePorts } from '../sync/sources.ts';
 
-export type ReconcileTaskPorts = ReconcilePorts & RequeuePorts & HealthPorts & SourcePorts & NotifyPorts;
+export type ReconcileTaskPorts = ReconcilePorts &
+  RequeuePorts &
+  HealthPorts &
+  SourcePorts &
+  NotifyPorts &
+  TrendPorts;
 
 interface Run {
   readonly ports: ReconcileTaskPorts;
@@ -36,6 +42,7 @@ export async function runReconcile(
       return report;
     }
     case 'feed': {
+      await recordTrend(connection.name, ports);
       const run = await followFeed(connection, ports, deadlineMs);
       if (run === undefined)
         return { connection: connection.name, skipped: 'another run is reading the feed' };

@@ -5,6 +5,7 @@ import {
   createHealthStore,
   createLeases,
   createNoticeStore,
+  createTrendStore,
 } from '../store/connection-states.ts';
 import { createDesiredStore } from '../store/desired-store.ts';
 import { createGroupIndex } from '../store/group-index.ts';
@@ -34,6 +35,7 @@ export const storesOver = (table: Table, inlineViewBytes?: number) => ({
   feed: createFeedStore(table),
   health: createHealthStore(table),
   notices: createNoticeStore(table),
+  trends: createTrendStore(table),
   leases: createLeases(table),
   sources: createSourceStore(table),
 });

@@ -3,11 +3,11 @@ import { number } from '../domain/forms.ts';
 import { Gate, OPEN_GATE } from '../domain/gate.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import { type Episode, SUBJECTS, type Subject } from '../domain/notice.ts';
-import { Health } from '../sync/ports/connections.ts';
+import { Health, Trend } from '../sync/ports/connections.ts';
 import type { NoticeBoard } from '../sync/ports/notices.ts';
 import { FeedPosition, type Lease } from '../sync/ports/reconcile.ts';
 import { OF_THIS_SCHEMA, plain, storedAt, understood } from './item-form.ts';
-import { feedKey, gateKey, healthKey, leaseKey, noticesKey } from './keys.ts';
+import { feedKey, gateKey, healthKey, leaseKey, noticesKey, trendKey } from './keys.ts';
 import { all, any, equal, type Item, less, missing, type Table } from './table.ts';
 
 /** `change` counts the writes. If `change` differs from the value that a worker read, the worker's write is refused. */
@@ -39,6 +39,18 @@ export function createHealthStore(table: Table) {
 
     async write(connection: ConnectionName, health: Health): Promise<void> {
       await table.put({ ...healthKey(connection), ...OF_THIS_SCHEMA, ...plain(health) });
+    },
+  };
+}
+
+export function createTrendStore(table: Table) {
+  return {
+    /** Returns the counts of the last hours, the newest last. An hour in which nothing ran is missing. */
+    read: async (connection: ConnectionName): Promise<Trend['hours']> =>
+      (await storedAt(table, trendKey(connection), Trend, 'a trend'))?.hours ?? [],
+
+    async write(connection: ConnectionName, hours: Trend['hours']): Promise<void> {
+      await table.put({ ...trendKey(connection), ...OF_THIS_SCHEMA, hours });
     },
   };
 }

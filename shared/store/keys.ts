@@ -169,6 +169,7 @@ export const placed = (ref: GroupRef, due: string) => ({
   gpk: indexPartition('groups', ref.connection, shardOf(ref.group)),
   gsk: groupIndexSort(due, ref.group),
 });
+export const trendKey = (connection: ConnectionName): Key => ofConnection(connection, 'TREND');
 export const healthKey = (connection: ConnectionName): Key => ofConnection(connection, 'HEALTH');
 /** The key of a connection's notices, or of the stage's notices if no connection is given. */
 export const noticesKey = (connection: ConnectionName | undefined): Key =>

@@ -306,6 +306,32 @@ describe('Activity page', () => {
 });
 
 describe('keyboard', () => {
+  it('Ctrl-K finds groups, people, actions and settings with the keyboard alone', async () => {
+    const { page, errors } = await on.open('/activity');
+    const search = page.getByRole('combobox', { name: 'Search groups, people, actions and settings' });
+    const found = (name: RegExp) => page.getByRole('option', { name });
+    for (const [text, option, heading] of [
+      ['person 3', /Person 3.*Person$/, 'Person 3'],
+      ['choir', /Choir.*Group$/, /^Choir/],
+      ['doctor', /^Run checks.*Action$/, /Connection/],
+    ] as const) {
+      await page.keyboard.press('Control+k');
+      await search.fill(text);
+      await found(option).waitFor();
+      await expectAccessible(page);
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+    }
+    await page.keyboard.press('Control+k');
+    await search.fill('four eyes');
+    await found(/^Four eyes.*Setting$/).waitFor();
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('group', { name: 'Four eyes' }).waitFor();
+    expect(errors).toEqual([]);
+  });
+
   it('single keys open a page, move to its search and its rows, and show the shortcuts', async () => {
     const { page, errors } = await on.open('');
     await page.getByRole('heading', { level: 1 }).waitFor();

@@ -17,7 +17,15 @@ const at = new Date(0).toISOString();
 
 const group = (n: number): GroupLine => ({
   ...{ id: `g${n}`, name: `Group ${n}`, state: 'in_sync', held: false, waitingSince: null },
-  ...{ wanted: n, platform: n, pending: 0, lastWriteAt: at, lastError: null },
+  ...{
+    wanted: n,
+    platform: n,
+    pending: 0,
+    lastWriteAt: at,
+    lastError: null,
+    waiting: null,
+    source: 'events',
+  },
 });
 const leaver = (n: number): HeldPerson => ({
   ...{ id: `m${n}`, name: `Person ${n}`, email: `p${n}@acme.test`, user: `u${n}`, department: null },
@@ -84,8 +92,11 @@ const HOME: Home = {
   unmatchedTotal: 0,
   acknowledged: [],
   activity: [{ ...line(1), cause: 'event e1 of okta', version: 'v-secret' }],
-  writes: many(24, (n) => n),
-  lag: many(96, (n) => n),
+  charts: {
+    writes: many(24, (n) => n),
+    lag: many(96, (n) => n),
+    trends: { waiting: [], held: [], failed: [], pending: [] },
+  },
 };
 
 const DEAD_LETTERS: DeadLetters = {
@@ -124,6 +135,7 @@ const ANSWERS: Readonly<Record<string, (from: number, count: number) => unknown>
     name: 'Everyone',
     hold: HOLD,
     others: [],
+    decided: [],
     causes: [{ reason: 'not_in_snapshot', count: LEAVERS, event: 'e1', source: 'test', at, by: null }],
     leaving: many(LEAVERS, leaver),
     staying: [],
@@ -215,6 +227,18 @@ describe('console lists', () => {
     expect(await page.getByText('v-secret').count()).toBe(0);
     await page.getByRole('button', { name: /^View details: Group 1/ }).click();
     await page.getByText('v-secret').waitFor();
+    await page.close();
+  });
+
+  it('a list keeps its place when the operator opens a row and goes back', async () => {
+    const page = await opened('/groups');
+    await page.getByRole('link', { name: 'Group 1', exact: true }).waitFor();
+    await page.evaluate('scrollTo(0, 20_000)');
+    await page.getByRole('link', { name: 'Group 410', exact: true }).click();
+    await page.getByRole('heading', { level: 1 }).waitFor({ state: 'detached' });
+    await page.goBack();
+    await page.getByRole('link', { name: 'Group 410', exact: true }).waitFor();
+    expect(await page.evaluate('scrollY')).toBe(20_000);
     await page.close();
   });
 

@@ -35,7 +35,6 @@ export const activity = {
   cause: 'Cause',
   version: 'Version after',
   details: 'Details',
-  view: 'View',
   detailsOf: (what: string, group: string) => `View details: ${group} ${what}`,
   connection: 'Connection',
   more: (count: number) => `and ${count.toLocaleString('en')} more`,

@@ -16,6 +16,8 @@ export const groups = {
   columns: {
     name: 'Group',
     state: 'State',
+    reason: 'Reason',
+    source: 'Source',
     wanted: 'Wanted',
     platform: 'On the platform',
     pending: 'Pending',
@@ -23,6 +25,8 @@ export const groups = {
   },
   counts: (wanted: number, platform: number | null, pending: number) =>
     `${wanted.toLocaleString('en')} wanted, ${platform?.toLocaleString('en') ?? 'none'} on the platform${pending > 0 ? `, ${pending.toLocaleString('en')} pending` : ''}`,
+  again: 'tried again',
+  heldReason: 'removals wait for a decision',
   none: 'No groups match.',
   empty: 'No groups yet.',
   found: (found: number, total: number) =>
@@ -41,10 +45,20 @@ export const groups = {
 
 export const group = {
   waits: (until: string, reason: string) => `Waiting until ${until}: ${reason}`,
+  triedAgain: 'tried again at',
   members: 'Members',
   differ: 'Differences',
   all: 'All members',
-  columns: { name: 'Name', directory: 'Directory', groupsync: 'groupsync', platform: 'Platform' },
+  search: 'Search by name, address or department',
+  noMatch: 'No members match.',
+  columns: {
+    name: 'Name',
+    department: 'Department',
+    directory: 'Directory',
+    groupsync: 'groupsync',
+    platform: 'Platform',
+    since: 'Since',
+  },
   yes: 'member',
   no: 'not a member',
   tabs: 'Parts of the group',

@@ -88,6 +88,7 @@ export const hold = {
   approved: 'Approved. The removals are being written.',
   rejected: 'Rejected. The members stay.',
   decision: 'Decision',
+  earlier: 'Decisions about this group',
   decisions: {
     waiting: 'Waiting',
     approved: 'Approved',
@@ -105,6 +106,7 @@ export const hold = {
 export const holds = {
   title: 'Holds',
   empty: 'No removals are held.',
+  decided: 'Decisions',
   emptyText:
     'Removals above the limits of the connection appear here until an operator approves or rejects them.',
   columns: { group: 'Group', removes: 'Removals', limit: 'Why held', created: 'Held', decision: 'Decision' },

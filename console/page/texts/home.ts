@@ -31,16 +31,29 @@ export const home = {
   latest: 'Latest activity',
   allActivity: 'All activity',
   writes: 'Writes, last 24 hours',
-  writesNone: 'No writes.',
-  lag: 'Delay of changes, last 24 hours',
-  lagNone: 'No delays.',
+  lag: 'Delay of changes',
   lagMost: (text: string) => `${text} at most`,
   writesText: (total: number, most: number) =>
     `${many(total, 'write')}, at most ${most.toLocaleString('en')} in one hour`,
+  trends: {
+    waiting: 'Waiting groups',
+    held: 'Held groups',
+    failed: 'Failed groups',
+    pending: 'Pending members',
+  },
+  trendText: (most: number, last: number | null) =>
+    `${last === null ? 'no data' : last.toLocaleString('en')} in this hour, at most ${most.toLocaleString('en')}`,
+  trendNext: (title: string) => `View: ${title}`,
+  view: 'View',
+  noData: 'no data',
   hoursAgo: (hours: number) => `−${hours} h`,
   nowAxis: 'now',
-  hour: (hoursAgo: number, count: number) =>
-    `${hoursAgo === 0 ? 'this hour' : `${hoursAgo} h ago`}: ${many(count, 'write')}`,
+  hour: (hoursAgo: number, value: string) =>
+    `${hoursAgo === 0 ? 'this hour' : `${hoursAgo} h ago`}: ${value}`,
+  waits: (count: number, oldest: string | null) =>
+    `${many(count, 'group')} ${count === 1 ? 'waits' : 'wait'} for the platform${oldest === null ? '' : `, the oldest for ${oldest}`}.`,
+  triesAgain: 'groupsync tries again',
+  waitsNext: 'View waiting groups',
   hold: (count: number, name: string) =>
     count === 0 ? `${name} would be deleted` : `${many(count, 'person', 'people')} would leave ${name}`,
   holdText: (share: string, rule: string) => `${share} of the group: ${rule}.`,

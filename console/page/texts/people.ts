@@ -4,6 +4,8 @@ export const people = {
   hint: 'Search for a person to see their groups, and why they are a member or not.',
   none: (text: string) => `No people match “${text}”.`,
   pendingTitle: 'Pending people',
+  noPending: 'No person of the directory is pending.',
+  columns: { name: 'Name', department: 'Department', cause: 'Reason', groups: 'Groups', since: 'Since' },
 } as const;
 
 export const person = {
@@ -11,7 +13,6 @@ export const person = {
   asMember: (member: string) => `as member ${member}`,
   noGroups: 'The directory sent no event about this person in a group.',
   columns: { group: 'Group', directory: 'Directory', platform: 'Platform', why: 'Why' },
-  explain: 'Explain',
   explainOf: (name: string) => `Explain ${name}`,
   timeline: 'Timeline',
   noTimeline: 'No writes about this person yet.',

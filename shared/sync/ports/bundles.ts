@@ -6,6 +6,7 @@ import type {
   createHealthStore,
   createLeases,
   createNoticeStore,
+  createTrendStore,
 } from '../../store/connection-states.ts';
 import type { createConnectionStore } from '../../store/connection-store.ts';
 import type { createConsoleSessionStore } from '../../store/console-session-store.ts';
@@ -69,6 +70,7 @@ export interface Ports {
   readonly leases: Leases;
   readonly health: HealthStore;
   readonly notices: NoticeStore;
+  readonly trends: ReturnType<typeof createTrendStore>;
   readonly sources: ReturnType<typeof createSourceStore>;
   readonly connections: ConnectionStore;
   readonly scim: ScimStore;

@@ -111,3 +111,13 @@ export const Health = z.lazy(() =>
   }),
 );
 export type Health = Frozen<z.infer<typeof Health>>;
+
+/** How many groups and memberships needed work at the first run of the feed in each hour of the last day. */
+export const Trend = z.lazy(() =>
+  z.object({
+    hours: z.array(
+      z.object({ atMs: number, waiting: number, held: number, failed: number, pending: number }),
+    ),
+  }),
+);
+export type Trend = Frozen<z.infer<typeof Trend>>;

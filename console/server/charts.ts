@@ -1,0 +1,63 @@
+import type { Trend } from '../../shared/sync/ports/connections.ts';
+import type { Activity, Charts } from '../answers.ts';
+
+const HOUR_MS = 3_600_000;
+const HOURS = 24;
+const QUARTER_MS = HOUR_MS / 4;
+const WRITES = new Set(['create', 'patch', 'put', 'delete']);
+
+interface Now {
+  readonly nowMs: number;
+  /** The time for which the oldest change waits. */
+  readonly waitsMs: number;
+}
+
+/** Returns the values of the charts. The last hour of each chart is the current hour. */
+export function chartsOf(
+  entries: Activity['entries'],
+  hours: Trend['hours'],
+  { nowMs, waitsMs }: Now,
+): Charts {
+  const startMs = (Math.floor(nowMs / HOUR_MS) - HOURS + 1) * HOUR_MS;
+  const starts = Array.from({ length: HOURS }, (_, hour) => startMs + hour * HOUR_MS);
+  const counted = starts.map((atMs) => hours.find((hour) => hour.atMs === atMs));
+  const trendOf = (kind: keyof Charts['trends']) => counted.map((hour) => hour?.[kind] ?? null);
+  const writes = starts.map((fromMs, hour) => {
+    const count = entries.filter(({ at, action }) => WRITES.has(action) && isWithin(at, fromMs)).length;
+    // Without writes, only the count of the hour shows that groupsync ran.
+    return count > 0 || counted[hour] !== undefined ? count : null;
+  });
+  return {
+    writes,
+    lag: lagOf(entries, startMs, { nowMs, waitsMs }).map(
+      (lag, quarter) => lag ?? (writes[Math.floor(quarter / 4)] === null ? null : 0),
+    ),
+    trends: {
+      waiting: trendOf('waiting'),
+      held: trendOf('held'),
+      failed: trendOf('failed'),
+      pending: trendOf('pending'),
+    },
+  };
+}
+
+const isWithin = (at: string, fromMs: number): boolean => {
+  const atMs = Date.parse(at);
+  return atMs >= fromMs && atMs < fromMs + HOUR_MS;
+};
+
+/** Calculates delays from the finished writes and the waiting changes. */
+function lagOf(entries: Activity['entries'], startMs: number, { nowMs, waitsMs }: Now): Charts['lag'] {
+  const lags: (number | null)[] = Array.from({ length: HOURS * 4 }, () => null);
+  const note = (untilMs: number, waitedMs: number) => {
+    const sinceMs = untilMs - waitedMs;
+    for (const at of lags.keys()) {
+      const fromMs = startMs + at * QUARTER_MS;
+      if (sinceMs >= fromMs + QUARTER_MS || untilMs < fromMs) continue;
+      lags[at] = Math.max(lags[at] ?? 0, Math.min(untilMs, fromMs + QUARTER_MS) - sinceMs);
+    }
+  };
+  for (const { at, waitedMs } of entries) if (waitedMs !== null) note(Date.parse(at), waitedMs);
+  if (waitsMs > 0) note(nowMs, waitsMs);
+  return lags;
+}
