@@ -1,7 +1,6 @@
 import { Command, Option } from 'commander';
 import { VERSION } from '../shared/contract/version.ts';
 import { addBlock } from './commands/block.ts';
-import { addCompletion } from './commands/completion.ts';
 import { addConnect } from './commands/connect.ts';
 import { addConnections } from './commands/connections.ts';
 import { addConsole } from './commands/console.ts';
@@ -90,7 +89,6 @@ export function createProgram(act: Act): Command {
     addDlq,
     addScim,
     addConsole,
-    addCompletion,
   ]) {
     add(program, act);
   }

@@ -20,7 +20,7 @@ import { type Act, type Context, parseConnectionName } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { erasedLines, plural, shellWord } from '../output/words.ts';
 import { examples, settingChange } from './arguments.ts';
-import { effectOn, effectText, effectLines } from './plan.ts';
+import { effectLines, effectOn, effectText } from './plan.ts';
 
 export function addConnections(program: Command, act: Act): void {
   const connections = program

@@ -44,8 +44,6 @@ const RETIRED: Readonly<Record<string, string>> = {
  * stream of the simulation.
  */
 const ALLOWED: readonly (readonly [path: string, text: RegExp])[] = [
-  ['cli/commands/completion.ts', /'letter'/],
-  ['shared/operate/complete.ts', /async letter\(/],
   ['test/cli/run.test.ts', /ids\('letter'\)/],
   ['cli/output/redactor.ts', /ends in a letter/],
   ['console/page/style.css', /letter-spacing/],

@@ -1,9 +1,9 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../support/cli/io.ts';
+import { heldIn } from '../support/engine/test-engine.ts';
 import { temporaryFile } from '../support/folder.ts';
 import { added, group, removed, savedWorld, sixInSync } from '../support/operate/world.ts';
-import { heldIn } from '../support/engine/test-engine.ts';
 
 const LEAVERS = ['bob', 'cid', 'dee', 'eve'];
 

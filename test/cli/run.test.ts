@@ -90,7 +90,7 @@ describe('command line', () => {
     );
     const wrong: string[] = [];
     // Help texts are not pasted, and the name of the group of `probe` is no command. So both are not checked.
-    for (const file of files.filter((one) => /(?<!completion|program|hints)\.ts$/.test(one)))
+    for (const file of files.filter((one) => /(?<!program|hints)\.ts$/.test(one)))
       for (const line of readFileSync(file, 'utf8').split('\n')) {
         if (/^\s*(?:\/?\*|\/\/)|Examples:|^ {2}groupsync|randomHex/.test(line)) continue;
         for (const [hint] of line.matchAll(command)) {
@@ -152,7 +152,6 @@ describe('command line', () => {
     ['CSV of a check', ['audit', 'g', '--verify', '-o', 'csv'], /--verify and --output csv/],
     ['CSV of a command without a table', ['explain', 'g', 'm-ann', '-o', 'csv'], /explain has no CSV/],
     ['CSV of an action', ['pause', 'g', '--yes', '-o', 'csv'], /pause has no CSV output; use --json/],
-    ['an unknown shell', ['completion', 'tcsh'], /bash, zsh, fish/],
   ])(
     'the command line refuses %s with exit code 2 and an error of at most two lines',
     async (_, args, says) => {
@@ -222,7 +221,7 @@ describe('command line', () => {
   });
 
   it.each([
-    ['standard output', 'stdout', ['completion', 'bash'], 0],
+    ['standard output', 'stdout', ['status', '--help'], 0],
     ['standard output, and the result was an error', 'stdout', ['events', 'validate', '-'], 1],
     ['standard error', 'stderr', ['status', '--local-file', '/nowhere/local.json'], 2],
     ['standard error, and still prints its result', 'stderr', ['events', 'validate', '-'], 1],
@@ -414,62 +413,5 @@ describe('Ctrl-C during a command', () => {
       const ran = await runCli(args, { ports, person: [], signal: AbortSignal.timeout(50) });
       expect(ran, args.join(' ')).toMatchObject({ code: args[0] === 'import' ? 1 : 3 });
     }
-  });
-});
-
-describe('completion', () => {
-  it('completion offers ids and names, and offers nothing if the deployment does not answer', async () => {
-    const world = await sixInSync();
-    world.mailboxes.events.add({ id: '1f9a01bc-0000', body: '{' });
-    const ids = async (kind: string, ports = world.ports) =>
-      (await runCli(['completion', 'bash', '--ids', kind], { ports })).stdout.trim().split('\n');
-    expect(await ids('connection')).toEqual(['default']);
-    expect(await ids('group')).toEqual(expect.arrayContaining(['g']));
-    expect(await ids('letter')).toEqual(['1f9a01bc-0000']);
-    expect(world.mailboxes.events.ids()).toHaveLength(1);
-    const silent = { ...world.ports, connections: { list: () => new Promise(() => {}) } } as never;
-    const failing = { ...world.ports, connections: { list: () => Promise.reject(new Error()) } } as never;
-    for (const ports of [silent, failing])
-      expect(await runCli(['completion', 'bash', '--ids', 'connection'], { ports })).toMatchObject({
-        ...{ code: 0, stdout: '', stderr: '' },
-      });
-  });
-
-  it('completion offers every command, and the next words of the command that was typed', async () => {
-    const { stdout } = await runCli(['completion', 'bash']);
-    const offered = (words: string, answers = 'true') =>
-      execFileSync(
-        'bash',
-        [
-          '-c',
-          `groupsync() { ${answers}; }\n${stdout}\nCOMP_WORDS=(groupsync ${words}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _groupsync; echo "\${COMPREPLY[*]}"`,
-        ],
-        { encoding: 'utf8' },
-      )
-        .trim()
-        .split(' ');
-    // The stub prints its arguments, and offers a name that contains a shell command.
-    const shown = offered("--local --connection acme holds approve ''", 'echo "$@" | tr " " _');
-    expect(shown).toContain('--local_--connection_acme_completion_bash_--ids_hold');
-    expect(offered("status '$'", "echo '$(echo it was run) x'").join(' ')).toBe(
-      '\\$\\(echo\\ it\\ was\\ run\\)\\ x',
-    );
-    expect(offered("--connection ''", 'echo "$*"').join(' ')).toBe('completion\\ bash\\ --ids\\ connection');
-    const names = ALL.filter(({ length }) => length === 1).flat();
-    expect(names.length).toBeGreaterThan(20);
-    expect(offered("''")).toEqual(expect.arrayContaining(names));
-    expect(offered('dlq rep')).toEqual(['replay']);
-    expect(offered('--local dlq replay --r')).toEqual(expect.arrayContaining(['--rate', '--region']));
-    expect((await runCli(['completion', 'fish'])).stdout).toContain(
-      '__fish_seen_subcommand_from dlq; and __fish_seen_subcommand_from replay',
-    );
-    const { stdout: zsh } = await runCli(['completion', 'zsh']);
-    expect(zsh).toContain('#compdef groupsync');
-    // In zsh, `path` is the search path for programs. If the script sets `path`, the shell finds no programs.
-    expect(zsh).not.toMatch(/\bpath=/);
-    for (const name of ['connection', 'group'])
-      expect((await runCli(['completion', 'fish'])).stdout).toContain(
-        `-l ${name} -x -a '(__groupsync_ids ${name})'`,
-      );
   });
 });
