@@ -129,12 +129,6 @@ describe('import of files of known exporters', () => {
       /expected rows of the group Sales, got 1 row of other groups/,
     ],
     [
-      'headings that are not known',
-      'Team,Label,Person,Contact\na,b,c,d',
-      [],
-      /expected a header .*"Team", "Label"/,
-    ],
-    [
       'an id column that may be of groups or members',
       'id,group name,email\n1,One,eva@acme.test',
       [],

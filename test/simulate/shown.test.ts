@@ -101,7 +101,6 @@ describe('check of answers to an operator', () => {
   });
 
   it.each<[string, Given, string]>([
-    ['the list of holds lacks a hold', { shown: { holds: [] } }, 'holds'],
     [
       'the list of holds has a hold that is not stored',
       { shown: { holds: [...SHOWN.holds, { group: 'fine', digest: 'd2', decision: 'waiting' }] } },
@@ -113,14 +112,11 @@ describe('check of answers to an operator', () => {
       { shown: { groups: SHOWN.groups.map((one) => ({ ...one, state: 'in_sync' })) } },
       'groups',
     ],
-    ['no finding reports a group that waits', { shown: { found: FOUND.slice(0, 1) } }, 'levels'],
     [
       'a finding reports a group that does not wait',
       { shown: { found: [FOUND[0], { subject: 'waiting', count: 2 }] } },
       'levels',
     ],
-    ['no finding reports a hold', { shown: { found: FOUND.slice(1) } }, 'levels'],
-    ['the list of pending members lacks a member', { shown: { pending: [] } }, 'pending'],
     ['the list of dead-lettered messages lacks a message', { shown: { deadLetters: [] } }, 'dead_letters'],
     [
       'the gate appears as open although it is closed',

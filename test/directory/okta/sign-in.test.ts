@@ -101,13 +101,6 @@ describe('sign-in to an Okta organisation', () => {
     expect(String(failure)).not.toContain('eyJ');
   });
 
-  it('a call is denied after the application loses the scope of the call', async () => {
-    const okta = await openOkta();
-    await okta.directory.group('00gsales');
-    await okta.control('scopes', { scopes: ['okta.users.read'] });
-    await expect(okta.directory.group('00gsales')).rejects.toMatchObject({ kind: 'denied' });
-  });
-
   it('a call without its scope is denied, even if Okta answers 404 because of a resource set', async () => {
     const okta = await openOkta();
     await okta.control('administrator', { resourceSet: ['00gsales'] });
