@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleHandlers } from '../infra/bundle.ts';
 import { DEPLOYABLE_KEYS } from '../infra/function-code.ts';
-import { releaseTemplate, zipName } from '../infra/release-template.ts';
 import { VERSION } from '../shared/contract/version.ts';
+import { releaseTemplate, zipName } from './release-template.ts';
 import { zipOf } from './zip.ts';
 
 /*

@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { LocalFile } from '../../local/local-file.ts';
 import { World } from '../../local/platform/state/world.ts';
-import { JSON_SCHEMAS } from '../json-schemas.ts';
 import { DEAD_LETTER_CODES, MESSAGE_ATTRIBUTES } from '../../shared/contract/names.ts';
 import { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { STATE_SPELLINGS } from '../../shared/operate/import/account-state.ts';
 import { SPELLINGS } from '../../shared/operate/import/headings.ts';
 import { FLAGS } from '../../simulate/flags.ts';
+import { JSON_SCHEMAS } from '../json-schemas.ts';
 import { cliNames, startDocument, startFlags } from './command-line.ts';
 import { deployedNames } from './deployment.ts';
 import { simulatorNames } from './simulator.ts';

@@ -9,13 +9,13 @@ import {
 } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Code, type CodeConfig } from 'aws-cdk-lib/aws-lambda';
-import cdkJson from '../cdk.json' with { type: 'json' };
 import * as z from 'zod';
+import cdkJson from '../cdk.json' with { type: 'json' };
+import { ConnectorStack } from '../infra/connector-stack.ts';
+import { DEPLOYABLE_KEYS, type DeployableKey } from '../infra/function-code.ts';
+import { readSettings, StageSettings } from '../infra/settings.ts';
 import { DEFAULT_CONNECTION } from '../shared/contract/names.ts';
 import { VERSION } from '../shared/contract/version.ts';
-import { ConnectorStack } from './connector-stack.ts';
-import { DEPLOYABLE_KEYS, type DeployableKey } from './function-code.ts';
-import { readSettings, StageSettings } from './settings.ts';
 
 /** The name of the source in the template. The template supports only one source with a separate queue. */
 const SOURCE = 'producer';

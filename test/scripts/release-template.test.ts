@@ -5,12 +5,12 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import cdkJson from '../../cdk.json' with { type: 'json' };
 import { ConnectorStack } from '../../infra/connector-stack.ts';
 import { DEPLOYABLE_KEYS, type FunctionCode } from '../../infra/function-code.ts';
-import type { Json, JsonObject } from '../../infra/release-template.ts';
-import { releaseTemplate, zipName } from '../../infra/release-template.ts';
 import { readSettings } from '../../infra/settings.ts';
+import type { Json, JsonObject } from '../../scripts/release-template.ts';
+import { releaseTemplate, zipName } from '../../scripts/release-template.ts';
 
 const code = Object.fromEntries(
-  DEPLOYABLE_KEYS.map((name) => [name, fileURLToPath(new URL(`fixture/${name}`, import.meta.url))]),
+  DEPLOYABLE_KEYS.map((name) => [name, fileURLToPath(new URL(`../infra/fixture/${name}`, import.meta.url))]),
 ) as FunctionCode;
 
 /** Returns the template that the CDK deploys with these settings, for any account and region. */
