@@ -16,7 +16,6 @@ import type {
 import type { Role } from '../shared/contract/console.ts';
 import type { GroupTreatment } from '../shared/contract/group-policy.ts';
 import type { SettingField } from '../shared/contract/setting-fields.ts';
-import type { HeldReason } from '../shared/domain/hold.ts';
 import type { Source } from '../shared/domain/source.ts';
 
 /* The responses of the console's server: the JSON of the commands, with names next to the ids. */
@@ -188,7 +187,7 @@ export interface HeldPerson extends PersonName {
 
 /** Why the directory removes people, with the event. People with the same cause share one object. */
 export interface HeldPeopleCause {
-  readonly reason: HeldReason;
+  readonly because: string;
   readonly count: number;
   readonly event: string | null;
   readonly source: string | null;

@@ -2,6 +2,7 @@ import { SCHEDULES } from '../../shared/contract/topology.ts';
 import { groupId, platformUserId } from '../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
 import { withWaiting } from '../../shared/plan/removals.ts';
+import { readHeldRemovals } from '../../shared/operate/held-members.ts';
 import { seal } from '../../shared/sync/apply/hold.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
@@ -113,16 +114,17 @@ export const SCENARIOS: readonly Scenario[] = [
     run: holdEverybody,
   },
   {
-    name: 'a hold of 100,000 users is read',
+    name: 'holds show of a hold of 100,000 users',
     people: 50,
     prepare: async (rig) => {
       await settle(rig, 1, 10);
       await holdEverybody(rig);
     },
     run: async (rig) => {
-      const [hold] = (await rig.ports.groups.read(D0))?.removals?.sets ?? [];
-      if (hold === undefined) throw new Error('expected a stored hold');
-      return rig.ports.groups.readHeld(D0, hold);
+      const state = await rig.ports.groups.read(D0);
+      const [hold] = state?.removals?.sets ?? [];
+      if (state === undefined || hold === undefined) throw new Error('expected a stored hold');
+      return readHeldRemovals(state, hold, rig.connection, rig.ports);
     },
   },
   {

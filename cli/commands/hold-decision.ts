@@ -3,7 +3,7 @@ import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { type Hold, type HoldDecision, holdsOf } from '../../shared/domain/hold.ts';
 import { type GroupRef, type PlatformUserId, platformUserId } from '../../shared/domain/ids.ts';
 import { findOne, NotFound } from '../../shared/operate/find-group.ts';
-import { readHeldMembers } from '../../shared/operate/held-members.ts';
+import { readHeldRemovals } from '../../shared/operate/held-members.ts';
 import type { HoldRequest } from '../../shared/operate/holds.ts';
 import { recordRead } from '../../shared/operate/journal.ts';
 import { withId } from '../../shared/operate/names.ts';
@@ -153,11 +153,13 @@ export async function readHold(context: Context, group: string, digest?: string)
   const hold = asked ?? holds[0];
   if (state === undefined || hold === undefined)
     throw new NotFound(`${group} has no hold; to list all holds: groupsync holds`);
-  const members = await readHeldMembers(state, hold, ports);
+  const connection = await ports.connections.current(ref.connection);
+  const removals = connection === undefined ? [] : await readHeldRemovals(state, hold, connection, ports);
+  const members = removals.map(({ by, ...member }): HeldMember => member);
   await recordRead(ref.connection, { what: 'hold', group: ref.group }, ports);
   const names = await context.names({ members: members.flatMap(({ member }) => member ?? []) });
   const formatMember: FormatMember = ({ member, user }) => (member === null ? user : names.member(member));
-  const guard = (await ports.connections.current(ref.connection))?.settings.guard ?? null;
+  const guard = connection?.settings.guard ?? null;
   return { state, hold, guard, others: holds.filter((one) => one !== hold), members, formatMember };
 }
 

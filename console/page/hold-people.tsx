@@ -97,8 +97,8 @@ export function HeldPeople({ title, people, causes, file, selection, children }:
 
 const textsOf = ({ name, email, department, id, user }: HeldPerson) => [name, email, department, id, user];
 const departmentText = (department: string) => (department === NONE ? T.hold.noDepartment : department);
-const causeText = ({ reason, event }: HeldPeopleCause) =>
-  event === null ? T.hold.reasons[reason] : `${T.hold.reasons[reason]} · ${event}`;
+const causeText = ({ because, event }: HeldPeopleCause) =>
+  event === null ? because : `${because} · ${event}`;
 
 function causeIn(causes: readonly HeldPeopleCause[], { cause }: HeldPerson): string {
   const found = cause === null ? undefined : causes[cause];
@@ -158,7 +158,6 @@ const HEAD = ['name', 'email', 'department', 'member', 'user', 'cause', 'at', 'e
 
 function rowOf(person: HeldPerson, causes: readonly HeldPeopleCause[]) {
   const { name, email, department, id, user, cause } = person;
-  const { reason, at = null, event = null, source = null } = causes[cause ?? -1] ?? {};
-  const text = reason === undefined ? null : T.hold.reasons[reason];
-  return [name, email, department, id, user, text, at === null ? null : exact(at), event, source];
+  const { because = null, at = null, event = null, source = null } = causes[cause ?? -1] ?? {};
+  return [name, email, department, id, user, because, at === null ? null : exact(at), event, source];
 }

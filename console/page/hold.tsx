@@ -119,7 +119,7 @@ function Cause({ page, hold }: { readonly page: HoldPage; readonly hold: Held })
       <ul class="causes">
         {causes.map((cause, place) => (
           <li key={place}>
-            {T.hold.because[cause.reason](cause.count)} <small class="muted">{eventOf(cause)}</small>
+            {T.hold.because(cause)} <small class="muted">{eventOf(cause)}</small>
           </li>
         ))}
       </ul>

@@ -11,11 +11,12 @@ import { departmentOf, type KnownMember, knownMembers, nameOf } from './people.t
 export async function holdPage(ref: GroupRef, context: RequestContext): Promise<HoldPage> {
   const state = await stateOf(ref, context);
   const [hold, ...others] = holdsOf(state);
+  const connection = await context.ports.connections.current(ref.connection);
   const [{ entries }, known, users, removals, approved] = await Promise.all([
     context.overview.activity(),
     knownMembers(state, context.ports),
     usersOf(state, context),
-    hold === undefined ? [] : readHeldRemovals(state, hold, context.ports),
+    hold && connection ? readHeldRemovals(state, hold, connection, context.ports) : [],
     readSet(state, holdWith('approved', state), context),
   ]);
   const byUser = new Map(known.map((one) => [one.user, one]));
@@ -60,16 +61,16 @@ function personOf(user: string, known: KnownMember | undefined): Omit<HeldPerson
 
 type Cause = Omit<HeldPeopleCause, 'count'>;
 
-const causeOf = ({ reason, event, by }: HeldRemoval): Cause => ({
-  reason,
+const causeOf = ({ because, event, by }: HeldRemoval): Cause => ({
+  because,
   event: event?.id ?? null,
   source: event?.source ?? null,
   at: event?.time ?? null,
   by,
 });
 
-const keyOf = ({ reason, event, source, at, by }: Cause): string =>
-  JSON.stringify([reason, event, source, at, by]);
+const keyOf = ({ because, event, source, at, by }: Cause): string =>
+  JSON.stringify([because, event, source, at, by]);
 
 function causesIn(removals: readonly HeldRemoval[]): readonly HeldPeopleCause[] {
   const causes = new Map<string, HeldPeopleCause>();

@@ -81,15 +81,6 @@ export interface RemovalSet {
   readonly users: ReadonlySet<PlatformUserId> | undefined;
 }
 
-/** The causes that the registers of a group show for a held removal. */
-export type HeldReason =
-  | 'group_deleted'
-  | 'no_member'
-  | 'user_deleted'
-  | 'removed'
-  | 'not_in_snapshot'
-  | 'no_event';
-
 /** The most sets of a group, so that the list fits into the group's item. */
 export const MOST_SETS = 50;
 

@@ -1,14 +1,14 @@
 import type { HeldMember } from '../contract/answers/holds.ts';
-import { type Author, type GroupRegisters, groupExists, groupFloor } from '../domain/group.ts';
-import type { GroupState, StoredMember } from '../domain/group-state.ts';
-import type { HeldReason, Hold } from '../domain/hold.ts';
-import type { PlatformUserId } from '../domain/ids.ts';
+import type { GroupState } from '../domain/group-state.ts';
+import type { Hold } from '../domain/hold.ts';
 import { sourceOf } from '../domain/source.ts';
-import { readStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../domain/stamp.ts';
+import { readStamp, stampTimeMs } from '../domain/stamp.ts';
 import type { HeldCause } from '../plan/approval.ts';
-import { removalText } from '../plan/removal-cause.ts';
-import type { UserState } from '../sync/ports/desired.ts';
-import { type NamesPorts, usersOf } from './names.ts';
+import { openRemovals } from '../plan/decide/holds.ts';
+import { type RemovalEvent, removalEvent, removalText } from '../plan/removal-cause.ts';
+import { learn, startOf } from '../sync/apply/load.ts';
+import { type PreviewPorts, readingOf } from '../sync/apply/preview.ts';
+import type { Connection } from '../sync/ports/connections.ts';
 
 /**
  * Returns the causes of a hold. If the hold is about the deletion of a group without users, the cause is the event that
@@ -17,92 +17,66 @@ import { type NamesPorts, usersOf } from './names.ts';
 export async function causesOf(
   state: GroupState,
   hold: Hold,
-  ports: NamesPorts,
+  connection: Connection,
+  ports: PreviewPorts,
 ): Promise<readonly HeldCause[]> {
-  if (hold.removes === 0) return [whyGone(state, undefined).cause];
-  return (await readHeld(state, hold, ports)).held.map(({ cause }) => cause);
+  const held = await readHeld(state, hold, connection, ports);
+  if (hold.removes > 0) return held.map(({ event }) => heldCause(event));
+  return [heldCause(removalEvent('group_deleted', state.registers, undefined, undefined))];
 }
 
-/** A held removal, with the key of its reason and the operator who sent its event, if known. */
+/** A held removal, with the operator who sent its event, if known. */
 export interface HeldRemoval extends HeldMember {
-  readonly reason: HeldReason;
   readonly by: string | null;
 }
 
-/** Returns every member whose removal a hold stops, with the member's name and the event that removes the member. */
-export const readHeldMembers = async (
-  state: GroupState,
-  hold: Hold,
-  ports: NamesPorts,
-): Promise<readonly HeldMember[]> =>
-  (await readHeldRemovals(state, hold, ports)).map(({ reason, by, ...member }) => member);
-
+/**
+ * Returns each member whose removal a hold stops, with the member's name and the event that removes the member. A member
+ * that the directory wants again is left out, because the next run of apply ends the entry.
+ */
 export async function readHeldRemovals(
   state: GroupState,
   hold: Hold,
-  ports: NamesPorts,
+  connection: Connection,
+  ports: PreviewPorts,
 ): Promise<readonly HeldRemoval[]> {
-  const { known, held } = await readHeld(state, hold, ports);
-  return held.map(({ user, register, reason, event, cause }) => {
-    const attributes = register && known.get(register.member)?.attributes;
-    const attribute = (name: string) => attributes?.get(name)?.value || null;
+  const held = await readHeld(state, hold, connection, ports);
+  return held.map(({ user, member, cause, detail, event, person }) => {
+    const attribute = (name: string) => person?.attributes.get(name)?.value || null;
+    const { id = null, source = null, time = null } = (event && readStamp(event.stamp)) ?? {};
+    const sender = heldCause(event);
     return {
       user,
-      member: register?.member ?? null,
+      member,
       name: attribute('name') ?? attribute('displayName'),
       email: attribute('email') ?? attribute('userName'),
-      because: removalText(reason),
-      event,
-      reason,
-      by: cause.kind === 'no_event' ? null : (cause.by ?? null),
+      because: removalText(cause, detail),
+      event: event === undefined ? null : { id, source, time },
+      by: sender.kind === 'no_event' ? null : (sender.by ?? null),
     };
   });
 }
 
-async function readHeld(state: GroupState, hold: Hold, ports: NamesPorts) {
-  const { boundTo, known } = await usersOf(state.ref, ports);
-  // The directory wants these users again, or has wanted them since. The next run of apply ends their entries.
-  const isEnded = (user: PlatformUserId) => (boundTo.get(user)?.presentAt ?? STAMP_ZERO) > hold.asOf;
-  const users = [...((await ports.groups.readHeld(state.ref, hold)) ?? [])].sort();
-  const held = users
-    .filter((user) => !isEnded(user))
-    .map((user) => {
-      const register = boundTo.get(user);
-      return { user, register, ...whyGone(state, register, register && known.get(register.member)) };
-    });
-  return { known, held };
+async function readHeld(state: GroupState, hold: Hold, connection: Connection, ports: PreviewPorts) {
+  const reading = readingOf(state, connection, ports);
+  const first = await learn({ kind: 'read', what: ['wanted', 'views'] }, startOf(state, reading), reading);
+  const facts = await learn({ kind: 'read', what: ['held', 'departed'] }, first, reading);
+  const open = openRemovals(facts, hold);
+  const members = open.flatMap(({ member }) => member ?? []);
+  const known = await ports.users.read(connection.name, members);
+  const registers = new Map(facts.wanted?.registers.map((register) => [register.member, register]));
+  const { registers: ofGroup } = state;
+  return open.map(({ member, ...removal }) => {
+    const register = member === null ? undefined : registers.get(member);
+    const person = member === null ? undefined : known.get(member);
+    return { ...removal, member, person, event: removalEvent(removal.cause, ofGroup, register, person) };
+  });
 }
 
-interface Why extends Pick<HeldRemoval, 'reason' | 'event'> {
-  readonly cause: HeldCause;
-}
-
-function whyGone({ registers }: GroupState, register: StoredMember | undefined, person?: UserState): Why {
-  const by = (reason: HeldReason, stamp: Stamp, cause: HeldCause): Why => {
-    const { id = null, source = null, time = null } = readStamp(stamp) ?? {};
-    return { reason, event: { id, source, time }, cause };
-  };
-  const withoutEvent = (reason: HeldReason): Why => ({ reason, event: null, cause: { kind: 'no_event' } });
-  if (!groupExists(registers))
-    return by('group_deleted', registers.deleted, signed(registers, registers.deleted));
-  if (register === undefined) return withoutEvent('no_member');
-  if (person !== undefined && person.floor >= register.stamp) {
-    const { floor, author } = person;
-    return by('user_deleted', floor, causedBy(floor, author));
-  }
-  const { stamp, actor } = register;
-  if (register.value === 'absent') return by('removed', stamp, causedBy(stamp, actor && { stamp, actor }));
-  const restated = groupFloor(registers);
-  if (restated > register.stamp) return by('not_in_snapshot', restated, signed(registers, restated));
-  return withoutEvent('no_event');
-}
-
-/** Returns the event with its sender. A group stores only its latest actor, so an earlier sender may be unknown. */
-const signed = ({ author }: GroupRegisters, stamp: Stamp): HeldCause =>
-  author !== undefined && author.stamp > stamp ? { kind: 'no_event' } : causedBy(stamp, author);
-
-/** @param author the actor of an event of the same subject; it did not send this event if the stamps differ */
-function causedBy(stamp: Stamp, author: Author | undefined): HeldCause {
+/** A group stores only its latest actor. If a later event has replaced the sender, each sender may have caused it. */
+function heldCause(event: RemovalEvent | undefined): HeldCause {
+  const { stamp, author } = event ?? {};
+  if (stamp === undefined || (author !== undefined && author.stamp > stamp)) return { kind: 'no_event' };
   const actor = author?.stamp === stamp ? author.actor : undefined;
   return {
     kind: 'event',

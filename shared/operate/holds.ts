@@ -14,6 +14,7 @@ import { authorsOf, type EarlierAction, type HeldCause } from '../plan/approval.
 import { compareText } from '../plan/plan.ts';
 import { partOf } from '../plan/removals.ts';
 import { holdDigest, isSameDecision, seal } from '../sync/apply/hold.ts';
+import type { PreviewPorts } from '../sync/apply/preview.ts';
 import { collectPages } from '../sync/async-collections.ts';
 import type { ConnectionStore, ToolPorts } from '../sync/ports/bundles.ts';
 import type { DecidedHold, HoldOutcome } from '../sync/ports/decisions.ts';
@@ -22,12 +23,12 @@ import { AUDIT_LIFETIME_MS, type AuditEntry } from '../sync/ports/logs.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { causesOf } from './held-members.ts';
 import { doRecorded, type JournalPorts, journalOf, recordAction, withGroupsBefore } from './journal.ts';
-import { type NamesPorts, plural } from './names.ts';
+import { plural } from './names.ts';
 import { Refused } from './refused.ts';
 
 export type HoldPorts = JournalPorts &
-  NamesPorts &
-  Pick<ToolPorts, 'applyQueue' | 'coalesceMs' | 'audit' | 'reader' | 'tokens'> & {
+  PreviewPorts &
+  Pick<ToolPorts, 'groups' | 'applyQueue' | 'coalesceMs' | 'audit' | 'reader' | 'tokens'> & {
     readonly connections: Pick<ConnectionStore, 'find'>;
     readonly persons?: Persons;
   };
@@ -215,11 +216,11 @@ async function refuseAuthors(
   ports: HoldPorts,
 ): Promise<void> {
   const { ref } = state;
-  const { settings } = (await ports.connections.find(ref.connection)) ?? {};
-  if (!settings?.fourEyes && !hold.fourEyes) return;
+  const connection = await ports.connections.current(ref.connection);
+  if (connection === undefined || !(connection.settings.fourEyes || hold.fourEyes)) return;
   const window = windowOf(hold);
-  const causes = await causesOf(state, hold, ports);
-  const actions = await actionsBefore(ref, window, settings?.nested === 'flatten', ports);
+  const causes = await causesOf(state, hold, connection, ports);
+  const actions = await actionsBefore(ref, window, connection.settings.nested === 'flatten', ports);
   const creators = await creatorsOf(causes, ref.connection, window, ports);
   const authors = [...new Set([...authorsOf(causes, actions), ...creators])];
   const { id: caller } = await ports.caller();

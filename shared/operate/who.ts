@@ -10,7 +10,7 @@ import { type MemberId, platformUserId, roleId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
 import type { Facts } from '../plan/facts.ts';
 import { whyMoving } from '../plan/release.ts';
-import { removalText, whyUncounted } from '../plan/removal-cause.ts';
+import { causeOfState, removalText, whyUncounted } from '../plan/removal-cause.ts';
 import { stopOf } from '../plan/stop.ts';
 import type { Verdict, VerdictInput } from '../plan/verdict.ts';
 import { learn } from '../sync/apply/load.ts';
@@ -152,8 +152,10 @@ const WHY_PENDING: Readonly<
   },
   inactive: (who, { settings }) => {
     const state = who.person?.state;
-    const ended = `${state}, not ${settings.includeStates.join(' or ')}`;
-    return withRehire(state === GONE ? removalText('gone') : removalText('ended', ended), who);
+    const excluded = `${state}, not ${settings.includeStates.join(' or ')}`;
+    if (state === undefined || state === GONE) return withRehire(removalText('gone'), who);
+    const cause = causeOfState(state);
+    return withRehire(removalText(cause, cause === 'ended' ? state : excluded), who);
   },
   unknown: ({ user, rules, person }) => {
     if (person !== undefined) return `the platform does not show the userId of ${person.role}`;

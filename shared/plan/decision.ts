@@ -18,7 +18,6 @@ export type StoredFact =
   | 'wanted'
   | 'views'
   | 'held'
-  | 'leavers'
   | 'departed'
   | 'ended'
   | 'managed'

@@ -5,7 +5,7 @@ import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import { type View, WHOLE_GROUP } from '../domain/view.ts';
 import { fieldMatches } from './names.ts';
 import { compareText, NO_PLAN, type Plan, type PlanAction, type PlanChange, sortChanges } from './plan.ts';
-import { isPersonal, removalText, type WhyNot } from './removal-cause.ts';
+import { isPersonal, type RemovalCause, removalText, type WhyNot } from './removal-cause.ts';
 
 /** The content that a directory group should have on the platform. */
 export interface WantedGroup extends WrittenFields {
@@ -68,18 +68,26 @@ function withoutBlocked(plan: Plan, input: DraftInput): Plan {
   };
 }
 
+/** Returns why a user leaves the group if no register explains it. */
+export const causeByMark = (user: PlatformUserId, view: View | undefined): RemovalCause =>
+  view?.users.get(user) === false ? 'drift' : 'rebound';
+
 /**
- * A block comes before other causes, because it is why the guard does not judge the removal. An adoption and a change of
- * the mode come next, because they are why the removal waits.
+ * Returns why a user leaves the group. A block comes before other causes, because it is why the guard does not judge the
+ * removal. An adoption and a change of the mode come next, because they are why the removal waits.
  */
-function whyRemoved(user: PlatformUserId, { blocked, whyNot, current, wanted }: DraftInput): WhyNot {
-  if (blocked?.has(user)) return { member: whyNot.get(user)?.member ?? null, cause: 'blocked' };
-  const own = whyNot.get(user) ?? NO_MEMBER;
-  const known = wanted === undefined && !isPersonal(own.cause) ? DELETED : own;
+export function whyRemoved(
+  user: PlatformUserId,
+  { blocked, whyNot, current, wanted }: Pick<DraftInput, 'blocked' | 'whyNot' | 'current' | 'wanted'>,
+): WhyNot {
+  const unknown: WhyNot = { member: null, cause: causeByMark(user, current) };
+  const { member, ...own } = whyNot.get(user) ?? unknown;
+  if (blocked?.has(user)) return { member, cause: 'blocked' };
+  const known = wanted === undefined && !isPersonal(own.cause) ? ({ cause: 'group_deleted' } as const) : own;
   const waits = current?.waits?.get(user);
   return waits === undefined
-    ? known
-    : { member: known.member, cause: waits, detail: removalText(known.cause, known.detail) };
+    ? { member, ...known }
+    : { member, cause: waits, detail: removalText(known.cause, own.detail) };
 }
 
 function withoutExcluded(wanted: WantedGroup, { excluded, current }: DraftInput): WantedGroup {
@@ -138,14 +146,15 @@ function planDeparture(input: DraftInput, current: View): Plan {
 }
 
 /** While the deletion of the group is held, only people who ended or are suspended leave the group. */
-function planLeavers({ held, whyNot, blocked }: DraftInput, current: View): Plan {
+function planLeavers(input: DraftInput, current: View): Plan {
+  const { held, whyNot, blocked } = input;
   const leaves = (user: PlatformUserId) =>
     isPersonal(whyNot.get(user)?.cause) && !held.has(user) && blocked?.has(user) !== true;
   const removals = [...current.users.keys()].filter(leaves).sort(compareText);
   if (removals.length === 0) return NO_PLAN(current);
   return {
     action: 'patch',
-    changes: sortChanges(removals.map((user) => removed(user, whyNot.get(user) ?? NO_MEMBER))),
+    changes: sortChanges(removals.map((user) => removed(user, whyRemoved(user, input)))),
     after: { ...current, users: new Map([...current.users].filter(([user]) => !leaves(user))) },
     removals,
     departs: false,
@@ -253,9 +262,6 @@ const added = (user: PlatformUserId, member: MemberId | null): PlanChange => ({
   after: user,
   reason: 'the directory has them in this group',
 });
-
-const NO_MEMBER: WhyNot = { member: null, cause: 'no_member' };
-const DELETED: WhyNot = { member: null, cause: 'group_deleted' };
 
 const removed = (user: PlatformUserId, { member, cause, detail }: WhyNot): PlanChange => ({
   kind: 'remove_member',

@@ -140,9 +140,10 @@ export interface Facts {
   readonly wanted?: Wanted | undefined;
   readonly views?: Views | undefined;
   readonly held?: HeldUsers | undefined;
-  /** The users whose person ended or is suspended, among the members that left the group or a deleted group. */
-  readonly leavers?: ReadonlyMap<PlatformUserId, WhyNot> | undefined;
-  /** Like `ended`, for all members that left the group. They are read only if users may stay. */
+  /**
+   * Like `ended`, for all members that left the group. They are read only if users may stay, or removals need a decision.
+   * If the person of a member ended or is suspended, this is the cause.
+   */
   readonly departed?: ReadonlyMap<PlatformUserId, WhyNot> | undefined;
   /** The users of members that left the group, each with the cause. They are read only for a plan with removals. */
   readonly ended?: ReadonlyMap<PlatformUserId, WhyNot> | undefined;

@@ -1,44 +1,146 @@
 import { exclusionOf, type PeopleSettings } from '../contract/exclusion.ts';
+import type { ConnectionSettings } from '../contract/settings.ts';
 import { isActive } from '../domain/active.ts';
-import { type GroupRegisters, groupExists, groupFloor, memberCounts } from '../domain/group.ts';
+import { type Author, type GroupRegisters, groupExists, groupFloor, memberCounts } from '../domain/group.ts';
 import type { StoredMember } from '../domain/group-state.ts';
 import { type MemberId, type PlatformUserId, platformUserId } from '../domain/ids.ts';
 import type { Register } from '../domain/register.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
+import type { WaitCause } from '../domain/view.ts';
 import type { PersonSettings } from './person.ts';
 import { compareText } from './plan.ts';
 
-/** The causes for which a user must not be in a group. Plan, audit, holds and `explain` show the same text. */
-const TEXTS = {
-  group_deleted: 'the directory deleted this group',
-  removed: 'the directory took them out of the group',
-  not_in_snapshot: 'a later snapshot of the group does not list them',
-  inner_group: 'no group within the group has them any more',
-  user_deleted: 'the directory deleted this user',
-  suspended:
-    'the directory has switched their account off; the membership counts again when it is switched on',
-  excluded: 'the setting people.exclude leaves this person out of every group',
-  ended: 'the setting includeStates does not contain their roleState',
-  gone: 'the platform no longer has this employee',
-  ambiguous: 'their attributes match several employees, or another employee than before',
-  unknown_person: 'groupsync does not know the employee to which the member is bound',
-  blocked: 'an operator blocked this person',
-  adoption: 'they were in the group when a person adopted it, and the directory has not wanted them since',
-  mode: 'a change of the mode made this removal possible',
-  no_member: 'no member of the group in the directory is this user',
-  no_event: 'the directory has the member, but the person may not be a member now',
-} as const;
+interface CauseRule {
+  /** The text for plan, audit, holds, `explain` and the console. */
+  readonly text: string;
+  /**
+   * `guard`: the guard judges the removal, and the removal waits if others of the group wait. `alone`: the guard judges
+   * the removal, and it does not wait for others. `always`: it waits. `never`: no hold stops it.
+   */
+  readonly waits: 'guard' | 'alone' | 'always' | 'never';
+  /**
+   * Whose event removes the user: only the sender of this event may have caused the removal. `actions`: each person
+   * whose earlier actions may remove members (`plan/approval.ts`).
+   */
+  readonly authors: 'group' | 'snapshot' | 'member' | 'user' | 'actions';
+}
 
-type RemovalCause = keyof typeof TEXTS;
+type AlwaysWaits = CauseRule & { readonly waits: 'always' };
 
-/** The end or the suspension of a person. Such a removal does not wait with the other removals of the group. */
-const PERSONAL: ReadonlySet<RemovalCause | undefined> = new Set(['suspended', 'ended', 'gone'] as const);
+/** The closed list of the causes for which a user must not be in a group. */
+const CAUSES = {
+  group_deleted: { text: 'the directory deleted this group', waits: 'guard', authors: 'group' },
+  removed: { text: 'the directory took them out of the group', waits: 'guard', authors: 'member' },
+  not_in_snapshot: {
+    text: 'a later snapshot of the group does not list them',
+    waits: 'guard',
+    authors: 'snapshot',
+  },
+  inner_group: {
+    text: 'no group within the group has them any more',
+    waits: 'guard',
+    authors: 'member',
+  },
+  user_deleted: { text: 'the directory deleted this user', waits: 'guard', authors: 'user' },
+  suspended: {
+    text: 'the directory has switched their account off; the membership counts again when it is switched on',
+    waits: 'alone',
+    authors: 'actions',
+  },
+  excluded: {
+    text: 'the setting people.exclude leaves this person out of every group',
+    waits: 'guard',
+    authors: 'actions',
+  },
+  ended: { text: 'their employment has ended', waits: 'alone', authors: 'actions' },
+  gone: { text: 'the platform no longer has this employee', waits: 'alone', authors: 'actions' },
+  include_states: {
+    text: 'the setting includeStates does not contain their roleState',
+    waits: 'alone',
+    authors: 'actions',
+  },
+  nested: {
+    text: 'the setting nested no longer includes the groups within the group',
+    waits: 'guard',
+    authors: 'actions',
+  },
+  ambiguous: {
+    text: 'their attributes match several employees, or another employee than before',
+    waits: 'guard',
+    authors: 'actions',
+  },
+  unknown_person: {
+    text: 'groupsync does not know the employee to which the member is bound',
+    waits: 'guard',
+    authors: 'actions',
+  },
+  rebound: {
+    text: 'the member that was this user is now another employee, was erased, or belongs to an earlier source',
+    waits: 'guard',
+    authors: 'actions',
+  },
+  drift: {
+    text: 'another client added them, and the directory never had them in the group',
+    waits: 'guard',
+    authors: 'actions',
+  },
+  blocked: { text: 'an operator blocked this person', waits: 'never', authors: 'actions' },
+  adoption: {
+    text: 'they were in the group when a person adopted it, and the directory has not wanted them since',
+    waits: 'always',
+    authors: 'actions',
+  },
+  mode: { text: 'a change of the mode made this removal possible', waits: 'always', authors: 'actions' },
+  no_member: {
+    text: 'no member of the group in the directory is this user',
+    waits: 'guard',
+    authors: 'actions',
+  },
+} as const satisfies Readonly<Record<string, CauseRule>> & Readonly<Record<WaitCause, AlwaysWaits>>;
 
-export const isPersonal = (cause: RemovalCause | undefined): boolean => PERSONAL.has(cause);
+export type RemovalCause = keyof typeof CAUSES;
+
+/** Whether the removal is the end or the suspension of a person, which does not wait with other removals. */
+export const isPersonal = (cause: RemovalCause | undefined): boolean =>
+  cause !== undefined && CAUSES[cause].waits === 'alone';
 
 /** @param detail the value that decided, such as the roleState */
 export const removalText = (cause: RemovalCause, detail?: string): string =>
-  detail === undefined ? TEXTS[cause] : `${TEXTS[cause]} (${detail})`;
+  detail === undefined ? CAUSES[cause].text : `${CAUSES[cause].text} (${detail})`;
+
+/** The event that removes a user, with its sender if known. */
+export interface RemovalEvent {
+  readonly stamp: Stamp;
+  readonly author: Author | undefined;
+}
+
+/** Returns the event that removes a user; undefined if the cause is no event, or its event is not stored. */
+export function removalEvent(
+  cause: RemovalCause,
+  group: GroupRegisters,
+  register: Pick<StoredMember, 'stamp' | 'actor'> | undefined,
+  user: { readonly floor: Stamp; readonly author?: Author | undefined } | undefined,
+): RemovalEvent | undefined {
+  switch (CAUSES[cause].authors) {
+    case 'group':
+      return { stamp: group.deleted, author: group.author };
+    case 'snapshot':
+      return { stamp: groupFloor(group), author: group.author };
+    case 'member':
+      return register && { stamp: register.stamp, author: authorOf(register) };
+    case 'user':
+      return user && { stamp: user.floor, author: user.author };
+    default:
+      return undefined;
+  }
+}
+
+const authorOf = ({ stamp, actor }: Pick<StoredMember, 'stamp' | 'actor'>): Author | undefined =>
+  actor && { stamp, actor };
+
+/** Returns why a person with this roleState may not be a member. */
+export const causeOfState = (roleState: string): RemovalCause =>
+  roleState === 'TERMINATED' ? 'ended' : 'include_states';
 
 /** Why a user must not be in the group. `member` is null if no member of the directory is this user. */
 export interface WhyNot {
@@ -71,16 +173,17 @@ export function removalCauseOf(
   group: GroupRegisters,
   register: Pick<StoredMember, 'value' | 'stamp' | 'via'> | undefined,
   user: { readonly floor: Stamp; readonly uncounted: Cause | undefined },
+  { nested }: Pick<ConnectionSettings, 'nested'>,
 ): Cause | undefined {
   if (!groupExists(group)) return { cause: 'group_deleted' };
   if (register === undefined) return { cause: 'no_member' };
   const { value, stamp, via } = register;
-  const left = via === undefined ? 'removed' : 'inner_group';
-  if (value === 'absent') return { cause: left };
+  const ofInner: Cause = { cause: nested === 'flatten' ? 'inner_group' : 'nested' };
+  if (value === 'absent') return via === undefined ? { cause: 'removed' } : ofInner;
   if (stamp <= user.floor) return { cause: 'user_deleted' };
   const isCounted = memberCounts(register, groupFloor(group), user.floor);
   if (isCounted) return user.uncounted;
-  if (via !== undefined) return { cause: 'inner_group' };
+  if (via !== undefined) return ofInner;
   return { cause: group.deleted > group.snapshot ? 'group_deleted' : 'not_in_snapshot' };
 }
 

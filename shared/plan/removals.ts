@@ -4,9 +4,8 @@ import { STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
 import { WHOLE_GROUP } from '../domain/view.ts';
 import type { Plan } from './plan.ts';
 
-export interface RemovalsInput {
-  /** The plan, without the removals of blocked people. */
-  readonly plan: Pick<Plan, 'action' | 'removals' | 'departs'>;
+/** The list of removals, with the facts that end its entries. */
+export interface RemovalList {
   readonly sets: readonly RemovalSet[];
   /** The linked platform group. Without a link, the earlier platform group may come back. */
   readonly platformId: PlatformGroupId | undefined;
@@ -19,10 +18,15 @@ export interface RemovalsInput {
   /** Users whose person ended or is suspended. */
   readonly leavers: ReadonlySet<PlatformUserId>;
   readonly blocked: ReadonlySet<PlatformUserId> | undefined;
+  readonly nowMs: number;
+}
+
+export interface RemovalsInput extends RemovalList {
+  /** The plan, without the removals of blocked people. */
+  readonly plan: Pick<Plan, 'action' | 'removals' | 'departs'>;
   /** Removals that always need a decision, with the reason. `WHOLE_GROUP` stands for the deletion of the group. */
   readonly always: ReadonlyMap<PlatformUserId, HoldRule>;
   readonly isGuarded: boolean;
-  readonly nowMs: number;
 }
 
 /** The entries of a plan: users or, for the deletion of the group, `WHOLE_GROUP`. */
@@ -118,11 +122,11 @@ export function judgeRemovals(input: RemovalsInput): Judgement {
 const isWaiting = ({ hold }: RemovalSet): boolean => hold.decision.kind === 'waiting';
 const isApproved = ({ decision }: Hold): boolean => decision.kind === 'approved';
 
-const isOfGroup = ({ platformId }: Hold, input: RemovalsInput): boolean =>
+const isOfGroup = ({ platformId }: Hold, input: RemovalList): boolean =>
   input.platformId === undefined || platformId === input.platformId;
 
 /** Returns the part of a set that still needs a decision or has one. */
-function stillOpen(set: RemovalSet, input: RemovalsInput): readonly RemovalSet[] {
+export function stillOpen(set: RemovalSet, input: RemovalList): readonly RemovalSet[] {
   const { hold, users } = set;
   const { wanted, namedAt, nowMs } = input;
   if (isOver(hold, nowMs) || !isOfGroup(hold, input)) return [];
@@ -136,7 +140,7 @@ function stillOpen(set: RemovalSet, input: RemovalsInput): readonly RemovalSet[]
 const isWithin = (
   { hold, users }: RemovalSet,
   user: PlatformUserId,
-  { wanted, wantedAt, blocked }: RemovalsInput,
+  { wanted, wantedAt, blocked }: RemovalList,
 ): boolean =>
   users?.has(user) === true &&
   !wanted?.has(user) &&
@@ -144,7 +148,7 @@ const isWithin = (
   (wantedAt.get(user) ?? STAMP_ZERO) <= hold.asOf;
 
 /** Whether the person ended or is suspended, and the set is not about that. */
-const isPassed = ({ ofLeavers }: Hold, user: PlatformUserId, { leavers }: RemovalsInput): boolean =>
+const isPassed = ({ ofLeavers }: Hold, user: PlatformUserId, { leavers }: RemovalList): boolean =>
   ofLeavers !== true && leavers.has(user);
 
 /** Returns the set without these users, if any are left. The deletion of the group stays as it was shown. */

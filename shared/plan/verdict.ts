@@ -2,6 +2,7 @@ import { groupExists, groupName, hasDeparted, isUnheardOf } from '../domain/grou
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
 import type { Decision } from './decision.ts';
+import { causeByMark } from './draft.ts';
 import type { Facts, HeldUsers } from './facts.ts';
 import { hasFailed } from './refused-fields.ts';
 import { whyReleased } from './release.ts';
@@ -151,11 +152,14 @@ const isHeld = (decision: Decision, { held }: Facts, user: PlatformUserId): bool
 const stoppingSet = (held: HeldUsers | undefined, user: PlatformUserId) =>
   held?.sets.find(({ hold, users }) => hold.decision.kind !== 'approved' && users?.has(user));
 
-function whyUnwanted({ facts: { state, wanted }, member, userFloor, uncounted }: VerdictInput): string {
+function whyUnwanted(input: VerdictInput): string {
+  const { facts, member, user, userFloor, uncounted } = input;
+  const { state, wanted, settings, views } = facts;
   const register = wanted?.registers.find((one) => one.member === member);
-  const user = { floor: userFloor, uncounted };
-  const { cause, detail } = removalCauseOf(state.registers, register, user) ?? { cause: 'no_member' };
-  return removalText(cause, detail);
+  if (register === undefined && user !== undefined && isPresent(input))
+    return removalText(causeByMark(user, views?.base));
+  const known = removalCauseOf(state.registers, register, { floor: userFloor, uncounted }, settings);
+  return removalText(known?.cause ?? 'no_member', known?.detail);
 }
 
 const lastTry = ({ facts: { state } }: VerdictInput): string =>

@@ -120,7 +120,7 @@ it('the page of a hold shows the users who stay held after single removals were 
   await world.apply('g');
   const ask = asking(world.ports, world.connection.name);
   const { hold, causes, leaving } = await ask('hold?group=g');
-  expect(causes).toMatchObject([{ reason: 'removed', count: 4, by: null }]);
+  expect(causes).toMatchObject([{ because: 'the directory took them out of the group', count: 4, by: null }]);
   expect(leaving.map(({ cause }: { cause: number }) => cause)).toEqual([0, 0, 0, 0]);
   await ask('approve', { group: 'g', digest: hold.digest, reason: 'has left', users: ['u-ann'] });
   const later = await ask('hold?group=g');

@@ -136,7 +136,16 @@ const ANSWERS: Readonly<Record<string, (from: number, count: number) => unknown>
     hold: HOLD,
     others: [],
     decided: [],
-    causes: [{ reason: 'not_in_snapshot', count: LEAVERS, event: 'e1', source: 'test', at, by: null }],
+    causes: [
+      {
+        because: 'a later snapshot of the group does not list them',
+        count: LEAVERS,
+        event: 'e1',
+        source: 'test',
+        at,
+        by: null,
+      },
+    ],
     leaving: many(LEAVERS, leaver),
     staying: [],
   }),

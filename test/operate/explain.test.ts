@@ -120,11 +120,7 @@ describe('explain', () => {
       ({ deliver }) => deliver({ user: 'ann', 'scim:active': 'false' }),
       'the directory has switched',
     ],
-    [
-      'ended',
-      (engine) => refreshed(engine, { ...ANN, state: 'TERMINATED' }),
-      'the setting includeStates does not',
-    ],
+    ['ended', (engine) => refreshed(engine, { ...ANN, state: 'TERMINATED' }), 'their employment has ended'],
     ['unknown to the platform', (engine) => refreshed(engine), 'the platform no longer has this employee'],
     [
       'ambiguous',

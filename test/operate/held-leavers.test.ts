@@ -39,7 +39,7 @@ async function company(settings: object = {}) {
   };
 }
 
-const ENDED = 'the setting includeStates does not contain their roleState (TERMINATED)';
+const ENDED = 'their employment has ended (TERMINATED)';
 
 describe('end of a person with a held removal', () => {
   it.each([

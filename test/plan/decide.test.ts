@@ -580,7 +580,7 @@ describe('decide', () => {
     return {
       state: state({ removals: { id: 'd', sets: [hold] } }),
       ...{ views: views(view(users)), held: { sets: [{ hold, users: B }], wantedAt: new Map() } },
-      leavers: new Map(),
+      departed: new Map(),
     };
   };
   const REJECTED = { decision: { kind: 'rejected', by: '', reason: '', atMs: 0 } } as const;

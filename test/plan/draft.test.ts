@@ -87,13 +87,13 @@ describe('plan for a group that exists', () => {
       'spokeId is the directory id of the group',
       'the directory has them in this group',
       'the directory has them in this group',
-      'no member of the group in the directory is this user',
-      'no member of the group in the directory is this user',
+      'another client added them, and the directory never had them in the group',
+      'the member that was this user is now another employee, was erased, or belongs to an earlier source',
     ]);
   });
 
   it('the plan contains the member and the reason for each removal', () => {
-    const reason = 'the setting includeStates does not contain their roleState (TERMINATED)';
+    const reason = 'their employment has ended (TERMINATED)';
     const cause = { cause: 'ended', detail: 'TERMINATED' } as const;
     const plan = draft({
       wanted: wanted('a'),

@@ -43,10 +43,16 @@ it.each<[string, object, object, object?]>([
   ['the mode report lets them stay', policy({ groups: { policies: [{ match: '*', mode: 'report' }] } }), {}],
   ['the mode additive lets them stay', policy({ mode: 'additive' }), {}, writes('x')],
   ['took them out of the group', left({}), {}],
-  ['no group within the group has them', left({ via: 'x' }), {}],
+  ['the setting nested no longer includes', left({ via: 'x' }), {}],
+  ['no group within the group has them', { ...policy({ nested: 'flatten' }), ...left({ via: 'x' }) }, {}],
   ['the removal is not done yet', stranger, {}, writes('u')],
-  ['is this user; the platform refused', stranger, FAILED],
-  ['is this user; closed', stranger, {}, { ...writes('u'), obstacle: { outcome: '', detail: 'closed' } }],
+  ['an earlier source; the platform refused', stranger, FAILED],
+  [
+    'an earlier source; closed',
+    stranger,
+    {},
+    { ...writes('u'), obstacle: { outcome: '', detail: 'closed' } },
+  ],
 ])('verdictOf returns a reason that contains: %s', (expected, facts, state, over = {}) => {
   const group = { ref: { group: 'g' }, registers: named, ...state };
   const all = { ...policy({}), wanted, ...facts, state: group };

@@ -20,23 +20,7 @@ export const hold = {
         ? `${name} stays on the platform, because its deletion was rejected.`
         : `${people(leaving)} ${leaving === 1 ? 'stays' : 'stay'} in ${name}, because the removal was rejected.`,
   } satisfies Readonly<Record<HoldLine['decision'], (leaving: number, all: number, name: string) => string>>,
-  because: {
-    group_deleted: () => 'The directory deleted the group.',
-    no_member: (count: number) => `No member of the directory has the id of ${many(count, 'user')}.`,
-    user_deleted: (count: number) => `The directory deleted ${people(count)}.`,
-    removed: (count: number) => `The directory removed ${people(count)} from the group.`,
-    not_in_snapshot: (count: number) => `The directory sent a list of the group without ${people(count)}.`,
-    no_event: (count: number) =>
-      `${people(count)} ${count === 1 ? 'is a member' : 'are members'} in the directory, but may not be in the platform group now.`,
-  } satisfies Readonly<Record<HeldPeopleCause['reason'], (count: number) => string>>,
-  reasons: {
-    group_deleted: 'Group deleted',
-    no_member: 'Unknown user',
-    user_deleted: 'Person deleted',
-    removed: 'Removed',
-    not_in_snapshot: 'Not in the list',
-    no_event: 'Not eligible',
-  } satisfies Readonly<Record<HeldPeopleCause['reason'], string>>,
+  because: ({ count, because }: HeldPeopleCause) => `${people(count)}: ${because}.`,
   event: (id: string, source: string) => `Event ${id} of ${source}`,
   noEvent: 'No event explains this.',
   sentBy: (by: string) => `sent by ${by}`,

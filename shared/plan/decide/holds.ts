@@ -1,15 +1,24 @@
 import type { SettledState } from '../../domain/group-state.ts';
-import { holdsOf, type RemovalSet } from '../../domain/hold.ts';
+import { type Hold, holdsOf, type RemovalSet } from '../../domain/hold.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { WHOLE_GROUP, withUnwanted } from '../../domain/view.ts';
 import type { Decision, HoldRemovals, Reserve, Wait, Write } from '../decision.ts';
+import { type DraftInput, whyRemoved } from '../draft.ts';
 import type { Facts, Reservation } from '../facts.ts';
 import { type GuardInput, type GuardVerdict, judgeByLimits } from '../guard.ts';
 import { newestStampOf } from './damping.ts';
 import type { Plan } from '../plan.ts';
-import { isPersonal } from '../removal-cause.ts';
-import { isOver, type Judgement, judgeRemovals, type Waiting, withWaiting } from '../removals.ts';
+import { isPersonal, type WhyNot } from '../removal-cause.ts';
+import {
+  isOver,
+  type Judgement,
+  judgeRemovals,
+  type RemovalList,
+  stillOpen,
+  type Waiting,
+  withWaiting,
+} from '../removals.ts';
 import { hiddenWanted } from '../unshown.ts';
 import { settle } from './settle.ts';
 
@@ -43,24 +52,50 @@ export function guard(asked: Plan, facts: Facts): Guarded | Decision {
   const { state, held } = facts;
   const plan = withoutBlocked(asked, facts);
   if (state.removals !== undefined && held === undefined) return { kind: 'read', what: ['held'] };
-  if (state.removals !== undefined && facts.leavers === undefined) return { kind: 'read', what: ['leavers'] };
-  const sets = held?.sets ?? [];
+  if (state.removals !== undefined && facts.departed === undefined)
+    return { kind: 'read', what: ['departed'] };
+  const list = listOf(facts);
+  const { sets } = list;
   const judged = judgeRemovals({
+    ...list,
     plan,
-    sets,
-    platformId: state.link?.id,
-    wanted: facts.wanted?.group?.users,
-    namedAt: state.registers.name?.value ? state.registers.name.stamp : STAMP_ZERO,
-    wantedAt: held?.wantedAt ?? new Map(),
-    blocked: facts.blocked,
     leavers: leaversOf(plan, facts),
     always: facts.views?.base?.waits ?? new Map(),
     isGuarded: facts.settings.guard !== null,
-    nowMs: facts.nowMs,
   });
   const context = { plan, facts, sets, judged };
   if (judged.joins.length === 0) return guardOpen(context);
   return hold({ rule: judged.rule ?? sets[0]?.hold.rule ?? 'count' }, context);
+}
+
+/** Returns the list of removals, with the facts that end its entries. */
+const listOf = ({ state, held, wanted, blocked, nowMs }: Facts): RemovalList => ({
+  sets: held?.sets ?? [],
+  platformId: state.link?.id,
+  wanted: wanted?.group?.users,
+  namedAt: state.registers.name?.value ? state.registers.name.stamp : STAMP_ZERO,
+  wantedAt: held?.wantedAt ?? new Map(),
+  blocked,
+  leavers: new Set(),
+  nowMs,
+});
+
+/** Returns the users of a set whose removal still needs a decision or has one, each with the cause. */
+export function openRemovals(facts: Facts, { digest }: Pick<Hold, 'digest'>): readonly OpenRemoval[] {
+  const set = facts.held?.sets.find(({ hold }) => hold.digest === digest);
+  const [open] = set === undefined ? [] : stillOpen(set, listOf(facts));
+  const { base } = facts.views ?? {};
+  const given = {
+    blocked: facts.blocked,
+    whyNot: causesIn(facts),
+    current: base && withUnwanted(base, facts.wanted?.group?.users),
+    wanted: facts.wanted?.group,
+  };
+  return [...(open?.users ?? [])].map((user) => ({ user, ...whyRemoved(user, given) }));
+}
+
+interface OpenRemoval extends WhyNot {
+  readonly user: PlatformUserId;
 }
 
 function guardOpen(context: GuardContext): Guarded | Decision {
@@ -73,9 +108,15 @@ function guardOpen(context: GuardContext): Guarded | Decision {
   return isDecided || facts.settings.guard === null ? guarded : judgeOthers(guarded, context);
 }
 
+/** Returns the known causes of removals, by user. */
+export const causesIn = ({ ended = new Map(), departed = ended, wanted }: Facts): DraftInput['whyNot'] =>
+  new Map([...ended, ...(wanted?.whyNot ?? []), ...departed]);
+
 /** Returns the removed users whose person ended or is suspended. They do not wait with other removals. */
-const leaversOf = ({ removals }: Plan, { wanted, leavers }: Facts): ReadonlySet<PlatformUserId> =>
-  new Set(removals.filter((user) => leavers?.has(user) || isPersonal(wanted?.whyNot.get(user)?.cause)));
+function leaversOf({ removals }: Plan, facts: Facts): ReadonlySet<PlatformUserId> {
+  const causes = causesIn(facts);
+  return new Set(removals.filter((user) => isPersonal(causes.get(user)?.cause)));
+}
 
 /**
  * Returns the plan without the removals of blocked people. The deletion of a group is judged as a whole. If it is held,

@@ -21,7 +21,7 @@ import { uncertainDeletion } from '../uncertain.ts';
 import { decideListedWhole } from '../unlisted.ts';
 import { draftWithUnshown } from '../unshown.ts';
 import { clear, decideFetched } from './drift.ts';
-import { type Guarded, guard, settleUnheld, UNGUARDED } from './holds.ts';
+import { causesIn, type Guarded, guard, settleUnheld, UNGUARDED } from './holds.ts';
 import { NAME_IN_USE, ofOtherSource, TRIED } from './refusal.ts';
 import { SETTLED, settle } from './settle.ts';
 
@@ -65,7 +65,7 @@ function decideDifference(facts: Known, base: View | undefined, { mode }: GroupT
       wanted: wanted.group,
       current,
       whole: state.link?.takeOver === true && facts.isNarrowed !== true,
-      whyNot: new Map([...(facts.departed ?? facts.ended ?? []), ...wanted.whyNot, ...(facts.leavers ?? [])]),
+      whyNot: causesIn(facts),
       blocked: facts.blocked,
       excluded: facts.excluded,
       fixed: leftFields(facts, wanted.group),

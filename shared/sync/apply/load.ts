@@ -8,7 +8,7 @@ import { isOurCreation } from '../../plan/external-change.ts';
 import type { Facts, HeldUsers, Views } from '../../plan/facts.ts';
 import { foldName, mayBeAny, mayBeSpokeId } from '../../plan/names.ts';
 import { changedView, NO_CHANGE } from '../../plan/uncertain.ts';
-import { readEnded, readLeavers, readPart, readWanted, readWantedAgain } from '../match/wanted.ts';
+import { readDeparted, readEnded, readPart, readWanted, readWantedAgain } from '../match/wanted.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import type { Reading } from '../reading.ts';
 import { readNamesakes, readOfList } from './listed-groups.ts';
@@ -54,7 +54,7 @@ async function readGroup<Known extends Facts>(facts: Known, reading: Reading): P
   return { ...facts, fetched: fetched ?? 'gone', shown };
 }
 
-type Stored = Pick<Facts, 'wanted' | 'views' | 'held' | 'leavers' | 'departed' | 'ended' | 'listed'>;
+type Stored = Pick<Facts, 'wanted' | 'views' | 'held' | 'departed' | 'ended' | 'listed'>;
 
 async function readStored(
   what: readonly StoredFact[],
@@ -63,16 +63,15 @@ async function readStored(
 ): Promise<Stored | Pick<Facts, 'wanted' | 'views'>> {
   const part = what.includes('views') ? await readPart(facts, reading) : undefined;
   if (part !== undefined) return part;
-  const [wanted, views, held, leavers, departed, ended, listed] = await Promise.all([
+  const [wanted, views, held, departed, ended, listed] = await Promise.all([
     what.includes('wanted') ? readWanted(facts.state, reading) : facts.wanted,
     what.includes('views') ? readViews(facts.state, reading) : facts.views,
     what.includes('held') ? readHeld(facts, reading) : facts.held,
-    what.includes('leavers') ? readLeavers(facts, reading) : facts.leavers,
-    what.includes('departed') ? readEnded(facts, reading, Number.POSITIVE_INFINITY) : facts.departed,
+    what.includes('departed') ? readDeparted(facts, reading) : facts.departed,
     what.includes('ended') ? readEnded(facts, reading) : facts.ended,
     readOfList(what, facts, reading),
   ]);
-  return { wanted, views, held, leavers, departed, ended, listed };
+  return { wanted, views, held, departed, ended, listed };
 }
 
 async function readViews(state: GroupState, { ports: { groups } }: Reading): Promise<Views> {

@@ -11,6 +11,7 @@ import type { WantedGroup } from '../../plan/draft.ts';
 import type { Facts, PendingMember, Wanted, WantedMember } from '../../plan/facts.ts';
 import {
   boundUser,
+  causeOfState,
   endedMembers,
   removalCauseOf,
   type WhyNot,
@@ -34,16 +35,40 @@ import {
   resolveUsers,
 } from './resolve.ts';
 
-/**
- * Returns the users of the members that have left the group, as their bindings are stored, each with the cause.
- * @param most the number of members to read, the latest first
- */
-export async function readEnded({ wanted, state }: Facts, { connection, ports }: Reading, most?: number) {
+/** Returns the users of the members that left the group last, as their bindings are stored, each with the cause. */
+export async function readEnded({ wanted, state }: Facts, { connection, ports }: Reading) {
   const { registers = [], userFloors = new Map() } = wanted ?? {};
-  const ended = endedMembers(state.registers, registers, userFloors, most);
+  const ended = endedMembers(state.registers, registers, userFloors);
   const members = ended.map(({ member }) => member);
   const users = await ports.users.read(connection.name, members);
   return causesOf(state, ended, users, connection);
+}
+
+/**
+ * Returns the users of all members that left the group, or of a deleted group, each with the cause. If removals need a
+ * decision, it returns also which of these people ended or are suspended, because they must leave although other
+ * removals wait or were rejected. A person with an account that is switched on is not suspended.
+ */
+export async function readDeparted({ wanted, state }: Facts, { connection, ports }: Reading) {
+  const { group, registers = [], userFloors = new Map() } = wanted ?? {};
+  const left = group ? endedMembers(state.registers, registers, userFloors, registers.length) : registers;
+  const isCopied = ({ user }: StoredMember) => user?.role !== undefined;
+  const uncopied = left.filter((one) => !isCopied(one)).map(({ member }) => member);
+  const read = await ports.users.read(connection.name, uncopied);
+  const copies = left.filter(isCopied).map(({ member, user }) => ({ ...undescribed(member), ...user }));
+  const users: readonly UserState[] = [...copies, ...read.values()];
+  const causes = causesOf(state, left, new Map(users.map((user) => [user.member, user])), connection);
+  if (state.removals === undefined) return causes;
+  const { bind: _, ...people }: ResolvePeople = ports.people;
+  const resolutions = await resolveUsers(users, connection, people);
+  const { whyNot } = place([], resolutions, { connection, ports });
+  const userOf = (user: UserState) => boundUser(user, connection.settings);
+  const active = new Set(users.filter(({ attributes }) => isActive(attributes)).map(userOf));
+  const suspended = users.flatMap((user): [PlatformUserId, WhyNot][] => {
+    const id = userOf(user);
+    return id === undefined || active.has(id) ? [] : [[id, { member: user.member, cause: 'suspended' }]];
+  });
+  return new Map([...causes, ...whyNot, ...suspended]);
 }
 
 /** Returns the users that the directory has wanted after the given stamp, with the stamp of their last membership. */
@@ -75,10 +100,8 @@ function causesOf(
   for (const register of registers) {
     const { member } = register;
     const user = users.get(member) ?? { ...undescribed(member), ...register.user };
-    const cause = removalCauseOf(ofGroup, register, {
-      floor: user.floor,
-      uncounted: whyUncounted(user.attributes, settings),
-    });
+    const state = { floor: user.floor, uncounted: whyUncounted(user.attributes, settings) };
+    const cause = removalCauseOf(ofGroup, register, state, settings);
     const id = boundUser(user, settings);
     if (id !== undefined && cause !== undefined && !causes.has(id)) causes.set(id, { member, ...cause });
   }
@@ -220,31 +243,6 @@ const withoutMembers = (state: Wanted['state'], registers: readonly StoredMember
 });
 
 /**
- * Returns the people who ended or are suspended, of the members that left the group, or of a deleted group. They must
- * leave although other removals wait or were rejected. A person with an account that is switched on is not suspended.
- */
-export async function readLeavers({ wanted, state }: Facts, reading: Reading): Promise<Wanted['whyNot']> {
-  const { connection, ports } = reading;
-  const { group, registers = [], userFloors = new Map() } = wanted ?? {};
-  const left = group ? endedMembers(state.registers, registers, userFloors, registers.length) : registers;
-  const copied = left.flatMap(({ member, user }) =>
-    user?.role ? [{ ...undescribed(member), ...user }] : [],
-  );
-  const uncopied = left.filter(({ user }) => user?.role === undefined).map(({ member }) => member);
-  const read = await ports.users.read(connection.name, uncopied);
-  const users: readonly UserState[] = [...copied, ...read.values()];
-  const { bind: _, ...people }: ResolvePeople = ports.people;
-  const { whyNot } = place([], await resolveUsers(users, connection, people), reading);
-  const userOf = (user: UserState) => boundUser(user, connection.settings);
-  const active = new Set(users.filter(({ attributes }) => isActive(attributes)).map(userOf));
-  const suspended = users.flatMap((user): [PlatformUserId, WhyNot][] => {
-    const id = userOf(user);
-    return id === undefined || active.has(id) ? [] : [[id, { member: user.member, cause: 'suspended' }]];
-  });
-  return new Map([...whyNot, ...suspended]);
-}
-
-/**
  * Returns the users of the present registers, and why they do not count as members. If a copy has a role, the item of
  * the user is not read. A copy has no attributes, so with conditions that exclude people, each item is read.
  */
@@ -305,7 +303,7 @@ function triedAgain(
 function place(
   registers: readonly StoredMember[],
   resolutions: ReadonlyMap<MemberId, Resolution>,
-  { connection, ports }: Reading,
+  { connection, ports }: Pick<Reading, 'connection' | 'ports'>,
 ): Pick<Wanted, 'pending' | 'whyNot' | 'membersByUser'> {
   const refused = new Map(
     registers.flatMap(({ member, pending }) =>
@@ -353,4 +351,4 @@ const causesOfPending = (
 
 /** Returns why a person who is not in an allowed state may not be a member. */
 const inactivity = ({ state }: Person): Pick<WhyNot, 'cause' | 'detail'> =>
-  state === GONE ? { cause: 'gone' } : { cause: 'ended', detail: state };
+  state === GONE ? { cause: 'gone' } : { cause: causeOfState(state), detail: state };
