@@ -113,6 +113,8 @@ const Uncertain = z.lazy(() =>
      * same version, so at most one of the two writes can succeed.
      */
     removals: GuardRecord.exactOptional(),
+    /** The digests of the approvals that permit these writes. Until the deadline, they permit no other write. */
+    consumes: texts.exactOptional(),
     /**
      * Whether the platform answered all these writes with success, but reads do not show them. If true, the record ends
      * when a read shows the next write completely.

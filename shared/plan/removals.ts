@@ -18,6 +18,8 @@ export interface RemovalList {
   /** Users whose person ended or is suspended. */
   readonly leavers: ReadonlySet<PlatformUserId>;
   readonly blocked: ReadonlySet<PlatformUserId> | undefined;
+  /** The digests of the approvals whose write may still take effect. */
+  readonly sent: readonly string[];
   readonly nowMs: number;
 }
 
@@ -61,8 +63,8 @@ export interface Judgement {
  *
  *     the entry                                           | result
  *     ----------------------------------------------------|------------------------------
- *     is approved                                         | permitted
- *     was rejected, or waits                              | held
+ *     is approved, and no earlier write is uncertain      | permitted
+ *     is approved and was sent, was rejected, or waits    | held
  *     is in an expired set, or may be in an unreadable one | waits
  *     always needs a decision (`always`)                  | waits
  *     waited before its person ended, in a wanted group   | waits, now about that end
@@ -83,7 +85,10 @@ export function judgeRemovals(input: RemovalsInput): Judgement {
   const open = left.length === sets.length && left.every((set, at) => set === sets[at]) ? sets : left;
   const ofKind = open.filter(isKind);
   const within = (entry: PlatformUserId) => ofKind.find((set) => covers(set, entry))?.hold;
-  const isPermitted = (entry: PlatformUserId) => within(entry)?.decision.kind === 'approved';
+  const isPermitted = (entry: PlatformUserId) => {
+    const hold = within(entry);
+    return hold !== undefined && isApproved(hold) && !input.sent.includes(hold.digest);
+  };
   const isUnreadable = ofKind.some(({ hold, users }) => !users && !isApproved(hold));
   const expired = sets.filter((set) => isKind(set) && isOver(set.hold, nowMs) && isOfGroup(set.hold, input));
   const wasIn = (entry: PlatformUserId) =>

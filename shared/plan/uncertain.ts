@@ -61,7 +61,7 @@ function mergeChanges(one: UserChange, other: UserChange): UserChange {
 export function uncertainWrite(
   { reserved: _, consumes: __, ...intent }: Intent,
   change: UserChange,
-  how: Pick<Uncertain, 'untilMs' | 'removals' | 'isAnswered'>,
+  how: Pick<Uncertain, 'untilMs' | 'removals' | 'consumes' | 'isAnswered'>,
 ): UncertainWrites {
   if (intent.action === 'delete') return { deletion: intent, sent: NOTHING_SENT, change: NO_CHANGE, ...how };
   const sent = eachField((field) => [intent[field]].filter((value) => value != null));
@@ -77,6 +77,7 @@ export function mergeUncertain(earlier: UncertainWrites, later: UncertainWrites)
   const write = later.write ?? earlier.write;
   const deletion = laterDeletion(earlier.deletion, later.deletion);
   const removals = largerRecord(earlier.removals, later.removals);
+  const consumes = [...(earlier.consumes ?? []), ...(later.consumes ?? [])];
   return {
     ...(write && { write }),
     ...(deletion && { deletion }),
@@ -84,6 +85,7 @@ export function mergeUncertain(earlier: UncertainWrites, later: UncertainWrites)
     change: mergeChanges(earlier.change, later.change),
     untilMs: Math.max(earlier.untilMs, later.untilMs),
     ...(removals && { removals }),
+    ...(consumes.length > 0 && { consumes: [...new Set(consumes)] }),
     ...(earlier.isAnswered && later.isAnswered && { isAnswered: true }),
   };
 }

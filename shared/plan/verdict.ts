@@ -1,9 +1,11 @@
 import { groupExists, groupName, hasDeparted, isUnheardOf } from '../domain/group.ts';
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
+import type { Hold } from '../domain/hold.ts';
 import type { Stamp } from '../domain/stamp.ts';
 import type { Decision } from './decision.ts';
+import { sentApprovals } from './decide/holds.ts';
 import { causeByMark } from './draft.ts';
-import type { Facts, HeldUsers } from './facts.ts';
+import type { Facts } from './facts.ts';
 import { hasFailed } from './refused-fields.ts';
 import { whyReleased } from './release.ts';
 import { type Cause, removalCauseOf, removalText } from './removal-cause.ts';
@@ -135,22 +137,26 @@ function verdictOfUnwanted(input: VerdictInput): Verdict {
 const isKept = (decision: Decision, user: PlatformUserId): boolean =>
   decision.kind === 'settle' || (decision.kind === 'write' && !decision.plan.removals.includes(user));
 
-function whyHeld({ held, views }: Facts, user: PlatformUserId): string {
-  const decision = stoppingSet(held, user)?.hold.decision;
+function whyHeld(facts: Facts, user: PlatformUserId): string {
+  const decision = stoppingSet(facts, user)?.hold.decision;
+  if (decision?.kind === 'approved') return 'the approved removal was sent, and its outcome is not known yet';
   if (decision?.kind === 'rejected')
     return `${decision.by} rejected the removal (${decision.reason}); to see it: groupsync holds`;
-  const cause = views?.base?.waits?.get(user);
+  const cause = facts.views?.base?.waits?.get(user);
   const why = cause === undefined ? '' : `${removalText(cause)}; `;
   return `${why}the guard holds the removal until an operator decides; to see it: groupsync holds`;
 }
 
-const isHeld = (decision: Decision, { held }: Facts, user: PlatformUserId): boolean =>
+const isHeld = (decision: Decision, facts: Facts, user: PlatformUserId): boolean =>
   decision.kind === 'write'
     ? decision.held.has(user)
-    : decision.kind === 'settle' && decision.as === 'held' && stoppingSet(held, user) !== undefined;
+    : decision.kind === 'settle' && decision.as === 'held' && stoppingSet(facts, user) !== undefined;
 
-const stoppingSet = (held: HeldUsers | undefined, user: PlatformUserId) =>
-  held?.sets.find(({ hold, users }) => hold.decision.kind !== 'approved' && users?.has(user));
+function stoppingSet({ held, state, nowMs }: Facts, user: PlatformUserId) {
+  const sent = sentApprovals(state, nowMs);
+  const stops = ({ decision, digest }: Hold) => decision.kind !== 'approved' || sent.includes(digest);
+  return held?.sets.find(({ hold, users }) => stops(hold) && users?.has(user));
+}
 
 function whyUnwanted(input: VerdictInput): string {
   const { facts, member, user, userFloor, uncounted } = input;

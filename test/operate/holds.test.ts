@@ -227,6 +227,20 @@ describe('hold', () => {
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
   });
 
+  it('an approval permits no second write until the outcome of a timed-out write is known', async () => {
+    const { deliver, pass, shown, state, ref, world, troubles } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
+    await approveHold(ref('g'), WORD, world.toolPorts);
+    troubles.platform = (call) => (call === 'patch' ? 'lost_before' : 'none');
+    await pass(60_000);
+    troubles.platform = () => 'none';
+    expect(shown('g')).toEqual([users(...EVERYBODY)]);
+    expect(await state('g')).toMatchObject({ settled: 'held', approval: { removes: 5 } });
+    await deliver();
+    expect(shown('g')).toEqual([users('a')]);
+    expect(await state('g')).not.toHaveProperty('removals');
+  });
+
   it('a rejection of some removals keeps only these users, and the other removals stay held', async () => {
     const { deliver, shown, state, ref, world, work } = await company();
     await deliver({ snapshot: 'g', of: ['a'] });

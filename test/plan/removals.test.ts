@@ -44,6 +44,7 @@ function judge({ removals = '', deletes = false, departs = deletes, sets = [], w
     namedAt: '0' as Stamp,
     wantedAt: new Map(),
     blocked: undefined,
+    sent: [],
     leavers: new Set(),
     always: new Map(),
     isGuarded: true,
@@ -96,6 +97,11 @@ describe('judgeRemovals', () => {
       'approved removals are permitted, and the guard judges the others',
       { removals: 'bc', sets: [APPROVED] },
       { approved: 'b', consumes: ['approved'], unjudged: 'c' },
+    ],
+    [
+      'an approval permits nothing while its write is uncertain',
+      { removals: 'bc', sets: [APPROVED], sent: ['approved'] },
+      { approved: '', held: 'b', consumes: [], unjudged: 'c' },
     ],
     ['rejected removals are held', { removals: 'bc', sets: [REJECTED] }, { held: 'b', unjudged: 'c' }],
     ...KINDS.map((kind): [string, Given, object] => [

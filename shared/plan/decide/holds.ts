@@ -68,6 +68,10 @@ export function guard(asked: Plan, facts: Facts): Guarded | Decision {
   return hold({ rule: judged.rule ?? sets[0]?.hold.rule ?? 'count' }, context);
 }
 
+/** Returns the digests of the approvals whose write may still take effect. */
+export const sentApprovals = ({ uncertain }: Facts['state'], nowMs: number): readonly string[] =>
+  (nowMs < (uncertain?.untilMs ?? 0) ? uncertain?.consumes : undefined) ?? [];
+
 /** Returns the list of removals, with the facts that end its entries. */
 const listOf = ({ state, held, wanted, blocked, nowMs }: Facts): RemovalList => ({
   sets: held?.sets ?? [],
@@ -77,6 +81,7 @@ const listOf = ({ state, held, wanted, blocked, nowMs }: Facts): RemovalList => 
   wantedAt: held?.wantedAt ?? new Map(),
   blocked,
   leavers: new Set(),
+  sent: sentApprovals(state, nowMs),
   nowMs,
 });
 

@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import { intentId } from '../../domain/ids.ts';
 import type { Decision } from '../../plan/decision.ts';
 import type { Facts, Reservation, Wanted } from '../../plan/facts.ts';
@@ -170,7 +171,8 @@ async function dropUncertain(
     facts.views === undefined ? await learn({ kind: 'read', what: ['views'] }, facts, context) : facts;
   const nowMs = context.ports.clock();
   const write = { ...known, after: known.views?.prepared };
-  const record = withUncertain(intent, write, nowMs, owed === undefined ? {} : { removals: owed });
+  const how = defined({ removals: owed, consumes: intent.consumes });
+  const record = withUncertain(intent, write, nowMs, how);
   // The entry is stored before the intent ends. If two late writes undo each other, their entries are the only record
   // of them.
   const audited = await context.record(state, unfoundOf(intent, nowMs, record.untilMs));

@@ -22,7 +22,7 @@ export function withUncertain(
   intent: Intent,
   known: Known & { readonly after: View | undefined },
   nowMs: number,
-  how: Pick<Uncertain, 'removals' | 'isAnswered'>,
+  how: Pick<Uncertain, 'removals' | 'consumes' | 'isAnswered'>,
 ): UncertainWrites {
   const before = readRecord(known);
   const change = changeBetween(known.views?.base, known.after);
