@@ -160,7 +160,10 @@ export const OUTPUT_SCHEMAS = {
   'directory disconnect': DirectoryDisconnection,
   'directory takeover': TakeoverReport,
   'directory read': z.union([DirectoryReadReport, Skipped]),
-  adopt: z.object({ group: text, platformId: text, outcome: AdoptOutcome }),
+  adopt: z.union([
+    z.object({ group: text, platformId: text, outcome: AdoptOutcome }),
+    Decided.describe('The answer with --digest, after the adoption.'),
+  ]),
   'platform-groups': PlatformGroupsReport,
   'platform-groups adopt': z.object({
     adoptions: z

@@ -11,11 +11,13 @@ import {
 } from '../../shared/operate/ownership.ts';
 import { previewAdoptions } from '../../shared/operate/platform-groups.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
+import type { Connection } from '../../shared/sync/ports/connections.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { erasedLines, plural, shellWords } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { follow, NO_WAIT, type Wait } from './follow.ts';
+import { type Decision, decideHold } from './hold-decision.ts';
 
 export function addOwnership(program: Command, act: Act): void {
   program
@@ -24,6 +26,8 @@ export function addOwnership(program: Command, act: Act): void {
     .argument('<group>', 'id or name of the directory group')
     .argument('[platform-id]', 'id of the platform group')
     .option('--create', 'instead create a platform group beside the unmanaged one with the same name')
+    .option('--digest <digest>', 'also approve the removals that the preview shows with this digest')
+    .option('--reason <text>', 'with --digest: why you approve, for the audit')
     .option(...NO_WAIT)
     .addHelpText(...examples('adopt Engineering 64f0c1', 'adopt Engineering --create'))
     .action(act(adopt));
@@ -49,29 +53,60 @@ export function addOwnership(program: Command, act: Act): void {
     .action(act(forget));
 }
 
-type AdoptOptions = Wait & { readonly create?: boolean };
+interface AdoptOptions extends Wait {
+  readonly create?: boolean;
+  readonly digest?: string;
+  readonly reason?: string;
+}
 
 async function adopt(
   context: Context,
   group: string,
   platformId: string | undefined,
-  { wait, create }: AdoptOptions,
+  options: AdoptOptions,
 ): Promise<number> {
   const { out } = context;
+  const { wait, create } = options;
   if ((platformId === undefined) !== (create === true))
     throw new UsageError('expected the id of a platform group, or --create');
   const ref = await context.group(group);
   if (platformId === undefined) return createAnother(context, ref, wait);
   const { ports, found } = await context.connected();
   const [preview] = await previewAdoptions(found, [{ group: ref.group, platformId }], ports);
-  if (preview !== undefined) out.note(formatPreview(preview));
+  if (preview !== undefined) out.note(formatPreview(preview, found));
+  const approval = await approvalOf(options, preview, found, context);
   if (!(await context.confirm(`Adopt ${platformId}?`))) return EXIT.failed;
   const outcome = await adoptGroup(ref, platformGroupId(platformId), ports);
+  const isAdopted = outcome.kind === 'adopted';
+  if (approval !== undefined && isAdopted) {
+    out.note(formatAdoption(outcome, ref));
+    await follow(context, [ref]);
+    return decideHold(context, ref.group, approval, 'approve');
+  }
   out.answer({ group: ref.group, platformId, outcome: outcome.kind }, () =>
     out.line(formatAdoption(outcome, ref)),
   );
-  if (outcome.kind !== 'adopted') return EXIT.failed;
+  if (!isAdopted) return EXIT.failed;
   return wait ? follow(context, [ref]) : EXIT.done;
+}
+
+/** @throws Error if the preview does not show the removals of the digest, or if another person must approve them */
+async function approvalOf(
+  { digest, reason, wait }: AdoptOptions,
+  preview: AdoptionPreview | undefined,
+  found: Connection,
+  context: Context,
+): Promise<Decision | undefined> {
+  if (digest === undefined) return undefined;
+  if (!wait) throw new UsageError('--digest: expected no --no-wait');
+  const shown = preview?.digest ?? null;
+  if (digest === '' || shown?.startsWith(digest) !== true)
+    throw new Error(`nothing was changed: expected the digest of the preview (${shown}), got "${digest}"`);
+  if (found.settings.fourEyes)
+    throw new Error(
+      `nothing was changed: your adoption causes these removals, and ${found.name} requires a second approver (setting fourEyes). Adopt without --digest`,
+    );
+  return { digest, reason: await context.reason(reason) };
 }
 
 async function createAnother(context: Context, ref: GroupRef, wait: boolean): Promise<number> {
@@ -91,16 +126,17 @@ async function createAnother(context: Context, ref: GroupRef, wait: boolean): Pr
 }
 
 /** Returns the effect of an adoption, and the command that approves exactly the removals of the preview. */
-export function formatPreview(preview: AdoptionPreview): string {
+export function formatPreview(preview: AdoptionPreview, { settings }: Connection): string {
   const { group, groupName, platformId, name, renamedTo, added, removed, held, digest, problem } = preview;
   const pair = `${platformId} "${name ?? ''}" becomes ${groupName} (${group})`;
   if (problem !== null) return `${pair}: ${problem}`;
   const parts = [`${added} added`, `${removed} removed`, `${held} held`];
   if (renamedTo !== null) parts.push(`renamed to "${renamedTo}"`);
-  const approval =
-    digest &&
-    `; to approve exactly these removals: groupsync holds approve ${shellWords(group)} --digest ${digest.slice(0, 12)}`;
-  return `${pair}: ${parts.join(', ')}${approval ?? ''}`;
+  if (digest === null) return `${pair}: ${parts.join(', ')}`;
+  const approval = settings.fourEyes
+    ? `then another person approves exactly these removals: groupsync holds approve ${shellWords(group)}`
+    : `to approve exactly these removals too: groupsync adopt ${shellWords(group, platformId)}`;
+  return `${pair}: ${parts.join(', ')}; ${approval} --digest ${digest.slice(0, 12)}`;
 }
 
 export function formatAdoption(outcome: AdoptOutcome, { group }: GroupRef): string {

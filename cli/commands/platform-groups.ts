@@ -94,7 +94,7 @@ async function adopt(context: Context, ids: readonly string[], { all, wait }: Ad
   const pairs = certainPairs(report, all === true ? undefined : new Set(ids));
   refuseOthers(ids, pairs, report.groups);
   const previews = await previewAdoptions(found, pairs, ports);
-  for (const preview of previews) out.note(formatPreview(preview));
+  for (const preview of previews) out.note(formatPreview(preview, found));
   if (pairs.length === 0) out.note('no group of the platform can be adopted');
   else if (!(await context.confirm(`Adopt ${plural(pairs.length, 'group')}?`))) return EXIT.failed;
   const adoptions: { ref: GroupRef; preview: AdoptionPreview; outcome: AdoptOutcome }[] = [];

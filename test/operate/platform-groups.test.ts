@@ -101,11 +101,41 @@ describe('groups of the platform', () => {
       name: 'Night Shift',
       users: ['u-other', 'u-ann'],
     });
-    const [, approving = ''] = /(holds approve n --digest \w+)/.exec(ran.stderr) ?? [];
-    await runCli([...approving.split(' '), '--reason', 'not a member', '--yes'], { ports });
-    await apply('n');
-    expect(platform.groups.get(night as never)?.users).toEqual(['u-ann']);
   });
+
+  it.each([false, true])(
+    'adopt --digest also approves the removals that the preview showed, but not under four eyes (%s)',
+    async (fourEyes) => {
+      const { publish, hire, ports, apply, other, platform } = await world({
+        guard: guardLimits({}),
+        fourEyes,
+      });
+      await hire('ann');
+      await publish(group('n', 'Night Shift'), added('n', 'ann'));
+      const night = other('night shift', 'x', ['u-other']);
+      const wake: typeof ports.applyQueue.wake = async () => apply('n').then(() => []);
+      const applying = { ...ports, applyQueue: { ...ports.applyQueue, wake } };
+      const adopt = (digest = '') =>
+        runCli(['adopt', 'n', night, '--digest', digest, '--reason', 'no member', '--yes'], {
+          ports: applying,
+        });
+      const wrong = await adopt('0000');
+      expect([wrong.code, wrong.stderr]).toEqual([
+        1,
+        expect.stringContaining('expected the digest of the preview'),
+      ]);
+      const [, approval, digest] = /(adopt n|holds approve n)[^;]* --digest (\w+)/.exec(wrong.stderr) ?? [];
+      const ran = await adopt(digest);
+      if (fourEyes)
+        expect([approval, ran.stderr]).toEqual([
+          'holds approve n',
+          expect.stringContaining('second approver'),
+        ]);
+      else expect([approval, ran.code]).toEqual(['adopt n', 0]);
+      await apply('n');
+      expect(platform.groups.get(night as never)?.users).toEqual([fourEyes ? 'u-other' : 'u-ann']);
+    },
+  );
 });
 
 describe('groupsync platform-groups', () => {
