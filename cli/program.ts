@@ -4,6 +4,7 @@ import { addBlock } from './commands/block.ts';
 import { addConnect } from './commands/connect.ts';
 import { addConnections } from './commands/connections.ts';
 import { addConsole } from './commands/console.ts';
+import { addDeliveries } from './commands/deliveries.ts';
 import { addDeploy } from './commands/deploy.ts';
 import { addDestroy } from './commands/destroy.ts';
 import { addDirectory } from './commands/directory.ts';
@@ -69,6 +70,7 @@ export function createProgram(act: Act): Command {
     addMembers,
     addLists,
     addLog,
+    addDeliveries,
     addHolds,
     addOwnership,
     addBlock,

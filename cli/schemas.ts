@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { BlockReport, UnblockReport } from '../shared/contract/answers/block.ts';
 import { Check, Inspection, ProbeReport } from '../shared/contract/answers/connect.ts';
 import { ReplayReport, ShownDeadLetter, Survey } from '../shared/contract/answers/dead-letters.ts';
+import { DeliveryReport } from '../shared/contract/answers/deliveries.ts';
 import {
   DirectoryComparison,
   DirectoryDisconnection,
@@ -230,6 +231,7 @@ export const OUTPUT_SCHEMAS = {
   pending: z.object({ pending: z.array(PendingRow) }),
   log: LogReport,
   audit: LogReport,
+  deliveries: DeliveryReport,
   'audit verify': AuditCheck,
   'holds show': HeldGroupReport,
   holds: z.object({ holds: z.array(HoldRow) }),

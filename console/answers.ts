@@ -15,7 +15,7 @@ import type {
 } from '../shared/contract/answers/status.ts';
 import type { Role } from '../shared/contract/console.ts';
 import type { GroupTreatment } from '../shared/contract/group-policy.ts';
-import type { SettingField } from '../shared/contract/setting-fields.ts';
+import type { SettingForm } from '../shared/contract/settings.ts';
 import type { Source } from '../shared/domain/source.ts';
 
 /* The responses of the console's server: the JSON of the commands, with names next to the ids. */
@@ -28,7 +28,6 @@ export type {
   PlatformGroupRow,
   PlatformGroupsReport,
 } from '../shared/contract/answers/platform-groups.ts';
-export type { SettingField } from '../shared/contract/setting-fields.ts';
 export type { BlockedAnswer, BlockRow };
 
 export interface PersonName {
@@ -367,4 +366,25 @@ export interface ReplayProgress {
   readonly remaining: number | null;
   /** The error that ended the replay early. */
   readonly problem?: string;
+}
+
+/**
+ * The form in which a person enters the value of one setting. `group` means that the value is null or consists of
+ * further settings. `json` stands for all forms that have no entry here.
+ */
+export type FieldForm =
+  | SettingForm
+  | { readonly kind: 'text' }
+  | { readonly kind: 'list'; readonly values: readonly string[] | null }
+  | { readonly kind: 'json' }
+  | { readonly kind: 'group' };
+
+/** One setting that a person can change, as the schema of the settings defines it. */
+export interface SettingField {
+  /** Dotted: `guard.minSize`. */
+  readonly key: string;
+  readonly form: FieldForm;
+  readonly isNullable: boolean;
+  /** The default; null if the setting has no default. */
+  readonly default: unknown;
 }

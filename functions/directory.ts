@@ -7,7 +7,9 @@ import { examineDirectory, tryDirectory } from '../shared/operate/directory/prev
 import { requireConnection } from '../shared/operate/settings.ts';
 import { eachConnection } from '../shared/runtime/each-connection.ts';
 import { loggable } from '../shared/runtime/logger.ts';
+import { reportDeliveries } from '../shared/runtime/report.ts';
 import { wireDirectory } from '../shared/runtime/wire-directory.ts';
+import { deliveryOfRun } from '../shared/sync/directory/delivery.ts';
 import { readDirectory } from '../shared/sync/directory/run.ts';
 import type { Connection } from '../shared/sync/ports/connections.ts';
 import { once } from './frame/once.ts';
@@ -63,11 +65,20 @@ export async function handler(
   }
   const deadlineMs = ports.clock() + Math.max(1_000, context.getRemainingTimeInMillis() - RESERVE_MS);
   const read = async (each: Connection): Promise<object> => {
+    const startedMs = ports.clock();
+    const record = (ended: Pick<Parameters<typeof deliveryOfRun>[0], 'report' | 'error'>) => {
+      const delivery = deliveryOfRun({ ...ended, startedMs, nowMs: ports.clock() });
+      return reportDeliveries(delivery ? [{ connection: each.name, delivery }] : [], ports, base.logger);
+    };
     const report = await readDirectory(each, ports, {
       deadlineMs,
       isFull: full,
       acceptsDeletions: acceptDeletions && connection !== undefined,
+    }).catch(async (error: unknown) => {
+      await record({ report: undefined, error });
+      throw error;
     });
+    await record({ report });
     if (report === undefined) return { skipped: 'another run is reading the directory' };
     // A scheduled run reports these groups by a notification.
     if (report.unreadable.length === 0 || connection === undefined) return report;

@@ -3,7 +3,7 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { readerBinding } from '../shared/contract/decode.ts';
 import { MESSAGE_ATTRIBUTES, readerQueueName } from '../shared/contract/names.ts';
 import type { Config } from '../shared/runtime/config.ts';
-import { reportIngest } from '../shared/runtime/report.ts';
+import { reportDeliveries, reportIngest } from '../shared/runtime/report.ts';
 import { wireIngest } from '../shared/runtime/wire.ts';
 import type { IncomingMessage } from '../shared/sync/ingest/accept.ts';
 import { ingest } from '../shared/sync/ingest/ingest.ts';
@@ -24,7 +24,9 @@ export async function handler(event: SQSEvent, context: Context): Promise<SQSBat
   const at = (part: number) => ports.clock() + part * context.getRemainingTimeInMillis();
   const messages = event.Records.map((record) => messageOf(record, config));
   const report = await ingest(messages, ports, { startUntilMs: at(START_UNTIL), stopAtMs: at(STOP_AT) });
-  reportIngest(report, logger.with({ requestId: context.awsRequestId }));
+  const log = logger.with({ requestId: context.awsRequestId });
+  reportIngest(report, log);
+  await reportDeliveries(report.deliveries, ports, log);
   return { batchItemFailures: [...report.failedMessages].map((itemIdentifier) => ({ itemIdentifier })) };
 }
 

@@ -1,6 +1,6 @@
 import '../shared/runtime/cold-start.ts';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
-import { endpointOf, reportScim } from '../shared/runtime/report.ts';
+import { endpointOf, reportDeliveries, reportScim } from '../shared/runtime/report.ts';
 import { wireScim } from '../shared/runtime/wire-scim.ts';
 import { handleScim, refuseAddress } from '../shared/sync/scim/handle.ts';
 import type { HttpRequest } from '../shared/sync/scim/http.ts';
@@ -19,7 +19,9 @@ export async function handler(
   const report = admits(request.source ?? '') ? await handleScim(request, ports) : refuseAddress();
   const { method, path } = request;
   const call = { method, endpoint: endpointOf(path), elapsedMs: ports.clock() - startedMs };
-  reportScim(report, call, logger.with({ requestId: context.awsRequestId }));
+  const log = logger.with({ requestId: context.awsRequestId });
+  reportScim(report, call, log);
+  await reportDeliveries(report.deliveries, ports, log);
   const { status, headers, body } = report.reply;
   return { statusCode: status, headers, body };
 }

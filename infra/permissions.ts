@@ -87,7 +87,15 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
   scim: { table: READ_WRITE_AND_DELETE, index: [], queues: { apply: SEND }, secrets: [] },
   // The function compares a directory with desired state and sends events. It does not call the platform.
   directory: {
-    table: ['DescribeTable', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
+    table: [
+      'DescribeTable',
+      'BatchGetItem',
+      'Query',
+      'BatchWriteItem',
+      'PutItem',
+      'UpdateItem',
+      'DeleteItem',
+    ],
     index: ['Query'],
     queues: { reader: SEND },
     secrets: ['GetSecretValue'],

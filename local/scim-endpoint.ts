@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { ConnectionName } from '../shared/domain/ids.ts';
 import { randomHex } from '../shared/runtime/clock.ts';
-import { endpointOf, reportScim } from '../shared/runtime/report.ts';
+import { endpointOf, reportDeliveries, reportScim } from '../shared/runtime/report.ts';
 import type { wireScim } from '../shared/runtime/wire-scim.ts';
 import { MAX_BODY_BYTES } from '../shared/scim/limits.ts';
 import { handleScim, SCIM_PATH } from '../shared/sync/scim/handle.ts';
@@ -63,6 +63,7 @@ async function serve(
   const report = await handleScim(request, ports);
   const call = { method: request.method, endpoint: endpointOf(request.path) };
   reportScim(report, { ...call, elapsedMs: ports.clock() - startedMs }, logger);
+  await reportDeliveries(report.deliveries, ports, logger);
   send(response, report.reply);
 }
 

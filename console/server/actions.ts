@@ -12,7 +12,6 @@ import {
   platformUserId,
   roleId,
 } from '../../shared/domain/ids.ts';
-import { acknowledge, MAX_HIDDEN_DAYS } from '../../shared/operate/acknowledgements.ts';
 import { blockPerson, groupsOfBlocked, unblockPerson } from '../../shared/operate/block.ts';
 import { endSessions } from '../../shared/operate/console-sessions.ts';
 import { discardDeadLetters, problemsOf, sendAmended } from '../../shared/operate/dead-letters/amend.ts';
@@ -45,6 +44,7 @@ import { blockRow } from '../../shared/operate/who.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { ReplayProgress, SettingsPreview } from '../answers.ts';
+import { acknowledge, MAX_HIDDEN_DAYS } from './acknowledgements.ts';
 import type { RequestContext } from './context.ts';
 import { BOTH_QUEUES } from './session.ts';
 

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { Cause } from '../../shared/contract/answers/dead-letters.ts';
 import { READ } from '../../shared/contract/operator-actions.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
-import { listAcknowledgements } from '../../shared/operate/acknowledgements.ts';
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { listHolds } from '../../shared/operate/holds.ts';
 import { holdRow, listDrift, listPending } from '../../shared/operate/lists.ts';
@@ -23,6 +22,7 @@ import type {
   PersonName,
   UnmatchedPage,
 } from '../answers.ts';
+import { listAcknowledgements } from './acknowledgements.ts';
 import { createActivity } from './activity.ts';
 import { chartsOf } from './charts.ts';
 import { DECISIONS } from './decided.ts';

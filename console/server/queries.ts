@@ -1,5 +1,4 @@
 import type { ShownDeadLetter } from '../../shared/contract/answers/dead-letters.ts';
-import { settingFields } from '../../shared/contract/setting-fields.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { blockOf } from '../../shared/domain/block.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
@@ -42,6 +41,7 @@ import { usersOf } from './group-reads.ts';
 import { holdPage } from './hold.ts';
 import { findPeople, knownMembers, nameOf, sinceOf } from './people.ts';
 import { BOTH_QUEUES } from './session.ts';
+import { settingFields } from './setting-fields.ts';
 
 const DEAD_LETTERS_SHOWN = 1_000;
 const PAGE = 200;

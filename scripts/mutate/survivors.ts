@@ -35,7 +35,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     "shared/sync/scim/list.ts: needed === 'all' | needed === 'all' → true",
   ],
   'no test should depend on a single millisecond': [
-    'shared/operate/acknowledgements.ts: return [...newest.values()].filter(({ until }) => Date.parse(until) > nowMs); | > → >=',
+    'console/server/acknowledgements.ts: return [...newest.values()].filter(({ until }) => Date.parse(until) > nowMs); | > → >=',
     "shared/store/group-writes.ts: const over = page.filter(({ expiresAt }) => typeof expiresAt === 'number' && expiresAt * 1_000 < nowMs); | < → <=",
     'shared/sync/scim/limiter.ts: const passed = Math.max(0, nowMs - bucket.atMs) / 1_000; | 0 → 1',
     'shared/sync/reconcile/sweep.ts: const wasThere = ({ link: { createdAtMs = 0 }, lastWriteAtMs = 0 }: Watched[number]) => | 0 → 1',

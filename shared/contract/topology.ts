@@ -107,6 +107,7 @@ export const TABLE = {
  */
 export const CONNECTION_PARTITIONS = [
   'C',
+  'D',
   'G',
   'P',
   'PU',

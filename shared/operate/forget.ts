@@ -4,6 +4,7 @@ import type { ScimStore, ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { Erased } from '../sync/ports/eraser.ts';
 import { ERASING } from '../sync/ports/logs.ts';
+import { hashOfValue } from '../sync/scim/delivery.ts';
 import { unindex } from '../sync/scim/indexing.ts';
 import { WORKERS_KNOW_AFTER_MS } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordAction } from './journal.ts';
@@ -21,6 +22,7 @@ type ForgetPorts = JournalPorts & Pick<ToolPorts, 'scim' | 'users' | 'people' | 
 export async function forgetMember(connection: ConnectionName, member: MemberId, ports: ForgetPorts) {
   const change = { kind: 'forget_member', member, before: null, after: null, reason: 'erased on request' };
   await recordAction(journalOf(connection), { action: 'forget', changes: [change] }, ports);
+  const [resource] = await ports.scim.read(connection, 'User', [member]);
   const hadResource = await forgetScimUser(connection, member, ports);
   const user = (await ports.users.read(connection, [member])).get(member);
   const attributes = await ports.users.forget(connection, member, ports.clock());
@@ -31,13 +33,21 @@ export async function forgetMember(connection: ConnectionName, member: MemberId,
   for (const one of described) await ports.people.save(connection, { ...one, values: new Map() }, one);
   if (!hadResource && attributes === undefined) return undefined;
   const ids = new Set([...(user?.role === undefined ? [] : [user.role]), ...roles.map(({ role }) => role)]);
-  const rest = await ports.eraser.person(connection, { member, roles: ids });
+  const values = [...(user?.attributes.values() ?? [])].map(({ value }) => value);
+  const hashes = new Set([...values, ...textsIn(resource?.attributes)].map(hashOfValue));
+  const rest = await ports.eraser.person(connection, { member, roles: ids, hashes });
   return {
     attributes: attributes ?? 0,
     scimResources: hadResource ? 1 : 0,
     valuesOfEmployee: described.reduce((sum, { values }) => sum + values.size, 0),
     ...rest,
   };
+}
+
+/** Returns all texts in a value. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
 /**

@@ -93,6 +93,7 @@ async function entryOf({ action, changes, group, reason }: Action, ports: Journa
 export interface ReadOfPeople {
   readonly what:
     | 'activity'
+    | 'deliveries'
     | 'export'
     | 'hold'
     | 'members'

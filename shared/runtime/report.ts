@@ -1,7 +1,9 @@
+import type { DeliveryOf } from '../domain/delivery.ts';
 import type { GroupRef } from '../domain/ids.ts';
 import type { AttemptFacts } from '../platform/call.ts';
 import type { ApplyReport } from '../sync/apply/apply.ts';
 import type { IngestReport } from '../sync/ingest/ingest.ts';
+import type { Ports } from '../sync/ports/bundles.ts';
 import type { ScimReport } from '../sync/scim/handle.ts';
 import { errorFields, type Logger } from './logger.ts';
 
@@ -18,6 +20,35 @@ export function reportIngest(report: IngestReport, logger: Logger): void {
     notStarted: report.notStarted,
   });
   for (const cause of report.causes) logger.error('not stored', errorFields(cause));
+}
+
+export type DeliveryPorts = Pick<Ports, 'sleep' | 'newId'> & {
+  readonly deliveries: Pick<Ports['deliveries'], 'record'>;
+};
+
+/** A slow table must not delay the answer to a client for longer than this. */
+const MAX_WAIT_MS = 200;
+
+/**
+ * Stores the records of deliveries, with one attempt for each. Call it after the work and before the answer. The log
+ * gets the number of records that are not stored in time.
+ */
+export async function reportDeliveries(
+  records: readonly DeliveryOf[],
+  { deliveries, sleep, newId }: DeliveryPorts,
+  logger: Pick<Logger, 'warn'>,
+): Promise<void> {
+  if (records.length === 0) return;
+  let lost = records.length;
+  const waiting = new AbortController();
+  const store = async ({ connection, delivery }: DeliveryOf) => {
+    await deliveries.record(connection, { id: newId(), ...delivery });
+    lost -= 1;
+  };
+  const wait = sleep(MAX_WAIT_MS, waiting.signal).catch(() => undefined);
+  await Promise.race([Promise.allSettled(records.map(store)), wait]);
+  waiting.abort();
+  if (lost > 0) logger.warn('deliveries not recorded', { count: lost });
 }
 
 export function reportApply(report: ApplyReport, logger: Logger): void {

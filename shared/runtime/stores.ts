@@ -7,6 +7,7 @@ import {
   createNoticeStore,
   createTrendStore,
 } from '../store/connection-states.ts';
+import { createDeliveryStore } from '../store/delivery-store.ts';
 import { createDesiredStore } from '../store/desired-store.ts';
 import { createGroupIndex } from '../store/group-index.ts';
 import { createGroupStore } from '../store/group-store.ts';
@@ -30,6 +31,7 @@ export const storesOver = (table: Table, inlineViewBytes?: number) => ({
   gates: createGateStore(table),
   audit: createAuditLog(table),
   drift: createDriftLog(table),
+  deliveries: createDeliveryStore(table),
   desired: createDesiredStore(table),
   index: createGroupIndex(table),
   feed: createFeedStore(table),

@@ -15,6 +15,7 @@ import type { ReaderPorts } from '../sync/directory/context.ts';
 import type { ConnectionStore } from '../sync/ports/bundles.ts';
 import { sleep, systemClock, systemRandom } from './clock.ts';
 import { required } from './config.ts';
+import type { DeliveryPorts } from './report.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
 
 /**
@@ -22,7 +23,9 @@ import { type Base, wireBase, wireState } from './wire.ts';
  * the platform nor the apply queue.
  */
 export function wireDirectory(): Base & {
-  readonly ports: ReaderPorts & TryPorts & { readonly connections: Pick<ConnectionStore, 'find' | 'list'> };
+  readonly ports: ReaderPorts &
+    TryPorts &
+    DeliveryPorts & { readonly connections: Pick<ConnectionStore, 'find' | 'list'> };
 } {
   const base = wireBase();
   const { config } = base;
@@ -45,6 +48,8 @@ export function wireDirectory(): Base & {
     ...base,
     ports: {
       clock: systemClock,
+      sleep,
+      deliveries: state.deliveries,
       newId: state.newId,
       connections: state.connections,
       users: state.users,

@@ -6,6 +6,7 @@ import { createScimTokenStore } from '../store/scim-token-store.ts';
 import type { ScimPorts } from '../sync/scim/handle.ts';
 import { createRateLimiter } from '../sync/scim/limiter.ts';
 import { randomHex, systemClock } from './clock.ts';
+import type { DeliveryPorts } from './report.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
 
 const familyOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4');
@@ -26,7 +27,7 @@ export function addressFilter(ranges: readonly string[]): (address: string) => b
 }
 
 export function wireScim(): Base & {
-  readonly ports: ScimPorts;
+  readonly ports: ScimPorts & DeliveryPorts;
   /** True if this IP address may send requests. */
   readonly admits: (address: string) => boolean;
 } {

@@ -5,6 +5,7 @@ import { ENVIRONMENT, METRIC_NAMESPACE } from '../contract/names.ts';
 import { createApplyQueue } from '../queues/apply-queue.ts';
 import { createDeadLetterQueue } from '../queues/dead-letter-queue.ts';
 import { createConnectionStore } from '../store/connection-store.ts';
+import { createDeliveryStore } from '../store/delivery-store.ts';
 import { createDesiredStore } from '../store/desired-store.ts';
 import { createDynamoTable } from '../store/dynamo-table.ts';
 import { createPeopleStore } from '../store/people-store.ts';
@@ -15,6 +16,7 @@ import type { IngestPorts } from '../sync/ingest/ingest.ts';
 import { newId, sleep, systemClock, systemRandom } from './clock.ts';
 import { type Config, readConfig, required } from './config.ts';
 import { createLogger } from './logger.ts';
+import type { DeliveryPorts } from './report.ts';
 
 export type Base = ReturnType<typeof wireBase>;
 
@@ -50,6 +52,8 @@ export function wireState({ config, logger }: Pick<Base, 'config' | 'logger'>) {
     random: systemRandom,
     newId,
     coalesceMs: config.coalesceMs,
+    sleep,
+    deliveries: createDeliveryStore(table),
     desired: createDesiredStore(table),
     users: createUserStore(table, (connection, member, dropped) =>
       logger.warn('some attributes of a user are not stored', { connection, member, dropped }),
@@ -70,7 +74,7 @@ export function wireState({ config, logger }: Pick<Base, 'config' | 'logger'>) {
   };
 }
 
-export function wireIngest(): Base & { readonly ports: IngestPorts } {
+export function wireIngest(): Base & { readonly ports: IngestPorts & DeliveryPorts } {
   const base = wireBase();
   const state = wireState(base);
   const queueUrl = required(base.config.queueUrls.eventsDlq, ENVIRONMENT.eventsDlqUrl);

@@ -2,6 +2,7 @@ import pMap from 'p-map';
 import * as z from 'zod';
 import { fieldName, type MatchRule, soughtValues } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
+import type { Delivery } from '../domain/delivery.ts';
 import { groupFloor, memberCounts, NO_GROUP } from '../domain/group.ts';
 import {
   type ConnectionName,
@@ -27,6 +28,7 @@ import { createUserStore } from './user-store.ts';
 
 const WRITES_IN_FLIGHT = 16;
 const SORTS: Readonly<Record<string, string>> = {
+  D: 'deliveries',
   G: 'groupsAndMemberships',
   U: 'directoryUsers',
   R: 'employees',
@@ -148,10 +150,7 @@ export function createEraser(table: Table) {
       }),
 
     /** Erases values that identify a person, and the person's name as an actor, except in the audit. */
-    person: (
-      connection: ConnectionName,
-      { member, roles }: { readonly member: MemberId; readonly roles: ReadonlySet<RoleId> },
-    ) => {
+    person: (connection: ConnectionName, { member, roles, hashes }: ErasedPerson) => {
       const ids = new Set<unknown>(roles);
       const sorts = new Set([...roles].map(keyPart));
       const isPerson: Parameters<typeof eraseActorName>[1] = (actor) =>
@@ -159,14 +158,30 @@ export function createEraser(table: Table) {
       return eraseAll(async (item) => {
         const { pk, sk } = item;
         if (!isOf(connection, item) || isAuditKey(item)) return undefined;
-        if (pk.startsWith('P#') && sorts.has(sk)) {
+        if (isPointer(item, sorts) || isDeliveryAbout(item, member, hashes)) {
           await table.delete({ pk, sk });
-          return 'pointersToEmployees';
+          return sortOf(item);
         }
         return (await eraseActorName(item, isPerson)) ? 'namesOfActors' : undefined;
       });
     },
   };
+}
+
+interface ErasedPerson {
+  readonly member: MemberId;
+  readonly roles: ReadonlySet<RoleId>;
+  /** The hashes of the person's values in searches of SCIM clients. */
+  readonly hashes: ReadonlySet<string>;
+}
+
+const isPointer = ({ pk, sk }: Key, sorts: ReadonlySet<string>): boolean =>
+  pk.startsWith('P#') && sorts.has(sk);
+
+/** Whether an item is a delivery that names the member, or in which a client searched for a value of the member. */
+function isDeliveryAbout(item: Item, member: MemberId, hashes: ReadonlySet<string>): boolean {
+  const { members, filter } = item as Partial<Pick<Delivery, 'members' | 'filter'>>;
+  return item.pk.startsWith('D#') && (members?.includes(member) === true || hashes.has(filter?.hash ?? ''));
 }
 
 const DAY_MS = 86_400_000;

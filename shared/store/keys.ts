@@ -170,6 +170,11 @@ export const placed = (ref: GroupRef, due: string) => ({
   gsk: groupIndexSort(due, ref.group),
 });
 export const trendKey = (connection: ConnectionName): Key => ofConnection(connection, 'TREND');
+/** The partition of a connection's deliveries on one day (UTC). */
+export const deliveryKey = (connection: ConnectionName, atMs: number, id: string): Key => {
+  const at = new Date(atMs).toISOString();
+  return { pk: `D#${connection}#${at.slice(0, 10)}`, sk: `${at}#${keyPart(id)}` };
+};
 export const healthKey = (connection: ConnectionName): Key => ofConnection(connection, 'HEALTH');
 /** The key of a connection's notices, or of the stage's notices if no connection is given. */
 export const noticesKey = (connection: ConnectionName | undefined): Key =>

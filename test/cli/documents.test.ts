@@ -43,7 +43,7 @@ const HERE = [
   ],
   'dlq discard',
   ...['directory disconnect', 'directory groups', 'directory read', 'directory status', 'directory takeover'],
-  ...['dlq edit', 'forget', 'holds approve', 'holds reject', 'holds show', 'log'],
+  ...['dlq edit', 'forget', 'holds approve', 'holds reject', 'holds show', 'log', 'deliveries'],
   ...['notify list', 'notify test'],
   ...['platform-groups', 'platform-groups adopt'],
   ...['block', 'pause', 'person', 'probe', 'rebind', 'release', 'restated', 'resume', 'unblock'],
@@ -356,6 +356,7 @@ describe('documents of --json', () => {
   it('log and audit --verify print documents that match their schemas', async () => {
     const { document } = await worldOf();
     await document('pause', ['pause', '--reason', 'why']);
+    expect((await document('deliveries', ['deliveries'])).json).toEqual({ deliveries: [], complete: true });
     expect((await document('log', ['log'])).json.entries).toMatchObject([
       { action: 'create', group: 'g', groupName: 'Group g' },
       { action: 'pause', group: null, reason: 'why', before: 'open', after: 'paused' },

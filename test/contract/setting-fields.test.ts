@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { texts } from '../../console/page/texts/settings.ts';
+import { settingFields } from '../../console/server/setting-fields.ts';
 import { settingKeys } from '../../shared/contract/change-setting.ts';
-import { settingFields } from '../../shared/contract/setting-fields.ts';
 
 const fields = new Map(settingFields().map((field) => [field.key, field]));
 

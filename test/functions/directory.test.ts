@@ -1,6 +1,8 @@
 import { inspect } from 'node:util';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { handler } from '../../functions/directory.ts';
+import type { Delivery } from '../../shared/domain/delivery.ts';
+import { newReport } from '../../shared/sync/directory/context.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { DirectoryError } from '../../shared/sync/ports/directory.ts';
 import { CONTEXT, fakeBase } from './fake-base.ts';
@@ -13,7 +15,7 @@ vi.mock('../../shared/sync/directory/run.ts', () => ({
     world.ran.push(name);
     if (name === 'denied') throw new DirectoryError('denied', 'groups.list: the directory answered 403');
     const unreadable = name === 'broken' ? ['g1', 'g2'] : [];
-    return name === 'busy' ? undefined : { connection: name, read: 3, unreadable };
+    return name === 'busy' ? undefined : { ...newReport(name), read: 3, unreadable };
   },
 }));
 
@@ -27,14 +29,20 @@ const CONNECTIONS = [
 ];
 
 let base: ReturnType<typeof fakeBase>;
+let recorded: Delivery[];
 beforeEach(() => {
   base = fakeBase();
   world.ran = [];
+  recorded = [];
+  const deliveries = { record: async (_: string, one: Delivery) => void recorded.push(one) };
   const connections = {
     list: async () => CONNECTIONS.filter(({ name }) => name !== 'broken'),
     find: async (name: string) => CONNECTIONS.find((one) => one.name === name),
   };
-  world.wired = { ...base, ports: { clock: () => 0, connections } };
+  world.wired = {
+    ...base,
+    ports: { clock: () => 0, newId: () => 'id', sleep: async () => {}, deliveries, connections },
+  };
 });
 
 it('a run for all connections does not fail if a directory refuses the read, but a run for its connection does', async () => {
@@ -44,6 +52,11 @@ it('a run for all connections does not fail if a directory refuses the read, but
   world.ran.pop();
   expect(world.ran.slice().sort()).toEqual(['busy', 'denied', 'first']);
   expect(base.logged('failed')).toMatchObject([{ connection: 'denied' }, { connection: 'denied' }]);
+  expect(recorded.map(({ summary, outcome, code }) => [summary, outcome, code]).toSorted()).toEqual([
+    ['read 3', 'accepted', null],
+    ['stopped', 'failed', 'denied'],
+    ['stopped', 'failed', 'denied'],
+  ]);
 });
 
 it.each([

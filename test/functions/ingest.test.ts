@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler } from '../../functions/ingest.ts';
 import { connectionName, type GroupRef, groupId } from '../../shared/domain/ids.ts';
 import { createDeadLetterQueue } from '../../shared/queues/dead-letter-queue.ts';
+import { createDeliveryStore } from '../../shared/store/delivery-store.ts';
 import { createDesiredStore } from '../../shared/store/desired-store.ts';
 import { groupKey } from '../../shared/store/keys.ts';
 import { createPeopleStore } from '../../shared/store/people-store.ts';
@@ -34,7 +35,8 @@ let unstorableKey: string | undefined;
 let requestMs: number;
 let nowMs: number;
 
-const find = async (name: string) => (name === 'missing' ? undefined : { name, settings: { match: [] } });
+const find = async (name: string) =>
+  name === 'missing' ? undefined : { name, settings: { match: [], people: { exclude: [] } } };
 
 beforeEach(() => {
   base = fakeBase();
@@ -54,6 +56,9 @@ beforeEach(() => {
     ...base,
     ports: {
       clock: () => nowMs,
+      newId: () => 'id',
+      sleep: async () => new Promise(() => {}),
+      deliveries: createDeliveryStore(table),
       coalesceMs: 0,
       desired: createDesiredStore(table),
       sources: createSourceStore(table),

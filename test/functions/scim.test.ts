@@ -18,6 +18,7 @@ let base: ReturnType<typeof fakeBase>;
 let token: string;
 let broken: boolean;
 let reads: number;
+const sleep = () => new Promise<void>(() => {});
 
 beforeEach(async () => {
   broken = false;
@@ -29,7 +30,7 @@ beforeEach(async () => {
     },
   });
   base = fakeBase();
-  wiring.wired = { ...base, ports: world.ports, admits: addressFilter([]) };
+  wiring.wired = { ...base, ports: { ...world.ports, sleep }, admits: addressFilter([]) };
   token = await world.newToken();
 });
 
@@ -84,7 +85,11 @@ it.each([
 ])(
   'if a setting limits the addresses, a request for %s from "%s" gets %i, and a refused request reads nothing',
   async (path, sourceIp, status) => {
-    wiring.wired = { ...base, ports: world.ports, admits: addressFilter(['203.0.113.0/24', '2001:db8::1']) };
+    wiring.wired = {
+      ...base,
+      ports: { ...world.ports, sleep },
+      admits: addressFilter(['203.0.113.0/24', '2001:db8::1']),
+    };
     reads = 0;
     const requestContext = { domainName: 'api.acme.test', http: { method: 'GET', sourceIp } };
     const answer = await send('GET', path, { requestContext } as Partial<APIGatewayProxyEventV2>);

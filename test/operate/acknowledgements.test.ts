@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { acknowledge, listAcknowledgements } from '../../console/server/acknowledgements.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
-import { acknowledge, listAcknowledgements } from '../../shared/operate/acknowledgements.ts';
 import { savedWorld } from '../support/operate/world.ts';
 
 const DEFAULT = connectionName('default');

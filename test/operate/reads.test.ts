@@ -28,6 +28,7 @@ describe('setting auditReads', () => {
     ['plan', 'read_plan', null, undefined],
     ['pending', 'read_pending', null, undefined],
     ['log', 'read_activity', null, undefined],
+    ['deliveries --group g', 'read_deliveries', 'g', 'g'],
     ['audit g', 'read_activity', 'g', 'g'],
     ['audit', 'read_activity', null, undefined],
   ])('auditReads records the command %s once', async (line, ...read) => {

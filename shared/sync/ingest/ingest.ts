@@ -1,3 +1,4 @@
+import type { DeliveryOf } from '../../domain/delivery.ts';
 import { foldEvents } from '../../domain/fold.ts';
 import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
 import { isOwnSource } from '../../domain/source.ts';
@@ -14,6 +15,7 @@ import {
   refuseEvents,
   type UnstorableEvent,
 } from './accept.ts';
+import { deliveriesOf } from './deliveries.ts';
 import { originsOf } from './origins.ts';
 import { type OwnedPorts, withoutOwned } from './owned.ts';
 import { type StorePorts, storeFold } from './store-fold.ts';
@@ -31,6 +33,7 @@ export interface IngestReport {
   readonly ignored: number;
   readonly rejected: readonly RejectedMessage[];
   readonly changedGroups: readonly GroupRef[];
+  readonly deliveries: readonly DeliveryOf[];
 }
 
 interface RunTimes {
@@ -64,6 +67,7 @@ export async function ingest(
     ignored: 0,
     rejected: [] as RejectedMessage[],
     changedGroups: [] as GroupRef[],
+    deliveries: [] as DeliveryOf[],
   };
   const producers = new Set<ConnectionName>();
   for (const [number, chunk] of chunksOf(messages).entries()) {
@@ -89,7 +93,13 @@ export async function ingest(
         );
       }
     });
-    report.rejected.push(...(await refuseEvents(refused, chunk, ports, failures)));
+    const unstorable = await refuseEvents(refused, chunk, ports, failures);
+    report.rejected.push(...unstorable);
+    const stored = new Set(accepted.filter((one) => !refused.some(({ event }) => event === one.event)));
+    const result = { messages: chunk, accepted: acceptance.accepted, stored, failures, nowMs: ports.clock() };
+    report.deliveries.push(
+      ...(await deliveriesOf({ ...result, rejected: [...rejected, ...unstorable] }, ports)),
+    );
   }
   for (const connection of producers) await noteReceipt(connection, { source: 'events' }, ports);
   return { ...report, failedMessages: failures.messages, causes: failures.causes };

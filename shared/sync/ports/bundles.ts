@@ -10,6 +10,7 @@ import type {
 } from '../../store/connection-states.ts';
 import type { createConnectionStore } from '../../store/connection-store.ts';
 import type { createConsoleSessionStore } from '../../store/console-session-store.ts';
+import type { createDeliveryStore } from '../../store/delivery-store.ts';
 import type { createDesiredStore } from '../../store/desired-store.ts';
 import type { createEraser } from '../../store/eraser.ts';
 import type { createGroupIndex } from '../../store/group-index.ts';
@@ -66,6 +67,7 @@ export interface Ports {
   readonly index: GroupIndex;
   readonly audit: AuditLog;
   readonly drift: DriftLog;
+  readonly deliveries: ReturnType<typeof createDeliveryStore>;
   readonly feed: FeedStore;
   readonly leases: Leases;
   readonly health: HealthStore;

@@ -1,19 +1,22 @@
 import { excludedBy } from '../../contract/exclusion.ts';
 import { parseJson } from '../../contract/json.ts';
+import type { DeliveryOf } from '../../domain/delivery.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import { badRequest, SCIM_MEDIA_TYPE, ScimError } from '../../scim/errors.ts';
 import { MAX_BODY_BYTES } from '../../scim/limits.ts';
 import { readQueryString } from '../../scim/list-query.ts';
 import { resourceTypes } from '../../scim/resource-type.ts';
 import type { ScimValue } from '../../scim/value.ts';
+import type { ScimToken } from '../ports/scim.ts';
 import { UnstorableError } from '../ports/store-errors.ts';
 import { noteReceipt, type SourcePorts } from '../sources.ts';
 import { type DirectoryPorts, errorReply, type ScimReply, type StaleMembers } from './context.ts';
+import { deliveriesOf } from './delivery.ts';
 import type { HttpReply, HttpRequest } from './http.ts';
 import { UNKNOWN_TOKEN_RATE, waitFor } from './limiter.ts';
 import { route } from './routes.ts';
 import { answerTokenRequest, TOKEN_PATH, type TokenEndpointPorts } from './token-endpoint.ts';
-import { prefixOf, validToken } from './tokens.ts';
+import { knownToken, prefixOf, recordUse } from './tokens.ts';
 
 export const SCIM_PATH = '/scim/v2';
 
@@ -24,6 +27,8 @@ export interface ScimReport {
   /** The connection of the token; undefined if the request was not authorised. */
   readonly connection: ConnectionName | undefined;
   readonly staleMembers: readonly StaleMembers[];
+  /** The record of the request, if its token is known and the request is recorded. */
+  readonly deliveries: readonly DeliveryOf[];
   /** The internal error that caused the response, if there was one. */
   readonly cause: unknown;
 }
@@ -35,6 +40,9 @@ export interface ScimReport {
 export async function handleScim(request: HttpRequest, ports: ScimPorts): Promise<ScimReport> {
   let connection: ConnectionName | undefined;
   let cause: unknown;
+  let sender: ScimToken | undefined;
+  let body: ScimValue | undefined;
+  const startedMs = ports.clock();
   const staleMembers: StaleMembers[] = [];
   const isHead = request.method.toUpperCase() === 'HEAD';
   const answerError = (error: unknown): ScimReply => {
@@ -51,16 +59,19 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
     const path = pathBelow(request.path);
     if (path === TOKEN_PATH) {
       const answered = await answerTokenRequest(request, ports);
-      return { ...answered, reply: toHttp(answered.reply), staleMembers, cause };
+      return { ...answered, reply: toHttp(answered.reply), deliveries: [], staleMembers, cause };
     }
     const method = isHead ? 'GET' : request.method;
     const { token, cachedConnection } = recognise(request, ports);
     const cached = cachedConnection && (await ports.connections.find(cachedConnection));
     // If this process already knows the token, one table request reads the token together with the first items.
-    const admitted = admit(token, cachedConnection !== undefined, ports);
+    const note = (known: ScimToken) => {
+      sender = known;
+    };
+    const admitted = admit(token, { isCounted: cachedConnection !== undefined, note }, ports);
     const owner = cached ?? (await admitted).connection;
     const answer = async () => {
-      const body = readBody(request);
+      body = readBody(request);
       const { headers, origin } = request;
       const query = readQueryString(request.query);
       const actor = { kind: 'scim', id: prefixOf(token) ?? '' } as const;
@@ -92,7 +103,9 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   }
   const http = toHttp(reply);
   // HEAD gets the headers of GET without a body (RFC 9110 section 9.3.2).
-  return { reply: isHead ? { ...http, body: '' } : http, connection, staleMembers, cause };
+  const deliveries =
+    sender === undefined ? [] : deliveriesOf({ request, body, reply, sender, startedMs }, ports.clock());
+  return { reply: isHead ? { ...http, body: '' } : http, connection, deliveries, staleMembers, cause };
 }
 
 /** Returns the response to an address that is not allowed. It does not show which addresses are allowed. */
@@ -101,6 +114,7 @@ export function refuseAddress(): ScimReport {
   return {
     reply: toHttp(errorReply(error)),
     connection: undefined,
+    deliveries: [],
     staleMembers: [],
     cause: undefined,
   };
@@ -131,10 +145,18 @@ function recognise({ headers, source = '' }: HttpRequest, { limiter }: ScimPorts
   return { token, cachedConnection };
 }
 
+interface Admission {
+  readonly isCounted: boolean;
+  /** Receives the stored token, even if it has expired or was revoked. */
+  readonly note: (known: ScimToken) => void;
+}
+
 /** @throws ScimError 401 if the token is not valid, or 429 if it has sent too many requests */
-async function admit(token: string, isCounted: boolean, ports: ScimPorts) {
+async function admit(token: string, { isCounted, note }: Admission, ports: ScimPorts) {
   const { limiter } = ports;
-  const valid = await validToken(token, ports);
+  const known = await knownToken(token, ports);
+  if (known !== undefined) note(known);
+  const valid = known && (await recordUse(known, ports));
   limiter.noteToken(token, valid?.connection ?? null);
   const connection = valid && (await ports.connections.find(valid.connection));
   if (connection === undefined) throw unauthorised(', error="invalid_token"');

@@ -6,6 +6,7 @@ import { etagOf, locationOf, namesVersion } from '../../scim/document.ts';
 import { badRequest, listBody, ScimError, SEARCH_REQUEST } from '../../scim/errors.ts';
 import { MAX_ANSWER_BYTES } from '../../scim/limits.ts';
 import { hasProjection, projectionOf, readListQuery } from '../../scim/list-query.ts';
+import { decoded } from '../../scim/meaning.ts';
 import type { Projection } from '../../scim/projection.ts';
 import { TYPE_NAMES, type TypeName } from '../../scim/resource-type.ts';
 import { fieldOf, type ScimObject } from '../../scim/value.ts';
@@ -68,14 +69,6 @@ function methodsOfType(type: TypeName, segment: string | undefined): Methods {
     PATCH: rewrite('patch', type, id),
     DELETE: remove(type, id),
   };
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
 }
 
 const notImplemented: Endpoint = () => {

@@ -86,7 +86,7 @@ export async function listTokens(
     .toSorted((a, b) => a.createdMs - b.createdMs || (a.prefix < b.prefix ? -1 : 1));
 }
 
-const stateOf = (
+export const stateOf = (
   { revokedMs, expiresMs, isRequested }: Omit<ScimToken, 'hash' | 'connection'>,
   nowMs: number,
 ): TokenSummary['state'] => {
@@ -118,18 +118,17 @@ export const matchesHash = (token: string, hash: string | undefined): boolean =>
   timingSafeEqual(Buffer.from(hashOf(token)), Buffer.from(hash ?? NO_HASH));
 
 /**
- * Returns the stored token with its connection; undefined if the token is unknown, wrong, expired or revoked. The
- * result does not show which of these is the reason. The function records the use, at most once an hour. For an access
- * token, the result is the client secret for which the access token was issued.
+ * Returns the stored token with its connection, even if it has expired or was revoked (`recordUse`); undefined if the
+ * token is unknown or wrong. For an access token, the result is the client secret for which it was issued.
  */
-export async function validToken(token: string, ports: TokenPorts): Promise<ScimToken | undefined> {
+export async function knownToken(token: string, ports: TokenPorts): Promise<ScimToken | undefined> {
   const prefix = prefixOf(token);
   if (prefix === undefined) return undefined;
   const found = token.startsWith(ACCESS_MARK)
     ? await secretOfAccess(token, prefix, ports)
     : await ports.tokens.find(prefix);
   const isSame = token.startsWith(ACCESS_MARK) || matchesHash(token, found?.hash);
-  return isSame && found !== undefined ? recordUse(found, ports) : undefined;
+  return isSame ? found : undefined;
 }
 
 async function secretOfAccess(token: string, prefix: string, { tokens, clock }: TokenPorts) {
@@ -139,7 +138,7 @@ async function secretOfAccess(token: string, prefix: string, { tokens, clock }: 
 }
 
 /**
- * Records the use of a token.
+ * Records the use of a token, at most once an hour.
  * @returns undefined if the token has expired or was revoked
  */
 export async function recordUse(

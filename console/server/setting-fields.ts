@@ -1,27 +1,7 @@
 import type * as z from 'zod';
-import { parseSettings } from './change-setting.ts';
-import { ConnectionSettings, formOf, type SettingForm } from './settings.ts';
-
-/**
- * The form in which a person enters the value of one setting. `group` means that the value is null or consists of
- * further settings. `json` stands for all forms that have no entry here.
- */
-type FieldForm =
-  | SettingForm
-  | { readonly kind: 'text' }
-  | { readonly kind: 'list'; readonly values: readonly string[] | null }
-  | { readonly kind: 'json' }
-  | { readonly kind: 'group' };
-
-/** One setting that a person can change, as the schema of the settings defines it. */
-export interface SettingField {
-  /** Dotted: `guard.minSize`. */
-  readonly key: string;
-  readonly form: FieldForm;
-  readonly isNullable: boolean;
-  /** The default; null if the setting has no default. */
-  readonly default: unknown;
-}
+import { parseSettings } from '../../shared/contract/change-setting.ts';
+import { ConnectionSettings, formOf } from '../../shared/contract/settings.ts';
+import type { FieldForm, SettingField } from '../answers.ts';
 
 interface Definition {
   readonly type: string;

@@ -1,6 +1,6 @@
-import type { ConnectionName } from '../domain/ids.ts';
-import { type JournalPorts, journalOf, recordAction } from './journal.ts';
-import { type LogPorts, readLog } from './log.ts';
+import type { ConnectionName } from '../../shared/domain/ids.ts';
+import { type JournalPorts, journalOf, recordAction } from '../../shared/operate/journal.ts';
+import { type LogPorts, readLog } from '../../shared/operate/log.ts';
 
 /** An item that needs attention, and that an operator has hidden until a stated time. */
 interface Acknowledgement {

@@ -1,0 +1,15 @@
+import * as z from 'zod';
+import { Delivery } from '../../domain/delivery.ts';
+import { type Answer, instant } from './forms.ts';
+
+const DeliveryRow = z.object({
+  ...Delivery.omit({ atMs: true }).shape,
+  at: instant.describe('For a message, the time at which it was first sent.'),
+});
+export type DeliveryRow = Answer<typeof DeliveryRow>;
+
+export const DeliveryReport = z.object({
+  deliveries: z.array(DeliveryRow),
+  complete: z.boolean().describe('Whether no older delivery matches.'),
+});
+export type DeliveryReport = Answer<typeof DeliveryReport>;

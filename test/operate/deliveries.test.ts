@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import type { DeliveryRow } from '../../shared/contract/answers/deliveries.ts';
+import type { DeliveryOf } from '../../shared/domain/delivery.ts';
+import { memberId } from '../../shared/domain/ids.ts';
+import { forgetMember } from '../../shared/operate/forget.ts';
+import { reportDeliveries } from '../../shared/runtime/report.ts';
+import { handleScim, type ScimPorts } from '../../shared/sync/scim/handle.ts';
+import { createToken } from '../../shared/sync/scim/tokens.ts';
+import { runCli } from '../support/cli/io.ts';
+import { savedWorld } from '../support/operate/world.ts';
+
+const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
+const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
+const HOUR_MS = 3_600_000;
+
+/** A world with a scripted identity provider. Like the functions, it records each delivery before the answer. */
+async function provider() {
+  const world = await savedWorld();
+  const { connection, clock } = world;
+  const ports = world.ports as typeof world.ports & ScimPorts;
+  const never = () => new Promise<void>(() => {});
+  const record = (records: readonly DeliveryOf[]) =>
+    reportDeliveries(records, { ...ports, sleep: never }, { warn: () => {} });
+  const options = { expiresMs: clock.ms + HOUR_MS };
+  const randomHex = (bytes: number) => '5'.repeat(bytes * 2);
+  const { token, kept } = await createToken(connection.name, { ...ports, randomHex }, options);
+  const send = async (method: string, path: string, body?: unknown, query = '') => {
+    clock.ms += 1_000;
+    const { reply, deliveries } = await handleScim(
+      {
+        method,
+        path: `/scim/v2${path}`,
+        query,
+        headers: { authorization: `Bearer ${token}` },
+        body: JSON.stringify(body),
+        origin: 'https://scim.test',
+      },
+      ports,
+    );
+    await record(deliveries);
+    return { status: reply.status, body: reply.body === '' ? undefined : JSON.parse(reply.body) };
+  };
+  const cli = (...args: string[]) => runCli(args, { ports: world.ports });
+  return {
+    ...world,
+    client: kept.prefix,
+    send,
+    cli,
+    addUser: (userName: string) => send('POST', '/Users', { schemas: [USER], userName }),
+    addGroup: (displayName: string, members: object[] = []) =>
+      send('POST', '/Groups', { schemas: [GROUP], displayName, members }),
+    patch: (path: string, ...Operations: object[]) =>
+      send('PATCH', path, { schemas: [PATCH_OP], Operations }),
+    find: (filter: string) => send('GET', '/Users', undefined, `filter=${encodeURIComponent(filter)}`),
+    async publish(...given: Parameters<typeof world.publish>) {
+      const report = await world.publish(...given);
+      await record(report.deliveries);
+    },
+    async deliveries(...args: string[]): Promise<readonly DeliveryRow[]> {
+      return (await cli('deliveries', ...args, '--json')).json.deliveries;
+    },
+  };
+}
+
+describe('deliveries', () => {
+  it('shows each mistake of an identity provider with its reason', async () => {
+    const world = await provider();
+    const ann = (await world.addUser('ann@acme.test')).body.id;
+    const group = (await world.addGroup('Engineering', [{ value: ann }])).body.id;
+    await world.addUser('ANN@acme.test');
+    await world.patch('/Groups/unknown', { op: 'add', path: 'members', value: [{ value: ann }] });
+    await world.send('GET', '/Users', undefined, 'filter=userName%20is%20x');
+    await world.find('userName eq "bob@acme.test"');
+    await world.addGroup('Outer', [{ value: group, type: 'Group' }]);
+    await world.patch(`/Groups/${group}`, { op: 'replace', path: 'members', value: [] });
+    await world.patch(`/Users/${ann}`, { op: 'Replace', path: 'active', value: 'False' });
+    await world.patch(`/Groups/${group}`, { op: 'add', path: 'members', value: [{ value: 'm-unknown' }] });
+    await world.send('GET', `/Users/${ann}`);
+    await world.publish(
+      { type: 'group.upserted', data: { group: {} } },
+      {
+        type: 'group.member.added',
+        data: { group: { id: 'g' }, members: [{ id: 'm-ann' }] },
+        time: '2020-01-01T00:00:00Z',
+      },
+    );
+    await world.publish({ type: 'user.upserted', data: { user: { id: 'm-eve' } } });
+    world.clock.ms += HOUR_MS;
+    await world.addUser('eve@acme.test');
+    const rows = await world.deliveries();
+    expect(
+      rows.map(({ request, summary, outcome, status, code }) => [request, summary, outcome, status, code]),
+    ).toEqual([
+      ['POST Users', 'create user', 'accepted', 201, null],
+      ['POST Groups', 'create group, all members: 1', 'accepted', 201, null],
+      ['POST Users', 'create user', 'refused', 409, 'uniqueness'],
+      ['PATCH Groups', 'add 1', 'refused', 404, null],
+      ['GET Users', 'find user', 'refused', 400, 'invalidFilter'],
+      ['GET Users', 'find user', 'not_found', 200, null],
+      ['POST Groups', 'create group, all members: 1', 'refused', 400, 'invalidValue'],
+      ['PATCH Groups', 'all members: 0', 'accepted', 204, null],
+      ['PATCH Users', 'account off', 'accepted', 200, null],
+      ['PATCH Groups', 'add 1', 'accepted', 204, null],
+      ['event', '', 'refused', null, 'invalid_event'],
+      ['event', '', 'refused', null, 'too_old'],
+      ['event', 'describe user', 'accepted', null, null],
+      ['POST Users', 'create user', 'refused', 401, 'token_expired'],
+    ]);
+    const outcomes = (some: readonly DeliveryRow[]) =>
+      some.map(({ summary, outcome }) => `${summary} ${outcome}`);
+    expect(outcomes(await world.deliveries('--member', 'm-unknown'))).toEqual(['add 1 accepted']);
+    expect(outcomes(await world.deliveries('--group', 'Engineering', '--limit', '2'))).toEqual([
+      'all members: 0 accepted',
+      'add 1 accepted',
+    ]);
+    expect(outcomes(await world.deliveries('--status', 'token_expired'))).toEqual(['create user refused']);
+    expect(await world.deliveries('--client', world.client, '--since', '30m')).toHaveLength(1);
+    const { stdout } = await world.cli('deliveries', '--status', '409');
+    expect(stdout).toContain('POST Users  create user');
+    expect(
+      JSON.stringify([...world.table.items.values()].filter(({ pk }) => pk.startsWith('D#'))),
+    ).not.toMatch(/acme\.test/);
+  });
+
+  it('names the operations of a bulk request, and counts the ids that it does not store', async () => {
+    const world = await provider();
+    const members = Array.from({ length: 20 }, (_, number) => ({ value: `m${number}` }));
+    const Operations = [
+      { method: 'POST', path: '/Users', bulkId: 'a', data: { schemas: [USER], userName: 'a' } },
+      { method: 'POST', path: '/Users', bulkId: 'b', data: { schemas: [USER], userName: 'A' } },
+      { method: 'POST', path: '/Groups', bulkId: 'c', data: { schemas: [GROUP], displayName: 'G', members } },
+    ];
+    await world.send('POST', '/Bulk', {
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:BulkRequest'],
+      Operations,
+    });
+    expect(await world.deliveries()).toMatchObject([
+      {
+        request: 'POST Bulk',
+        summary: 'operations: 3, create user, create group, all members: 20',
+        outcome: 'refused',
+        status: 200,
+        code: 'uniqueness',
+        named: 20,
+      },
+    ]);
+    expect((await world.deliveries())[0]?.members).toHaveLength(16);
+  });
+
+  it('shows one record for a message that is received twice', async () => {
+    const world = await provider();
+    const message = { type: 'user.upserted', data: { user: { id: 'm-ann', email: 'ann@acme.test' } } };
+    await world.publish(message);
+    const [first] = await world.deliveries();
+    expect(first).toMatchObject({
+      client: { kind: 'event', id: 'test' },
+      summary: 'describe user',
+      outcome: 'accepted',
+    });
+    const key = { pk: 'D#default#2026-11-20', sk: `${first?.at}#${first?.id}` };
+    expect(world.table.look(key)).toMatchObject({ members: ['m-ann'], expiresAt: expect.any(Number) });
+  });
+
+  it('says how deliveries arrive if there are none, and that no delivery matches a filter', async () => {
+    const world = await provider();
+    const { code, stderr } = await world.cli('deliveries');
+    expect([code, stderr]).toEqual([0, expect.stringContaining('messages of the events queue')]);
+    await world.addUser('ann@acme.test');
+    expect((await world.cli('deliveries', '--status', '404')).stderr).toContain('no deliveries match');
+    expect(await world.cli('deliveries', '--since', 'soon')).toMatchObject({ code: 2 });
+    world.clock.ms += 31 * 24 * HOUR_MS;
+    expect(await world.deliveries()).toEqual([]);
+  });
+
+  it('forget deletes the deliveries that name the person or searched for the person', async () => {
+    const world = await provider();
+    await world.find('userName eq "ann@acme.test"');
+    const { id } = (await world.addUser('ann@acme.test')).body;
+    await world.find('userName eq "bob@acme.test"');
+    expect(await forgetMember(world.connection.name, memberId(id), world.ports)).toMatchObject({
+      deliveries: 2,
+    });
+    expect(await world.deliveries()).toMatchObject([{ outcome: 'not_found' }]);
+  });
+
+  it('a slow or failing table does not delay the answer, and each lost record is counted', async () => {
+    const world = await provider();
+    const delivery = { atMs: 1, client: { kind: 'scim', id: 'a' } } as DeliveryOf['delivery'];
+    const records = [{ connection: world.connection.name, delivery }];
+    const logged: unknown[] = [];
+    const warn = (...line: unknown[]) => void logged.push(line);
+    for (const record of [() => new Promise<boolean>(() => {}), () => Promise.reject(new Error('throttled'))])
+      await reportDeliveries(
+        records,
+        { ...world.ports, deliveries: { record }, sleep: async () => {} },
+        { warn },
+      );
+    expect(logged).toEqual(Array(2).fill(['deliveries not recorded', { count: 1 }]));
+  });
+});
