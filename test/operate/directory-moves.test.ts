@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { groupId, platformGroupId } from '../../shared/domain/ids.ts';
 import type { Source } from '../../shared/domain/source.ts';
 import { groupsOfReader } from '../../shared/operate/directory/reader-groups.ts';
+import { takeOverGroups } from '../../shared/operate/directory/takeover.ts';
 import { ofOtherSources } from '../../shared/operate/other-source.ts';
+import { pauseConnection } from '../../shared/operate/pausing.ts';
 import { adoptGroup } from '../../shared/operate/ownership.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { readGroupStatus } from '../../shared/operate/status.ts';
@@ -172,6 +174,21 @@ describe('takeover with steps in the wrong order', () => {
     await reader.deliver({ snapshot: 'okta-1', name: 'Group sailing', of: ['a'] });
     await reader.pass(120 * MINUTE_MS);
     expect(platformGroupsOf(reader).map(({ name }) => name)).toEqual(['Group sailing', 'Group rowing']);
+  });
+
+  it('a group with another name moves by the file of an operator, if a pause comes before its first event', async () => {
+    const reader = await openWith({}, {});
+    const { toolPorts } = reader.world;
+    const scim = await scimOf(reader);
+    await BY_SOURCE.events(reader, ['a'], scim);
+    const [before] = platformGroupsOf(reader);
+    await pauseConnection(CONNECTION, undefined, toolPorts);
+    const group = await scim.group('Rowers', ['a']);
+    await reader.pass(30 * MINUTE_MS);
+    const planned = await plan(reader, 'scim', false, new Map([['okta-1', group]]));
+    await takeOverGroups(await reader.world.connection(), planned, toolPorts);
+    await resume(reader);
+    expect(platformGroupsOf(reader)).toEqual([{ ...before, name: 'Rowers', spokeId: group }]);
   });
 
   it('a resume before the reader has read the members removes no member', async () => {
