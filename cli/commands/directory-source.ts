@@ -5,7 +5,7 @@ import { nullable } from '../../shared/contract/answers/forms.ts';
 import { applySetting } from '../../shared/contract/change-setting.ts';
 import { ENTRA_CLOUDS } from '../../shared/contract/entra-clouds.ts';
 import { parseJson } from '../../shared/contract/json.ts';
-import { DIRECTORY_KINDS, type DirectoryKind } from '../../shared/contract/settings.ts';
+import { DIRECTORY_KINDS, type DirectoryKind, namedAttributes } from '../../shared/contract/settings.ts';
 import { type ConnectionName, groupId } from '../../shared/domain/ids.ts';
 import { connectOptionsOf, fixOfStep, guidePageOf } from '../../shared/operate/directory/guides/index.ts';
 import { comparePlatform, previewDirectory } from '../../shared/operate/directory/preview.ts';
@@ -83,7 +83,7 @@ async function namedDirectory(context: Context, name: ConnectionName, options: D
   const plan = await planSettings(name, [{ key: 'directory', value: setting }], ports);
   const key = described.secret && (await readSecret(context, described.secret));
   const connection: Connection = { ...plan.connection, settings: plan.next };
-  const present = () => ports.directoryApplicants.present(setting, key);
+  const present = () => ports.directoryApplicants.present(setting, key, namedAttributes(plan.next));
   return {
     plan,
     setting,

@@ -3,8 +3,23 @@ import { withEtag } from './api.ts';
 
 const timeOf = (ms: number) => new Date(ms).toISOString();
 
+interface Projection {
+  readonly projection?: 'basic' | 'custom' | 'full' | undefined;
+  readonly customFieldMask?: string | undefined;
+}
+
+/** Returns the fields that only the world sets. Custom schemas are shown only as far as `projection` asks for them. */
+function furtherFields({ vendorFields }: User, { projection, customFieldMask = '' }: Projection) {
+  const { customSchemas, ...others } = vendorFields;
+  if (typeof customSchemas !== 'object' || customSchemas === null) return others;
+  const wanted = customFieldMask.split(',');
+  const isShown = (schema: string) => projection === 'full' || wanted.includes(schema);
+  const shown = Object.entries(customSchemas).filter(([schema]) => isShown(schema));
+  return shown.length === 0 ? others : { ...others, customSchemas: Object.fromEntries(shown) };
+}
+
 /** Returns a user as `users.list` and `users.get` show it (Directory API, resource users). */
-export function userBody({ customerId, domain }: Directory, user: User) {
+export function userBody({ customerId, domain }: Directory, user: User, query: Projection) {
   const unchangeable = `${user.primaryEmail.split('@', 1)[0]}@${domain}.test-google-a.com`;
   return withEtag({
     kind: 'admin#directory#user',
@@ -34,6 +49,7 @@ export function userBody({ customerId, domain }: Directory, user: User) {
     isMailboxSetup: !user.suspended,
     includeInGlobalAddressList: true,
     ...(user.deletedAtMs === null ? {} : { deletionTime: timeOf(user.deletedAtMs) }),
+    ...furtherFields(user, query),
   });
 }
 

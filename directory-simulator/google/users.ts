@@ -11,8 +11,7 @@ import { refuseOtherCustomers } from './customer-checks.ts';
 const DELETED_FOR_MS = 20 * 86_400_000;
 
 /**
- * The parameters for views and custom fields. The simulator has only the view of an administrator, and no custom
- * fields.
+ * The parameters for views and custom fields. The simulator has only the view of an administrator.
  */
 const VIEW = {
   viewType: z.literal('admin_view').optional(),
@@ -54,7 +53,7 @@ export const userMethods = (simulation: Simulation) => [
         items: view.users().filter((user) => isListed(user) && isWanted(user)),
         idOf: ({ id }) => id,
         rankOf: query.orderBy === undefined ? undefined : ORDER[query.orderBy],
-        bodyOf: (user) => userBody(simulation.directory(), user),
+        bodyOf: (user) => userBody(simulation.directory(), user, query),
         query,
       });
     },
@@ -66,9 +65,9 @@ export const userMethods = (simulation: Simulation) => [
     scopes: USER_SCOPES,
     params: z.object({ userKey: z.string() }),
     query: VIEW,
-    handle({ params: { userKey }, view }) {
+    handle({ params: { userKey }, query, view }) {
       const user = view.user(userKey);
-      if (user !== undefined) return userBody(simulation.directory(), user);
+      if (user !== undefined) return userBody(simulation.directory(), user, query);
       const isOwnDomain = !userKey.includes('@') || userKey.endsWith(`@${simulation.directory().domain}`);
       throw isOwnDomain ? notFound('userKey') : forbidden();
     },

@@ -1,4 +1,9 @@
-import { addressOfDirectory, type DirectoryKind, type DirectorySetting } from '../contract/settings.ts';
+import {
+  addressOfDirectory,
+  type DirectoryKind,
+  type DirectorySetting,
+  namedAttributes,
+} from '../contract/settings.ts';
 import { isInternalUrl } from '../contract/url.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { Connection } from '../sync/ports/connections.ts';
@@ -46,14 +51,16 @@ export function createDirectories(secrets: DirectorySecrets, world: DirectoryWor
   return {
     async open(connection, untilMs) {
       const setting = settingOf(connection);
-      const bounded = { ...checked(setting, world), untilMs };
+      const attributes = namedAttributes(connection.settings);
+      const bounded = { ...checked(setting, world), attributes, untilMs };
       return vendorOf(setting).open(setting, secretOf(connection.name), bounded);
     },
 
     async examine(connection, isSelected) {
       const setting = settingOf(connection);
+      const naming = { ...world, attributes: namedAttributes(connection.settings) };
       const examined = await attempt(() =>
-        vendorOf(setting).examine(setting, secretOf(connection.name), checked(setting, world), isSelected),
+        vendorOf(setting).examine(setting, secretOf(connection.name), checked(setting, naming), isSelected),
       );
       return 'value' in examined ? examined.value : [stepOf('credential', examined)];
     },

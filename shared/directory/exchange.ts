@@ -23,6 +23,8 @@ export interface DirectoryWorld {
   readonly kmsSign?: (keyArn: string, message: Uint8Array) => Promise<Uint8Array>;
   /** The end of the run. After this time, no list continues and no call is retried. undefined means no limit. */
   readonly untilMs?: number | undefined;
+  /** The attributes of users to read in addition to address and login (`namedAttributes`). undefined means none. */
+  readonly attributes?: readonly string[] | undefined;
   /** If true, addresses of this machine and of private networks are refused. A deployed function sets this field. */
   readonly publicOnly?: boolean | undefined;
 }

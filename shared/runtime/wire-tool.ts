@@ -201,6 +201,7 @@ async function talkToPlatform(world: Pick<ToolPorts, 'clock' | 'random' | 'sleep
   return {
     dispatcher,
     applicants: createApplicants(all),
-    openDirectory: (setting: DirectorySetting, key: unknown) => openDirectory(setting, key, all),
+    openDirectory: (setting: DirectorySetting, key: unknown, attributes: readonly string[]) =>
+      openDirectory(setting, key, { ...all, attributes }),
   };
 }

@@ -7,6 +7,7 @@ import {
   type NamedMember,
 } from '../../sync/ports/directory.ts';
 import { type Graph, listPages } from './graph.ts';
+import { selectedUser } from './members.ts';
 import { Change } from './schemas.ts';
 
 const DAY_MS = 86_400_000;
@@ -66,7 +67,9 @@ const reset = async (graph: Graph): Promise<DirectoryChanges> => ({
 export async function cursorNow(graph: Graph): Promise<string> {
   const atMs = graph.clock();
   const linkOf = async (resource: Resource) => {
-    const query = { $select: TRACKED[resource], $deltatoken: 'latest' };
+    const tracked = TRACKED[resource];
+    const properties = resource === 'users' ? selectedUser(graph.attributes, tracked) : tracked;
+    const query = { $select: properties, $deltatoken: 'latest' };
     return (await readChanges(graph, resource, graph.url([resource, 'delta'], query))).link;
   };
   return textOf({ groups: await linkOf('groups'), users: await linkOf('users'), atMs });

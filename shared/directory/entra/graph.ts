@@ -22,6 +22,7 @@ export function createGraph(graphUrl: string, tokens: AccessTokens, world: Direc
     call,
     tokens,
     clock: world.clock,
+    attributes: world.attributes ?? [],
     pages: createPages(world),
     /** Returns the URL of a path below `v1.0`. */
     url: (path: readonly string[], query?: Readonly<Record<string, string>>) => urlOf(base, path, query),

@@ -7,6 +7,7 @@ import {
   type MemberPage,
   type SelectsGroup,
 } from '../../sync/ports/directory.ts';
+import { namedValues, vendorName } from '../named-attributes.ts';
 import { unlessMissing } from '../steps.ts';
 import { type Graph, listPages } from './graph.ts';
 import { type Group, GroupVisibility, NestedGroup, User } from './schemas.ts';
@@ -14,7 +15,23 @@ import { type Group, GroupVisibility, NestedGroup, User } from './schemas.ts';
 /** The largest page of groups, users and members ("List groups", "List group members": $top). */
 export const MAX_PAGE = '999';
 export const GROUP_PROPERTIES = 'id,displayName';
-export const USER_PROPERTIES = 'id,mail,userPrincipalName,accountEnabled';
+const PROPERTIES = {
+  name: 'displayName',
+  employeeNumber: 'employeeId',
+  type: 'userType',
+  department: 'department',
+};
+/** The fifteen attributes that come from Active Directory are fields of this property. */
+const OF_EXCHANGE = 'onPremisesExtensionAttributes';
+const isOfExchange = (property: string): boolean => /^extensionAttribute\d+$/.test(property);
+
+/** Returns the properties of users for `$select`: those that every reader needs, and those that the settings name. */
+export function selectedUser(attributes: readonly string[], always = USER_PROPERTIES): string {
+  const named = attributes.flatMap((one) => vendorName(PROPERTIES, one) ?? []);
+  return [...new Set([always, ...named.map((one) => (isOfExchange(one) ? OF_EXCHANGE : one))])].join(',');
+}
+
+const USER_PROPERTIES = 'id,mail,userPrincipalName,accountEnabled';
 
 /** Returns a group without a count, with its id as address. Graph sends the count with the first page of members. */
 export const groupOf = ({ id, displayName }: z.infer<typeof Group>): DirectoryGroup => ({
@@ -31,8 +48,10 @@ export const groupOf = ({ id, displayName }: z.infer<typeof Group>): DirectoryGr
  */
 export function userOf(
   operation: string,
-  { id, mail, userPrincipalName, accountEnabled }: z.infer<typeof User>,
+  user: z.infer<typeof User>,
+  named: readonly string[],
 ): DirectoryUser {
+  const { id, mail, userPrincipalName, accountEnabled } = user;
   if (typeof userPrincipalName !== 'string' || typeof accountEnabled !== 'boolean') {
     const reason = 'User.Read.All';
     throw new DirectoryError(
@@ -46,8 +65,14 @@ export function userOf(
   const attributes = new Map([
     ['email', mail || userPrincipalName],
     ['userName', userPrincipalName],
+    ...namedValues(named, (one) => propertyOf(user, vendorName(PROPERTIES, one) ?? '')),
   ]);
   return { id: memberId(id), attributes, isActive: accountEnabled };
+}
+
+function propertyOf(user: z.infer<typeof User>, property: string): unknown {
+  const holder = isOfExchange(property) ? user[OF_EXCHANGE] : user;
+  return (holder as Readonly<Record<string, unknown>> | null | undefined)?.[property];
 }
 
 /** The header that a request for a count needs ("Advanced query capabilities on Microsoft Entra ID objects"). */
@@ -80,11 +105,11 @@ export async function* userMemberPages(graph: Graph, group: string): AsyncGenera
 const USERS = 'groups.members.users';
 
 async function* usersOf(graph: Graph, group: string): AsyncGenerator<MemberPage> {
-  const query = { $select: USER_PROPERTIES, $top: MAX_PAGE, $count: 'true' };
+  const query = { $select: selectedUser(graph.attributes), $top: MAX_PAGE, $count: 'true' };
   const url = graph.url(['groups', group, 'members', 'microsoft.graph.user'], query);
   for await (const page of listPages(graph, { operation: USERS, url, item: User, headers: COUNTED })) {
     yield {
-      items: page.items.map((user) => ({ kind: 'user', user: userOf(USERS, user) })),
+      items: page.items.map((user) => ({ kind: 'user', user: userOf(USERS, user, graph.attributes) })),
       asOfMs: page.asOfMs,
       userCount: page.count,
     };

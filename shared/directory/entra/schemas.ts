@@ -20,7 +20,7 @@ export const GroupVisibility = Group.extend({ visibility: nullable });
  * Resource type user. All properties except `id` are null if the application lacks the right to read users ("Limited
  * information returned for inaccessible member objects").
  */
-export const User = z.object({
+export const User = z.looseObject({
   id: filled,
   mail: nullable,
   userPrincipalName: nullable,

@@ -24,7 +24,7 @@ import {
   MAX_PAGE,
   memberPages,
   refuseHiddenGroups,
-  USER_PROPERTIES,
+  selectedUser,
   userMemberPages,
   userOf,
 } from './members.ts';
@@ -76,15 +76,15 @@ async function readGroup(graph: Graph, id: string): Promise<DirectoryGroup> {
 
 async function readUser(graph: Graph, key: string): Promise<DirectoryUser> {
   const operation = 'users.get';
-  const url = graph.url(['users', key], { $select: USER_PROPERTIES });
-  return userOf(operation, (await graph.call({ operation, url, body: User })).body);
+  const url = graph.url(['users', key], { $select: selectedUser(graph.attributes) });
+  return userOf(operation, (await graph.call({ operation, url, body: User })).body, graph.attributes);
 }
 
 async function* userPages(graph: Graph): AsyncGenerator<DirectoryPage<DirectoryUser>> {
   const operation = 'users.list';
-  const url = graph.url(['users'], { $select: USER_PROPERTIES, $top: '1' });
+  const url = graph.url(['users'], { $select: selectedUser(graph.attributes), $top: '1' });
   for await (const { items, asOfMs } of listPages(graph, { operation, url, item: User })) {
-    yield { items: items.map((user) => userOf(operation, user)), asOfMs };
+    yield { items: items.map((user) => userOf(operation, user, graph.attributes)), asOfMs };
   }
 }
 

@@ -17,6 +17,7 @@ interface ApiCall<Body extends z.ZodType> {
 export interface Api {
   <Body extends z.ZodType>(call: ApiCall<Body>): Promise<ApiAnswer<z.infer<Body>>>;
   readonly pages: Pages;
+  readonly attributes: readonly string[];
 }
 
 /** Returns a function that reads the JSON APIs below the base URL. */
@@ -26,5 +27,5 @@ export function createApi(baseUrl: string, tokens: AccessTokens, world: Director
   const call = createSignedCalls(tokens, refusalOf, world);
   const api = <Body extends z.ZodType>({ operation, path, query, body }: ApiCall<Body>) =>
     call({ operation, url: urlOf(baseUrl, path, query), body });
-  return Object.assign(api, { pages: createPages(world) });
+  return Object.assign(api, { pages: createPages(world), attributes: world.attributes ?? [] });
 }

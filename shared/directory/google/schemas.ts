@@ -31,6 +31,27 @@ export const User = z.object({
   primaryEmail: filled,
   suspended: z.boolean().default(false),
   archived: z.boolean().default(false),
+  name: z.object({ fullName: z.string().optional() }).optional(),
+  externalIds: z
+    .array(
+      z.object({
+        value: z.string().optional(),
+        type: z.string().optional(),
+        customType: z.string().optional(),
+      }),
+    )
+    .default([]),
+  organizations: z
+    .array(
+      z.object({
+        primary: z.boolean().optional(),
+        department: z.string().optional(),
+        description: z.string().optional(),
+      }),
+    )
+    .default([]),
+  /** The fields of each custom schema. A field with several values is a list of objects with `value`. */
+  customSchemas: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
 });
 
 const Parameter = z.object({ name: z.string(), value: z.string().optional() });

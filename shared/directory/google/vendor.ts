@@ -1,15 +1,18 @@
 import type * as z from 'zod';
+import { CUSTOM_PREFIX } from '../../contract/exclusion.ts';
 import type { DirectoryOf } from '../../contract/settings.ts';
-import { groupId, memberId } from '../../domain/ids.ts';
+import { groupId, type MemberId, memberId } from '../../domain/ids.ts';
 import {
   type Directory,
   DirectoryError,
   type DirectoryGroup,
   type DirectoryMember,
+  type DirectoryPage,
   type DirectoryStep,
   type DirectoryUser,
 } from '../../sync/ports/directory.ts';
 import type { DirectoryWorld } from '../exchange.ts';
+import { namedValues } from '../named-attributes.ts';
 import { attempt, firstOf, stepOf, unlessMissing, withDetail } from '../steps.ts';
 import type { ReadSecret, Vendor } from '../vendor.ts';
 import { type Api, createApi } from './api.ts';
@@ -50,6 +53,17 @@ const MAX_PAGE = '200';
 const GROUPS = ['admin', 'directory', 'v1', 'groups'];
 const USERS = ['admin', 'directory', 'v1', 'users'];
 
+/** Returns the custom schemas of the attributes that the settings name, as `Schema.Field`. */
+const schemasOf = ({ attributes }: Api): readonly string[] => [
+  ...new Set(attributes.flatMap((one) => (isOfSchema(one) ? (one.split('.')[1] ?? []) : []))),
+];
+
+/** Returns the parameters for custom fields. Without them, Google shows all other fields (`projection=basic`). */
+const projection = (api: Api): Readonly<Record<string, string>> => {
+  const customFieldMask = schemasOf(api).join(',');
+  return customFieldMask === '' ? {} : { projection: 'custom', customFieldMask };
+};
+
 const GroupPage = listOf('admin#directory#groups', 'groups', Group);
 const MemberPage = listOf('admin#directory#members', 'members', Member);
 const UserPage = listOf('admin#directory#users', 'users', User);
@@ -60,9 +74,14 @@ export function createGoogleDirectory(options: GoogleOptions, world: DirectoryWo
   const hosts = hostsOf(baseUrl);
   const signIn = { credential, administrator, tokenUrl: hosts.token, scopes: Object.values(SCOPES) };
   const api = createApi(hosts.api, createAccessTokens(signIn, world), world);
+  let listed: ReturnType<typeof allUsers> | undefined;
+  const users = () => {
+    listed ??= allUsers(api);
+    return listed;
+  };
   return {
     groups: () => groupPages(api),
-    membersOf: (group) => memberPages(api, group),
+    membersOf: (group) => describedPages(api, memberPages(api, group), users),
     group: (groupKey) =>
       unlessMissing(async () => {
         const { body } = await api({ operation: 'groups.get', path: [...GROUPS, groupKey], body: Group });
@@ -84,8 +103,9 @@ export function createGoogleDirectory(options: GoogleOptions, world: DirectoryWo
 
 const findUser = (api: Api, userKey: string): Promise<DirectoryUser | undefined> =>
   unlessMissing(async () => {
-    const { body } = await api({ operation: 'users.get', path: [...USERS, userKey], body: User });
-    return userOf(body);
+    const path = [...USERS, userKey];
+    const { body } = await api({ operation: 'users.get', path, query: projection(api), body: User });
+    return userOf(body, api);
   });
 
 const groupPages = (api: Api) =>
@@ -103,14 +123,51 @@ const memberPages = (api: Api, group: string) =>
     return { items: body.items.map(memberOf), next: body.next, asOfMs };
   });
 
-/** Lists the users who were deleted in the last 20 days ("Manage users", retrieve deleted users). */
-const deletedUserPages = (api: Api) =>
+/** Lists the users, or the users who were deleted in the last 20 days ("Manage users", retrieve deleted users). */
+const userPages = (api: Api, showDeleted: 'true' | 'false') =>
   api.pages('users.list', async (pageToken) => {
-    const query = { customer: 'my_customer', showDeleted: 'true', maxResults: MAX_USERS, pageToken };
+    const all = { customer: 'my_customer', showDeleted, maxResults: MAX_USERS, pageToken };
+    const query = { ...all, ...projection(api) };
     const { body, asOfMs } = await api({ operation: 'users.list', path: USERS, query, body: UserPage });
-    const items = body.items.map((user) => ({ ...userOf(user), isActive: false }));
-    return { items, next: body.next, asOfMs };
+    return { items: body.items.map((user) => userOf(user, api)), next: body.next, asOfMs };
   });
+
+async function* deletedUserPages(api: Api): AsyncGenerator<DirectoryPage<DirectoryUser>> {
+  for await (const { items, asOfMs } of userPages(api, 'true'))
+    yield { items: items.map((user) => ({ ...user, isActive: false })), asOfMs };
+}
+
+/** Returns the attributes of all users. A run that reads members with named attributes needs this list once. */
+async function allUsers(api: Api) {
+  const attributes = new Map<MemberId, DirectoryUser['attributes']>();
+  let asOfMs = Number.POSITIVE_INFINITY;
+  for await (const page of userPages(api, 'false')) {
+    asOfMs = Math.min(asOfMs, page.asOfMs);
+    for (const user of page.items) attributes.set(user.id, user.attributes);
+  }
+  return { attributes, asOfMs };
+}
+
+/** Adds the attributes that the settings name. Lists of members do not have them. */
+async function* describedPages(
+  api: Api,
+  pages: AsyncIterable<DirectoryPage<DirectoryMember>>,
+  users: () => ReturnType<typeof allUsers>,
+): AsyncGenerator<DirectoryPage<DirectoryMember>> {
+  if (api.attributes.length === 0) return yield* pages;
+  const { attributes, asOfMs } = await users();
+  for await (const page of pages) {
+    const items = page.items.map((one) =>
+      one.kind === 'user' ? { ...one, user: described(one.user, attributes) } : one,
+    );
+    yield { items, asOfMs: Math.min(asOfMs, page.asOfMs) };
+  }
+}
+
+const described = (user: DirectoryUser, attributes: ReadonlyMap<MemberId, DirectoryUser['attributes']>) => ({
+  ...user,
+  attributes: new Map([...(attributes.get(user.id) ?? []), ...user.attributes]),
+});
 
 function groupOf({ id, email, name, directMembersCount = '' }: z.infer<typeof Group>): DirectoryGroup {
   const userCount = /^\d{1,15}$/.test(directMembersCount) ? Number(directMembersCount) : undefined;
@@ -131,11 +188,35 @@ function memberOf({ id, type, email, status = '' }: z.infer<typeof Member>): Dir
   return { kind: 'user', user: status === '' ? { ...user, isExternal: true } : user };
 }
 
-const userOf = ({ id, primaryEmail, suspended, archived }: z.infer<typeof User>): DirectoryUser => ({
-  id: memberId(id),
-  attributes: attributesOf(primaryEmail),
-  isActive: !suspended && !archived,
+const userOf = (user: z.infer<typeof User>, { attributes }: Api): DirectoryUser => ({
+  id: memberId(user.id),
+  attributes: new Map([
+    ...attributesOf(user.primaryEmail),
+    ...namedValues(attributes, (attribute) => fieldOf(user, attribute)),
+  ]),
+  isActive: !user.suspended && !user.archived,
 });
+
+const EXTERNAL_ID = `${CUSTOM_PREFIX}externalIds.`;
+/** Whether an attribute is a field of a custom schema: `custom.Schema.Field`. */
+const isOfSchema = (attribute: string): boolean =>
+  attribute.startsWith(CUSTOM_PREFIX) && !attribute.startsWith(EXTERNAL_ID);
+
+/** Returns the value of an attribute. The admin console shows the external id `organization` as the employee id. */
+function fieldOf(user: z.infer<typeof User>, attribute: string): unknown {
+  const { name, externalIds, organizations, customSchemas } = user;
+  const work = organizations.find(({ primary }) => primary) ?? organizations[0];
+  const idOf = (kind: string) =>
+    externalIds.find(({ type, customType }) => (type === 'custom' ? customType : type) === kind)?.value;
+  if (attribute === 'name') return name?.fullName;
+  if (attribute === 'employeeNumber') return idOf('organization');
+  if (attribute === 'department') return work?.department;
+  if (attribute === 'type') return work?.description;
+  if (attribute.startsWith(EXTERNAL_ID)) return idOf(attribute.slice(EXTERNAL_ID.length));
+  const [, schema = '', ...field] = attribute.split('.');
+  const value = customSchemas[schema]?.[field.join('.')];
+  return Array.isArray(value) ? value.map((one) => one?.value) : value;
+}
 
 /** The primary address of a Google account is its login. */
 const attributesOf = (email = ''): ReadonlyMap<string, string> =>

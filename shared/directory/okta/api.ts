@@ -57,6 +57,7 @@ export function createApi({ orgUrl, authorization, limits }: ApiOptions, world: 
     });
   return {
     pages: createPages(world),
+    attributes: world.attributes ?? [],
     async one<Body extends z.ZodType>(call: ApiCall<Body>): Promise<ApiAnswer<z.infer<Body>>> {
       const { answer, body } = await read(call);
       return { body, asOfMs: answer.asOfMs };

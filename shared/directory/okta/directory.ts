@@ -12,6 +12,7 @@ import type {
   NamedMember,
 } from '../../sync/ports/directory.ts';
 import type { DirectoryWorld } from '../exchange.ts';
+import { namedValues, vendorName } from '../named-attributes.ts';
 import { unlessMissing } from '../steps.ts';
 import { type Api, type ApiOptions, createApi, pathOf } from './api.ts';
 import { firstPoll, pollLog } from './log.ts';
@@ -66,7 +67,7 @@ export function createOktaDirectory(options: ApiOptions, world: DirectoryWorld):
 export async function* memberPages(api: Api, group: string): AsyncGenerator<DirectoryPage<DirectoryMember>> {
   const path = pathOf(['groups', group, 'users'], { limit: PAGE_SIZE });
   for await (const { items, asOfMs } of listPages(api, { operation: 'listGroupUsers', path, item: User })) {
-    yield { items: items.map((user) => ({ kind: 'user', user: userOf(user) })), asOfMs };
+    yield { items: items.map((user) => ({ kind: 'user', user: userOf(user, api) })), asOfMs };
   }
 }
 
@@ -138,7 +139,7 @@ async function changedUsers(api: Api, sinceMs: number): Promise<readonly Directo
     userList({ filter: isAfter('lastUpdated', sinceMs) }),
   )) {
     for (const user of items) {
-      const found = { user: userOf(user), asOfMs };
+      const found = { user: userOf(user, api), asOfMs };
       changes.push({ key: user.id, atMs: user.lastUpdated ?? asOfMs, isDeletion: false, found });
     }
   }
@@ -253,7 +254,7 @@ const userList = (query: { readonly filter?: string; readonly limit?: string }):
 const findUser = (api: Api, key: string): Promise<DirectoryUser | undefined> =>
   unlessMissing(async () => {
     const { body } = await api.one({ operation: 'getUser', path: pathOf(['users', key]), body: User });
-    return userOf(body);
+    return userOf(body, api);
   });
 
 /**
@@ -262,7 +263,14 @@ const findUser = (api: Api, key: string): Promise<DirectoryUser | undefined> =>
  */
 const INACTIVE_STATUSES = new Set(['STAGED', 'SUSPENDED', 'DEPROVISIONED']);
 
-function userOf({ id, status, profile }: z.infer<typeof User>): DirectoryUser {
+const PROFILE = {
+  name: 'displayName',
+  employeeNumber: 'employeeNumber',
+  type: 'userType',
+  department: 'department',
+};
+
+function userOf({ id, status, profile }: z.infer<typeof User>, api: Api): DirectoryUser {
   const login = profile.login ?? '';
   const email = profile.email || login;
   const attributes = [
@@ -271,7 +279,10 @@ function userOf({ id, status, profile }: z.infer<typeof User>): DirectoryUser {
   ] as const;
   return {
     id: memberId(id),
-    attributes: new Map(attributes.filter(([, value]) => value !== '')),
+    attributes: new Map([
+      ...attributes.filter(([, value]) => value !== ''),
+      ...namedValues(api.attributes, (name) => profile[vendorName(PROFILE, name) ?? '']),
+    ]),
     isActive: !INACTIVE_STATUSES.has(status),
   };
 }

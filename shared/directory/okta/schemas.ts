@@ -20,7 +20,7 @@ export const User = z.object({
   /** `ACTIVE`, `SUSPENDED`, `DEPROVISIONED` or another status. */
   status: filled,
   lastUpdated: Time.nullish(),
-  profile: z.object({ login: z.string().nullish(), email: z.string().nullish() }),
+  profile: z.looseObject({ login: z.string().nullish(), email: z.string().nullish() }),
 });
 
 export const LogEvent = z.object({

@@ -39,6 +39,8 @@ export interface ReaderRun {
   readonly deadlineMs: number;
   /** The run reads each group that was last read before this time. */
   readonly fullMs: number | undefined;
+  /** The attributes of users that the settings name, in one text. */
+  readonly attributes: string;
   /** Whether an operator has accepted that the missing groups are deleted. */
   readonly acceptsDeletions: boolean;
   readonly users: KnownUsers;

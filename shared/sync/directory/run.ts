@@ -1,3 +1,4 @@
+import { namedAttributes } from '../../contract/settings.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { type ReaderHealth, readerHealthOf } from '../../domain/source.ts';
 import { afterFailure, asksFacts, isShortForLong, isUnreadable } from '../../plan/directory/schedule.ts';
@@ -77,9 +78,13 @@ async function readWithLease(
   const begun = await ports.reader.begin(connection.name, lease);
   if (begun === undefined) return undefined;
   const known = await ports.reader.groups(connection.name);
+  const attributes = namedAttributes(connection.settings).join();
+  const isOther = begun.position !== undefined && (begun.position.attributes ?? '') !== attributes;
+  // A cursor may cover only the attributes for which it was taken.
+  const position = isOther ? undefined : begun.position;
   // The time of a read comes from an HTTP header, which has a precision of a second.
-  const sinceMs = later(begun.position?.fullMs, connection.restoredAtMs);
-  const fullMs = isFull ? Math.floor(ports.clock() / 1_000) * 1_000 : sinceMs;
+  const sinceMs = later(position?.fullMs, connection.restoredAtMs);
+  const fullMs = isFull || isOther ? Math.floor(ports.clock() / 1_000) * 1_000 : sinceMs;
   const directory = await ports.directories.open(connection, deadlineMs + FINISH_MS);
   const run: ReaderRun = {
     connection,
@@ -87,6 +92,7 @@ async function readWithLease(
     lease,
     deadlineMs,
     fullMs,
+    attributes,
     acceptsDeletions,
     directory,
     questions: createMemberQuestions(directory),
@@ -97,10 +103,9 @@ async function readWithLease(
     report: newReport(connection.name),
   };
   // The position keeps `fullMs`, so that the next runs read the groups for which this run had no time.
-  if (isFull && begun.position !== undefined)
-    await writePosition(run, begun.position, begun.position.listedMs);
+  if (isFull && position !== undefined) await writePosition(run, position, position.listedMs);
   const isListed = isFull || acceptsDeletions;
-  const failure = await tryFindChanges(isListed ? unlisted(begun.position) : begun.position, run);
+  const failure = await tryFindChanges(isListed ? unlisted(position) : position, run);
   await readDue(run);
   await endYields(run);
   if (failure !== undefined) throw failure.error;
@@ -215,7 +220,7 @@ async function reportsOf(position: ReaderPosition | undefined, run: ReaderRun): 
 }
 
 async function writePosition(
-  { ports, connection, lease, fullMs }: ReaderRun,
+  { ports, connection, lease, fullMs, attributes }: ReaderRun,
   position: ReaderPosition,
   listedMs: number | undefined,
 ): Promise<void> {
@@ -223,6 +228,7 @@ async function writePosition(
     ...position,
     ...(listedMs !== undefined && { listedMs }),
     ...(fullMs !== undefined && { fullMs }),
+    ...(attributes !== '' && { attributes }),
   };
   if (!(await ports.reader.write(connection.name, next, lease))) {
     throw new LeaseLostError(

@@ -26,9 +26,10 @@ export type SelectsGroup = (group: Pick<DirectoryGroup, 'id' | 'name'>) => boole
 export interface DirectoryApplicants {
   /**
    * @param key the credential, in the form of the vendor's key file
+   * @param attributes the attributes of users to read in addition to address and login
    * @throws DirectoryError `denied` if `key` is not a key file
    */
-  present(setting: DirectorySetting, key: unknown): Promise<Directory>;
+  present(setting: DirectorySetting, key: unknown, attributes: readonly string[]): Promise<Directory>;
   store(connection: ConnectionName, key: unknown): Promise<void>;
   /** Removes the stored credential, if any. Used when a connection begins to sign in without a stored credential. */
   remove(connection: ConnectionName): Promise<void>;
@@ -216,6 +217,8 @@ export const ReaderPosition = z.lazy(() =>
      * this list identifies the reports that it already recorded.
      */
     taken: z.array(z.object({ key: text, atMs: number })).exactOptional(),
+    /** The named attributes that the reader reads. After a change of this list, the reader reads every group. */
+    attributes: text.exactOptional(),
     /** The time at which all groups were last listed. */
     listedMs: number.exactOptional(),
     /** The time of an operator's request to read all groups. Each group must be read after this time. */

@@ -32,6 +32,8 @@ export const entraGuide: Guide<'entra'> = {
         return fixOfSignIn(reason, setting);
       default:
         if (reason === 'InvalidAuthenticationToken') return fixOfCloud(setting);
+        if (reason?.endsWith('BadRequest') === true)
+          return 'match or people.exclude names a custom attribute that users of this tenant do not have: groupsync connections show';
         return `${PAGE}, step 2: give the application the permission ${permissionFor(step, reason)} of Microsoft Graph (Application, not Delegated), and grant admin consent. It may take a few minutes`;
     }
   },
