@@ -159,18 +159,15 @@ const stopLines = ({ moving }: GroupStatus, pause: GroupPause | undefined): read
   ...(pause === undefined ? [] : [`paused      ${formatPause(pause)}`]),
 ];
 
-function membersText({ wanted, applied, pending, excluded }: GroupStatus): string {
-  const left = excluded === 0 ? '' : `, ${excluded} excluded`;
-  return `${wanted} wanted, ${applied} applied, ${pending.length} pending${left}`;
-}
-
 function printGroup(group: GroupStatus, names: Names, pause: GroupPause | undefined, { out }: Context): void {
   const nowMs = Date.now();
-  const { hold, link, users } = group;
+  const { hold, link, users, wanted, applied, pending, excluded } = group;
   out.line(`group       ${withId(group.name ?? '(unnamed)', group.id)}`);
   out.line(`state       ${[group.state, group.released].filter((one) => one !== null).join(': ')}`);
   for (const line of stopLines(group, pause)) out.line(line);
-  out.line(`members     ${membersText(group)}`);
+  out.line(
+    `members     ${wanted} wanted, ${applied} applied, ${pending.length} pending, ${excluded} excluded`,
+  );
   const open = link?.openWrite == null ? '' : `, a ${link.openWrite} of unknown outcome`;
   const has = link === null ? 'no group yet' : `${link.platformId}, version ${link.version ?? '–'}${open}`;
   out.line(`platform    ${has}${link === null ? '' : `; ${plural(users.length, 'user')}`}`);

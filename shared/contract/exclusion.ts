@@ -35,9 +35,7 @@ export function parseExclusion(text: string): Exclusion | undefined {
   return isKnown && value !== '' ? { attribute, value } : undefined;
 }
 
-export interface PeopleSettings {
-  readonly people: { readonly exclude: readonly string[] };
-}
+export type PeopleSettings = { readonly people: { readonly exclude: readonly string[] } };
 
 /** Returns the attributes that conditions name. */
 export const excludedBy = ({ people }: PeopleSettings): readonly string[] => [

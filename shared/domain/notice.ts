@@ -12,6 +12,7 @@ export const SUBJECTS = [
   'credential',
   'token',
   'reader_short',
+  'reader_flips',
 ] as const;
 export type Subject = (typeof SUBJECTS)[number];
 

@@ -30,6 +30,8 @@ export const ReaderGroup = z.lazy(() =>
     shortMs: z.array(number).exactOptional(),
     /** A list that would remove members and needs a second read: a hash of its users, and the time of the first read. */
     unconfirmed: z.object({ content: text, sinceMs: number }).exactOptional(),
+    /** The latest lists that are not short, each with another content than the list before. */
+    answers: z.array(z.object({ content: text, atMs: number })).exactOptional(),
     /** The time at which the directory first answered that the group does not exist. */
     missingMs: number.exactOptional(),
     /** The nested groups of this group in the last complete read. */

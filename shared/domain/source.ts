@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Frozen, number, text } from './forms.ts';
+import { type Frozen, number, text, texts } from './forms.ts';
 import { readStamp, type Stamp } from './stamp.ts';
 
 /** The sources of directory changes. `directory` is the reader of the directory's API. */
@@ -37,12 +37,14 @@ export const SourceState = z.lazy(() =>
     stopped: z.object({ sinceMs: number, reason: text }).exactOptional(),
     /** For the reader: the number of groups that it has failed to read completely for some time. */
     shortGroups: number.exactOptional(),
+    /** For the reader: the first groups whose list flips between two answers, with the times of both answers. */
+    flips: texts.exactOptional(),
   }),
 );
 export type SourceState = Frozen<z.infer<typeof SourceState>>;
 
 /** The findings of the last run of the reader. */
-export type ReaderHealth = Pick<SourceState, 'stopped' | 'shortGroups'>;
+export type ReaderHealth = Pick<SourceState, 'stopped' | 'shortGroups' | 'flips'>;
 
 export const readerHealthOf = (states: readonly SourceState[]): ReaderHealth =>
   states.find(({ source }) => source === 'directory') ?? {};

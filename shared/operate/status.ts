@@ -154,7 +154,7 @@ export const reportSources = async (
 
 const sourceRows = ({ freshness, reader }: SourcesFound, nowMs: number): readonly SourceReport[] =>
   freshness.map(({ source, receivedMs, everyMs, lateMs }) => {
-    const { stopped, shortGroups = 0 } = source === 'directory' ? reader : {};
+    const { stopped, shortGroups = 0, flips = [] } = source === 'directory' ? reader : {};
     return {
       source,
       receivedAt: instant(receivedMs),
@@ -163,12 +163,13 @@ const sourceRows = ({ freshness, reader }: SourcesFound, nowMs: number): readonl
       late: lateMs > 0,
       stopped: stopped ? { since: new Date(stopped.sinceMs).toISOString(), reason: stopped.reason } : null,
       shortGroups,
+      flips,
     };
   });
 
 /** Whether a message to people reports the source. */
-export const needsAttention = ({ late, stopped, shortGroups }: SourceReport): boolean =>
-  late || stopped !== null || shortGroups > 0;
+export const needsAttention = ({ late, stopped, shortGroups, flips }: SourceReport): boolean =>
+  late || stopped !== null || shortGroups > 0 || flips.length > 0;
 
 /** The stored time of a receipt may be up to a minute too early, so a younger receipt has no shown age. */
 const YOUNG_MS = 120_000;
@@ -178,12 +179,13 @@ const YOUNG_MS = 120_000;
  * late”. The last receipt of a stopped reader is not shown, because later changes of the directory are missing.
  */
 export function formatSource(report: SourceReport, durationOf: (ms: number) => string): string {
-  const { expectedEveryMs, late, stopped, shortGroups } = report;
+  const { expectedEveryMs, late, stopped, shortGroups, flips } = report;
   const expected = expectedEveryMs === null ? '' : `, expected every ${durationOf(expectedEveryMs)}`;
   const parts = [`${formatReceipt(report, durationOf)}${expected}`];
   if (stopped !== null) return `stopped since ${stopped.since}: ${stopped.reason}`;
   if (late) parts.push('late');
   if (shortGroups > 0) parts.push(`${plural(shortGroups, 'group')} cannot be read completely`);
+  if (flips.length > 0) parts.push(`lists that change between two answers: ${flips.join('; ')}`);
   return parts.join('; ');
 }
 

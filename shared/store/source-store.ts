@@ -39,8 +39,8 @@ export function createSourceStore(table: Table) {
     },
 
     /** Replaces the stored health of the directory reader. */
-    async noteReader(connection: ConnectionName, { stopped, shortGroups }: ReaderHealth): Promise<void> {
-      const found = { stopped, shortGroups };
+    async noteReader(connection: ConnectionName, { stopped, shortGroups, flips }: ReaderHealth) {
+      const found = { stopped, shortGroups, flips };
       await table.update(sourceKey(connection, 'directory'), {
         set: { ...OF_THIS_SCHEMA, ...plain({ source: 'directory', ...found }) },
         remove: Object.entries(found).flatMap(([name, value]) => (value === undefined ? [name] : [])),

@@ -172,6 +172,7 @@ describe('documents of --json', () => {
           late: false,
           stopped: null,
           shortGroups: 0,
+          flips: [],
         },
       },
     ]);

@@ -60,6 +60,9 @@ export const SourceReport = z.object({
     'Why the reader has stopped: it lacks a right, or too many groups are missing. Null for other sources.',
   ),
   shortGroups: count.describe('Groups that the reader has not read completely for some time. 0 for others.'),
+  flips: z
+    .array(text)
+    .describe('Groups whose list changed back three times within an hour, with the times of both answers.'),
 });
 export type SourceReport = Answer<typeof SourceReport>;
 

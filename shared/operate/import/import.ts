@@ -116,18 +116,17 @@ function placeInTime(asOf: string | undefined, nowMs: number): string {
   );
 }
 
+const contentOf = ({ email, attributes }: Row): string => JSON.stringify([email, attributes]);
+
 /** Checks that all lines of a member of a group have the same e-mail and attributes. */
 async function findDuplicates(rowSort: RowSort) {
   const errors = createErrors();
   let before: Row | undefined;
   for await (const row of rowSort.sorted()) {
     const isSame = before?.group === row.group && before.member === row.member;
-    const isOther = (key: 'email' | 'attributes') =>
-      JSON.stringify(before?.[key]) !== JSON.stringify(row[key]);
-    for (const key of ['email', 'attributes'] as const) {
-      if (!isSame || before === undefined || !isOther(key)) continue;
-      const what = key === 'email' ? 'email' : 'values of attributes';
-      const message = `expected the same ${what} as in line ${before.line} for the same member, got another ${what}`;
+    if (isSame && before !== undefined && contentOf(before) !== contentOf(row)) {
+      const what = before.email === row.email ? 'attributes' : 'email';
+      const message = `expected the same ${what} as in line ${before.line} for the same member, got ${what === 'email' ? 'another email' : 'others'}`;
       errors.add(row.line, message);
     }
     before = row;

@@ -157,15 +157,8 @@ export function readRow(
   const person = isRead ? personOf(field, member) : NO_ONE;
   const named = layout.attributes.map(({ name, at }) => [name, field(at)]);
   const attributes = named.length > 0 && { attributes: Object.fromEntries(named) };
-  const row = {
-    line,
-    group: field(group?.at),
-    name: field(group?.name),
-    ...person,
-    ...attributes,
-    isPerson,
-    account,
-  };
+  const about = { group: field(group?.at), name: field(group?.name), ...person, ...attributes };
+  const row = { line, ...about, isPerson, account };
   const message = isRead && row.member === '' ? lackOfMember(row, layout) : problemOf(row, layout);
   return message === undefined ? row : { line, message };
 }

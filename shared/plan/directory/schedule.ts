@@ -62,10 +62,10 @@ export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
 }
 
 /** Returns the reader's item with the content of the read. The group is due again after ten minutes plus the lag. */
-function readAt(
-  { group, reportedMs, deletedMs, sentMs, named: reported }: ReaderGroup,
-  { address, asOfMs, below, belowAddresses, counted, nowMs, lagMs }: WholeRead,
-): ReaderGroup {
+function readAt(known: ReaderGroup, read: WholeRead): ReaderGroup {
+  const { group, reportedMs, deletedMs, sentMs, named: reported } = known;
+  const { address, asOfMs, below, belowAddresses, counted, nowMs, lagMs } = read;
+  const answers = answersAfter(known, read);
   const named = namedWithinLag({ named: reported ?? [] }, { nowMs, lagMs });
   const shownAfterMs = Math.max(lagMs, SHOWN_AFTER_MS);
   return {
@@ -80,7 +80,26 @@ function readAt(
     ...(belowAddresses.length > 0 && { belowAddresses }),
     ...(named.length > 0 && { named }),
     ...(counted !== undefined && { counted }),
+    ...(answers.length > 0 && { answers }),
   };
+}
+
+/** The number of lists that show a flip: A, B, A, B, A changes back three times. */
+const FLIP_LISTS = 5;
+
+function answersAfter({ answers = [] }: ReaderGroup, { outcome, content, asOfMs }: WholeRead) {
+  const isSame = answers.at(-1)?.content === content;
+  if (isSame || keptBecause(outcome) === 'short') return answers;
+  return [...answers, { content, atMs: asOfMs }].slice(-FLIP_LISTS);
+}
+
+/** Returns the times of the last two lists of a group whose list changed back three times within an hour. */
+export function flipOf({ answers = [] }: ReaderGroup, nowMs: number): readonly number[] | undefined {
+  const [, , first, before, last] = answers;
+  const isBack = answers.slice(2).every(({ content }, at) => content === answers[at]?.content);
+  if (!isBack || first === undefined || before === undefined || last === undefined) return undefined;
+  const isLately = last.atMs - first.atMs <= HOUR_MS && nowMs - last.atMs < HOUR_MS;
+  return isLately ? [before.atMs, last.atMs] : undefined;
 }
 
 function afterAgreement({ agreedMs }: ReaderGroup, { asOfMs, nowMs, lagMs }: WholeRead) {

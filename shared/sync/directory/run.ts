@@ -1,7 +1,13 @@
 import { namedAttributes } from '../../contract/settings.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { type ReaderHealth, readerHealthOf } from '../../domain/source.ts';
-import { afterFailure, asksFacts, isShortForLong, isUnreadable } from '../../plan/directory/schedule.ts';
+import {
+  afterFailure,
+  asksFacts,
+  flipOf,
+  isShortForLong,
+  isUnreadable,
+} from '../../plan/directory/schedule.ts';
 import { mapConcurrently } from '../async-collections.ts';
 import type { Connection } from '../ports/connections.ts';
 import { DirectoryError, type ReaderPosition } from '../ports/directory.ts';
@@ -128,9 +134,10 @@ async function noteHealth(
     const nowMs = ports.clock();
     const isIncomplete = (group: ReaderGroup) => isShortForLong(group) || isUnreadable(group, nowMs);
     const shortGroups = [...run.groups.values()].filter(isIncomplete).length;
-    if (before.stopped !== undefined || (before.shortGroups ?? 0) !== shortGroups) {
-      await ports.sources.noteReader(name, shortGroups === 0 ? {} : { shortGroups });
-    }
+    const flips = flipsOf(run, nowMs);
+    const known = [before.stopped === undefined, before.shortGroups ?? 0, before.flips ?? []];
+    const health = { ...(shortGroups > 0 && { shortGroups }), ...(flips.length > 0 && { flips }) };
+    if (String(known) !== String([true, shortGroups, flips])) await ports.sources.noteReader(name, health);
     return run.report;
   } catch (error) {
     if (isStop(error) && before.stopped?.reason !== error.message) {
@@ -140,12 +147,23 @@ async function noteHealth(
   }
 }
 
+const MAX_FLIPS = 5;
+
+function flipsOf({ groups }: ReaderRun, nowMs: number): readonly string[] {
+  const all = [...groups.values()].flatMap((group) => {
+    const times = flipOf(group, nowMs)?.map((ms) => new Date(ms).toISOString());
+    return times === undefined ? [] : [`${group.group} (${times.join(', ')})`];
+  });
+  return all.slice(0, MAX_FLIPS);
+}
+
 /** Returns whether this error means that every answer of the directory may look empty. */
 const isStop = (error: unknown): error is Error =>
   error instanceof ListingError || (error instanceof DirectoryError && error.kind === 'denied');
 
 const stoppedBy = (reason: string, before: ReaderHealth, nowMs: number): ReaderHealth => ({
   ...(before.shortGroups !== undefined && { shortGroups: before.shortGroups }),
+  ...(before.flips !== undefined && { flips: before.flips }),
   stopped: { sinceMs: before.stopped?.sinceMs ?? nowMs, reason },
 });
 

@@ -84,13 +84,14 @@ function credentialFinding(health: Health | undefined, nowMs: number, isOpen: bo
 
 /** A stopped reader is also late, but only the stop is reported. */
 function sourceFindings({ freshness, reader }: SourcesFound, nowMs: number): readonly Finding[] {
-  const { stopped, shortGroups = 0 } = reader;
+  const { stopped, shortGroups = 0, flips = [] } = reader;
   const late = freshness.filter(({ lateMs }) => lateMs > 0);
   const begins = late.map(({ lateMs }) => nowMs - lateMs);
   if (stopped !== undefined) begins.push(stopped.sinceMs);
   return [
     { subject: 'source', count: begins.length, sinceMs: Math.min(nowMs, ...begins) },
     { subject: 'reader_short', count: shortGroups },
+    { subject: 'reader_flips', count: flips.length, names: flips },
   ];
 }
 

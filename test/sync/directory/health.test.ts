@@ -94,4 +94,20 @@ describe('freshness and health of a directory reader', () => {
     await reader.passMinutes(5);
     expect(await findingsOf(reader)).toEqual([]);
   });
+
+  it('the reader reports a group whose list changes back three times within an hour, with both times', async () => {
+    const reader = await started();
+    const flip = async (kind: 'addMember' | 'removeMember') => {
+      await reader.change({ kind, group: 'rowing', member: 'c@acme.test' });
+      await reader.passMinutes(10);
+    };
+    for (const kind of ['addMember', 'removeMember', 'addMember'] as const) await flip(kind);
+    expect(await findingsOf(reader)).toEqual([]);
+    await flip('removeMember');
+    expect(await findingsOf(reader)).toEqual(['reader_flips']);
+    const { freshness } = await statusOf(reader);
+    expect(freshness?.flips).toEqual([expect.stringMatching(/^rowing \(2.*Z, 2.*Z\)$/)]);
+    await reader.passMinutes(70);
+    expect(await findingsOf(reader)).toEqual([]);
+  });
 });
