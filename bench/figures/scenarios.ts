@@ -40,9 +40,9 @@ async function settle(rig: Rig, groups: number, members: number): Promise<void> 
 const D0 = { connection: CONNECTION, group: groupId('d0') };
 
 /** Stores the removals of 100,000 users with ids of 36 characters. */
-async function holdEverybody({ ports: { groups } }: Rig): Promise<void> {
+async function holdEverybody({ ports: { groups, clock } }: Rig): Promise<void> {
   const seen = await groups.read(D0);
-  if (seen === undefined) throw new Error('expected a stored group');
+  if (seen?.link === undefined) throw new Error('expected a linked group');
   const users = range(100_000).map((n) => platformUserId(`${n}`.padStart(36, 'a')));
   const waiting = {
     users,
@@ -50,9 +50,10 @@ async function holdEverybody({ ports: { groups } }: Rig): Promise<void> {
     size: users.length,
     share: 1,
     rule: 'share',
+    platformId: seen.link.id,
     asOf: STAMP_ZERO,
   } as const;
-  const sets = withWaiting([], [], { ...waiting, dirtySinceMs: 0, isUnderFourEyes: false }, 0);
+  const sets = withWaiting([], [], { ...waiting, dirtySinceMs: 0, isUnderFourEyes: false }, clock());
   await groups.storeRemovals(seen, sets.map(seal), '0#hold');
 }
 

@@ -41,7 +41,7 @@ export async function readHeldRemovals(
   ports: PreviewPorts,
 ): Promise<readonly HeldRemoval[]> {
   const held = await readHeld(state, hold, connection, ports);
-  return held.map(({ user, member, cause, detail, event, person }) => {
+  return held.map(({ user, member, cause, detail, event, person, isShown }) => {
     const attribute = (name: string) => person?.attributes.get(name)?.value || null;
     const { id = null, source = null, time = null } = (event && readStamp(event.stamp)) ?? {};
     const sender = heldCause(event);
@@ -50,18 +50,21 @@ export async function readHeldRemovals(
       member,
       name: attribute('name') ?? attribute('displayName'),
       email: attribute('email') ?? attribute('userName'),
-      because: removalText(cause, detail),
+      because: isShown ? removalText(cause, detail) : `${removalText(cause, detail)}; ${GONE}`,
       event: event === undefined ? null : { id, source, time },
       by: sender.kind === 'no_event' ? null : (sender.by ?? null),
     };
   });
 }
 
+const GONE = 'the platform does not show them in the group any more';
+
 async function readHeld(state: GroupState, hold: Hold, connection: Connection, ports: PreviewPorts) {
   const reading = readingOf(state, connection, ports);
   const first = await learn({ kind: 'read', what: ['wanted', 'views'] }, startOf(state, reading), reading);
   const facts = await learn({ kind: 'read', what: ['held', 'departed'] }, first, reading);
   const open = openRemovals(facts, hold);
+  const { base } = facts.views ?? {};
   const members = open.flatMap(({ member }) => member ?? []);
   const known = await ports.users.read(connection.name, members);
   const registers = new Map(facts.wanted?.registers.map((register) => [register.member, register]));
@@ -69,7 +72,8 @@ async function readHeld(state: GroupState, hold: Hold, connection: Connection, p
   return open.map(({ member, ...removal }) => {
     const register = member === null ? undefined : registers.get(member);
     const person = member === null ? undefined : known.get(member);
-    return { ...removal, member, person, event: removalEvent(removal.cause, ofGroup, register, person) };
+    const event = removalEvent(removal.cause, ofGroup, register, person);
+    return { ...removal, member, person, event, isShown: !base || base.users.has(removal.user) };
   });
 }
 

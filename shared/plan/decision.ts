@@ -178,6 +178,8 @@ export interface Write {
   readonly plan: Plan;
   /** Removals that the guard stops for now. */
   readonly held: ReadonlySet<PlatformUserId>;
+  /** Whether removals of the group wait, also of users that the platform does not show. */
+  readonly isWaiting: boolean;
   /** The digests of the approvals that permit this write. They end with the write. */
   readonly consumes: readonly string[];
   /** Whether the reservation of this attempt covers the removals of the write. */

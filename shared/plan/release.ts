@@ -47,6 +47,7 @@ export function decideRelease(facts: Facts): Decision {
     kind: 'write',
     plan: withoutSpokeId(base, base.spokeId, reason),
     held: new Set(),
+    isWaiting: false,
     consumes: [],
     isReserved: false,
     known: [],

@@ -10,93 +10,62 @@ import type { WaitCause } from '../domain/view.ts';
 import type { PersonSettings } from './person.ts';
 import { compareText } from './plan.ts';
 
-interface CauseRule {
-  /** The text for plan, audit, holds, `explain` and the console. */
-  readonly text: string;
-  /**
-   * `guard`: the guard judges the removal, and the removal waits if others of the group wait. `alone`: the guard judges
-   * the removal, and it does not wait for others. `always`: it waits. `never`: no hold stops it.
-   */
-  readonly waits: 'guard' | 'alone' | 'always' | 'never';
-  /**
-   * Whose event removes the user: only the sender of this event may have caused the removal. `actions`: each person
-   * whose earlier actions may remove members (`plan/approval.ts`).
-   */
-  readonly authors: 'group' | 'snapshot' | 'member' | 'user' | 'actions';
-}
+/**
+ * `guard`: the guard judges the removal, and the removal waits if others of the group wait. `alone`: the guard judges it,
+ * and it does not wait for others. `always`: it waits. `never`: no hold stops it.
+ */
+type Waits = 'guard' | 'alone' | 'always' | 'never';
 
-type AlwaysWaits = CauseRule & { readonly waits: 'always' };
+/**
+ * Whose event removes the user: only the sender of this event may have caused the removal. `actions`: each person whose
+ * earlier actions may remove members (`plan/approval.ts`).
+ */
+type Authors = 'group' | 'snapshot' | 'member' | 'user' | 'actions';
 
-/** The closed list of the causes for which a user must not be in a group. */
+const rule = <Wait extends Waits>(text: string, waits: Wait, authors: Authors) => ({ text, waits, authors });
+
+/** The closed list of the causes for which a user must not be in a group, with the text that each page shows. */
 const CAUSES = {
-  group_deleted: { text: 'the directory deleted this group', waits: 'guard', authors: 'group' },
-  removed: { text: 'the directory took them out of the group', waits: 'guard', authors: 'member' },
-  not_in_snapshot: {
-    text: 'a later snapshot of the group does not list them',
-    waits: 'guard',
-    authors: 'snapshot',
-  },
-  inner_group: {
-    text: 'no group within the group has them any more',
-    waits: 'guard',
-    authors: 'member',
-  },
-  user_deleted: { text: 'the directory deleted this user', waits: 'guard', authors: 'user' },
-  suspended: {
-    text: 'the directory has switched their account off; the membership counts again when it is switched on',
-    waits: 'alone',
-    authors: 'actions',
-  },
-  excluded: {
-    text: 'the setting people.exclude leaves this person out of every group',
-    waits: 'guard',
-    authors: 'actions',
-  },
-  ended: { text: 'their employment has ended', waits: 'alone', authors: 'actions' },
-  gone: { text: 'the platform no longer has this employee', waits: 'alone', authors: 'actions' },
-  include_states: {
-    text: 'the setting includeStates does not contain their roleState',
-    waits: 'alone',
-    authors: 'actions',
-  },
-  nested: {
-    text: 'the setting nested no longer includes the groups within the group',
-    waits: 'guard',
-    authors: 'actions',
-  },
-  ambiguous: {
-    text: 'their attributes match several employees, or another employee than before',
-    waits: 'guard',
-    authors: 'actions',
-  },
-  unknown_person: {
-    text: 'groupsync does not know the employee to which the member is bound',
-    waits: 'guard',
-    authors: 'actions',
-  },
-  rebound: {
-    text: 'the member that was this user is now another employee, was erased, or belongs to an earlier source',
-    waits: 'guard',
-    authors: 'actions',
-  },
-  drift: {
-    text: 'another client added them, and the directory never had them in the group',
-    waits: 'guard',
-    authors: 'actions',
-  },
-  blocked: { text: 'an operator blocked this person', waits: 'never', authors: 'actions' },
-  adoption: {
-    text: 'they were in the group when a person adopted it, and the directory has not wanted them since',
-    waits: 'always',
-    authors: 'actions',
-  },
-  mode: { text: 'a change of the mode made this removal possible', waits: 'always', authors: 'actions' },
-  no_member: {
-    text: 'no member of the group in the directory is this user',
-    waits: 'guard',
-    authors: 'actions',
-  },
-} as const satisfies Readonly<Record<string, CauseRule>> & Readonly<Record<WaitCause, AlwaysWaits>>;
+  group_deleted: rule('the directory deleted this group', 'guard', 'group'),
+  removed: rule('the directory took them out of the group', 'guard', 'member'),
+  not_in_snapshot: rule('a later snapshot of the group does not list them', 'guard', 'snapshot'),
+  inner_group: rule('no group within the group has them any more', 'guard', 'member'),
+  user_deleted: rule('the directory deleted this user', 'guard', 'user'),
+  suspended: rule(
+    'the directory has switched their account off; the membership counts again when it is switched on',
+    'alone',
+    'actions',
+  ),
+  excluded: rule('the setting people.exclude leaves this person out of every group', 'guard', 'actions'),
+  ended: rule('their employment has ended', 'alone', 'actions'),
+  gone: rule('the platform no longer has this employee', 'alone', 'actions'),
+  include_states: rule('the setting includeStates does not contain their roleState', 'alone', 'actions'),
+  nested: rule('the setting nested no longer includes the groups within the group', 'guard', 'actions'),
+  ambiguous: rule(
+    'their attributes match several employees, or another employee than before',
+    'guard',
+    'actions',
+  ),
+  unknown_person: rule(
+    'groupsync does not know the employee to which the member is bound',
+    'guard',
+    'actions',
+  ),
+  rebound: rule(
+    'the member that was this user is now another employee, was erased, or belongs to an earlier source',
+    'guard',
+    'actions',
+  ),
+  drift: rule('another client added them, and the directory never had them in the group', 'guard', 'actions'),
+  blocked: rule('an operator blocked this person', 'never', 'actions'),
+  adoption: rule(
+    'they were in the group when a person adopted it, and the directory has not wanted them since',
+    'always',
+    'actions',
+  ),
+  mode: rule('a change of the mode made this removal possible', 'always', 'actions'),
+  no_member: rule('no member of the group in the directory is this user', 'guard', 'actions'),
+} satisfies Readonly<Record<WaitCause, { readonly waits: 'always' }>> & Readonly<Record<string, object>>;
 
 export type RemovalCause = keyof typeof CAUSES;
 

@@ -403,10 +403,12 @@ export function createGroupStore(table: Table, inlineViewBytes?: number) {
         all(revIsAs(seen), intentIsAs(seen)),
       ),
 
-    /** @returns the stored list; undefined if rev has changed. The caller must then plan again */
+    /** @returns the stored list; undefined if rev or the list has changed. The caller must then plan again */
     async storeRemovals(seen: GroupState, sets: readonly RemovalSet[], lastAudit: AuditLink) {
-      const { stored, change: how } = await listed(seen.ref, sets);
-      const isStored = await update(seen.ref, { ...how, set: { ...how.set, lastAudit } }, revIsAs(seen));
+      const { stored, removals, change: how } = await listed(seen.ref, sets);
+      // As in `decideRemovals`, a repeated write accepts its own list.
+      const isAsSeen = all(revIsAs(seen), any(removalsAre(seen), removalsAre({ removals })));
+      const isStored = await update(seen.ref, { ...how, set: { ...how.set, lastAudit } }, isAsSeen);
       return isStored ? stored : undefined;
     },
 

@@ -3,6 +3,7 @@ import { platformUserId } from '../../shared/domain/ids.ts';
 import type { OperatorAction } from '../../shared/contract/operator-actions.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { blockPerson, unblockPerson } from '../../shared/operate/block.ts';
+import { readHeldRemovals } from '../../shared/operate/held-members.ts';
 import { approveHold, listHolds, rejectHold } from '../../shared/operate/holds.ts';
 import { journalOf, recordAction } from '../../shared/operate/journal.ts';
 import { releaseGroup } from '../../shared/operate/ownership.ts';
@@ -442,6 +443,25 @@ describe('hold', () => {
     await approveHold(ref('g'), WORD, world.toolPorts);
     await deliver();
     expect(shown('g')).toEqual([users('a', 'e', 'f')]);
+  });
+
+  it('removals still wait after another client removed their users, and the group is not in sync', async () => {
+    const { deliver, shown, state, world } = await company();
+    await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    world.advance(DAY_MS);
+    world.platform.changeAsOther((await state('g'))?.link?.id ?? '', { users: users('e', 'f') });
+    await sweep(await world.connection(), world.toolPorts);
+    await deliver();
+    const now = await state('g');
+    expect(now).toMatchObject({ settled: 'held', hold: { removes: 4 }, openDrift: [] });
+    const connection = await world.connection();
+    const held = now?.hold && (await readHeldRemovals(now, now.hold, connection, world.toolPorts));
+    expect(held?.[0]?.because).toContain('does not show them in the group any more');
+    await deliver({ take: ['e'], from: 'g' }, { add: ['n'], to: 'g' });
+    expect(shown('g')).toEqual([users('e', 'f', 'n')]);
+    expect(await state('g')).toMatchObject({ settled: 'held', hold: { removes: 5 } });
+    await deliver({ snapshot: 'g', of: [...EVERYBODY, 'n'] });
+    expect(await state('g')).toMatchObject({ settled: 'in_sync', hold: undefined });
   });
 
   it('a decision applies only to the removals that the operator was shown, and later removals stay held', async () => {

@@ -166,7 +166,11 @@ it('with the DynamoDB emulator, a hold can be decided only once, with the digest
   const hold: Hold = { ...counts, digest: 'd', asOf: STAMP_ZERO, rule: 'count', decision: waiting };
   await createDesiredStore(table).markDirty(ref, at);
   const users = new Set([platformUserId('u')]);
-  expect(await groups.storeRemovals(await read(), [{ hold, users }], '5#h')).toHaveLength(1);
+  const before = await read();
+  for (const _ of ['first try', 'repeated'])
+    expect(await groups.storeRemovals(before, [{ hold, users }], '5#h')).toHaveLength(1);
+  const other = [{ hold: { ...hold, digest: 'other' }, users }];
+  expect(await groups.storeRemovals(before, other, '6#h')).toBeUndefined();
   const seen = await read();
   const word = { kind: 'approved', by: 'Ann', reason: 'so', atMs: 5 } as const;
   const decided = (decision: HoldDecision) => [{ hold: { ...hold, decision }, users }];

@@ -29,11 +29,11 @@ export function settleUnheld({ state, nowMs }: Facts, as: SettledState): Decisio
   return { kind: 'hold', sets: left.map((one) => ({ hold: one, users: undefined })), begins: false };
 }
 
-export interface Guarded extends Pick<Write, 'held' | 'consumes' | 'isReserved'> {
+export interface Guarded extends Pick<Write, 'held' | 'isWaiting' | 'consumes' | 'isReserved'> {
   readonly isDeletionHeld?: boolean;
 }
 
-export const UNGUARDED: Guarded = { held: new Set(), consumes: [], isReserved: false };
+export const UNGUARDED: Guarded = { held: new Set(), isWaiting: false, consumes: [], isReserved: false };
 
 /**
  * Judges the removals or the group deletion of a plan, whatever caused them (invariant 5). This includes the deletion
@@ -108,7 +108,13 @@ function guardOpen(context: GuardContext): Guarded | Decision {
   if (judged.open !== context.sets) return { kind: 'hold', sets: judged.open, begins: false };
   const held = new Set(judged.held.filter((user) => !facts.blocked?.has(user)));
   const isDeletionHeld = held.delete(WHOLE_GROUP);
-  const guarded: Guarded = { held, isDeletionHeld, consumes: judged.consumes, isReserved: false };
+  const guarded: Guarded = {
+    held,
+    isDeletionHeld,
+    isWaiting: judged.open.some(({ hold }) => hold.decision.kind === 'waiting'),
+    consumes: judged.consumes,
+    isReserved: false,
+  };
   const isDecided = judged.unjudged.length === 0;
   return isDecided || facts.settings.guard === null ? guarded : judgeOthers(guarded, context);
 }

@@ -1,7 +1,6 @@
 import type { GroupTreatment } from '../../contract/group-policy.ts';
 import { hasDeparted } from '../../domain/group.ts';
 import type { GroupField } from '../../domain/group-fields.ts';
-import type { MemberCounts, SettledState } from '../../domain/group-state.ts';
 import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import { sourceOf } from '../../domain/source.ts';
 import { isWhole, type ListedGroup, type View, withUnwanted } from '../../domain/view.ts';
@@ -175,12 +174,16 @@ function decideProven(input: Drafting, facts: Known): Decision {
     return { kind: 'write', plan, known: [], ...guarded, ...(left.length > 0 && { left }) };
   const unwritten = whyUnwritten(input, left, facts);
   if (unwritten !== undefined) return unwritten;
-  const as = isStopped(input, held) ? 'held' : SETTLED[facts.wanted.state];
-  return settleOnceCertain(settleAs(as, countsOf(facts.wanted, plan.after), left, facts), facts);
+  return settleOnceCertain(withFailure(settleGuarded(plan, input, guarded, facts), left, facts), facts);
 }
 
-const isStopped = ({ isDeletionHeld }: Drafting, held: Guarded['held']): boolean =>
-  isDeletionHeld === true || held.size > 0;
+function settleGuarded(plan: Plan, { isDeletionHeld }: Drafting, guarded: Guarded, { wanted }: Known) {
+  const isHeld = isDeletionHeld === true || guarded.held.size > 0;
+  return settle(isHeld || guarded.isWaiting ? 'held' : SETTLED[wanted.state], {
+    counts: countsOf(wanted, plan.after),
+    driftOutcome: isHeld ? 'open' : 'restore',
+  });
+}
 
 /**
  * Decides about a group in the mode `report`. An existing platform group is linked, because its members can then be
@@ -210,11 +213,9 @@ function lacksCause({ departs, removals }: Plan, { whyNot }: Drafting, facts: Kn
   return endedMembers(state.registers, wanted.registers, wanted.userFloors).length > 0;
 }
 
-function settleAs(as: SettledState, counts: MemberCounts, left: readonly GroupField[], { state }: Facts) {
+function withFailure(settled: ReturnType<typeof settle>, left: readonly GroupField[], { state }: Facts) {
   const failing = fieldFailure(left, state);
-  return failing === undefined
-    ? settle(as, { counts })
-    : { ...settle(as, { counts, driftOutcome: 'open' }), failing };
+  return failing === undefined ? settled : { ...settled, driftOutcome: 'open' as const, failing };
 }
 
 /** Returns the decision for a group that needs no write now but is not done; undefined if the group is done. */

@@ -156,8 +156,8 @@ async function judged(observed: ObservedGroup | undefined, { write, facts, conte
 }
 
 /** A write for a deleted group that is no part of the deletion means that the deletion is held. */
-function settledBy({ held, plan, isUnrestated }: Write, { state }: Wanted): SettledState {
-  if (held.size > 0 || (state !== 'present' && !plan.departs)) return 'held';
+function settledBy({ held, isWaiting, plan, isUnrestated }: Write, { state }: Wanted): SettledState {
+  if (held.size > 0 || isWaiting || (state !== 'present' && !plan.departs)) return 'held';
   return isUnrestated && state === 'present' ? 'unrestated' : SETTLED[state];
 }
 
