@@ -1,11 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  frozenNames,
-  joined,
-  type PublicNames,
-  productNames,
-  without,
-} from '../../scripts/public-names/names.ts';
+import { frozenNames, joined, type PublicNames, productNames, without } from './public-names/names.ts';
 
 describe('public names', () => {
   const frozen = frozenNames();

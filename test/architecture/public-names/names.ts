@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { LocalFile } from '../../local/local-file.ts';
-import { World } from '../../local/platform/state/world.ts';
-import { DEAD_LETTER_CODES, MESSAGE_ATTRIBUTES } from '../../shared/contract/names.ts';
-import { ConnectionSettings } from '../../shared/contract/settings.ts';
-import { STATE_SPELLINGS } from '../../shared/operate/import/account-state.ts';
-import { SPELLINGS } from '../../shared/operate/import/headings.ts';
-import { FLAGS } from '../../simulate/flags.ts';
-import { JSON_SCHEMAS } from '../json-schemas.ts';
+import { LocalFile } from '../../../local/local-file.ts';
+import { World } from '../../../local/platform/state/world.ts';
+import { JSON_SCHEMAS } from '../../../scripts/json-schemas.ts';
+import { DEAD_LETTER_CODES, MESSAGE_ATTRIBUTES } from '../../../shared/contract/names.ts';
+import { ConnectionSettings } from '../../../shared/contract/settings.ts';
+import { STATE_SPELLINGS } from '../../../shared/operate/import/account-state.ts';
+import { SPELLINGS } from '../../../shared/operate/import/headings.ts';
+import { FLAGS } from '../../../simulate/flags.ts';
 import { cliNames, startDocument, startFlags } from './command-line.ts';
 import { deployedNames } from './deployment.ts';
 import { simulatorNames } from './simulator.ts';
@@ -14,7 +14,7 @@ import { namesOfForm, namesOfSchema } from './walk.ts';
 
 export type PublicNames = Readonly<Record<string, readonly string[]>>;
 
-const FROZEN = new URL('../../test/architecture/public-names.json', import.meta.url);
+const FROZEN = new URL('../public-names.json', import.meta.url);
 
 /** The stored list of public names, on which scripts may rely. */
 export const frozenNames = (): PublicNames => JSON.parse(readFileSync(FROZEN, 'utf8'));

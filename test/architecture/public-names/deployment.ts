@@ -1,7 +1,7 @@
-import { StageSettings } from '../../infra/settings.ts';
-import { METRICS } from '../../shared/contract/metrics.ts';
-import { ENVIRONMENT, METRIC_NAMESPACE } from '../../shared/contract/names.ts';
-import { everyResourceOf, synthesise } from '../../test/infra/synthesised.ts';
+import { StageSettings } from '../../../infra/settings.ts';
+import { METRICS } from '../../../shared/contract/metrics.ts';
+import { ENVIRONMENT, METRIC_NAMESPACE } from '../../../shared/contract/names.ts';
+import { everyResourceOf, synthesise } from '../../infra/synthesised.ts';
 import { namesOfForm } from './walk.ts';
 
 /** The settings of a stage with every optional resource. */

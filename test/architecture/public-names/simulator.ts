@@ -6,12 +6,12 @@ import {
   RequestsQuery,
   registerControls,
   UpsertEmployee,
-} from '../../local/platform/controls/endpoints.ts';
-import { Fault } from '../../local/platform/controls/faults.ts';
-import { createRequestLog } from '../../local/platform/controls/request-log.ts';
-import { Settings } from '../../local/platform/controls/settings.ts';
-import { createSimulator } from '../../local/platform/simulator.ts';
-import { World } from '../../local/platform/state/world.ts';
+} from '../../../local/platform/controls/endpoints.ts';
+import { Fault } from '../../../local/platform/controls/faults.ts';
+import { createRequestLog } from '../../../local/platform/controls/request-log.ts';
+import { Settings } from '../../../local/platform/controls/settings.ts';
+import { createSimulator } from '../../../local/platform/simulator.ts';
+import { World } from '../../../local/platform/state/world.ts';
 import { fieldsOf, namesOfForm } from './walk.ts';
 
 const under = (what: string, names: readonly string[]) => names.map((name) => `${what}: ${name}`);

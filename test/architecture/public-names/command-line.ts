@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { EXIT } from '../../cli/io.ts';
-import { createProgram } from '../../cli/program.ts';
-import type { LocalFile } from '../../local/local-file.ts';
-import { commandLine } from '../../local/options.ts';
-import { jsonDocument } from '../../local/output.ts';
-import type { GroupReport } from '../../local/report.ts';
+import { EXIT } from '../../../cli/io.ts';
+import { createProgram } from '../../../cli/program.ts';
+import type { LocalFile } from '../../../local/local-file.ts';
+import { commandLine } from '../../../local/options.ts';
+import { jsonDocument } from '../../../local/output.ts';
+import type { GroupReport } from '../../../local/report.ts';
 import { fieldsOf } from './walk.ts';
 
 /** Returns the commands with their flags. A flag includes its argument, because scripts pass the argument. */
