@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { OUTPUT_SCHEMAS } from '../cli/schemas.ts';
 import { NATIVE_DATA, NATIVE_TYPES, nativeEvent } from '../shared/contract/events/native.ts';
+import { OUTPUT_SCHEMAS } from './output-schemas.ts';
 
 /**
  * The generated JSON Schemas. Their sources are the schemas that decode events, and the schemas that tests use to check

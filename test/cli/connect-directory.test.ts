@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
 import { PROVIDER } from '../../directory-simulator/google/federation.ts';
 import { READ_ALL } from '../../directory-simulator/google/scopes.ts';
 import { SERVICE_ACCOUNT } from '../../directory-simulator/google/sign-in.ts';
+import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import { ADMIN } from '../directory-simulator/fixture.ts';
 import { savedWorld, sixInSync } from '../support/operate/world.ts';
 import { worldOf } from './directory-fixture.ts';

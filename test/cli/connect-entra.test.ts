@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
 import { CLIENT_ID } from '../../directory-simulator/entra/application.ts';
+import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import { SECRET, TENANT } from '../directory-simulator/entra/fixture.ts';
 import { sixInSync } from '../support/operate/world.ts';
 import { entraWorldOf } from './directory-fixture.ts';

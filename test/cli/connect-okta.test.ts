@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
+import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import { oktaWorldOf } from './directory-fixture.ts';
 
 type Check = { readonly name: string; readonly ok: boolean; readonly fix: string };

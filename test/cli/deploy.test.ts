@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Cdk } from '../../cli/deploy/ports.ts';
-import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
+import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import type { DeployedStack } from '../../shared/sync/ports/deployment.ts';
 import { runCli } from '../support/cli/io.ts';
 

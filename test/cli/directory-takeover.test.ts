@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
 import { PROVIDER } from '../../directory-simulator/google/federation.ts';
 import { SERVICE_ACCOUNT } from '../../directory-simulator/google/sign-in.ts';
+import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import type { DirectoryComparison } from '../../shared/contract/answers/directory.ts';
 import { NO_GROUP } from '../../shared/domain/group.ts';
 import { READER_SOURCE } from '../../shared/domain/source.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
+import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import { connectionName, groupId } from '../../shared/domain/ids.ts';
 import { createReaderStore } from '../../shared/store/reader-store.ts';
 import { commandNames, runCli } from '../support/cli/io.ts';

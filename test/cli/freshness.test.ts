@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
+import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import { runCli } from '../support/cli/io.ts';
 import { savedWorld, sixInSync } from '../support/operate/world.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
+import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { added, deleted, group, removed, sixInSync } from '../support/operate/world.ts';

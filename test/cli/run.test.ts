@@ -9,7 +9,7 @@ import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { renderTable } from '../../cli/output/table.ts';
 import { createProgram } from '../../cli/program.ts';
-import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
+import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFile, temporaryFolder } from '../support/folder.ts';

@@ -8,9 +8,9 @@ import {
 } from '../../shared/operate/dead-letters/amend.ts';
 import type { DeadLetter } from '../../shared/operate/dead-letters/dead-letter.ts';
 import { describeDeadLetter, isSuperseded } from '../../shared/operate/dead-letters/describe.ts';
+import { HOLD_SECONDS } from '../../shared/operate/dead-letters/read-mailbox.ts';
 import { replayDeadLetters } from '../../shared/operate/dead-letters/replay.ts';
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
-import { HOLD_SECONDS } from '../../shared/operate/dead-letters/read-mailbox.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { RejectedMessage } from '../../shared/sync/ports/queues.ts';

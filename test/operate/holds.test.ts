@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { platformUserId } from '../../shared/domain/ids.ts';
 import type { OperatorAction } from '../../shared/contract/operator-actions.ts';
-import { explainMember } from '../../shared/operate/explain.ts';
+import { platformUserId } from '../../shared/domain/ids.ts';
 import { blockPerson, unblockPerson } from '../../shared/operate/block.ts';
+import { explainMember } from '../../shared/operate/explain.ts';
 import { readHeldRemovals } from '../../shared/operate/held-members.ts';
 import { approveHold, listHolds, rejectHold } from '../../shared/operate/holds.ts';
 import { journalOf, recordAction } from '../../shared/operate/journal.ts';
@@ -15,8 +15,8 @@ import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
 import { calledBy, createTestEngine, type DirectoryEvent, twice } from '../support/engine/test-engine.ts';
 import { CONNECTION, DAY_MS, type World } from '../support/engine/world.ts';
-import { change } from '../sync/reconcile/support/drift.ts';
 import { crashingWorker, slowWorker } from '../sync/reconcile/support/crashing-worker.ts';
+import { change } from '../sync/reconcile/support/drift.ts';
 
 const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
 const WORD = { reason: 'a reorganisation' };

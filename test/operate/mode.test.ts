@@ -6,8 +6,8 @@ import { pauseGroup, resumeGroup } from '../../shared/operate/pausing.ts';
 import { changeSettings, planSettings, type SettingChange } from '../../shared/operate/settings.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
-import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
+import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, HOUR_MS } from '../support/engine/world.ts';
 
 type Mode = 'authoritative' | 'additive' | 'report';

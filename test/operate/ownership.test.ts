@@ -5,9 +5,9 @@ import { adoptGroup, createNamesake, releaseGroup } from '../../shared/operate/o
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
-import { allOf, type DirectoryEvent, createTestEngine, twice } from '../support/engine/test-engine.ts';
+import { allOf, createTestEngine, type DirectoryEvent, twice } from '../support/engine/test-engine.ts';
 import { COMPANY, CONNECTION, failFirst, HOUR_MS, takeEvents, takeWoken } from '../support/engine/world.ts';
-import { expectSuccessOrCrash, crashBeforeEachEffect } from '../sync/reconcile/support/crashing-worker.ts';
+import { crashBeforeEachEffect, expectSuccessOrCrash } from '../sync/reconcile/support/crashing-worker.ts';
 
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
 

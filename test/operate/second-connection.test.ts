@@ -9,7 +9,7 @@ import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { createTestEngine } from '../support/engine/test-engine.ts';
 import { COMPANY, CONNECTION, HOUR_MS } from '../support/engine/world.ts';
-import { expectSuccessOrCrash, crashBeforeEachEffect } from '../sync/reconcile/support/crashing-worker.ts';
+import { crashBeforeEachEffect, expectSuccessOrCrash } from '../sync/reconcile/support/crashing-worker.ts';
 
 const OTHER = connectionName('acme');
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { OUTPUT_SCHEMAS } from '../../cli/schemas.ts';
 import { StageSettings } from '../../infra/settings.ts';
+import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import { RELEASES, type Release } from '../../shared/contract/releases.ts';
 import { VERSION } from '../../shared/contract/version.ts';
 import { compareReleases, compareVersions } from '../../shared/operate/upgrade.ts';

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { PLAN_ACTIONS } from '../cli/deploy/plan.ts';
 import { BlockReport, UnblockReport } from '../shared/contract/answers/block.ts';
 import { Check, Inspection, ProbeReport } from '../shared/contract/answers/connect.ts';
 import { ReplayReport, ShownDeadLetter, Survey } from '../shared/contract/answers/dead-letters.ts';
@@ -36,7 +37,6 @@ import {
 } from '../shared/contract/answers/status.ts';
 import { ROLES } from '../shared/contract/console.ts';
 import { Finding } from '../shared/contract/contract-report.ts';
-import { PLAN_ACTIONS } from './deploy/plan.ts';
 
 /* The JSON that each command prints with `--json`. A test compares it with the commands' real output. */
 
