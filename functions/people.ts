@@ -20,7 +20,8 @@ export async function handler(
   const { connection } = PeopleInvocation.parse(event ?? {});
   requireOwnConnection(context, connection);
   const { reports, failure } = await eachConnection(
-    { ...base, connections: ports.connections, only: connection },
+    // As for `AT_ONCE` in reconcile.ts, large companies must fit into the memory together.
+    { ...base, connections: ports.connections, only: connection, atOnce: 4 },
     (each) => refreshPeople(each, ports),
   );
   await ports.recordCalls();

@@ -17,6 +17,8 @@ import { requireOwnConnection } from './frame/own-connection.ts';
 const wired = once(wireReconcile);
 /** Time that is reserved at the end of a run, to store the progress and to return the report. */
 const RESERVE_MS = 30_000;
+/** The number of connections at once, so that large ones fit into the memory together (bench/results.md). */
+const AT_ONCE = { pump: 16, health: 16, feed: 3, sweep: 1, notify: 1 };
 
 /**
  * Runs one task for one connection or for all, carries out an operator's decision, or answers an operator's question.
@@ -44,8 +46,9 @@ export async function handler(
   requireOwnConnection(context, invocation.connection);
   const deadlineMs = ports.clock() + leftMs;
   const found: Parameters<typeof runReconcile>[2]['found'] = new Map();
+  const { task, connection: only } = invocation;
   const { reports, failure, first } = await eachConnection(
-    { ...base, connections: ports.connections, only: invocation.connection },
+    { ...base, connections: ports.connections, only, atOnce: AT_ONCE[task] },
     (connection) => runReconcile(connection, invocation, { ports, deadlineMs, found }),
   );
   await ports.recordCalls();

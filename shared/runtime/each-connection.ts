@@ -1,3 +1,4 @@
+import pMap from 'p-map';
 import type { ConnectionName } from '../domain/ids.ts';
 import { ListingError } from '../sync/directory/listing.ts';
 import type { ConnectionStore } from '../sync/ports/bundles.ts';
@@ -13,18 +14,19 @@ interface Round {
   readonly only: ConnectionName | undefined;
   readonly logger: Logger;
   readonly random?: () => number;
+  /** The number of connections at once. Default: 1. */
+  readonly atOnce?: number;
 }
 
 /**
  * Runs a task for each connection. The failure of one connection does not stop the others. The order is random in each
- * run. If a slow connection uses up the time of a run, the connections after it wait for the next run. Because of the
- * random order, the waiting connections are not always the same.
+ * run, so the connections for which a run has no time are not always the same.
  * @returns the results, the first connection, and a failure. The caller reports the results and then throws the failure.
  * In a run for all connections, an outage of a platform or directory is no failure, because it is reported with its
  * connection: by a closed gate, or by a reader that is late or has stopped
  */
 export async function eachConnection<Report>(
-  { connections, only, logger, random = systemRandom }: Round,
+  { connections, only, logger, random = systemRandom, atOnce = 1 }: Round,
   run: (connection: Connection) => Promise<Report>,
 ) {
   const reports: Report[] = [];
@@ -35,7 +37,8 @@ export async function eachConnection<Report>(
   };
   const chosen = only === undefined ? await connections.list(failed) : [await connections.find(only)];
   const order = new Map(chosen.map((connection) => [connection, random()]));
-  for (const connection of chosen.toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0))) {
+  const shuffled = chosen.toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
+  const runOne = async (connection: Connection | undefined) => {
     if (connection === undefined) throw new Error(`there is no connection ${only}`);
     try {
       const report = await run(connection);
@@ -44,7 +47,8 @@ export async function eachConnection<Report>(
     } catch (error) {
       failed(connection.name, error);
     }
-  }
+  };
+  await pMap(shuffled, runOne, { concurrency: atOnce });
   return { reports, failure, first: chosen[0]?.name };
 }
 

@@ -80,10 +80,10 @@ export function createConnectionStore(
     async list(onUnreadable?: (name: ConnectionName, error: Error) => void) {
       const connections: Connection[] = [];
       for await (const page of table.query({ partition: CONNECTIONS_PARTITION, index: true })) {
-        for (const item of page) {
-          const connection = await currentOr(connectionName(String(item['name'])), onUnreadable);
-          if (connection !== undefined) connections.push(connection);
-        }
+        // The table combines these reads into batches.
+        const names = page.map((item) => connectionName(String(item['name'])));
+        const found = await Promise.all(names.map((name) => currentOr(name, onUnreadable)));
+        connections.push(...found.filter((connection) => connection !== undefined));
       }
       return connections;
     },

@@ -85,6 +85,24 @@ it('if one connection uses the whole time of a run, a later run begins with anot
   expect(first.size).toBe(names.length);
 });
 
+it.each([1, 4, 16])('a run works on at most %i connections at once, and on each once', async (atOnce) => {
+  const names = Array.from({ length: 40 }, (_, at) => `c${at}`);
+  const seen: string[] = [];
+  let running = 0;
+  let most = 0;
+  const connections = { list: async () => names.map((name) => ({ name })) } as never;
+  const logger = { info() {}, error() {} } as never;
+  await eachConnection({ connections, only: undefined, logger, atOnce }, async ({ name }) => {
+    running += 1;
+    most = Math.max(most, running);
+    await new Promise((resolve) => setImmediate(resolve));
+    running -= 1;
+    seen.push(name);
+  });
+  expect([...seen].sort()).toEqual([...names].sort());
+  expect(most).toBe(atOnce);
+});
+
 describe('run of the feed', () => {
   it('a run of the feed returns its report and counts duplicates', async () => {
     const world = await createWorld({
