@@ -14,6 +14,8 @@ export interface Reading {
   readonly inactive: ReadonlySet<string>;
   /** The time of the last event about each group or its members. The map includes deleted groups. */
   readonly changedAtMs: ReadonlyMap<string, number>;
+  /** For each group, a name that the group may have in place of the name in `groups` (`overlappingNames`). */
+  readonly otherNames: ReadonlyMap<string, string>;
 }
 
 export interface ReadGroup {
@@ -66,7 +68,28 @@ export function readAll(received: readonly Received[]): Reading {
     numbers,
     inactive,
     changedAtMs: new Map([...groups].map(([id, { changedAtMs }]) => [id, changedAtMs])),
+    otherNames: overlappingNames(received),
   };
+}
+
+/**
+ * Returns the names of SCIM requests that may have been written after the name of the latest version. A request for a
+ * whole list takes its version first and writes the name last. Only requests that overlap have this result: the request
+ * with the latest version was answered first.
+ *
+ *     PUT    takes version 5 ────────────────────▶ writes its name as version 7 ──▶ answers version 5
+ *     PATCH        writes its name as version 6 ──▶ answers version 6
+ */
+function overlappingNames(received: readonly Received[]): ReadonlyMap<string, string> {
+  const named = received.filter(({ version, directoryEvent: { name } }) => version !== undefined && name);
+  const latest = new Map<string, Received>();
+  for (const one of named)
+    if ((one.version ?? 0n) >= (latest.get(one.id)?.version ?? 0n)) latest.set(one.id, one);
+  const overlaps = ({ id, version, arrivedAtMs, directoryEvent: { kind } }: Received) => {
+    const last = latest.get(id);
+    return kind === 'snapshot' && last?.version !== version && Number(last?.arrivedAtMs) <= arrivedAtMs;
+  };
+  return new Map(named.filter(overlaps).map(({ id, directoryEvent }) => [id, directoryEvent.name ?? '']));
 }
 
 /**

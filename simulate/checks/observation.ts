@@ -204,6 +204,17 @@ interface Observing extends Pick<ObservedConnection, 'name' | 'company' | 'ledge
   readonly drifts: Map<string, StoredDrift>;
 }
 
+/** Returns the reading with the stored names, where overlapping SCIM requests permit two names. */
+function withOtherNames(reading: Reading, item: (group: string) => StoredGroup | undefined): Reading {
+  if (reading.otherNames.size === 0) return reading;
+  const groups = new Map(reading.groups);
+  for (const [id, name] of reading.otherNames) {
+    const group = groups.get(id);
+    if (group !== undefined && item(id)?.name?.value === name) groups.set(id, { ...group, name });
+  }
+  return { ...reading, groups };
+}
+
 function observed(seen: Seen, { ledger, drifts, name, company }: Observing): ObservedConnection {
   const platform = seen.platforms.get(company) as SimulatedPlatform;
   const stored = readItem<{ settings: ConnectionSettings; observing?: boolean }>(
@@ -211,8 +222,8 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
     `C#${name} CONNECTION`,
   );
   const settings = stored?.settings as ConnectionSettings;
-  const reading = seen.directory.read(name);
   const item = lazily((group: string) => readItem<StoredGroup>(seen, `${partitionOf(name, group)} GROUP`));
+  const reading = withOtherNames(seen.directory.read(name), item);
   const colleagues = seen.run.connections.filter((one) => one.company === company).map((one) => one.name);
   const past = seen.run.happenings.filter(
     ({ atMs, connection, actor }) =>

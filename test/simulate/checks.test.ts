@@ -126,6 +126,7 @@ function makeWorld() {
         inactive: new Set(),
         numbers: new Map(),
         changedAtMs,
+        otherNames: new Map(),
       }),
       received: (connection: string) => (connection === 'a' ? received : []),
     },

@@ -116,6 +116,23 @@ describe('order of requests to the SCIM server', () => {
     expect(shown(record.read('a'))).toEqual({ G1: ['s1'] });
   });
 
+  it.each([
+    ['may keep the name of a PUT that was answered after the latest version', 9, { G1: 'PUT' }],
+    ['has the name of the latest version if the PUT was answered before', 7, {}],
+  ])('a group %s', (_, putAtMs, others) => {
+    const record = createDirectoryRecord();
+    const answered = (method: string, kind: string, atMs: number, number: bigint) => {
+      const event = { kind, group: 'G1', name: method, members: [], order: { source: 'scim' } };
+      const asked = { connection: 'a', method, path: '/Groups/G1', events: () => [event] };
+      record.requested(asked as never, { atMs: at(atMs), revision: { number } });
+    };
+    answered('POST', 'snapshot', 1, 1n);
+    answered('PATCH', 'name', 8, 6n);
+    answered('PUT', 'snapshot', putAtMs, 5n);
+    const { groups, otherNames } = record.read('a');
+    expect([groups.get('G1')?.name, Object.fromEntries(otherNames)]).toEqual(['PATCH', others]);
+  });
+
   it('requests change and delete resources by the ids that the server returned', () => {
     const record = createDirectoryRecord();
     const request = (action: DirectoryAction) =>
