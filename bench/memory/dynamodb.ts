@@ -50,6 +50,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     }
     return ok({ UnprocessedItems: {} });
   },
+  DescribeTable: () => ok({ Table: { TableId: 'simulated', CreationDateTime: 0 } }),
   GetItem(input: { Key: WireItem }, table) {
     const item = table.look(plainItem(input.Key));
     return ok(item === undefined ? {} : { Item: wireItem(item) });
