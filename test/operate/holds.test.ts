@@ -10,7 +10,6 @@ import { releaseGroup } from '../../shared/operate/ownership.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import { authorsOf } from '../../shared/plan/approval.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
-import { refreshPeople } from '../../shared/sync/people.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
 import { calledBy, createTestEngine, type DirectoryEvent, twice } from '../support/engine/test-engine.ts';
@@ -724,30 +723,6 @@ describe('hold', () => {
     expect(shown('g')).toEqual([users('a', 'c', 'd', 'e', 'f')]);
     expect(await state('g')).toMatchObject({ hold: undefined, rejection: { removes: 4 } });
   });
-
-  it.each(['waits', 'is rejected'])(
-    'a group whose deletion %s loses only people who left, and gets no member',
-    async (how) => {
-      const { deliver, ref, world, shown, state } = await company({ perHourCount: 5 });
-      await deliver({ remove: 'g' });
-      if (how === 'is rejected') await rejectHold(ref('g'), WORD, world.toolPorts);
-      world.advance(DAY_MS);
-      world.platform.employees = [...EVERYBODY, 'n'].map((role) => ({
-        ...{ role, email: `${role}@acme.test`, userId: `u-${role}` },
-        state: role === 'b' ? 'TERMINATED' : 'ACTIVE',
-      }));
-      for (let day = 0; day < 2; day += 1) {
-        world.advance(DAY_MS);
-        await refreshPeople(await world.connection(), world.toolPorts);
-        await deliver({ add: ['n'], to: 'g' });
-      }
-      expect(shown('g')).toEqual([users('a', 'c', 'd', 'e', 'f')]);
-      expect(await state('g')).toMatchObject({ settled: 'held' });
-      await deliver({ snapshot: 'g', of: ['a', 'c', 'd', 'e', 'f', 'n'] });
-      expect(shown('g')).toEqual([users('a', 'c', 'd', 'e', 'f', 'n')]);
-      expect(await state('g')).not.toHaveProperty('removals');
-    },
-  );
 
   it('repeated replacement of one member of a group below minSize causes no hold', async () => {
     const { deliver, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
