@@ -29,6 +29,12 @@ export const createEventSender = (
   },
 });
 
+/**
+ * SQS delivers the messages of each message group in turn (fair queues), so an import of one connection does not delay
+ * the others. A replayed message may name a connection that SQS refuses as a group.
+ */
+const CONNECTION = /^[a-z0-9-]{1,32}$/;
+
 function outgoingOf({ body, connection, stamp, failedBefore }: OutgoingEvent, sentBy: string | undefined) {
   const texts = {
     [MESSAGE_ATTRIBUTES.connection]: connection,
@@ -36,7 +42,12 @@ function outgoingOf({ body, connection, stamp, failedBefore }: OutgoingEvent, se
     [MESSAGE_ATTRIBUTES.sentBy]: sentBy,
     [MESSAGE_ATTRIBUTES.failedBefore]: failedBefore,
   };
-  return { MessageBody: sendable(body), MessageAttributes: textAttributes(texts) };
+  const [group] = CONNECTION.exec(connection ?? '') ?? [];
+  return {
+    MessageBody: sendable(body),
+    MessageAttributes: textAttributes(texts),
+    ...(group !== undefined && { MessageGroupId: group }),
+  };
 }
 
 /** SendMessageBatch takes at most 10 messages (Amazon SQS quotas). */

@@ -1,6 +1,6 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
-import { sendAll, sizeOf } from '../../shared/queues/sqs-batch.ts';
+import { createEventSender, sendAll, sizeOf } from '../../shared/queues/sqs-batch.ts';
 import { fakeSqs } from './fake-sqs.ts';
 
 const messages = (count: number, MessageBody = 'x') => Array.from({ length: count }, () => ({ MessageBody }));
@@ -38,4 +38,16 @@ describe('sendAll', () => {
     await sendAll(client, 'url', []);
     expect(requests).toEqual([]);
   });
+});
+
+it.each([
+  ['acme', 'acme'],
+  ['no connection', undefined],
+  ['', undefined],
+  [undefined, undefined],
+])('the message group of an event of the connection %j is %j', async (connection, group) => {
+  const { client, sent } = fakeSqs();
+  const outcomes = await createEventSender(client, async () => 'url').send([{ body: '{}', connection }]);
+  expect(outcomes).toEqual([{ messageId: expect.any(String) }]);
+  expect(sent().map(({ MessageGroupId }) => MessageGroupId)).toEqual([group]);
 });
