@@ -21,14 +21,16 @@ export function stopOf(
 
 /**
  * Returns why apply does nothing; undefined if it may process the group, or if it settles the open intent of a group that
- * it must not write. It then only reads. A gate that closed because of failures also stops reads.
+ * it must not write. It then only reads. A gate that closed because of failures also stops reads. So does an open move,
+ * because the new group settles the intent.
  */
 export function stopNow(
-  state: Pick<GroupState, 'ref' | 'pausedAtMs' | 'intent'>,
+  state: Pick<GroupState, 'ref' | 'pausedAtMs' | 'intent' | 'openMove'>,
   connection: { readonly observing: boolean },
   gate: Pick<Gate, 'state' | 'canary'>,
 ): Stop | undefined {
-  const maySettle = state.intent !== undefined && (gate.state === 'open' || gate.state === 'paused');
+  const isOpen = state.intent !== undefined && state.openMove === undefined;
+  const maySettle = isOpen && (gate.state === 'open' || gate.state === 'paused');
   return maySettle ? undefined : stopOf(state, connection, gate);
 }
 

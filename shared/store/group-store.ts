@@ -162,9 +162,11 @@ export function createGroupStore(table: Table, inlineViewBytes?: number) {
         const set = { ...written.set, ...wakeUpFields(ref, commit.wakeAtMs), ...used.set };
         const dirty = { ...written, set, remove: [...(written.remove ?? []), ...used.remove] };
         const done = await change(ref, dirty, all(intentIs(commit.intent), removalsAre(now)));
-        // An operator may have decided about other removals after the write began. These decisions stay.
+        // An operator may have decided about other removals after the write began. These decisions stay. If the group
+        // has begun to move, the new group settles the intent.
         const later = done.written ? undefined : await read(ref);
-        return later?.intent?.id === commit.intent ? writeDirty(later) : done;
+        const isOpen = later?.intent?.id === commit.intent && later.openMove === undefined;
+        return isOpen ? writeDirty(later) : done;
       };
       const ended = commit.unfinished === true ? undefined : await writeClean();
       const clean = ended?.written === true;

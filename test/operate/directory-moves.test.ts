@@ -9,12 +9,14 @@ import { adoptGroup } from '../../shared/operate/ownership.ts';
 import { pauseConnection } from '../../shared/operate/pausing.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { readGroupStatus } from '../../shared/operate/status.ts';
+import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import type { ToolPorts as ToolPortsOfCommands } from '../../shared/sync/ports/bundles.ts';
+import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
 import { runCli } from '../support/cli/io.ts';
 import { createTestEngine } from '../support/engine/test-engine.ts';
-import { CONNECTION, MINUTE_MS } from '../support/engine/world.ts';
+import { CONNECTION, MINUTE_MS, takeEvents } from '../support/engine/world.ts';
 import { temporaryFile } from '../support/folder.ts';
 import {
   directory,
@@ -258,6 +260,35 @@ describe('open move', () => {
       await reader.pass(20 * MINUTE_MS);
       expect(platformGroupsOf(reader)).toEqual([now]);
     }
+  });
+
+  it('a worker whose group begins to move before its commit ends, and the new group settles its write', async () => {
+    const { reader, scim, group, id } = await openMove();
+    const { world, ref } = reader;
+    await scim.join(group, 'c');
+    reader.emit({ add: ['c'], to: 'okta-1' });
+    await ingest(takeEvents(world), world.toolPorts);
+    const dying = portsWith(reader, async () => {
+      if ((await reader.state('okta-1'))?.openMove) throw new Error('it dies here');
+    });
+    let isSent = false;
+    let commits = 0;
+    const effect = async (kind: string) => {
+      isSent ||= kind === 'platform.patch';
+      if (!isSent || kind !== 'update GROUP') return;
+      commits += 1;
+      if (commits > 9) throw new Error('expected a few commits');
+      if (commits === 1)
+        await expect(takeOver(reader, 'scim', { ports: dying })).rejects.toThrow('dies here');
+    };
+    await applyGroup(ref('okta-1'), world.portsFor({ effect }));
+    expect(commits).toBeGreaterThan(0);
+    expect(await readGroupStatus(ref(group), world.toolPorts)).toMatchObject({
+      moving: expect.stringContaining('is open for'),
+    });
+    await reader.pass(5 * MINUTE_MS);
+    await resume(reader);
+    expect(platformGroupsOf(reader)).toMatchObject([{ id, spokeId: group, users: ['u-a', 'u-b', 'u-c'] }]);
   });
 
   it('removals that a change of mode permits during a move wait after the move', async () => {
