@@ -1,6 +1,7 @@
 import type { BlockReport as BlockedAnswer, BlockRow } from '../shared/contract/answers/block.ts';
 import type { Check } from '../shared/contract/answers/connect.ts';
 import type { Cause, Survey } from '../shared/contract/answers/dead-letters.ts';
+import type { DeliveryRow } from '../shared/contract/answers/deliveries.ts';
 import type { DirectoryStatus } from '../shared/contract/answers/directory.ts';
 import type { LogEntry } from '../shared/contract/answers/explain.ts';
 import type { GroupStateName, GroupStatus, Plan, Waiting } from '../shared/contract/answers/groups.ts';
@@ -281,6 +282,27 @@ export interface Activity {
   readonly found: number;
   /** True if older entries were not searched. */
   readonly isCut: boolean;
+}
+
+export interface Delivery extends Omit<DeliveryRow, 'groups' | 'members'> {
+  readonly groups: readonly { readonly id: string; readonly name: string | null }[];
+  readonly people: readonly PersonName[];
+}
+
+export interface Deliveries {
+  readonly deliveries: readonly Delivery[];
+  /** False if older deliveries may match. */
+  readonly complete: boolean;
+  /** False if there are no deliveries at all. */
+  readonly isAny: boolean;
+}
+
+/** The last delivery, and the refused deliveries of the last day, at most the newest thousand. */
+export interface DeliverySurvey {
+  readonly lastAt: string | null;
+  readonly received: number;
+  readonly refused: number;
+  readonly reasons: readonly { readonly code: string; readonly count: number }[];
 }
 
 export interface DeadLetters extends Survey {

@@ -10,7 +10,9 @@ import { EXIT } from '../io.ts';
 import type { Column } from '../output/table.ts';
 import { age, examples, wholeNumber } from './arguments.ts';
 
-interface DeliveryOptions extends Omit<DeliveryFilter, 'sinceMs'> {
+interface DeliveryOptions extends Pick<DeliveryFilter, 'status' | 'client' | 'limit'> {
+  readonly group?: string;
+  readonly member?: string;
   readonly since?: number;
   readonly follow?: boolean;
 }
@@ -37,12 +39,18 @@ const NONE =
 async function showDeliveries(context: Context, options: DeliveryOptions): Promise<number> {
   const { out, connection, io } = context;
   const { ports } = await context.connected();
-  const { since, follow = false, ...rest } = options;
-  const sinceMs = since === undefined ? undefined : ports.clock() - since;
-  const filter = { ...rest, ...(await idsIn(context, options)), sinceMs };
+  const { since, follow = false, status, client, limit } = options;
+  const { group, member } = await idsIn(context, options);
+  const filter: DeliveryFilter = {
+    status,
+    client,
+    limit,
+    sinceMs: since === undefined ? undefined : ports.clock() - since,
+    groups: group === undefined ? undefined : new Set([group]),
+    members: member === undefined ? undefined : new Set([member]),
+  };
   const found = await readDeliveries(connection, filter, ports);
-  const group = filter.group === undefined ? undefined : groupId(filter.group);
-  await recordRead(connection, { what: 'deliveries', group, id: filter.member }, ports);
+  await recordRead(connection, { what: 'deliveries', group, id: member }, ports);
   if (!follow) return showOnce(context, found, options);
   // A message that is received again replaces its record, so its new outcome is printed too.
   const seen = new Set<string>();
@@ -87,7 +95,8 @@ async function idsIn({ group, member }: Context, options: DeliveryOptions) {
     options.group === undefined ? undefined : group(options.group).catch(undefinedIfNoMatch),
     options.member === undefined ? undefined : member(options.member).catch(undefinedIfNoMatch),
   ]);
-  return { group: ref?.group ?? options.group, member: id ?? options.member };
+  const named = options.group === undefined ? undefined : groupId(options.group);
+  return { group: ref?.group ?? named, member: id ?? options.member };
 }
 
 /** The columns of the CSV. A line has the same values, without the last two. */

@@ -48,6 +48,12 @@ function Shown(detail: GroupDetail) {
     [T.group.facts.id, id],
     [T.group.facts.platform, platformId],
     [T.group.facts.version, version],
+    [
+      T.deliveries.title,
+      <a key="v" href={pathTo('deliveries', '', { group: id })}>
+        {T.deliveries.view}
+      </a>,
+    ],
   ];
   return (
     <Page

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Attention, Home as HomeAnswer } from '../answers.ts';
 import { Ask, perform, performNow } from './actions.tsx';
 import { Charts } from './charts.tsx';
+import { Survey } from './deliveries.tsx';
 import { Entries } from './entries.tsx';
 import { duration, minute, number } from './format.ts';
 import { type Need, needsOf, splitHidden } from './needs.ts';
@@ -51,6 +52,9 @@ function Shown(home: HomeAnswer & { readonly reload: () => Promise<void> }) {
         )}
       </Section>
       <Charts {...home.charts} />
+      <Section title={T.deliveries.title} aside={<a href={pathTo('deliveries')}>{T.deliveries.all}</a>}>
+        <Survey />
+      </Section>
       <Section title={T.home.latest} aside={<a href={pathTo('activity')}>{T.home.allActivity}</a>}>
         <Entries of={home.activity} none={T.activity.none} />
       </Section>

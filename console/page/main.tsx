@@ -7,6 +7,7 @@ import { admit } from './admission.ts';
 import { Connection } from './connection.tsx';
 import { DeadLetter } from './dead-letter.tsx';
 import { DeadLetters } from './dead-letters.tsx';
+import { Deliveries } from './deliveries.tsx';
 import { EveryConnection } from './every-connection.tsx';
 import { Find, FindButton } from './find.tsx';
 import { clock, number, visible } from './format.ts';
@@ -31,11 +32,21 @@ const PAGES = {
   'platform-groups': PlatformGroups,
   people: () => (id.value === '' ? <People /> : <Person key={id.value} />),
   activity: Activity,
+  deliveries: Deliveries,
   'dead-letters': () => (id.value === '' ? <DeadLetters /> : <DeadLetter key={id.value} />),
   connection: Connection,
 } as const;
 
-const NAV = ['home', 'holds', 'groups', 'people', 'activity', 'dead-letters', 'connection'] as const;
+const NAV = [
+  'home',
+  'holds',
+  'groups',
+  'people',
+  'activity',
+  'deliveries',
+  'dead-letters',
+  'connection',
+] as const;
 
 function App() {
   const name = page.value;

@@ -191,7 +191,18 @@ function Shown({
       }
     >
       {blocked !== null && <BlockNotice of={blocked} />}
-      <Facts of={[...Object.entries({ id: person.id, ...stored }), [T.person.bound, who]]} />
+      <Facts
+        of={[
+          ...Object.entries({ id: person.id, ...stored }),
+          [T.person.bound, who],
+          [
+            T.deliveries.title,
+            <a key="d" href={pathTo('deliveries', '', { member: person.id })}>
+              {T.deliveries.view}
+            </a>,
+          ],
+        ]}
+      />
       <Section title={`${T.person.groups} · ${groups.length}`}>
         {groups.length === 0 ? (
           <Empty title={T.person.noGroups} />

@@ -2,6 +2,7 @@ import { activity } from './texts/activity.ts';
 import { adoption } from './texts/adoption.ts';
 import { conn } from './texts/connection.ts';
 import { deadLetters } from './texts/dead-letters.ts';
+import { deliveries } from './texts/deliveries.ts';
 import { find } from './texts/find.ts';
 import { group, groups } from './texts/groups.ts';
 import { hold, holds } from './texts/hold.ts';
@@ -40,6 +41,7 @@ export const T = {
     'platform-groups': 'Platform groups',
     people: 'People',
     activity: 'Activity',
+    deliveries: 'Deliveries',
     'dead-letters': 'Dead-lettered messages',
     connection: 'Connection',
   },
@@ -135,6 +137,7 @@ export const T = {
   person,
   activity,
   deadLetters,
+  deliveries,
   conn,
   settings,
 } as const;

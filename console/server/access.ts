@@ -33,6 +33,8 @@ export const QUERY_ACCESS: Readonly<Record<string, Access | undefined>> = {
   person: VIEW,
   explain: VIEW,
   activity: VIEW,
+  deliveries: VIEW,
+  deliverySurvey: VIEW,
   connection: VIEW,
   sessions: ADMINISTER,
   deadLetters: MESSAGES,

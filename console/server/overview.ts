@@ -26,6 +26,7 @@ import { listAcknowledgements } from './acknowledgements.ts';
 import { createActivity } from './activity.ts';
 import { chartsOf } from './charts.ts';
 import { DECISIONS } from './decided.ts';
+import { surveyDeliveries } from './delivery-survey.ts';
 import { type GroupFilter, groupPage, linesOf } from './group-list.ts';
 import { namedUnmatched, type UnmatchedFilter, unmatchedIn, unmatchedPage } from './pending.ts';
 import { readAllMembers } from './people.ts';
@@ -76,6 +77,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
     ports,
   );
   const activity = shared(createActivity(connection, ports), FRESH_MS, ports);
+  const deliveries = shared(() => surveyDeliveries(connection, ports), NAMES_MS, ports);
   const allMembers = shared(() => readAllMembers(connection, ports), NAMES_MS, ports);
 
   /**
@@ -159,6 +161,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
     holds,
     nameOf: async (group: string): Promise<string | null> =>
       (await current.get()).groups.find(({ ref }) => ref.group === group)?.name ?? null,
+    deliveries: deliveries.get,
     activity: (): Promise<Pick<Activity, 'entries' | 'isCut'>> => activity.get(),
     allMembers: (): Promise<readonly PersonName[]> => allMembers.get(),
     async unmatched(filter: UnmatchedFilter): Promise<UnmatchedPage> {

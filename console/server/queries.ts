@@ -27,6 +27,7 @@ import type {
   Checks,
   ConnectionPage,
   DeadLetters,
+  DeliverySurvey,
   Entry,
   Home,
   PersonPage,
@@ -36,6 +37,7 @@ import { parseSearch } from '../search.ts';
 import { withoutHiddenOwners, withoutMessages } from './access.ts';
 import { matchesFilter } from './activity.ts';
 import type { RequestContext } from './context.ts';
+import { deliveriesPage } from './deliveries.ts';
 import { groupDetail } from './group.ts';
 import { usersOf } from './group-reads.ts';
 import { holdPage } from './hold.ts';
@@ -93,6 +95,8 @@ export const QUERIES: Readonly<Record<string, Query>> = {
     const found = entries.filter((entry) => matchesFilter(entry, filter));
     return { entries: found.slice(from, from + count), found: found.length, isCut };
   },
+  deliveries: deliveriesPage,
+  deliverySurvey: (_, { overview }): Promise<DeliverySurvey> => overview.deliveries(),
   deadLetters: async (_, { connection, ports, session, overview, signal }): Promise<DeadLetters> => {
     const options = { queues: BOTH_QUEUES, limit: DEAD_LETTERS_SHOWN, signal, patienceSeconds: 0 };
     const survey = await session.inSequence(() => surveyDeadLetters(ports, options));

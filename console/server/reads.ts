@@ -5,6 +5,7 @@ import type { RequestContext } from './context.ts';
 /** The queries that are recorded as reads of data of people, by the last part of the path. */
 const READS: Readonly<Record<string, readonly [what: ReadOfPeople['what'], id?: string]>> = {
   activity: ['activity'],
+  deliveries: ['deliveries'],
   deadLetter: ['message', 'id'],
   explain: ['person', 'member'],
   group: ['members'],

@@ -8,8 +8,9 @@ type DeliveriesPorts = Pick<ToolPorts, 'deliveries' | 'clock'>;
 /** Selects deliveries. A delivery must match each field that is set. */
 export interface DeliveryFilter {
   readonly sinceMs?: number | undefined;
-  readonly group?: string | undefined;
-  readonly member?: string | undefined;
+  /** The ids of groups; a delivery must name one of them. */
+  readonly groups?: ReadonlySet<string> | undefined;
+  readonly members?: ReadonlySet<string> | undefined;
   /** An outcome, an HTTP status, or a code. */
   readonly status?: string | undefined;
   /** The kind of a client, or a part of its id. */
@@ -36,11 +37,11 @@ export async function readDeliveries(
   return { deliveries: found.slice(0, filter.limit).toReversed().map(rowOf), complete: !isCut };
 }
 
-function matches(one: Delivery, { group, member, status, client }: DeliveryFilter): boolean {
+function matches(one: Delivery, { groups, members, status, client }: DeliveryFilter): boolean {
   const answers: readonly unknown[] = [one.outcome, String(one.status), one.code];
   return (
-    (group === undefined || one.groups.includes(group)) &&
-    (member === undefined || one.members.includes(member)) &&
+    (groups === undefined || one.groups.some((id) => groups.has(id))) &&
+    (members === undefined || one.members.some((id) => members.has(id))) &&
     (status === undefined || answers.includes(status)) &&
     (client === undefined || one.client.kind === client || one.client.id.includes(client))
   );

@@ -305,6 +305,28 @@ describe('Activity page', () => {
   });
 });
 
+describe('Deliveries page', () => {
+  it('the Deliveries page shows what a source sends within seconds, with the reason of a refusal', async () => {
+    const { page, errors } = await on.open('/deliveries');
+    const shown = page.getByRole('table', { name: 'Deliveries' });
+    await shown.getByText('all members: 4').first().waitFor();
+    await page.getByLabel('Answer').selectOption('Refused');
+    await page.getByText('No deliveries match.').waitFor();
+    await on.send([nativeEvent('group.member.added', { group: {}, members: [] })]);
+    await shown.getByText(/A field of the event is missing/).waitFor();
+    await page.goto(`http://127.0.0.1:${on.port}/c/default/deliveries?group=choir`);
+    await shown.getByText('all members: 4').waitFor();
+    await shown.getByRole('button', { name: 'View details: event' }).last().click();
+    const details = page.getByRole('dialog', { name: 'Details' });
+    await details.getByRole('link', { name: 'Person 0' }).waitFor();
+    await expectAccessible(page);
+    await details.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('link', { name: 'Home' }).click();
+    await page.getByRole('link', { name: /^A field of the event/ }).waitFor();
+    expect(errors).toEqual([]);
+  });
+});
+
 describe('keyboard', () => {
   it('Ctrl-K finds groups, people, actions and settings with the keyboard alone', async () => {
     const { page, errors } = await on.open('/activity');
@@ -410,6 +432,7 @@ const PATHS = [
   '/people',
   '/people/m1',
   '/activity',
+  '/deliveries',
   '/dead-letters',
   '/connection',
 ];

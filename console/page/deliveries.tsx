@@ -1,0 +1,204 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Deliveries as DeliveriesAnswer, Delivery, DeliverySurvey } from '../answers.ts';
+import { duration, number, percent } from './format.ts';
+import { useAnswer } from './net.ts';
+import { Answered, Button, Empty, Facts, Field, Filters, Page, personName, Select, Time } from './parts.tsx';
+import { filterBy, pathTo, query } from './route.ts';
+import { type Column, Table } from './table.tsx';
+import { T } from './texts.ts';
+
+/** The page asks for new deliveries at this interval, so that an administrator sees the effect of a click at once. */
+const ASK_EVERY_MS = 2_000;
+
+export function Deliveries() {
+  const filter = (name: string) => query.value.get(name) ?? '';
+  const [isLive, setLive] = useState(true);
+  const [shown, show] = useState<string | null>(null);
+  const params = Object.fromEntries(
+    ['group', 'member', 'status', 'client', 'span'].map((name) => [name, filter(name) || undefined]),
+  );
+  const loadable = useAnswer<DeliveriesAnswer>('deliveries', params, false);
+  const { reload } = loadable;
+  useEffect(() => {
+    const timer = isLive ? setInterval(() => document.hidden || void reload(), ASK_EVERY_MS) : undefined;
+    return () => clearInterval(timer);
+  }, [isLive, reload]);
+  const details: Column<Delivery> = {
+    title: T.deliveries.details,
+    unseen: true,
+    width: '84px',
+    of: (one) => (
+      <Button kind="quiet" label={T.deliveries.detailsOf(one.request)} onClick={() => show(one.id)}>
+        {T.deliveries.view}
+      </Button>
+    ),
+  };
+  const field = (name: 'group' | 'member' | 'client') => (
+    <Field
+      type="search"
+      label={T.deliveries[name]}
+      value={filter(name)}
+      onInput={(value) => filterBy({ [name]: value })}
+    />
+  );
+  return (
+    <Page
+      title={T.deliveries.title}
+      aside={
+        <Button onClick={() => setLive(!isLive)}>{isLive ? T.deliveries.stop : T.deliveries.start}</Button>
+      }
+    >
+      <Filters>
+        {field('group')}
+        {field('member')}
+        {field('client')}
+        <Select
+          label={T.deliveries.status}
+          value={filter('status')}
+          options={T.deliveries.statuses}
+          onChange={(status) => filterBy({ status })}
+        />
+        <Select
+          label={T.activity.since}
+          value={filter('span')}
+          options={T.activity.spans}
+          onChange={(span) => filterBy({ span })}
+        />
+      </Filters>
+      <section class="card">
+        <Answered loadable={loadable}>
+          {({ deliveries, complete, isAny }) => {
+            const opened = deliveries.find(({ id }) => id === shown);
+            return (
+              <>
+                <p class="muted" role="status">
+                  {T.deliveries.found(deliveries.length)}. {complete ? '' : T.deliveries.cut}
+                </p>
+                {deliveries.length === 0 ? (
+                  <Empty title={isAny ? T.deliveries.none : T.deliveries.empty}>
+                    {isAny ? undefined : T.deliveries.emptyText}
+                  </Empty>
+                ) : (
+                  <Table
+                    label={T.deliveries.title}
+                    columns={[...COLUMNS, details]}
+                    count={deliveries.length}
+                    rowAt={(index) => deliveries[index]}
+                    keyOf={({ id }) => id}
+                  />
+                )}
+                {opened !== undefined && <Details of={opened} close={() => show(null)} />}
+              </>
+            );
+          }}
+        </Answered>
+      </section>
+    </Page>
+  );
+}
+
+const codeText = (code: string): string => T.deadLetters.causes[code] ?? code;
+
+function Answer({ of: { outcome, status } }: { readonly of: Delivery }) {
+  const isProblem = outcome === 'refused' || outcome === 'failed';
+  return (
+    <span class={isProblem ? 'bad-text' : 'muted'}>
+      {T.deliveries.statuses[outcome]} {status}
+    </span>
+  );
+}
+
+/** Returns the reason of a refusal: the meaning of its code, and the message of a SCIM error. */
+const reasonOf = ({ code, detail }: Delivery): string =>
+  [...(code === null ? [] : [codeText(code)]), ...(detail === null ? [] : [detail])].join(': ');
+
+const Group = ({ of: { id, name } }: { readonly of: Delivery['groups'][number] }) => (
+  <a href={pathTo('groups', id)}>{name ?? id}</a>
+);
+
+const COLUMNS: readonly Column<Delivery>[] = [
+  {
+    title: T.deliveries.what,
+    of: (one) => (
+      <span class="who">
+        <span>
+          {one.summary || one.request} {one.groups[0] !== undefined && <Group of={one.groups[0]} />}
+        </span>
+        <small class="muted">{reasonOf(one) || one.people.map(personName).join(', ') || one.request}</small>
+      </span>
+    ),
+  },
+  {
+    title: T.deliveries.client,
+    of: ({ client }) => T.deliveries.clientOf(client.kind, client.id),
+    kind: 'wide',
+    width: '170px',
+  },
+  { title: T.deliveries.answer, of: (one) => <Answer of={one} />, width: '130px', narrowWidth: '92px' },
+  { title: T.activity.time, of: ({ at }) => <Time at={at} />, kind: 'wide', width: '100px' },
+];
+
+const isEmpty = (shown: ComponentChildren): boolean => Array.isArray(shown) && shown.length === 0;
+
+function Details({ of: one, close }: { readonly of: Delivery; readonly close: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  const more = one.named - one.groups.length - one.people.length;
+  const facts: readonly (readonly [string, ComponentChildren])[] = [
+    [T.deliveries.request, one.request],
+    [T.deliveries.what, one.summary],
+    [T.deliveries.answer, <Answer key="a" of={one} />],
+    [T.deliveries.reason, reasonOf(one)],
+    [T.deliveries.client, T.deliveries.clientOf(one.client.kind, one.client.id)],
+    [T.deliveries.filter, one.filter && `${one.filter.attribute} ${one.filter.operator} #${one.filter.hash}`],
+    [T.deliveries.groups, one.groups.map((each) => <Group key={each.id} of={each} />)],
+    [
+      T.deliveries.people,
+      one.people.map((each) => (
+        <a key={each.id} href={pathTo('people', each.id)}>
+          {personName(each)}{' '}
+        </a>
+      )),
+    ],
+    [T.deliveries.more, more > 0 ? number(more) : null],
+    [T.deliveries.size, T.deliveries.bytes(one.bytes)],
+    [T.deliveries.took, duration(one.elapsedMs)],
+    [T.activity.time, <Time key="t" at={one.at} />],
+  ];
+  return (
+    <dialog ref={dialog} aria-label={T.deliveries.details} onClose={close}>
+      <Facts of={facts.filter(([, shown]) => shown !== null && shown !== '' && !isEmpty(shown))} />
+      <div class="actions end">
+        <Button onClick={() => dialog.current?.close()}>{T.close}</Button>
+      </div>
+    </dialog>
+  );
+}
+
+/** The last delivery, and the share of the refused deliveries of the last day, by reason. */
+export function Survey() {
+  const loadable = useAnswer<DeliverySurvey>('deliverySurvey');
+  return (
+    <Answered loadable={loadable}>
+      {({ lastAt, received, refused, reasons }) => (
+        <>
+          <p>
+            {T.deliveries.last} <Time at={lastAt} />.{' '}
+            {received > 0 &&
+              T.deliveries.refused(number(refused), number(received), percent(refused / received))}
+          </p>
+          <ul class="list">
+            {reasons.map(({ code, count }) => (
+              <li key={code}>
+                <a href={pathTo('deliveries', '', { status: code })}>
+                  {codeText(code)} · {number(count)}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Answered>
+  );
+}

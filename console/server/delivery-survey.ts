@@ -1,0 +1,31 @@
+import type { ConnectionName } from '../../shared/domain/ids.ts';
+import { readDeliveries } from '../../shared/operate/deliveries.ts';
+import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
+import type { DeliverySurvey } from '../answers.ts';
+
+const DAY_MS = 86_400_000;
+const MAX_SURVEYED = 1_000;
+
+/** Returns the time of the last delivery, and the refused deliveries of the last day by status or code. */
+export async function surveyDeliveries(
+  connection: ConnectionName,
+  ports: ToolPorts,
+): Promise<DeliverySurvey> {
+  const sinceMs = ports.clock() - DAY_MS;
+  const [{ deliveries }, newest] = await Promise.all([
+    readDeliveries(connection, { sinceMs, limit: MAX_SURVEYED }, ports),
+    readDeliveries(connection, { limit: 1 }, ports),
+  ]);
+  const refused = deliveries.filter(({ outcome }) => outcome === 'refused');
+  const counts = new Map<string, number>();
+  for (const { code, status } of refused) {
+    const reason = code ?? String(status);
+    counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  }
+  return {
+    lastAt: newest.deliveries[0]?.at ?? null,
+    received: deliveries.length,
+    refused: refused.length,
+    reasons: [...counts].map(([code, count]) => ({ code, count })).sort((a, b) => b.count - a.count),
+  };
+}
