@@ -7,9 +7,8 @@ import { LocalFile } from '../local/local-file.ts';
 import { openBrowser } from '../test/console/support/browser.ts';
 
 /**
- * Takes the screenshots of docs/console.md from the example company on the local stack (`npm run docs:pictures`). The
- * company has one example of each problem that an operator may see. With --all, the script also takes each page at
- * widths of 390 and 1,280 pixels, in light and dark colours.
+ * Takes the screenshots of docs/console.md from the example company on the local stack (`npm run docs:pictures`). With
+ * --all, the script also takes each page at widths of 390 and 1,280 pixels, in light and dark colours.
  */
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -18,7 +17,7 @@ const isAll = process.argv.includes('--all');
 const TARGET = join(ROOT, isAll ? '.groupsync/pictures/shown' : 'docs/pictures');
 
 const GROUP = '00g7acme574';
-const PERSON = '00u7acme0002';
+const PERSON = '00u7acme0020';
 const PAGES = {
   home: '',
   ...(isAll && { holds: '/holds', people: '/people' }),
@@ -46,42 +45,6 @@ async function send(file: LocalFile, bodies: readonly string[]): Promise<void> {
   const Entries = bodies.map((MessageBody, n) => ({ Id: String(n), MessageBody }));
   await sqs.send(new SendMessageBatchCommand({ QueueUrl: file.eventsQueueUrl, Entries }));
   sqs.destroy();
-}
-
-/**
- * Sends a snapshot that removes most members of a group, members without a match, and invalid messages. Also removes
- * members of a group on the platform.
- */
-async function sendEvents(file: LocalFile): Promise<void> {
-  const people = readFileSync(join(ROOT, 'examples/company.events.jsonl'), 'utf8')
-    .split('\n')
-    .filter((line) => line.includes('directory.group.member.added') && line.includes(GROUP))
-    .slice(-3)
-    .flatMap((line) => JSON.parse(line).data.members);
-  const unmatched = ['Ines Okafor', 'Tomás Lindqvist'].map((name, n) => ({
-    id: `00u7acme9${n}1`,
-    name,
-    email: `${name.toLowerCase().replaceAll(' ', '.')}@contractor.example`,
-  }));
-  const bodies = [
-    event('group.snapshot', { group: { id: GROUP, name: 'Acme choir' }, members: people }),
-    event('group.member.added', { group: { id: '00g7acme452' }, members: unmatched }),
-    ...['00g7acme442', '00g7acme485'].map((id) =>
-      event('group.member.added', { group: { id }, members: [{ mail: 'no.id@acme.example' }] }),
-    ),
-    '{"specversion": "1.0", "type": "directory.group.upserted"',
-  ];
-  await send(file, bodies);
-  const { companies } = (await (await fetch(`${file.platform}/_simulator/state`)).json()) as {
-    companies: { groups: { id: string; name: string; users: string[] }[] }[];
-  };
-  const edited = companies[0]?.groups.find(({ name }) => name === 'Berlin office');
-  const body = JSON.stringify({ users: edited?.users.slice(2), initiator: 'ROLE' });
-  await fetch(`${file.platform}/_simulator/groups/${edited?.id}`, {
-    method: 'POST',
-    body,
-    headers: JSON_TYPE,
-  });
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -136,19 +99,15 @@ mkdirSync(FOLDER, { recursive: true });
 mkdirSync(TARGET, { recursive: true });
 const localFile = join(FOLDER, 'local.json');
 const start = ['--import', 'tsx', 'local/start.ts', '--local-file', localFile, '--no-console'];
-const stack = await started(
-  [...start, '--reconcile-every', '5', '--setting', 'guard.maxRemovedCount=40'],
-  /Ctrl-C/,
-);
+const stack = await started(start, /Ctrl-C/);
 const file = LocalFile.parse(JSON.parse(readFileSync(localFile, 'utf8')));
 const page = await started(
   ['cli/groupsync.mjs', '--local-file', relative(ROOT, localFile), 'console', '--no-open'],
   ADDRESS,
 );
 const [url = ''] = ADDRESS.exec(page.output) ?? [];
-await sendEvents(file);
 await makeUnmanaged(file);
-await new Promise((resolve) => setTimeout(resolve, 20_000));
+await new Promise((resolve) => setTimeout(resolve, 5_000));
 const browser = await openBrowser();
 const sizes = isAll ? [390, 1_280] : [1_280];
 for (const width of sizes) {

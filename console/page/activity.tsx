@@ -1,15 +1,18 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Activity as ActivityAnswer, Entry } from '../answers.ts';
-import { actionText, actorText, changeText, EntryLine, outcomeText } from './entries.tsx';
+import { EntryLine } from './entries.tsx';
 import { csv, download } from './format.ts';
 import { get } from './net.ts';
 import { Button, Chevron, Empty, Failure, Field, Filters, Page, personName, Select, Time } from './parts.tsx';
-import { filterBy, pathTo, query } from './route.ts';
+import { filterBy, query } from './route.ts';
+import { actionText, actorText, changeText, outcomeText, Sentence } from './sentence.tsx';
 import { type Column, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';
 
 const MAX_EXPORTED = 10_000;
 const MINUTE_MS = 60_000;
+/** On narrower screens, a sentence needs more lines. */
+const NARROW_PX = 640;
 
 export function Activity() {
   const filter = (name: string) => query.value.get(name) ?? '';
@@ -76,6 +79,7 @@ export function Activity() {
             rowAt={(index) => rowAt(index) as Entry | undefined}
             keyOf={({ at, action, group, version }) => `${at} ${action} ${group} ${version}`}
             onShow={onShow}
+            rowHeight={innerWidth < NARROW_PX ? 96 : 56}
           />
         )}
       </section>
@@ -123,19 +127,9 @@ const COLUMNS: readonly Column<Entry>[] = [
   {
     title: T.activity.what,
     of: (entry) => (
-      <span class="who">
-        <span>
-          {entry.group === null ? (
-            T.activity.connection
-          ) : (
-            <a href={pathTo('groups', entry.group)}>{entry.groupName ?? entry.group}</a>
-          )}{' '}
-          {actionText(entry.action)}
-        </span>
-        <small class="muted">
-          {entry.changes.map((change) => changeText(change, entry)).join(', ') || entry.cause}
-        </small>
-      </span>
+      <p class="sentence">
+        <Sentence entry={entry} />
+      </p>
     ),
   },
   { title: T.activity.actor, of: (entry) => actorText(entry), kind: 'wide', width: '150px' },
@@ -147,7 +141,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     kind: 'wide',
     width: '130px',
   },
-  { title: T.activity.time, of: ({ at }) => <Time at={at} />, width: '100px', narrowWidth: '84px' },
+  { title: T.activity.time, of: ({ at }) => <Time at={at} />, width: '100px', narrowWidth: '96px' },
 ];
 
 function Details({ entry, close }: { readonly entry: Entry; readonly close: () => void }) {

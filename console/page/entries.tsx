@@ -1,36 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Entry } from '../answers.ts';
 import { exact } from './format.ts';
-import { Chevron, Empty, Facts, personName, Reason, Time, Toggle } from './parts.tsx';
-import { pathTo } from './route.ts';
+import { Chevron, Empty, Facts, Reason, Time, Toggle } from './parts.tsx';
+import { actionText, actorText, changeText, outcomeText, Sentence } from './sentence.tsx';
 import { T } from './texts.ts';
-
-export const actionText = (action: string): string =>
-  T.activity.actions[action] ?? action.replaceAll('_', ' ');
-export const outcomeText = (outcome: string): string => T.activity.outcomes[outcome] ?? outcome;
-
-export function actorText({ actor }: Entry): string {
-  if (actor.kind === 'groupsync') return T.activity.groupsync;
-  return actor.name ?? (actor.id || T.activity.someone);
-}
-
-export function changeText(
-  { kind, member, before, after }: Entry['changes'][number],
-  { people }: Entry,
-): string {
-  const id = member ?? after ?? before ?? '';
-  const known = Object.hasOwn(people, id) ? people[id] : undefined;
-  const who = known === undefined ? id : personName(known);
-  const kindText = T.activity.kinds[kind]?.(who);
-  if (kindText !== undefined) return kindText;
-  return before !== null && after !== null
-    ? `${short(before)} → ${short(after)}`
-    : short(after ?? before ?? '');
-}
-
-const LONGEST = 80;
-const short = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
-const SHOWN = 3;
 
 interface EntriesProps {
   readonly of: readonly Entry[];
@@ -55,39 +28,27 @@ interface EntryProps {
   readonly open?: boolean;
 }
 
-/** One line per entry. Ids, the version and all changes are behind Details. */
+/** One sentence per entry. Ids, the version and all changes are behind Details. */
 export function EntryLine({ entry, group = true, open = false }: EntryProps) {
   const [isOpen, setOpen] = useState(open);
-  const { at, action, outcome } = entry;
-  const what = actionText(action);
+  const { at, action, actor, groupName } = entry;
   return (
-    <li class={`entry by-${entry.actor.kind}`}>
+    <li class={`entry by-${actor.kind}`}>
       <Time at={at} />
-      <p class={isOpen ? '' : 'one-line'}>
-        {group && entry.group !== null && (
-          <a href={pathTo('groups', entry.group)}>{entry.groupName ?? entry.group}</a>
-        )}
-        {group && entry.group === null && <span>{T.activity.connection}</span>} {what}
-        {!isOpen && <span class="muted"> {summaryOf(entry)}</span>}
+      <p>
+        <Sentence entry={entry} isNamed={group} />
       </p>
-      <span class="muted actor">
-        {actorText(entry)}
-        {outcome === 'rejected' && <span class="bad-text"> · {outcomeText(outcome)}</span>}
-      </span>
-      <Toggle isOpen={isOpen} set={setOpen} isQuiet label={T.activity.detailsOf(what, entry.groupName ?? '')}>
+      <Toggle
+        isOpen={isOpen}
+        set={setOpen}
+        isQuiet
+        label={T.activity.detailsOf(actionText(action), groupName ?? '')}
+      >
         <Chevron />
       </Toggle>
       {isOpen && <EntryDetails entry={entry} />}
     </li>
   );
-}
-
-/** The first changes of an entry, and the number of changes that are not shown. */
-function summaryOf(entry: Entry): string {
-  const { changes, changeCount } = entry;
-  const shown = changes.slice(0, SHOWN).map((change) => changeText(change, entry));
-  const more = changeCount - shown.length;
-  return [...shown, ...(more > 0 ? [T.activity.more(more)] : [])].join(', ');
 }
 
 function EntryDetails({ entry }: { readonly entry: Entry }) {
@@ -104,6 +65,7 @@ function EntryDetails({ entry }: { readonly entry: Entry }) {
       </p>
       <Facts
         of={[
+          [T.activity.actor, actorText(entry)],
           [T.activity.outcome, outcomeText(outcome)],
           [T.activity.cause, <Reason key="cause">{cause}</Reason>],
           [T.activity.version, version],

@@ -25,10 +25,10 @@ export async function groupDetail(ref: GroupRef, context: RequestContext): Promi
   if (status === undefined) throw new NotFound(`there is no group ${ref.group}`);
   const members = known
     .filter(({ isWanted, user }) => isWanted || users.has(user ?? ''))
-    .map(({ register, state, user, isWanted }) => ({
-      ...nameOf(register.member, state),
-      department: departmentOf(state),
-      since: sinceOf(register),
+    .map(({ register, state: person, user, isWanted }) => ({
+      ...nameOf(register.member, person),
+      department: departmentOf(person),
+      since: sinceOf({ register, isWanted }, state),
       source: readStamp(register.stamp)?.source ?? null,
       directory: isWanted,
       pending: isWanted ? (register.pending?.cause ?? null) : null,

@@ -2,7 +2,7 @@ import pMap from 'p-map';
 import { groupFloor, memberCounts } from '../../shared/domain/group.ts';
 import type { GroupState, StoredMember } from '../../shared/domain/group-state.ts';
 import { type ConnectionName, type MemberId, memberId } from '../../shared/domain/ids.ts';
-import { STAMP_ZERO, stampTimeMs } from '../../shared/domain/stamp.ts';
+import { laterStamp, STAMP_ZERO, stampTimeMs } from '../../shared/domain/stamp.ts';
 import { registersIn } from '../../shared/operate/groups-of-member.ts';
 import { instant } from '../../shared/operate/status.ts';
 import { personsBoundTo } from '../../shared/sync/match/resolve.ts';
@@ -29,8 +29,15 @@ export const nameOf = (id: string, state: UserState | undefined): PersonName => 
 export const departmentOf = (state: UserState | undefined): string | null =>
   state?.attributes.get('department')?.value || null;
 
-/** Returns the time of the latest event about a membership. */
-export const sinceOf = ({ stamp }: StoredMember): string | null => instant(stampTimeMs(stamp));
+/** Returns the time of the latest event about a membership, such as a list of the group without the member. */
+export function sinceOf(
+  { register, isWanted }: Pick<KnownMember, 'register' | 'isWanted'>,
+  { registers }: Pick<GroupState, 'registers'>,
+): string | null {
+  const { value, stamp } = register;
+  const isEnded = value === 'present' && !isWanted;
+  return instant(stampTimeMs(isEnded ? laterStamp(stamp, groupFloor(registers)) : stamp));
+}
 
 export async function namesOf(
   connection: ConnectionName,

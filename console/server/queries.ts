@@ -193,7 +193,7 @@ async function personGroup(
     directory: isWanted,
     platform: (await usersOf(state, context)).has(known?.user ?? ''),
     pending: isWanted ? (known?.register.pending?.cause ?? null) : null,
-    since: known === undefined ? null : sinceOf(known.register),
+    since: known === undefined ? null : sinceOf(known, state),
   };
 }
 

@@ -47,10 +47,10 @@ describe('Home page', () => {
     await page.getByRole('link', { name: /Review removals.*7 people would leave Engineering/ }).click();
     await page.getByRole('heading', { name: 'Hold of Engineering' }).waitFor();
     await page.getByText('7 of 10 people would be removed from Engineering on the platform.').waitFor();
-    await page.getByText('The directory sent a list of the group without 7 people.').waitFor();
+    await page.getByText('7 people: a later snapshot of the group does not list them.').waitFor();
     const leaving = page.getByRole('table', { name: 'Would be removed' });
     await leaving.getByText('Person 9', { exact: true }).waitFor();
-    expect(await leaving.getByText('list of the group').count()).toBe(0);
+    expect(await leaving.getByText('later snapshot').count()).toBe(0);
     await page.getByRole('checkbox', { name: 'Select Person 9' }).check();
     await page.getByRole('button', { name: 'Reject 1 removal' }).waitFor();
     await page.getByRole('button', { name: 'Approve 1 removal' }).click();
@@ -60,7 +60,7 @@ describe('Home page', () => {
     await page.getByText('6 of 9 people would be removed from Engineering on the platform.').waitFor();
     await expect.poll(() => on.platformUsers('Engineering')).toEqual(platformIds(0, 9));
     await page.setViewportSize({ width: 390, height: 800 });
-    await page.getByText('The directory sent a list of the group without 6 people.').waitFor();
+    await page.getByText('6 people: a later snapshot of the group does not list them.').waitFor();
     await page.getByRole('searchbox').fill('PÉRSON 8');
     await page.getByRole('checkbox', { name: 'Select all 1 person' }).check();
     await page.getByText('1 of 6 people selected').waitFor();
@@ -90,7 +90,10 @@ describe('Home page', () => {
     await page.getByText('No removals are held.').waitFor();
     await page.getByRole('link', { name: 'Home' }).click();
     await page.getByRole('heading', { name: 'All 3 groups are in sync.' }).waitFor();
-    await page.getByText('approved a hold').first().waitFor();
+    await page
+      .getByText(/left Engineering: .*, approved by local:ada \(the team was dissolved\)$/)
+      .first()
+      .waitFor();
     expect(errors).toEqual([]);
   });
 
@@ -154,7 +157,7 @@ describe('Groups page', () => {
     await eventually(async () => (await on.platformUsers('Choir')).includes('u7'));
     await page.getByText('The directory and the platform have the same members.').waitFor();
     await page.getByRole('link', { name: /^History/ }).click();
-    await page.getByText('created on the platform').waitFor();
+    await page.getByText(/^This group was created on the platform with 4 members: /).waitFor();
     await page.getByRole('link', { name: 'Settings' }).click();
     await page.getByText('Limits of removals').waitFor();
     expect(page.url()).toContain('tab=settings');
@@ -282,7 +285,7 @@ describe('People page', () => {
     await page.getByRole('button', { name: 'Explain Choir' }).focus();
     await page.keyboard.press('Enter');
     await page.getByText('Member of the group.').waitFor();
-    await page.getByText('lost members on the platform').waitFor();
+    await page.getByText(/removed Person 1 from Choir/).waitFor();
     await expectAccessible(page);
     expect(errors).toEqual([]);
   });
@@ -295,12 +298,12 @@ describe('Activity page', () => {
     await search.fill('action:resume');
     await page.getByText(/^\d+ entr/).waitFor();
     expect(page.url()).toContain('text=action%3Aresume');
-    await expect.poll(() => page.getByText('changed on the platform').count()).toBe(0);
+    await expect.poll(() => page.getByText(/joined/).count()).toBe(0);
     await search.fill('group:CHESS');
     await on.send([nativeEvent('group.member.added', { group: { id: 'g3' }, members: [named(11)] })]);
-    await page.getByText('+ Person 11').waitFor();
+    await page.getByText(/^Person 11 joined /).waitFor();
     await search.fill('group:choir action:drift');
-    await page.getByText('− Person 1', { exact: true }).waitFor();
+    await page.getByText(/removed Person 1 from Choir · reverted$/).waitFor();
     expect(errors).toEqual([]);
   });
 });
