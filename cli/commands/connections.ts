@@ -220,7 +220,7 @@ async function previewChange(context: Context, plan: SettingsPlan, changes: read
   const effects = await effectOn(context, refs, planning);
   if (effects === undefined || refs.length === 0) return;
   const changed = `${effects.length} of ${plural(refs.length, 'group')} would change`;
-  for (const line of await effectLines(context, effects)) out.note(line);
+  for (const line of await effectLines(context, effects, name)) out.note(line);
   out.note(`after this change ${changed}: ${effectText(sumOf(effects))}`);
 }
 

@@ -160,10 +160,13 @@ export function effectText({ added, removed, held, dropped }: Omit<PlanEffect, '
 }
 
 /** Returns the lines that list the first groups, and their members, that a change affects. */
-export async function effectLines(context: Context, effects: readonly GroupEffect[]) {
-  const { connection } = context;
+export async function effectLines(
+  context: Context,
+  effects: readonly GroupEffect[],
+  connection = context.connection,
+) {
   const ports = await context.ports();
-  const names = await context.names({ groups: effects.map(({ group }) => group) });
+  const names = await context.names({ groups: effects.map(({ group }) => group) }, connection);
   const lines = effects
     .slice(0, SHOWN)
     .map(async (effect) => [

@@ -159,6 +159,8 @@ describe('preview of a setting', () => {
     expect((await set('includeStates=["HIRED"]')).stderr).toMatch(
       /Group g \(g\): .*\n {2}waits: ann@acme.test/,
     );
+    const other = ['--connection', 'other', 'connections', 'set', 'default', 'includeStates=["HIRED"]'];
+    expect((await runCli(other, { ports })).stderr).toMatch(/Group g \(g\): .*\n {2}waits: ann@acme.test/);
     expect((await set('groups.exclude=["g"]')).stderr).toContain(
       'after this change 1 of 2 groups would change: 0 added, 0 removed, 0 held; 1 planned change would not be made',
     );
