@@ -20,7 +20,7 @@ const HALF_MS = 30_000;
 const STOP_MS = 51_000;
 const MAX_BYTES = 1_048_576;
 
-const SETTINGS = { match: ['email=workEmail'], includeStates: [] };
+const SETTINGS = { match: ['email=workEmail'], includeStates: [], people: { exclude: [] } };
 const CONNECTION = { name: connectionName('default'), settings: SETTINGS } as never;
 
 /**
