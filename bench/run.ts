@@ -12,6 +12,9 @@ import { weekFigure } from './figures/week.ts';
 import { describeMachine } from './machine.ts';
 import { runAlone } from './run-alone.ts';
 
+// The reader of the output may close the pipe (`| head`).
+process.stdout.on('error', () => process.exit());
+
 const FIGURES: readonly Figure[] = [
   callsFigure,
   latencyFigure,

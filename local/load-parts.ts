@@ -30,6 +30,7 @@ export async function loadParts(): Promise<StackParts> {
       await ports.connections.save({
         ...connection,
         observing: known?.observing ?? false,
+        connectedMs: known?.connectedMs ?? ports.clock(),
         blocks: known?.blocks ?? [],
       });
     },

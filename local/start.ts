@@ -9,6 +9,9 @@ import { UsageError } from './usage.ts';
 const FORCED_EXIT_MS = 4500;
 const REPEATED_SIGNAL_MS = 1000;
 
+// If the reader of the output closes the pipe (`| head`), the stack stops as after SIGTERM.
+process.stdout.on('error', () => process.kill(process.pid, 'SIGTERM'));
+
 process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
   const isUsage = error instanceof UsageError;
   const reason = error instanceof Error ? error.message : String(error);

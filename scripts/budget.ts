@@ -4,6 +4,9 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 
+// The reader of the output may close the pipe (`| head`).
+process.stdout.on('error', () => process.exit());
+
 /** The size limits of the project. A commit that raises a limit must give the reason. */
 const Budget = z.strictObject({
   /** Lines of code, per group of folders. */

@@ -89,7 +89,9 @@ const ClientSecret = z.object({
   prefix: text.describe('Prefix of the secret, as in the list.'),
   connection: text,
   expiresAt: nullable(instant),
-  previousEndAt: nullable(instant).describe('When earlier secrets expire; null for a new client.'),
+  previousEndAt: nullable(instant).describe(
+    'When earlier secrets expire; null for a new client, or if a second person must first confirm.',
+  ),
   tokenUrl: nullable(text).describe('The URL at which the client gets access tokens; null if unknown.'),
   url: nullable(text).describe('Base URL; null without a SCIM server, or if unknown.'),
 });

@@ -34,6 +34,9 @@ const USAGE = `npm run simulate -- [options]
   --all            fails for the violations in known.json too
   --jobs N         the number of processes (default: one per core)`;
 
+// The reader of the output may close the pipe (`| head`).
+process.stdout.on('error', () => process.exit());
+
 const SHRINK_RUNS = 80;
 /** The number of runs after which the search for a seeded bug fails. */
 const SEEDED_BUG_RUNS = 500;

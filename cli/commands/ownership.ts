@@ -152,7 +152,7 @@ export function formatAdoption(outcome: AdoptOutcome, { group }: GroupRef): stri
     case 'not_on_platform':
       return 'not adopted: the platform has no such group';
     case 'busy':
-      return 'not adopted: a write of the group was in flight; run the command again';
+      return 'not adopted: a write of the group is in progress, or the platform does not show it yet; run the command again in a minute';
   }
 }
 

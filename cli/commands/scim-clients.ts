@@ -76,9 +76,9 @@ async function rotate(
   if (previousMs === 0 && !(await context.confirm(question))) return EXIT.failed;
   const { ports: tool } = await context.connected();
   const nowMs = tool.clock();
-  const rotation = { expiresMs: endOf(expires, nowMs), previousEndMs: nowMs + previousMs };
+  const rotation = { expiresMs: endOf(expires, nowMs), previousForMs: previousMs };
   const made = await renewClient(context.connection, id, rotation, tool);
-  return showSecret(made, rotation.previousEndMs, context);
+  return showSecret(made, made.kept.isRequested ? undefined : nowMs + previousMs, context);
 }
 
 async function showSecret(

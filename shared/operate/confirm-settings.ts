@@ -6,6 +6,7 @@ import type { ConnectionName } from '../domain/ids.ts';
 import type { WakePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { DecidedRequests } from '../sync/ports/decisions.ts';
+import { confirmToken } from '../sync/scim/clients.ts';
 import { replanAll } from '../sync/wake.ts';
 import { type Action, doRecorded, type JournalPorts, journalOf } from './journal.ts';
 import { Refused } from './refused.ts';
@@ -60,7 +61,7 @@ export async function decideRequests(
   const replace = async () => {
     // After a crash, the request is still open, and its decision can be repeated.
     for (const prefix of ofTokens.map(({ value }) => String(value))) {
-      if (isConfirmed) await ports.tokens.confirm(name, prefix, caller);
+      if (isConfirmed) await confirmToken(name, prefix, caller, ports);
       else await ports.tokens.revoke(name, prefix, ports.clock());
     }
     return ports.connections.replace(after, before);

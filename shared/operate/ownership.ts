@@ -1,7 +1,8 @@
 import { hasDeparted } from '../domain/group.ts';
+import { type GroupState, READS_BEHIND_MS } from '../domain/group-state.ts';
 import { type GroupRef, intentId, type PlatformGroupId } from '../domain/ids.ts';
 import type { ObservedGroup } from '../domain/view.ts';
-import { viewOf } from '../plan/external-change.ts';
+import { shows, viewOf } from '../plan/external-change.ts';
 import { withAdoption } from '../plan/marks.ts';
 import { readPreviousLink } from '../sync/apply/adopt.ts';
 import { claimGroup } from '../sync/claim-group.ts';
@@ -13,7 +14,7 @@ import { doRecorded, type JournalPorts } from './journal.ts';
 
 type OwnershipPorts = JournalPorts &
   Pick<WakePorts, 'applyQueue' | 'coalesceMs'> &
-  Pick<ToolPorts, 'groups' | 'claims' | 'connections' | 'platforms'>;
+  Pick<ToolPorts, 'groups' | 'claims' | 'connections' | 'platforms' | 'createSettleMs'>;
 
 export type AdoptOutcome =
   /** The group is linked. Apply is woken and sends the whole group. `observed` is the earlier content of the group. */
@@ -25,7 +26,7 @@ export type AdoptOutcome =
   /** Another directory group owns the platform group. The connection of that group still exists. */
   | { readonly kind: 'owned'; readonly owner: GroupRef }
   | { readonly kind: 'not_on_platform' }
-  /** A write of the group is in progress or has just changed the group. The operator can try again. */
+  /** A write of the group is in progress, or may be missing in the read of the group. The operator can try again. */
   | { readonly kind: 'busy' };
 
 /**
@@ -61,6 +62,10 @@ export async function adoptGroup(
     seen.link === undefined
       ? await readPreviousLink(seen, platformId, { connection, ports })
       : await ports.groups.readView(ref, seen.link.view);
+  if (isWrittenLately(seen, platformId, ports) && (base === undefined || !shows(observed, base))) {
+    await endClaim({ ...seen, releasedPlatformId: platformId }, company, ports);
+    return { kind: 'busy' };
+  }
   const viewId = intentId(ports.newId());
   const view = await ports.groups.prepareView(seen, viewId, withAdoption(viewOf(observed, base)));
   const link = { id: platformId, version: observed.version, view };
@@ -79,6 +84,16 @@ export async function adoptGroup(
   await ports.claims.claim(company, platformId, ref);
   await ports.applyQueue.wake([ref]);
   return { kind: 'adopted', observed };
+}
+
+/** Whether a read may show the platform group from before groupsync's last write of it. */
+function isWrittenLately(
+  { link, previousLink, lastWriteAtMs = 0 }: GroupState,
+  platformId: PlatformGroupId,
+  { clock, createSettleMs }: OwnershipPorts,
+): boolean {
+  const isOwn = (link?.id ?? previousLink?.platformId) === platformId;
+  return isOwn && clock() < lastWriteAtMs + Math.min(READS_BEHIND_MS, createSettleMs);
 }
 
 /**

@@ -118,7 +118,7 @@ export async function renewClient(
       `connection ${connection} has ${what} ${id}; create one: groupsync scim client create`,
     );
   }
-  const reason = `${untilText(rotation.expiresMs)}; earlier secrets expire by ${new Date(rotation.previousEndMs).toISOString()}`;
+  const reason = `${untilText(rotation.expiresMs)}; earlier secrets expire ${rotation.previousForMs / 60_000} minutes after it becomes valid`;
   return makeAsCaller(
     connection,
     { action: 'scim_client_rotate', kind: 'rotate_client', before: id, reason },

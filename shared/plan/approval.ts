@@ -1,5 +1,6 @@
 import { mayRemoveBy, mayRemoveBySetting } from '../contract/operator-actions.ts';
 import type { Source } from '../domain/source.ts';
+import { MAX_AHEAD_MS } from '../domain/stamp.ts';
 
 /** The cause of a held removal: an event, or `no_event` if no event explains the removal or its sender is unknown. */
 export type HeldCause =
@@ -33,7 +34,8 @@ export interface EarlierAction {
  *     event                | no: only its sender counts | of the reader, or after event   | after the event
  *
  * An action after the event counts, because the event did not remove the user before. Example: the directory removed a
- * user a year ago, and an operator now adopts a platform group that has the user.
+ * user a year ago, and an operator now adopts a platform group that has the user. An event may arrive up to
+ * `MAX_AHEAD_MS` before its time, so an action within this time before the event counts as an action after the event.
  */
 export function authorsOf(
   causes: readonly HeldCause[],
@@ -53,6 +55,6 @@ function mayHaveCaused({ action, atMs, keys }: EarlierAction, cause: HeldCause):
     if (how === 'no') return false;
     if (cause.kind === 'no_event') return true;
     if (how === 'event') return false;
-    return (how === 'source' && cause.source === 'directory') || atMs > cause.atMs;
+    return (how === 'source' && cause.source === 'directory') || atMs > cause.atMs - MAX_AHEAD_MS;
   });
 }

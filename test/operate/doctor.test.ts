@@ -317,7 +317,7 @@ describe('groupsync doctor', () => {
       async ({ ports, connection }) => ports.connections.save({ ...connection, observing: true }),
     ],
     [
-      /^default: activity feed: not read yet fix: wait five minutes after a deployment, or run: groupsync reconcile$/,
+      /^default: activity feed: not read yet fix: check the schedule of the feed, and read it now: groupsync reconcile$/,
       async ({ table, connection }) => table.delete(feedKey(connection.name)),
     ],
     [
@@ -491,6 +491,16 @@ describe('groupsync doctor', () => {
         fix: null,
       });
     });
+  });
+
+  it('doctor expects the first read of the activity feed 15 minutes after the connection was made', async () => {
+    const { ask, clock, connection, ports, table } = await soundWorld();
+    await table.delete(feedKey(connection.name));
+    await ports.connections.save({ ...connection, connectedMs: clock.ms });
+    const feed = async () => (await ask()).checks.find(({ name }) => name === 'default: activity feed');
+    expect(await feed()).toMatchObject({ ok: true, detail: 'not read yet; not yet due' });
+    clock.ms += 15 * 60_000 + 1;
+    expect(await feed()).toMatchObject({ ok: false, detail: 'not read yet' });
   });
 
   it('doctor reports a hold that waits for a decision as a problem, and does not report a rejected hold', async () => {

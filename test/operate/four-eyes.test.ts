@@ -12,7 +12,7 @@ import { journalOf, recordAction } from '../../shared/operate/journal.ts';
 import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
-import { issueClient, issueToken } from '../../shared/operate/scim-tokens.ts';
+import { issueClient, issueToken, renewClient } from '../../shared/operate/scim-tokens.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { changeSettings, planSettings, removeConnection } from '../../shared/operate/settings.ts';
 import { createHealthStore } from '../../shared/store/connection-states.ts';
@@ -305,7 +305,7 @@ describe('earlier action as the cause of a hold', () => {
   it('under four eyes, operators may approve removals by the directory after their own actions', async () => {
     const { approve, deliver, set, world } = await members();
     await set('ann', 'includeStates', ['ACTIVE', 'HIRED']);
-    world.advance(60_000);
+    world.advance(5 * 60_000);
     await deliver({ take: EVERYBODY.slice(1), from: 'g' });
     expect(await approve('ann')).toMatchObject({ kind: 'decided' });
   });
@@ -365,6 +365,29 @@ describe('earlier action as the cause of a hold', () => {
       });
     },
   );
+
+  it('under four eyes, the earlier secret of a client expires only after another person confirmed the rotation', async () => {
+    const { as, decide, world } = await members();
+    const hex = ['1', '2', '3', '4', '5', '6'];
+    const randomHex = (bytes: number) => (hex.pop() ?? '').padStart(2 * bytes, '0');
+    const ports = (by: string) => ({ ...(as(by) as typeof world.toolPorts), randomHex });
+    const { client = '' } = (await issueClient(CONNECTION, undefined, ports('console:dee'))).kept;
+    const states = async () => (await listTokens(CONNECTION, ports('x'))).map(({ state }) => state);
+    for (const isConfirmed of [false, true]) {
+      await renewClient(CONNECTION, client, { expiresMs: undefined, previousForMs: DAY_MS }, ports('ann'));
+      world.advance(2 * DAY_MS);
+      expect([...(await states())].sort()).toEqual([
+        'active',
+        'requested',
+        ...(isConfirmed ? ['revoked'] : []),
+      ]);
+      await decide('bob', isConfirmed);
+    }
+    world.advance(DAY_MS - 1);
+    expect((await states()).filter((state) => state === 'active')).toHaveLength(2);
+    world.advance(1);
+    expect([...(await states())].sort()).toEqual(['active', 'expired', 'revoked']);
+  });
 
   // The new source lists only two of the four members, so the takeover is the cause of the other removals.
   it('under four eyes, the operator who took a group over cannot approve the removals', async () => {

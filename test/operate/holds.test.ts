@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OperatorAction } from '../../shared/contract/operator-actions.ts';
 import { platformUserId } from '../../shared/domain/ids.ts';
+import { MAX_AHEAD_MS } from '../../shared/domain/stamp.ts';
 import { blockPerson, unblockPerson } from '../../shared/operate/block.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { readHeldRemovals } from '../../shared/operate/held-members.ts';
@@ -839,13 +840,13 @@ describe('four eyes', () => {
       const [action = '', ...keys] = done.split(' ');
       const isAuthor = (atMs: number) => authorsOf([cause], [{ action, by: 'ann', atMs, keys }]).has('ann');
       const [before, after] = { yes: [true, true], after: [false, true], no: [false, false] }[expected];
-      expect([isAuthor(AT_MS - 1), isAuthor(AT_MS + 1)]).toEqual([before, after]);
+      expect([isAuthor(AT_MS - MAX_AHEAD_MS), isAuthor(AT_MS - MAX_AHEAD_MS + 1)]).toEqual([before, after]);
     },
   );
 
   it('a hold has the senders of its events and the authors of its other removals as authors', () => {
     const sent = { kind: 'event', source: 'events', atMs: AT_MS, by: 'bob' } as const;
-    const set = { action: 'rebind', by: 'ann', atMs: 0, keys: [] };
+    const set = { action: 'rebind', by: 'ann', atMs: AT_MS - MAX_AHEAD_MS, keys: [] };
     expect([...authorsOf([sent], [set])]).toEqual(['bob']);
     expect([...authorsOf([sent, { kind: 'no_event' }], [set])]).toEqual(['bob', 'ann']);
   });

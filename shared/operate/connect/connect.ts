@@ -56,7 +56,8 @@ export const keptFor = (name: ConnectionName, company: string): string =>
 
 async function connectNew(request: ConnectRequest, ports: ConnectPorts): Promise<Connection> {
   const { name, company, settings, token, observing } = request;
-  const made = { name, company, settings, observing, replanSinceMs: ports.clock() };
+  const nowMs = ports.clock();
+  const made = { name, company, settings, observing, connectedMs: nowMs, replanSinceMs: nowMs };
   const change = { kind: 'connect', before: null, after: company, reason: 'company' };
   const action = { action: 'connect' as const, changes: [change] };
   const isFree = (await ports.connections.current(name)) === undefined;

@@ -209,14 +209,18 @@ async function checkUnmatched(name: Connection['name'], wanted: number, index: T
   });
 }
 
-async function checkFeed({ name }: Connection, { feed, clock, deployment }: ToolPorts): Promise<Check> {
+async function checkFeed(
+  { name, connectedMs = 0 }: Connection,
+  { feed, clock, deployment }: ToolPorts,
+): Promise<Check> {
   const position = await feed.read(name);
   const { expression = '' } = (await deployment.schedule('feed').catch(() => undefined)) ?? {};
-  const ageMs = position === undefined ? undefined : clock() - position.readAtMs;
-  const isNew = ageMs === undefined;
-  return check('activity feed', !isNew && ageMs <= staleMs(expression), {
-    detail: isNew ? 'not read yet' : `read ${duration(ageMs)} ago`,
-    fix: `${isNew ? 'wait five minutes after a deployment, or run:\n' : ''}groupsync reconcile`,
+  const isNew = position === undefined;
+  const ageMs = clock() - (position?.readAtMs ?? connectedMs);
+  const isDue = ageMs > staleMs(expression);
+  return check('activity feed', !isDue, {
+    detail: isNew ? `not read yet${isDue ? '' : '; not yet due'}` : `read ${duration(ageMs)} ago`,
+    fix: `${isNew ? 'check the schedule of the feed, and read it now:\n' : ''}groupsync reconcile`,
   });
 }
 

@@ -41,7 +41,9 @@ async function previousView(
   id: PlatformGroupId,
   groups: Pick<ApplyPorts['groups'], 'readView'>,
 ): Promise<View | undefined> {
-  return previousLink?.platformId === id ? groups.readView(ref, previousLink.view) : undefined;
+  const view = previousLink?.platformId === id ? await groups.readView(ref, previousLink.view) : undefined;
+  // A release clears the external id, and the platform may not show that.
+  return view && { ...view, spokeId: null };
 }
 
 /**

@@ -28,6 +28,7 @@ export const Connection = z.lazy(() =>
       settings: ConnectionSettings,
       /** Whether groupsync only plans and writes nothing to the platform, until an operator runs `resume`. */
       observing: z.boolean(),
+      connectedMs: number.exactOptional(),
       /**
        * Each change raises this number. The store refuses a change that was made from an older revision. Absent before
        * the connection is stored.

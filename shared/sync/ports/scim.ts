@@ -129,6 +129,8 @@ export const ScimToken = z.lazy(() =>
     creators: texts.exactOptional(),
     /** The token is not valid until a second person confirms its creation (four eyes). */
     isRequested: z.literal(true).exactOptional(),
+    /** The earlier secrets of the client expire this long after this secret becomes valid. */
+    previousForMs: number.exactOptional(),
     expiresMs: number.exactOptional(),
     revokedMs: number.exactOptional(),
     /** The time of the last use, exact to the hour. */

@@ -53,27 +53,48 @@ const secretsOf = async (connection: ConnectionName, id: string, ports: TokenPor
 export const isActiveClient = ({ secrets }: ClientSummary): boolean =>
   secrets.some(({ state }) => state === 'active');
 
-/** The times for `rotateSecret`, in milliseconds since 1970. */
 export interface Rotation extends Pick<Creation, 'by' | 'isRequested'> {
-  /** The expiry of the new secret; undefined if the secret never expires. */
+  /** The expiry of the new secret, in milliseconds since 1970; undefined if the secret never expires. */
   readonly expiresMs: number | undefined;
-  /** The time at which the earlier secrets expire, unless they expire before. */
-  readonly previousEndMs: number;
+  /** The earlier secrets expire this long after the new secret becomes valid, unless they expire before. */
+  readonly previousForMs: number;
 }
 
-/** Creates a further secret for a client. Earlier secrets and access tokens expire by `previousEndMs`. */
+/**
+ * Creates a further secret for a client. Earlier secrets and access tokens then begin to expire. If the new secret needs
+ * a confirmation, they stay until then.
+ */
 export async function rotateSecret(
   connection: ConnectionName,
   id: string,
-  { previousEndMs, ...creation }: Rotation,
+  rotation: Rotation,
   ports: MakingPorts,
 ): ReturnType<typeof createToken> {
-  const previous = await secretsOf(connection, id, ports);
-  const made = await createToken(connection, ports, { ...creation, client: id });
-  for (const { prefix, state } of previous) {
-    if (state === 'active') await ports.tokens.endBy(connection, prefix, previousEndMs);
-  }
+  const made = await createToken(connection, ports, { ...rotation, client: id });
+  if (rotation.isRequested !== true) await endEarlier(made.kept, ports);
   return made;
+}
+
+/** Makes a requested token or secret valid. The earlier secrets of its client then begin to expire. */
+export async function confirmToken(
+  connection: ConnectionName,
+  prefix: string,
+  by: string,
+  ports: TokenPorts,
+): Promise<void> {
+  await ports.tokens.confirm(connection, prefix, by);
+  const made = await ports.tokens.find(prefix);
+  if (made !== undefined && made.revokedMs === undefined) await endEarlier(made, ports);
+}
+
+async function endEarlier(
+  { connection, client, prefix: own, previousForMs }: ScimToken,
+  ports: TokenPorts,
+): Promise<void> {
+  if (client === undefined || previousForMs === undefined) return;
+  const untilMs = ports.clock() + previousForMs;
+  for (const { prefix, state } of await secretsOf(connection, client, ports))
+    if (prefix !== own && state === 'active') await ports.tokens.endBy(connection, prefix, untilMs);
 }
 
 /**

@@ -29,13 +29,15 @@ export interface Creation {
    * The OAuth client of the secret. `new` makes a client with the secret's prefix as id. Undefined for a bearer token.
    */
   readonly client?: string | undefined;
+  /** See `ScimToken`. */
+  readonly previousForMs?: number | undefined;
 }
 
 /** Creates a token for a connection. Only its hash is stored. */
 export async function createToken(
   connection: ConnectionName,
   { tokens, clock, randomHex }: TokenPorts & Pick<Ports, 'randomHex'>,
-  { by, isRequested, expiresMs, client }: Creation = {},
+  { by, isRequested, client, ...times }: Creation = {},
 ): Promise<{ readonly token: string; readonly kept: ScimToken }> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const prefix = randomHex(4);
@@ -45,7 +47,7 @@ export async function createToken(
       connection,
       hash: hashOf(token),
       createdMs: clock(),
-      ...(expiresMs === undefined ? {} : { expiresMs }),
+      ...timesOf(times),
       ...createdBy(by, isRequested),
       ...(client === undefined ? {} : { client: client === NEW_CLIENT ? prefix : client }),
     };
@@ -53,6 +55,11 @@ export async function createToken(
   }
   throw new Error(`no unused token prefix found in ${MAX_TRIES} tries`);
 }
+
+const timesOf = ({ expiresMs, previousForMs }: Pick<Creation, 'expiresMs' | 'previousForMs'>) => ({
+  ...(expiresMs === undefined ? {} : { expiresMs }),
+  ...(previousForMs === undefined ? {} : { previousForMs }),
+});
 
 const createdBy = (by: string | undefined, isRequested = false) => ({
   ...(by === undefined ? {} : { creators: [by] }),

@@ -203,7 +203,7 @@ describe('OAuth client', () => {
   it('a rotation keeps the id of the client, and the earlier secret is valid until the given time', async () => {
     const world = createWorld();
     const old = await newClient(world);
-    const rotation = { expiresMs: undefined, previousEndMs: world.time.nowMs + 2 * HOUR_MS };
+    const rotation = { expiresMs: undefined, previousForMs: 2 * HOUR_MS };
     const { token: secret, kept } = await rotateSecret(DEFAULT, old.id, rotation, world.ports);
     expect(kept.client).toBe(old.id);
     const both = [await accessToken(world, old), await accessToken(world, { id: old.id, secret })];
@@ -218,7 +218,7 @@ describe('OAuth client', () => {
     const client = await newClient(world, DEFAULT, world.time.nowMs + 60_000);
     const { body } = await ask(world, GRANT, { headers: basic(client.id, client.secret) });
     expect(body.expires_in).toBeLessThanOrEqual(60);
-    const rotation = { expiresMs: undefined, previousEndMs: world.time.nowMs + HOUR_MS };
+    const rotation = { expiresMs: undefined, previousForMs: HOUR_MS };
     await rotateSecret(DEFAULT, client.id, rotation, world.ports);
     world.time.nowMs += 60_000;
     expect(await statusWith(world, body.access_token)).toBe(401);
