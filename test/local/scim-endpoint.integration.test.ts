@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type ScimEndpoint, startScim } from '../../local/scim-endpoint.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
@@ -16,7 +17,8 @@ beforeEach(async () => {
   world = createWorld();
   const write = (line: string) => void lines.push(line);
   const logger = createLogger({ level: 'info', clock: world.ports.clock, write });
-  endpoint = await startScim({ port: 0, connection }, { ports: world.ports, logger, config: {} } as never);
+  const ports = { ...world.ports, sleep: (ms: number) => sleep(ms) };
+  endpoint = await startScim({ port: 0, connection }, { ports, logger, config: {} } as never);
 });
 afterEach(() => endpoint.stop());
 
