@@ -96,7 +96,7 @@ function withoutExcluded(wanted: WantedGroup, { excluded, current }: DraftInput)
   return { ...wanted, users: new Map([...wanted.users].filter(([user]) => mayBeSent(user))) };
 }
 
-/** Without complete registers, the group keeps its fields, and gets no member. */
+/** Without complete registers, the group keeps its fields and gets no new member. */
 function provenOf(wanted: WantedGroup, { isUnrestated, current }: DraftInput): WantedGroup {
   if (isUnrestated !== true || current === undefined) return wanted;
   const users = [...wanted.users].filter(([user]) => current.users.has(user));

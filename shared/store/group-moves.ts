@@ -111,7 +111,10 @@ async function carry(item: Item, { table, old, next, isOfMove }: Moving) {
   const link = state['link'] as Attributes | undefined;
   // The next write sends every field. An operator may have paused the new group. A command may not name an attribute of
   // decisions, and the new group has none, because it had no platform group.
-  const set = { ...state, ...(link && { link: { ...link, takeOver: true } }) };
+  // Four eyes searches the authors from the time since which the group waits.
+  const since = [item['dirtySince'], item['unwrittenSince']].filter((one) => typeof one === 'number');
+  const unwritten = since.length > 0 ? { unwrittenSince: Math.min(...since) } : {};
+  const set = { ...state, ...(link && { link: { ...link, takeOver: true } }), ...unwritten };
   const kept: readonly string[] = ['pausedAt', ...DECISION_ATTRIBUTES];
   const remove = names.filter((name) => !(name in item) && !kept.includes(name));
   await table.update(groupKey(next), { set, remove }, isOfMove);

@@ -50,7 +50,11 @@ export async function planTakeover(
     .filter((one) => isToMove(one, target, awaited) && !moving.has(one.group))
     .map((one) => ({ ...one, name: one.name ?? names.get(awaited.get(one.group) ?? one.group) }));
   const targets = await targetsOf(known, target, { connection, sources });
-  refuseUnknown(file, sources, targets);
+  // A repeated command names groups that have moved, or whose move is open.
+  const moves = await ports.reader.moves(connection.name);
+  const isDone = ([from, to]: readonly [string, string]) =>
+    moves.some((move) => move.from === from && move.to === to);
+  refuseUnknown(new Map([...file].filter((one) => !isDone(one))), sources, targets);
   const { groups, unmapped } = pairUp(sources, targets, { to: target.source, file });
   for (const { from: group, to, source } of open) {
     const shown = { group, name: names.get(group) ?? null, target: to };

@@ -82,7 +82,10 @@ export async function readWantedAgain(
   if (again.length === 0) return wantedAt;
   const members = again.map(({ member }) => member);
   const users = await ports.users.read(connection.name, members);
-  for (const { member, user, presentAt = STAMP_ZERO } of again) {
+  for (const { member, value, user, presentAt = STAMP_ZERO } of again) {
+    // An excluded person is in the directory group, but the directory does not want the person on the platform.
+    const { attributes = new Map() } = users.get(member) ?? {};
+    if (value === 'present' && whyUncounted(attributes, connection.settings)?.cause === 'excluded') continue;
     const id = boundUser(users.get(member) ?? user ?? {}, connection.settings);
     if (id !== undefined) wantedAt.set(id, laterStamp(wantedAt.get(id) ?? STAMP_ZERO, presentAt));
   }
