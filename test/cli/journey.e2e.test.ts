@@ -222,7 +222,7 @@ describe('first steps of a new operator', () => {
     const wrong = json.checks
       .filter(({ ok }: { ok: boolean }) => !ok)
       .map(({ name }: { name: string }) => name);
-    expect(wrong).toEqual(['default: unmatched members', 'default: activity feed']);
+    expect(wrong).toEqual(['default: unmatched members']);
     expect(code).toBe(3);
     const report = await document('reconcile', ['reconcile']);
     expect(report).toMatchObject({ code: 0, json: { connection: 'default' } });
