@@ -126,6 +126,7 @@ export async function tourConsole(running: CallingFunctions): Promise<void> {
   const replayed = await ask('replay', { do: {} });
   expect(JSON.parse(replayed.trim().split('\n').at(-1))).toMatchObject({ failed: 0, remaining: 0 });
   // The latest session belongs to the second person.
+  for (const name of ['deliveries', 'deliverySurvey', 'unmatched']) await ask(name, {});
   const { sessions } = await ask('sessions', {});
   expect(await ask('end-sessions', { do: { whose: sessions[0].id } })).toEqual({ ended: 1 });
   expect([...used].sort()).toEqual([...Object.keys(QUERIES), ...Object.keys(ACTIONS)].sort());
