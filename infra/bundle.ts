@@ -46,6 +46,9 @@ export function bundle(entries: Record<string, string>, outDir: string): BuildRe
       '@aws-sdk/credential-provider-node': join(ROOT, 'infra/substitutes/credentials.ts'),
       undici: join(ROOT, 'infra/substitutes/undici.mjs'),
     },
+    // The fallback of undici's HTTP parser for processors without SIMD, such as ppc64. Lambda has none, so the import is
+    // never reached, and each cold start loads 72 KB less.
+    external: ['../llhttp/llhttp-wasm.js'],
     // The files of the console's page, as JSON. The function `console` serves them.
     define: { CONSOLE_PAGE: pageAsJson(ROOT) },
     // Dependencies that are CommonJS call `require` for Node's own modules.

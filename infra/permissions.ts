@@ -87,15 +87,7 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
   scim: { table: READ_WRITE_AND_DELETE, index: [], queues: { apply: SEND }, secrets: [] },
   // The function compares a directory with desired state and sends events. It does not call the platform.
   directory: {
-    table: [
-      'DescribeTable',
-      'BatchGetItem',
-      'Query',
-      'BatchWriteItem',
-      'PutItem',
-      'UpdateItem',
-      'DeleteItem',
-    ],
+    table: READ_WRITE_AND_DELETE,
     index: ['Query'],
     queues: { reader: SEND },
     secrets: ['GetSecretValue'],

@@ -98,10 +98,13 @@ async function approvalOf(
   context: Context,
 ): Promise<Decision | undefined> {
   if (digest === undefined) return undefined;
-  if (!wait) throw new UsageError('--digest: expected no --no-wait');
+  if (!wait)
+    throw new UsageError('--no-wait: expected no such option with --digest, which waits for the removals');
   const shown = preview?.digest ?? null;
   if (digest === '' || shown?.startsWith(digest) !== true)
-    throw new Error(`nothing was changed: expected the digest of the preview (${shown}), got "${digest}"`);
+    throw new Error(
+      `nothing was changed: expected the digest of the preview (${shown ?? 'none, because no removals are held'}), got "${digest}"`,
+    );
   if (found.settings.fourEyes)
     throw new Error(
       `nothing was changed: your adoption causes these removals, and ${found.name} requires a second approver (setting fourEyes). Adopt without --digest`,

@@ -185,7 +185,7 @@ export function formatSource(report: SourceReport, durationOf: (ms: number) => s
   if (stopped !== null) return `stopped since ${stopped.since}: ${stopped.reason}`;
   if (late) parts.push('late');
   if (shortGroups > 0) parts.push(`${plural(shortGroups, 'group')} cannot be read completely`);
-  if (flips.length > 0) parts.push(`lists that change between two answers: ${flips.join('; ')}`);
+  if (flips.length > 0) parts.push(`groups with two alternating lists: ${flips.join('; ')}`);
   return parts.join('; ');
 }
 

@@ -145,11 +145,7 @@ const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: s
     'directory groups',
     'connection',
   ],
-  reader_flips: [
-    'groups of the directory whose list changes between two answers, with the times of both: {n}',
-    'directory groups',
-    'connection',
-  ],
+  reader_flips: ['groups of the directory with two alternating lists: {n}', 'status', 'connection'],
   token: ['SCIM tokens that end within 14 days: {n}', 'scim token list', 'connection'],
 };
 

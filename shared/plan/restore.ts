@@ -15,4 +15,4 @@ export const isRestated = (
 
 /** The note of `plan` and `explain` for a group whose additions or creation wait. */
 export const UNRESTATED =
-  'the table was restored, and the source has not sent the whole group since; until then nothing is created or added; to accept the stored members: groupsync restated GROUP';
+  'the table was restored, and the source has not sent the whole group since; until then creations, additions and renames wait; to accept the stored members: groupsync restated GROUP';

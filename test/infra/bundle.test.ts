@@ -17,7 +17,7 @@ describe('function bundles', () => {
     (name) => {
       expect(readdirSync(code[name])).toEqual(['index.mjs']);
       expect(statSync(join(code[name], 'index.mjs')).size).toBeLessThan(
-        name === 'console' ? 1_800_000 : 1_020_000,
+        name === 'console' ? 1_800_000 : 975_000,
       );
       expect(source(name)).toMatch(/export\{[\w$]+ as handler\}/);
     },

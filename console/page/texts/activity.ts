@@ -104,7 +104,7 @@ export const activity = {
     events_send: 'sent events',
     import: 'imported members',
     probe: 'probed the platform',
-    restated: 'confirmed the members of groups',
+    restated: 'accepted the stored members of groups',
     sync: 'started a sync',
     dlq_edit: 'edited a dead-lettered message',
     dlq_discard: 'discarded a dead-lettered message',

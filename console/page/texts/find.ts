@@ -41,6 +41,7 @@ export const PLACES: readonly Place[] = [
     page: 'activity',
     filters: { text: 'action:drift' },
   },
+  { kind: 'page', title: 'Deliveries', words: 'scim requests refused', page: 'deliveries' },
   { kind: 'page', title: 'Dead-lettered messages', words: 'dlq errors queue', page: 'dead-letters' },
   { kind: 'page', title: 'Connection', words: 'credential settings feed', page: 'connection' },
   { kind: 'action', title: 'Approve or reject removals', words: 'hold', page: 'holds', use: 'approve' },

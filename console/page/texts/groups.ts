@@ -25,7 +25,7 @@ export const groups = {
   },
   counts: (wanted: number, platform: number | null, pending: number) =>
     `${wanted.toLocaleString('en')} wanted, ${platform?.toLocaleString('en') ?? 'none'} on the platform${pending > 0 ? `, ${pending.toLocaleString('en')} pending` : ''}`,
-  again: 'tried again',
+  again: 'next attempt',
   heldReason: 'removals wait for a decision',
   none: 'No groups match.',
   empty: 'No groups yet.',
@@ -45,7 +45,7 @@ export const groups = {
 
 export const group = {
   waits: (until: string, reason: string) => `Waiting until ${until}: ${reason}`,
-  triedAgain: 'tried again at',
+  triedAgain: 'next attempt at',
   members: 'Members',
   differ: 'Differences',
   all: 'All members',
