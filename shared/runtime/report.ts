@@ -114,7 +114,7 @@ export function reportScim(
 /** The maximum number of ids of one kind in a log line. CloudWatch limits a line to 256 KB. */
 const MOST_LOGGED = 100;
 
-const ENDPOINTS = /^(?:Users|Groups|Bulk|Me|oauth|\.search|ServiceProviderConfig|ResourceTypes|Schemas)$/;
+const ENDPOINTS = /^(?:Users|Groups|Me|oauth|\.search|ServiceProviderConfig|ResourceTypes|Schemas)$/;
 
 /** Returns the first part of a path after the base path if it is a known endpoint, or else `other`, for logs. */
 export function endpointOf(path: string): string {

@@ -1,5 +1,4 @@
 import { type Attribute, attribute, flag, type Schema, text } from './attribute.ts';
-import { MAX_BULK_OPERATIONS, PROMISED_BODY_BYTES } from './limits.ts';
 import { MAX_PAGE } from './list-query.ts';
 import type { ResourceType, ResourceTypes } from './resource-type.ts';
 import type { ScimObject, ScimValue } from './value.ts';
@@ -11,7 +10,7 @@ import type { ScimObject, ScimValue } from './value.ts';
 export const serviceProviderConfig = (baseUrl: string): ScimObject => ({
   schemas: [SERVICE_PROVIDER_CONFIG.id],
   patch: { supported: true },
-  bulk: { supported: true, maxOperations: MAX_BULK_OPERATIONS, maxPayloadSize: PROMISED_BODY_BYTES },
+  bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
   filter: { supported: true, maxResults: MAX_PAGE },
   changePassword: { supported: false },
   sort: { supported: true },

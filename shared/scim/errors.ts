@@ -47,8 +47,6 @@ const LIST_RESPONSE = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 const ERROR = 'urn:ietf:params:scim:api:messages:2.0:Error';
 export const SEARCH_REQUEST = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest';
 export const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
-export const BULK_REQUEST = 'urn:ietf:params:scim:api:messages:2.0:BulkRequest';
-export const BULK_RESPONSE = 'urn:ietf:params:scim:api:messages:2.0:BulkResponse';
 
 /** Returns the body of an error response (RFC 7644 section 3.12). The status is a string. */
 export const errorBody = ({ status, scimType, message }: ScimError): ScimObject => ({

@@ -38,7 +38,6 @@ const { Group } = resourceTypes(false, true);
 /** Returns the meaning of a request. A request that the server cannot read keeps what its method and path mean. */
 export function meaningOf(request: Request): Meaning {
   const [first = '', segment] = request.path.split('/').filter((one) => one !== '');
-  if (first === 'Bulk') return meaningOfBulk(request);
   const noun = NOUNS[first];
   const endpoint = noun === undefined ? (ENDPOINTS.find((one) => one === first) ?? 'other') : first;
   if (noun === undefined) return { endpoint, parts: [], groups: [], members: [] };
@@ -61,20 +60,6 @@ export function decoded(segment: string): string {
   } catch {
     return segment;
   }
-}
-
-function meaningOfBulk({ body }: Request): Meaning {
-  const operations = elements(isObject(body) ? fieldOf(body, 'Operations') : undefined).filter(isObject);
-  const each = operations.map((one) => {
-    const [method, path] = [String(fieldOf(one, 'method')).toUpperCase(), String(fieldOf(one, 'path'))];
-    return meaningOf({ method, path, query: {}, body: fieldOf(one, 'data') });
-  });
-  return {
-    endpoint: 'Bulk',
-    parts: [['operations:', operations.length], ...each.flatMap(({ parts }) => parts)],
-    groups: each.flatMap(({ groups }) => groups),
-    members: each.flatMap(({ members }) => members),
-  };
 }
 
 type Content = Pick<Meaning, 'parts' | 'members' | 'filter'>;

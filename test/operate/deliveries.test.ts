@@ -123,31 +123,6 @@ describe('deliveries', () => {
     ).not.toMatch(/acme\.test/);
   });
 
-  it('names the operations of a bulk request, and counts the ids that it does not store', async () => {
-    const world = await provider();
-    const members = Array.from({ length: 20 }, (_, number) => ({ value: `m${number}` }));
-    const Operations = [
-      { method: 'POST', path: '/Users', bulkId: 'a', data: { schemas: [USER], userName: 'a' } },
-      { method: 'POST', path: '/Users', bulkId: 'b', data: { schemas: [USER], userName: 'A' } },
-      { method: 'POST', path: '/Groups', bulkId: 'c', data: { schemas: [GROUP], displayName: 'G', members } },
-    ];
-    await world.send('POST', '/Bulk', {
-      schemas: ['urn:ietf:params:scim:api:messages:2.0:BulkRequest'],
-      Operations,
-    });
-    expect(await world.deliveries()).toMatchObject([
-      {
-        request: 'POST Bulk',
-        summary: 'operations: 3, create user, create group, all members: 20',
-        outcome: 'refused',
-        status: 200,
-        code: 'uniqueness',
-        named: 20,
-      },
-    ]);
-    expect((await world.deliveries())[0]?.members).toHaveLength(16);
-  });
-
   it('shows one record for a message that is received twice', async () => {
     const world = await provider();
     const message = { type: 'user.upserted', data: { user: { id: 'm-ann', email: 'ann@acme.test' } } };

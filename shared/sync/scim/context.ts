@@ -33,11 +33,9 @@ export interface ScimContext {
   readonly baseUrl: string;
   /** Notes stale members of the request, for log and metrics. */
   readonly noteStale: (stale: StaleMembers) => void;
-  /** Converts an error to a reply. It also keeps an internal error for the log. */
-  readonly answerError: (error: unknown) => ScimReply;
 }
 
-/** One SCIM request: from API Gateway, a local listener, or an operation of a bulk request. */
+/** One SCIM request, from API Gateway or a local listener. */
 export interface ScimRequest {
   readonly method: string;
   /** The path below the base URL, not decoded: `/Users/2819c223`. */

@@ -1,7 +1,7 @@
 import { type Delivery, type DeliveryOf, firstIds, type Named, summaryOf } from '../../domain/delivery.ts';
 import { readQueryString } from '../../scim/list-query.ts';
 import { type Meaning, meaningOf } from '../../scim/meaning.ts';
-import { elements, fieldOf, isObject, type ScimObject, type ScimValue } from '../../scim/value.ts';
+import type { ScimObject, ScimValue } from '../../scim/value.ts';
 import type { ScimToken } from '../ports/scim.ts';
 import type { ScimReply } from './context.ts';
 import type { HttpRequest } from './http.ts';
@@ -28,7 +28,7 @@ export function deliveriesOf(answered: Answered, nowMs: number): readonly Delive
   const path = request.path.replace(/^\/scim\/v2/, '');
   const method = request.method.toUpperCase() === 'HEAD' ? 'GET' : request.method.toUpperCase();
   const isRead = method === 'GET' || path.endsWith('/.search');
-  const error = errorIn(reply);
+  const error = reply.status < 400 ? {} : (reply.body ?? {});
   const outcome = outcomeOf(isRead, Number(error['status'] ?? reply.status), reply.body);
   if (outcome === undefined || reply.status === 429) return [];
   const meaning = meaningOf({ method, path, query: readQueryString(request.query), body });
@@ -78,13 +78,6 @@ function outcomeOf(
   if (isRead && (status === 404 || body?.['totalResults'] === 0)) return 'not_found';
   if (status >= 400) return 'refused';
   return isRead ? undefined : 'accepted';
-}
-
-/** Returns the error of a response, or the first error in the response of a bulk request. */
-function errorIn({ status, body = {} }: ScimReply): ScimObject {
-  if (status >= 400) return body;
-  const operations = elements(fieldOf(body, 'Operations')).filter(isObject);
-  return operations.map((one) => one['response']).find(isObject) ?? {};
 }
 
 const shortText = (value: ScimValue | undefined): string | null =>

@@ -90,7 +90,6 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
           types,
           baseUrl,
           noteStale: (stale) => staleMembers.push(stale),
-          answerError,
         },
       );
     };

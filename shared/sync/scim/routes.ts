@@ -3,7 +3,7 @@ import { answerBytes, checkAnswer } from '../../scim/answer.ts';
 import { checkSchemas } from '../../scim/checks.ts';
 import { resourceTypeDocument, schemaDocuments, serviceProviderConfig } from '../../scim/discovery.ts';
 import { etagOf, locationOf, namesVersion } from '../../scim/document.ts';
-import { badRequest, listBody, ScimError, SEARCH_REQUEST } from '../../scim/errors.ts';
+import { listBody, ScimError, SEARCH_REQUEST } from '../../scim/errors.ts';
 import { MAX_ANSWER_BYTES } from '../../scim/limits.ts';
 import { hasProjection, projectionOf, readListQuery } from '../../scim/list-query.ts';
 import { decoded } from '../../scim/meaning.ts';
@@ -11,7 +11,6 @@ import type { Projection } from '../../scim/projection.ts';
 import { TYPE_NAMES, type TypeName } from '../../scim/resource-type.ts';
 import { fieldOf, type ScimObject } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
-import { runBulk } from './bulk.ts';
 import { noContent, objectBody, ok, type ScimContext, type ScimReply, type ScimRequest } from './context.ts';
 import { etagWithoutMembers, isOpen } from './group-view.ts';
 import { listResources } from './list.ts';
@@ -50,8 +49,6 @@ function methodsOf([first, second, ...more]: readonly string[]): Methods | undef
       return methodsOfType('User', second);
     case 'Groups':
       return methodsOfType('Group', second);
-    case 'Bulk':
-      return second === undefined ? { POST: bulk } : undefined;
     case 'Me':
       return second === undefined ? ME : undefined;
     default:
@@ -128,21 +125,6 @@ const search = (types: readonly TypeName[]) =>
     const body = objectBody(request);
     checkSchemas(body, SEARCH_REQUEST);
     return body;
-  });
-
-/** The paths of resources. A bulk operation may only change resources (RFC 7644 section 3.7). */
-const OF_RESOURCES = /^\/(?:Users|Groups)(?:\/(?!\.search)[^/]+)?\/?$/;
-
-const bulk: Endpoint = (request, context) =>
-  runBulk(objectBody(request), context, async (operation) => {
-    try {
-      if (!OF_RESOURCES.test(operation.path)) {
-        throw badRequest('invalidSyntax', 'path: expected /Users or /Groups, with or without an id');
-      }
-      return await route(operation, context);
-    } catch (error) {
-      return context.answerError(error);
-    }
   });
 
 const read =

@@ -15,7 +15,7 @@ import {
 /*
  * These tests use only RFC 7643 and RFC 7644, like an independent conformance suite. They check all documents against
  * the schemas that the server publishes, and call every endpoint with every method. They also check media types, lists,
- * accepted and refused changes, and bulk requests.
+ * and accepted and refused changes.
  */
 
 let world: ReturnType<typeof createWorld>;
@@ -226,7 +226,6 @@ describe('SCIM methods', () => {
     ['/Users/.search', ['POST']],
     ['/Groups/.search', ['POST']],
     ['/.search', ['POST']],
-    ['/Bulk', ['POST']],
     ['/ServiceProviderConfig', ['GET']],
     ['/ResourceTypes', ['GET']],
     ['/ResourceTypes/User', ['GET']],
@@ -256,7 +255,7 @@ describe('SCIM methods', () => {
   });
 
   it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('%s of an unknown path returns 404', async (method) => {
-    const paths = ['/Things', '/Users/x/y', '/Bulk/x', '/ServiceProviderConfig/x', '/Schemas/a/b', '/users'];
+    const paths = ['/Things', '/Users/x/y', '/Bulk', '/ServiceProviderConfig/x', '/Schemas/a/b', '/users'];
     for (const path of paths) expectError(await client.send(method, path, {}), 404);
   });
 });
@@ -390,7 +389,6 @@ describe('schemas of a request', () => {
     for (const [request, body, status] of [
       ['POST /Users', { userName: 'bob' }, 201],
       ['POST /Groups', { displayName: 'B' }, 201],
-      ['POST /Bulk', { Operations: [{ method: 'PUT', path: user, data: { userName: 'ann' } }] }, 200],
       ['POST /Users/.search', { filter: 'userName pr' }, 200],
       ['POST /.search', {}, 200],
       [`PUT ${user}`, { userName: 'ann' }, 200],
@@ -404,8 +402,6 @@ describe('schemas of a request', () => {
       }
       const answer = await send(request, body);
       expect([request, answer.status]).toEqual([request, status]);
-      const [operation = { status: '200' }] = answer.body?.Operations ?? [];
-      expect(operation.status).toBe('200');
     }
   });
 });
@@ -429,99 +425,4 @@ describe('SCIM write with If-None-Match', () => {
     }
     expectError(await client.put('/Users/none', { userName: 'b' }, { 'if-none-match': '*' }), 404);
   });
-});
-
-describe('SCIM bulk request', () => {
-  const BULK = 'urn:ietf:params:scim:api:messages:2.0:BulkRequest';
-  const bulk = (Operations: readonly object[], more: object = {}) =>
-    client.post('/Bulk', { schemas: [BULK], Operations, ...more });
-
-  const post = (path: string, bulkId: string, data: object) => ({ method: 'POST', path, bulkId, data });
-  const groupOf = (bulkId: string, displayName: string, member: string) =>
-    post('/Groups', bulkId, { displayName, members: [{ value: `bulkId:${member}` }] });
-  const patch = (path: string, operation: object) => ({
-    method: 'patch',
-    path,
-    data: { Operations: [operation] },
-  });
-  const statusesOf = ({ body }: { body: { Operations: { status: string }[] } }) =>
-    body.Operations.map(({ status }) => status);
-
-  it('a bulk request may refer to new resources in members, paths and managers, in any order', async () => {
-    const answer = await bulk([
-      groupOf('g', 'G', 'ann'),
-      post('/Users', 'ann', { userName: 'ann', [ENTERPRISE]: { manager: { value: 'bulkId:boss' } } }),
-      post('/Users', 'boss', { userName: 'boss' }),
-      patch('/Users/bulkId:ann', replace('active', false)),
-      patch('/Groups/bulkId:g', add('members', [{ value: 'bulkId:boss' }])),
-      patch('/Groups/bulkId:g', { op: 'remove', path: 'members[value eq "bulkId:ann"]' }),
-    ]);
-    expect(answer.status).toBe(200);
-    expect(statusesOf(answer)).toEqual(['201', '201', '201', '200', '204', '204']);
-    const { schemas, Operations } = answer.body;
-    expect(schemas).toEqual(['urn:ietf:params:scim:api:messages:2.0:BulkResponse']);
-    expect(Operations[0]).toMatchObject({ method: 'POST', bulkId: 'g', version: 'W/"1"' });
-    const [group, ann, boss] = Operations.map(({ location }: { location: string }) =>
-      location.split('/').at(-1),
-    );
-    expect((await client.get(`/Users/${ann}`)).body).toMatchObject({
-      active: false,
-      [ENTERPRISE]: { manager: { value: boss } },
-    });
-    expect((await client.get(`/Groups/${group}`)).body.members).toMatchObject([{ value: boss }]);
-  });
-
-  it('a bulk request is refused before any operation runs if two operations have the same bulkId', async () => {
-    const twice = await bulk([
-      post('/Users', 'a', { userName: 'a' }),
-      post('/Users', 'a', { userName: 'b' }),
-    ]);
-    expectError(twice, 400, 'invalidValue');
-    expect((await client.get('/Users')).body.totalResults).toBe(0);
-  });
-
-  it('a bulk request accepts a list of operations as the data of a PATCH (example of RFC 7644)', async () => {
-    const { id } = (await client.post('/Users', { userName: 'ann' })).body;
-    const answer = await bulk([{ method: 'PATCH', path: `/Users/${id}`, data: [replace('title', 'T')] }]);
-    expect(statusesOf(answer)).toEqual(['200']);
-  });
-
-  it('a bulk request runs all operations unless it reaches failOnErrors or its time limit', async () => {
-    const bad = { method: 'DELETE', path: '/Users/none' };
-    const made = (bulkId: string) => post('/Users', bulkId, { userName: bulkId });
-    const two = await bulk([bad, made('a'), bad, made('b')], { failOnErrors: 2 });
-    expect(statusesOf(two)).toEqual(['404', '201', '404']);
-    const all = await bulk([bad, bad, bad, made('c')]);
-    expect(all.body.Operations.at(-1).status).toBe('201');
-    const { clock } = world.ports;
-    Object.assign(world.ports, { clock: () => (world.time.nowMs += 3_000) });
-    const slow = await bulk(['d', 'e', 'f', 'g', 'h', 'i'].map(made));
-    Object.assign(world.ports, { clock });
-    const statuses = statusesOf(slow);
-    expect([statuses[0], statuses.at(-1), statuses.length]).toEqual(['201', '503', 6]);
-    const done = statuses.filter((status) => status === '201');
-    expect((await client.get('/Users')).body.totalResults).toBe(2 + done.length);
-    expect(all.body.Operations[0].response).toMatchObject({ schemas: [ERROR], status: '404' });
-  });
-
-  it.each<[title: string, body: object, status: number]>([
-    ['no operations', {}, 400],
-    ['a POST without bulkId', { Operations: [{ method: 'POST', path: '/Users', data: {} }] }, 400],
-    ['a GET', { Operations: [{ method: 'GET', path: '/Users' }] }, 400],
-    [
-      'too many operations',
-      { Operations: Array.from({ length: 301 }, () => ({ method: 'DELETE', path: '/Users/x' })) },
-      413,
-    ],
-  ])('a bulk request with %s is refused', async (_title, body, status) => {
-    expectError(await client.post('/Bulk', body), status, status === 400 ? 'invalidSyntax' : undefined);
-  });
-
-  it.each(['/Bulk', '/Users/.search', '/.search', '/Schemas'])(
-    'an operation on %s in a bulk request is refused',
-    async (path) => {
-      const { body } = await bulk([{ method: 'POST', path, bulkId: 'b', data: { Operations: [] } }]);
-      expect(body.Operations).toMatchObject([{ status: '400', response: { scimType: 'invalidSyntax' } }]);
-    },
-  );
 });

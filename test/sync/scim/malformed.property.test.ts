@@ -23,7 +23,6 @@ const USER_OPERATIONS = [
   { op: 'replace', value: { 'name.givenName': 'G', active: 'False' } },
   { op: 'Remove', path: 'name.familyName' },
 ];
-const bulkOf = (path: string, data: object) => ({ method: 'POST', path, bulkId: 'b1', data });
 const SEARCH = {
   filter: 'userName sw "a"',
   sortBy: 'userName',
@@ -42,15 +41,6 @@ const REQUESTS = [
   ['POST', '/Groups', groupOf('B', [{ value: 'm1' }, { value: 'm2', type: 'User' }])],
   ['PUT', '/Groups/gid000002', groupOf('A', [{ value: 'm2' }])],
   ['PATCH', '/Groups/gid000002', { Operations: OPERATIONS }],
-  [
-    'POST',
-    '/Bulk',
-    {
-      schemas: [`${MESSAGES}:BulkRequest`],
-      failOnErrors: 1,
-      Operations: [bulkOf('/Users', fullUser('cas'))],
-    },
-  ],
   [
     'POST',
     '/Users/.search',
