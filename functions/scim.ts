@@ -2,8 +2,8 @@ import '../shared/runtime/cold-start.ts';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { endpointOf, reportDeliveries, reportScim } from '../shared/runtime/report.ts';
 import { wireScim } from '../shared/runtime/wire-scim.ts';
-import { handleScim, refuseAddress } from '../shared/sync/scim/handle.ts';
-import type { HttpRequest } from '../shared/sync/scim/http.ts';
+import { handleScim, refuseAddress } from '../shared/scim/server/handle.ts';
+import type { HttpRequest } from '../shared/scim/server/http.ts';
 import { once } from './frame/once.ts';
 
 const wired = once(wireScim);

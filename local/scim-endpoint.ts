@@ -5,10 +5,10 @@ import type { ConnectionName } from '../shared/domain/ids.ts';
 import { randomHex } from '../shared/runtime/clock.ts';
 import { endpointOf, reportDeliveries, reportScim } from '../shared/runtime/report.ts';
 import type { wireScim } from '../shared/runtime/wire-scim.ts';
-import { MAX_BODY_BYTES } from '../shared/scim/limits.ts';
-import { handleScim, SCIM_PATH } from '../shared/sync/scim/handle.ts';
-import type { HttpReply, HttpRequest } from '../shared/sync/scim/http.ts';
-import { createToken, revokeToken } from '../shared/sync/scim/tokens.ts';
+import { MAX_BODY_BYTES } from '../shared/scim/protocol/limits.ts';
+import { handleScim, SCIM_PATH } from '../shared/scim/server/handle.ts';
+import type { HttpReply, HttpRequest } from '../shared/scim/server/http.ts';
+import { createToken, revokeToken } from '../shared/scim/tokens/tokens.ts';
 
 export interface ScimEndpoint {
   /** Base URL in the form that the admin page of an identity provider expects. */

@@ -30,10 +30,25 @@ import { SURVIVORS } from './mutate/survivors.ts';
  * continues. `--only TEXT` takes every mutant of the files whose path contains TEXT, and no reversed fix.
  */
 
-const FOLDERS = ['domain', 'plan', 'sync', 'store', 'scim', 'operate'].map((name) => `shared/${name}/`);
+const OF_DIRECTORY = ['rules', 'reading', 'store', 'operate'].map((name) => `directory/${name}`);
+const FOLDERS = ['domain', 'plan', 'sync', 'store', 'scim', 'operate', ...OF_DIRECTORY].map(
+  (name) => `shared/${name}/`,
+);
 const DRAWN = 1_500;
 const SEED = '1';
-const TESTS = ['domain', 'plan', 'operate', 'sync', 'store', 'scim', 'contract', 'queues', 'runtime', 'cli'];
+const TESTS = [
+  'domain',
+  'plan',
+  'operate',
+  'sync',
+  'store',
+  'scim',
+  'directory',
+  'contract',
+  'queues',
+  'runtime',
+  'cli',
+];
 const MIN_NOTICED = 0.9;
 
 const { values } = parseArgs({

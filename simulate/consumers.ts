@@ -2,14 +2,14 @@ import { readerBinding } from '../shared/contract/decode.ts';
 import { readApplyMessage } from '../shared/contract/invocation.ts';
 import { MESSAGE_ATTRIBUTES } from '../shared/contract/names.ts';
 import { EVENT_SOURCES } from '../shared/contract/topology.ts';
+import { handleScim } from '../shared/scim/server/handle.ts';
+import type { HttpRequest } from '../shared/scim/server/http.ts';
 import { applyGroup } from '../shared/sync/apply/apply.ts';
 import { ingest } from '../shared/sync/ingest/ingest.ts';
-import { handleScim } from '../shared/sync/scim/handle.ts';
-import type { HttpRequest } from '../shared/sync/scim/http.ts';
 import type { Cloud } from './cloud.ts';
-import { isOfReader } from './reader/reader-events.ts';
 import { type DirectoryHappening, type ScimRequest, type ScimToken, scimRequestOf } from './messages.ts';
 import type { QueuedMessage } from './queues.ts';
+import { isOfReader } from './reader/reader-events.ts';
 
 /**
  * The maximum number of concurrent invocations for one queue. A larger number made runs slower and found no additional

@@ -1,5 +1,5 @@
-import { READER, readerEvents } from './reader/reader-events.ts';
 import { isScimKey, type OutgoingMessage, type ScimRequest } from './messages.ts';
+import { READER, readerEvents } from './reader/reader-events.ts';
 import { instantOf, type Reading, type Received, readAll } from './reading.ts';
 
 /**

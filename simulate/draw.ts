@@ -1,8 +1,8 @@
 import { DIRECTORY_KINDS } from '../shared/contract/settings.ts';
 import { drawRhythm } from './draw-directory.ts';
+import { drawAfterthoughts, drawFaults } from './draw-faults.ts';
 import { drawFourEyes } from './draw-four-eyes.ts';
 import { drawPairs, type Pair } from './draw-pairs.ts';
-import { drawAfterthoughts, drawFaults } from './draw-faults.ts';
 import { drawConversions, drawPeople, drawUserIdChanges, type Town } from './draw-people.ts';
 import { drawReturn, withReturn } from './draw-returns.ts';
 import { drawTakeovers } from './draw-takeovers.ts';
@@ -11,7 +11,7 @@ import { drawPerson } from './persons.ts';
 import { between, type Random, seededRandom, weighted } from './random.ts';
 import { drawDirectory } from './reader/draw.ts';
 import type { ConnectionSpec, Happening, SimulationRun, Traits, Way } from './simulation-run.ts';
-import { returnedName, DAY_MS } from './simulation-run.ts';
+import { DAY_MS, returnedName } from './simulation-run.ts';
 
 export interface DrawOptions {
   /** The number of days with faults; 7 if undefined. */

@@ -1,23 +1,23 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Dispatcher } from 'undici';
 import type { QueueKey } from '../shared/contract/names.ts';
+import type { Directories } from '../shared/directory/ports.ts';
+import { createReaderStore } from '../shared/directory/store/reader-store.ts';
 import { createOAuthServer } from '../shared/oauth/oauth-server.ts';
 import { createPlatforms } from '../shared/platform/platforms.ts';
 import { createApplyQueue } from '../shared/queues/apply-queue.ts';
 import { createDeadLetterQueue } from '../shared/queues/dead-letter-queue.ts';
 import { createEventSender } from '../shared/queues/sqs-batch.ts';
 import { storesOver } from '../shared/runtime/stores.ts';
+import { createRateLimiter } from '../shared/scim/server/limiter.ts';
+import { createScimStore } from '../shared/scim/store/scim-store.ts';
+import { createScimTokenStore } from '../shared/scim/store/scim-token-store.ts';
 import { createConnectionStore } from '../shared/store/connection-store.ts';
 import { createEraser } from '../shared/store/eraser.ts';
-import { createReaderStore } from '../shared/store/reader-store.ts';
-import { createScimStore } from '../shared/store/scim-store.ts';
-import { createScimTokenStore } from '../shared/store/scim-token-store.ts';
 import type { Key, Table } from '../shared/store/table.ts';
 import type { Ports } from '../shared/sync/ports/bundles.ts';
-import type { Directories } from '../shared/sync/ports/directory.ts';
 import type { Secrets } from '../shared/sync/ports/secrets.ts';
 import { StoreError } from '../shared/sync/ports/store-errors.ts';
-import { createRateLimiter } from '../shared/sync/scim/limiter.ts';
 import type { MemoryTable } from './table.ts';
 import type { Worker } from './worker.ts';
 

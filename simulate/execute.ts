@@ -1,15 +1,15 @@
 import { parseSettings } from '../shared/contract/change-setting.ts';
 import { connectionName } from '../shared/domain/ids.ts';
-import { createToken } from '../shared/sync/scim/tokens.ts';
+import { createToken } from '../shared/scim/tokens/tokens.ts';
 import { startAsking } from './ask.ts';
 import { createChecks } from './checks/all-checks.ts';
 import { baseUrlOf, type Cloud, createCloud } from './cloud.ts';
 import { startConsumers } from './consumers.ts';
-import { startReaders } from './reader/readers.ts';
 import { FEATURES, hasState, optionsOf, removes } from './features.ts';
 import { operateIn, startHappenings } from './happenings.ts';
 import type { WrapPorts } from './lambdas.ts';
 import { createMeetings, type Meetings } from './meetings.ts';
+import { startReaders } from './reader/readers.ts';
 import type { LogLine, RunLog, Violation } from './run-log.ts';
 import { startSchedules } from './schedules.ts';
 import { startShowing } from './shown.ts';

@@ -1,16 +1,16 @@
-import { actsOf } from './acts.ts';
 import { MESSAGE_ATTRIBUTES } from '../shared/contract/names.ts';
 import type { Removals } from '../shared/domain/hold.ts';
+import { actsOf } from './acts.ts';
 import { heldUsers } from './checks/stored.ts';
 import { baseUrlOf, type Cloud, groupItem, linkIn, platformOf } from './cloud.ts';
 import { requestByScim, type ScimLanes } from './consumers.ts';
 import { type DirectoryHappening, messagesOf } from './messages.ts';
-import { operate, type OperatorDone, type Screen, type Session } from './operators.ts';
+import { type OperatorDone, operate, type Screen, type Session } from './operators.ts';
 import { OPERATORS, personIn } from './persons.ts';
 import type { SimulatedPlatform } from './platform/platform.ts';
 import { keptSpokeId } from './platform/rules.ts';
 import { readOnce } from './reader/readers.ts';
-import { originalName, type Happening, MINUTE_MS, type SourceAction, START_MS } from './simulation-run.ts';
+import { type Happening, MINUTE_MS, originalName, type SourceAction, START_MS } from './simulation-run.ts';
 
 type OperatorHappening = Extract<Happening, { readonly actor: 'operator' }>;
 

@@ -1,7 +1,7 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Dispatcher } from 'undici';
-import type { DirectoryWorld } from '../shared/directory/exchange.ts';
-import type { Directories } from '../shared/sync/ports/directory.ts';
+import type { Directories } from '../shared/directory/ports.ts';
+import type { DirectoryWorld } from '../shared/directory/vendors/exchange.ts';
 import { type AwsFault, type EnginePorts, type PortsOptions, portsOver, tableOf } from './engine.ts';
 import type { FakeSecretsManager } from './fake-secrets-manager.ts';
 import { type Queues, queueUrl } from './queues.ts';

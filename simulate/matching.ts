@@ -1,6 +1,6 @@
-import type { Reading } from './reading.ts';
 import { addressOf, numberOf } from './messages.ts';
 import type { HeldEmployee } from './platform/platform.ts';
+import type { Reading } from './reading.ts';
 import type { CompanyAction, Happening, SimulationRun } from './simulation-run.ts';
 
 export interface ExpectedUsers {

@@ -1,6 +1,6 @@
-import { originalName } from './simulation-run.ts';
 import { hashOf } from './random.ts';
 import type { DirectoryAction, Happening, Way } from './simulation-run.ts';
+import { originalName } from './simulation-run.ts';
 
 export type DirectoryHappening = Extract<Happening, { readonly actor: 'directory' }>;
 

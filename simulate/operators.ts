@@ -1,5 +1,10 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { InvalidSettingError, parseSettings } from '../shared/contract/change-setting.ts';
+import {
+  recordAcceptedDeletions,
+  recordDeletedGroups,
+} from '../shared/directory/operate/accept-deletions.ts';
+import { planTakeover, type TakeoverTarget, takeOverGroups } from '../shared/directory/operate/takeover.ts';
 import type { Hold } from '../shared/domain/hold.ts';
 import {
   type ConnectionName,
@@ -22,11 +27,6 @@ import {
 } from '../shared/operate/dead-letters/amend.ts';
 import { replayDeadLetters } from '../shared/operate/dead-letters/replay.ts';
 import { surveyDeadLetters } from '../shared/operate/dead-letters/survey.ts';
-import {
-  recordAcceptedDeletions,
-  recordDeletedGroups,
-} from '../shared/operate/directory/accept-deletions.ts';
-import { planTakeover, type TakeoverTarget, takeOverGroups } from '../shared/operate/directory/takeover.ts';
 import { type EventLine, sendEvents } from '../shared/operate/events.ts';
 import { NotFound } from '../shared/operate/find-group.ts';
 import { forgetMember } from '../shared/operate/forget.ts';
@@ -35,11 +35,11 @@ import { adoptGroup, releaseGroup } from '../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../shared/operate/pausing.ts';
 import { rebindMember } from '../shared/operate/rebind.ts';
 import { Refused } from '../shared/operate/refused.ts';
-import { issueClient, issueToken } from '../shared/operate/scim-tokens.ts';
 import { rowsOf } from '../shared/operate/setting-requests.ts';
 import { changeSettings, planSettings, removeConnection } from '../shared/operate/settings.ts';
 import { createMailbox } from '../shared/queues/mailbox.ts';
 import { createEventSender } from '../shared/queues/sqs-batch.ts';
+import { issueClient, issueToken } from '../shared/scim/operate/tokens.ts';
 import type { Connection } from '../shared/sync/ports/connections.ts';
 import type { CredentialVault } from '../shared/sync/ports/secrets.ts';
 import { wakeGroups } from '../shared/sync/wake.ts';

@@ -1,9 +1,9 @@
 import type { WrapPorts } from './lambdas.ts';
 import { READER_BUGS } from './reader/bugs.ts';
-import found from './seeded-bugs-found.json' with { type: 'json' };
 import { FIXED_BUGS } from './seeded-bugs/fixed.ts';
 import { INVENTED_BUGS } from './seeded-bugs/invented.ts';
 import { MISSED_BUGS } from './seeded-bugs/missed.ts';
+import found from './seeded-bugs-found.json' with { type: 'json' };
 
 /**
  * A bug that the simulation must find. It replaces methods of a port. Some of these bugs existed in groupsync and were

@@ -1,9 +1,9 @@
 import type { Item } from '../shared/store/table.ts';
 import { SCIM_ID } from './checks/observation.ts';
 import type { Cloud } from './cloud.ts';
-import { originalName } from './simulation-run.ts';
 import type { createMeetings } from './meetings.ts';
 import type { Effect } from './run-log.ts';
+import { originalName } from './simulation-run.ts';
 
 /**
  * Records a feature for each connection and group on which it took effect:

@@ -10,7 +10,7 @@ import { loadParts } from '../../local/load-parts.ts';
 import { DEFAULT_CONNECTION, tableName } from '../../shared/contract/names.ts';
 import { randomHex } from '../../shared/runtime/clock.ts';
 import { wireScim } from '../../shared/runtime/wire-scim.ts';
-import { createToken } from '../../shared/sync/scim/tokens.ts';
+import { createToken } from '../../shared/scim/tokens/tokens.ts';
 import { CREDENTIALS as credentials, REGION as region } from '../memory/sdk-wire.ts';
 import { type AwsCall, startRecording } from './recorder.ts';
 

@@ -1,8 +1,8 @@
 import { SCHEDULES } from '../../shared/contract/topology.ts';
 import { groupId, platformUserId } from '../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
-import { withWaiting } from '../../shared/plan/removals.ts';
 import { readHeldRemovals } from '../../shared/operate/held-members.ts';
+import { withWaiting } from '../../shared/plan/removals.ts';
 import { seal } from '../../shared/sync/apply/hold.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';

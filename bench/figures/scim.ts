@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import pMap from 'p-map';
 import { Agent, type Dispatcher } from 'undici';
 import { z } from 'zod';
-import { GROUP_SCHEMA } from '../../shared/scim/schemas/group.ts';
-import { NAMED_USER } from '../../shared/scim/schemas/user.ts';
+import { GROUP_SCHEMA } from '../../shared/scim/protocol/schemas/group.ts';
+import { NAMED_USER } from '../../shared/scim/protocol/schemas/user.ts';
 import { type Figure, PAIRED_RUNS, percentile, showSpread, spreadOf, table } from '../figure.ts';
 
 const USERS = 2_000;

@@ -1,6 +1,6 @@
-import { createDirectories } from '../../shared/directory/directories.ts';
-import { type DirectoryRunReport, LeaseLostError } from '../../shared/sync/directory/context.ts';
-import { readDirectory } from '../../shared/sync/directory/run.ts';
+import { type DirectoryRunReport, LeaseLostError } from '../../shared/directory/reading/context.ts';
+import { readDirectory } from '../../shared/directory/reading/run.ts';
+import { createDirectories } from '../../shared/directory/vendors/directories.ts';
 import type { DirectorySecrets } from '../../shared/sync/ports/secrets.ts';
 import { queueUrl } from '../../simulate/queues.ts';
 import { seededRandom } from '../../simulate/random.ts';

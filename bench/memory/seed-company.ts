@@ -1,4 +1,5 @@
 import type { WorldInput } from '../../directory-simulator/engine/world.ts';
+import { snapshotMessage, userMessages } from '../../shared/directory/reading/events.ts';
 import { groupId, memberId } from '../../shared/domain/ids.ts';
 import {
   groupIndexSort,
@@ -12,7 +13,6 @@ import {
   userKey,
 } from '../../shared/store/keys.ts';
 import { type Attributes, type Item, itemsOf } from '../../shared/store/table.ts';
-import { snapshotMessage, userMessages } from '../../shared/sync/directory/events.ts';
 import { CONNECTION, type Rig } from './rig.ts';
 
 const MODEL = 'model';

@@ -1,9 +1,9 @@
+import type { OpenDialect } from '../../directory-simulator/engine/dialect.ts';
 import { CALM_SETTINGS } from '../../directory-simulator/engine/settings.ts';
 import {
   createDirectorySimulator,
   type DirectorySimulator,
 } from '../../directory-simulator/engine/simulator.ts';
-import type { OpenDialect } from '../../directory-simulator/engine/dialect.ts';
 import type { WorldInput } from '../../directory-simulator/engine/world.ts';
 import { CLIENT_ID } from '../../directory-simulator/entra/application.ts';
 import { entra } from '../../directory-simulator/entra/dialect.ts';

@@ -6,20 +6,20 @@ import { applySetting } from '../../shared/contract/change-setting.ts';
 import { ENTRA_CLOUDS } from '../../shared/contract/entra-clouds.ts';
 import { parseJson } from '../../shared/contract/json.ts';
 import { DIRECTORY_KINDS, type DirectoryKind, namedAttributes } from '../../shared/contract/settings.ts';
-import { type ConnectionName, groupId } from '../../shared/domain/ids.ts';
-import { connectOptionsOf, fixOfStep, guidePageOf } from '../../shared/operate/directory/guides/index.ts';
-import { comparePlatform, previewDirectory } from '../../shared/operate/directory/preview.ts';
-import { isReplaced, refuseOwnerless } from '../../shared/operate/directory/reader-groups.ts';
+import { connectOptionsOf, fixOfStep, guidePageOf } from '../../shared/directory/operate/guides/index.ts';
+import { comparePlatform, previewDirectory } from '../../shared/directory/operate/preview.ts';
+import { isReplaced, refuseOwnerless } from '../../shared/directory/operate/reader-groups.ts';
 import {
   directoryThroughFunction,
   type ShownDirectory,
-} from '../../shared/operate/directory/through-function.ts';
+} from '../../shared/directory/operate/through-function.ts';
+import { DirectoryError } from '../../shared/directory/ports.ts';
+import { type ConnectionName, groupId } from '../../shared/domain/ids.ts';
 import { observeConnection } from '../../shared/operate/pausing.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
-import { DirectoryError } from '../../shared/sync/ports/directory.ts';
 import type { Context } from '../context.ts';
 import { readHidden } from '../hidden-text.ts';
 import { EXIT, HintedError, UsageError } from '../io.ts';

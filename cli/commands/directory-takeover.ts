@@ -1,13 +1,13 @@
 import type { TakeoverPlan } from '../../shared/contract/answers/directory.ts';
 import type { DirectoryKind } from '../../shared/contract/settings.ts';
-import type { Source } from '../../shared/domain/source.ts';
 import {
   type GroupFile,
   GroupFileError,
   planTakeover,
   type TakeoverTarget,
   takeOverGroups,
-} from '../../shared/operate/directory/takeover.ts';
+} from '../../shared/directory/operate/takeover.ts';
+import type { Source } from '../../shared/domain/source.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import type { Context } from '../context.ts';

@@ -7,16 +7,16 @@ import {
   DirectoryReadReport,
   type DirectoryStatus,
 } from '../../shared/contract/answers/directory.ts';
-import { groupId } from '../../shared/domain/ids.ts';
-import { SOURCES } from '../../shared/domain/source.ts';
 import {
   recordAcceptedDeletions,
   recordDeletedGroups,
-} from '../../shared/operate/directory/accept-deletions.ts';
-import { compareDirectory } from '../../shared/operate/directory/compare.ts';
-import { guidePages } from '../../shared/operate/directory/guides/index.ts';
-import { refuseOwnerless } from '../../shared/operate/directory/reader-groups.ts';
-import { readDirectoryGroups, readDirectoryStatus } from '../../shared/operate/directory/status.ts';
+} from '../../shared/directory/operate/accept-deletions.ts';
+import { compareDirectory } from '../../shared/directory/operate/compare.ts';
+import { guidePages } from '../../shared/directory/operate/guides/index.ts';
+import { refuseOwnerless } from '../../shared/directory/operate/reader-groups.ts';
+import { readDirectoryGroups, readDirectoryStatus } from '../../shared/directory/operate/status.ts';
+import { groupId } from '../../shared/domain/ids.ts';
+import { SOURCES } from '../../shared/domain/source.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { formatSource, needsAttention } from '../../shared/operate/status.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';

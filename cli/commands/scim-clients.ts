@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { issueClient, renewClient, tokenRow, withdrawClient } from '../../shared/operate/scim-tokens.ts';
 import { instant } from '../../shared/operate/status.ts';
-import { listClients } from '../../shared/sync/scim/clients.ts';
-import { TOKEN_PATH } from '../../shared/sync/scim/token-endpoint.ts';
-import type { createToken } from '../../shared/sync/scim/tokens.ts';
+import { listClients } from '../../shared/scim/tokens/clients.ts';
+import { issueClient, renewClient, tokenRow, withdrawClient } from '../../shared/scim/operate/tokens.ts';
+import { TOKEN_PATH } from '../../shared/scim/tokens/token-endpoint.ts';
+import type { createToken } from '../../shared/scim/tokens/tokens.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { age, examples } from './arguments.ts';

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
+import type { ScimToken } from '../../shared/scim/ports.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
-import type { ScimToken } from '../../shared/sync/ports/scim.ts';
 import type { Context } from '../context.ts';
 import { duration } from '../output/words.ts';
 import { age } from './arguments.ts';

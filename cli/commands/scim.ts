@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { issueToken, tokenRow, withdrawToken } from '../../shared/operate/scim-tokens.ts';
 import { instant } from '../../shared/operate/status.ts';
-import { listTokens } from '../../shared/sync/scim/tokens.ts';
+import { issueToken, tokenRow, withdrawToken } from '../../shared/scim/operate/tokens.ts';
+import { listTokens } from '../../shared/scim/tokens/tokens.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { examples } from './arguments.ts';

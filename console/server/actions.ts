@@ -26,7 +26,6 @@ import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../.
 import { type Planning, planningWith } from '../../shared/operate/people-now.ts';
 import { previewAdoptions } from '../../shared/operate/platform-groups.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
-import { issueToken, withdrawToken } from '../../shared/operate/scim-tokens.ts';
 import {
   countsOfEffect,
   effectsOf,
@@ -41,6 +40,7 @@ import {
   type SettingsPlan,
 } from '../../shared/operate/settings.ts';
 import { blockRow } from '../../shared/operate/who.ts';
+import { issueToken, withdrawToken } from '../../shared/scim/operate/tokens.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { ReplayProgress, SettingsPreview } from '../answers.ts';

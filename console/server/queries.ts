@@ -1,12 +1,12 @@
 import type { ShownDeadLetter } from '../../shared/contract/answers/dead-letters.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
+import { readDirectoryStatus } from '../../shared/directory/operate/status.ts';
 import { blockOf } from '../../shared/domain/block.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import { type GroupRef, type MemberId, memberId } from '../../shared/domain/ids.ts';
 import { listSessions } from '../../shared/operate/console-sessions.ts';
 import { describeDeadLetter } from '../../shared/operate/dead-letters/describe.ts';
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
-import { readDirectoryStatus } from '../../shared/operate/directory/status.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { findGroup, NotFound } from '../../shared/operate/find-group.ts';
@@ -14,14 +14,14 @@ import { groupsOfMember } from '../../shared/operate/groups-of-member.ts';
 import { membersOfEmployee } from '../../shared/operate/person.ts';
 import { listPlatformGroups } from '../../shared/operate/platform-groups.ts';
 import { rehireOf } from '../../shared/operate/rehires.ts';
-import { tokenRow } from '../../shared/operate/scim-tokens.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { listConnections, readableConnection, requireConnection } from '../../shared/operate/settings.ts';
 import { formatKeptMembers, readStatus } from '../../shared/operate/status.ts';
 import { blockRow } from '../../shared/operate/who.ts';
+import { tokenRow } from '../../shared/scim/operate/tokens.ts';
+import { listTokens } from '../../shared/scim/tokens/tokens.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { personsBoundTo } from '../../shared/sync/match/resolve.ts';
-import { listTokens } from '../../shared/sync/scim/tokens.ts';
 import type {
   Activity,
   Checks,

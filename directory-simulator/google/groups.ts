@@ -3,9 +3,9 @@ import type { Group, View } from '../engine/directory.ts';
 import type { Simulation } from '../engine/simulation.ts';
 import { apiMethod, listAnswer, pageParameters } from './api.ts';
 import { groupBody } from './bodies.ts';
+import { groupByKey, refuseOtherCustomers } from './customer-checks.ts';
 import { badRequest, invalidInput } from './errors.ts';
 import { GROUP_SCOPES } from './scopes.ts';
-import { groupByKey, refuseOtherCustomers } from './customer-checks.ts';
 
 export const groupMethods = (simulation: Simulation) => [
   apiMethod(simulation, {

@@ -3,10 +3,10 @@ import type { Membership, View } from '../engine/directory.ts';
 import type { Simulation } from '../engine/simulation.ts';
 import { apiMethod, listAnswer, pageParameters } from './api.ts';
 import { memberBody } from './bodies.ts';
+import { groupByKey } from './customer-checks.ts';
 import { forbidden, invalidInput, notFound } from './errors.ts';
 import type { Mask } from './field-mask.ts';
 import { MEMBER_SCOPES } from './scopes.ts';
-import { groupByKey } from './customer-checks.ts';
 
 const ROLES = ['OWNER', 'MANAGER', 'MEMBER'];
 

@@ -3,9 +3,9 @@ import type { User } from '../engine/directory.ts';
 import type { Simulation } from '../engine/simulation.ts';
 import { apiMethod, listAnswer, pageParameters } from './api.ts';
 import { userBody } from './bodies.ts';
+import { refuseOtherCustomers } from './customer-checks.ts';
 import { forbidden, invalidInput, notFound } from './errors.ts';
 import { USER_SCOPES } from './scopes.ts';
-import { refuseOtherCustomers } from './customer-checks.ts';
 
 /** Deleted users can be listed and restored for 20 days ("Manage users", retrieve deleted users). */
 const DELETED_FOR_MS = 20 * 86_400_000;

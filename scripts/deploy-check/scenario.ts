@@ -1,8 +1,8 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { DEFAULT_CONNECTION, STACK_OUTPUTS } from '../../shared/contract/names.ts';
 import { type GroupRef, groupId } from '../../shared/domain/ids.ts';
-import { GROUP_SCHEMA } from '../../shared/scim/schemas/group.ts';
-import { NAMED_USER } from '../../shared/scim/schemas/user.ts';
+import { GROUP_SCHEMA } from '../../shared/scim/protocol/schemas/group.ts';
+import { NAMED_USER } from '../../shared/scim/protocol/schemas/user.ts';
 import { createGroupStore } from '../../shared/store/group-store.ts';
 import type { StageOfStack } from './cdk.ts';
 import { type Clients, type Running, readOutputs } from './deployment.ts';

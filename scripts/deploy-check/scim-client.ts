@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { httpEvent } from '../../local/console-login/http-event.ts';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
 import { randomHex } from '../../shared/runtime/clock.ts';
-import { createScimTokenStore } from '../../shared/store/scim-token-store.ts';
+import { createScimTokenStore } from '../../shared/scim/store/scim-token-store.ts';
+import { createToken } from '../../shared/scim/tokens/tokens.ts';
 import type { Table } from '../../shared/store/table.ts';
-import { createToken } from '../../shared/sync/scim/tokens.ts';
 import type { DeployedFunction } from './deployed-function.ts';
 
 const Reply = z.object({ statusCode: z.number(), body: z.string() });

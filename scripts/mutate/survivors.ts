@@ -32,12 +32,12 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/operate/settings.ts: return rows.sort((a, b) => (a.name < b.name ? -1 : 1)); | 1 → 2',
   ],
   'the mutant reads more groups, from which the filter then selects the same': [
-    "shared/sync/scim/list.ts: needed === 'all' | needed === 'all' → true",
+    "shared/scim/server/list.ts: needed === 'all' | needed === 'all' → true",
   ],
   'no test should depend on a single millisecond': [
     'console/server/acknowledgements.ts: return [...newest.values()].filter(({ until }) => Date.parse(until) > nowMs); | > → >=',
     "shared/store/group-writes.ts: const over = page.filter(({ expiresAt }) => typeof expiresAt === 'number' && expiresAt * 1_000 < nowMs); | < → <=",
-    'shared/sync/scim/limiter.ts: const passed = Math.max(0, nowMs - bucket.atMs) / 1_000; | 0 → 1',
+    'shared/scim/server/limiter.ts: const passed = Math.max(0, nowMs - bucket.atMs) / 1_000; | 0 → 1',
     'shared/sync/reconcile/sweep.ts: const wasThere = ({ link: { createdAtMs = 0 }, lastWriteAtMs = 0 }: Watched[number]) => | 0 → 1',
     'shared/domain/wake-up.ts: Math.min(coalesceMs, Math.max(0, (lastWriteAtMs ?? 0) + coalesceMs - nowMs)); | 0 → 1',
     'shared/domain/wake-up.ts: return wakeAtMs > latestMs(moment) || moment.nowMs < windowEndMs - CLOCKS_APART_MS; | > → >=',

@@ -15,7 +15,8 @@ import {
 import type { GroupRegisters, MemberRegister } from './group.ts';
 import { EVENT_FIELDS, type EventField, eachField } from './group-fields.ts';
 import { Removals } from './hold.ts';
-import type { GroupRef } from './ids.ts';
+import type { GroupId, GroupRef } from './ids.ts';
+import type { Source } from './source.ts';
 import { STAMP_ZERO, type Stamp } from './stamp.ts';
 
 const GuardRecord = z.lazy(() => z.object({ intent: intentText, atMs: number, removals: number }));
@@ -206,6 +207,20 @@ const FIELD_REGISTERS = Object.fromEntries(
 /** An unfinished takeover, as each of its two groups stores it. While it is open, apply leaves both groups as they are. */
 const OpenMove = z.lazy(() => z.object({ from: groupText, to: groupText, sinceMs: number }));
 export type OpenMove = Frozen<z.infer<typeof OpenMove>>;
+
+/** A group that has moved to another source. The ids are equal if both sources name the group by the same id. */
+export interface MovedGroup {
+  readonly from: GroupId;
+  readonly to: GroupId;
+  readonly source: Source;
+  /** The time of the takeover, until the platform group has moved. It identifies the takeover. */
+  readonly openSinceMs?: number;
+  /**
+   * Present for a new SCIM group that yields to the group `to` of the reader, because its name or its external id names
+   * that group.
+   */
+  readonly yields?: 'name' | 'id';
+}
 
 /** The registers stay in a takeover, because each source has its own, and the old source may become the owner again. */
 const registersPart = () => ({

@@ -3,10 +3,10 @@ import { differingSettings, parseSettings } from '../contract/change-setting.ts'
 import { mayBeSamePerson, type Persons, uncertainPerson } from '../contract/person.ts';
 import type { Block } from '../domain/block.ts';
 import type { ConnectionName } from '../domain/ids.ts';
+import { confirmToken } from '../scim/tokens/clients.ts';
 import type { WakePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { DecidedRequests } from '../sync/ports/decisions.ts';
-import { confirmToken } from '../sync/scim/clients.ts';
 import { replanAll } from '../sync/wake.ts';
 import { type Action, doRecorded, type JournalPorts, journalOf } from './journal.ts';
 import { Refused } from './refused.ts';

@@ -1,11 +1,11 @@
 import type { ConnectionName, MemberId } from '../domain/ids.ts';
+import { hashOfValue } from '../scim/server/delivery.ts';
+import { unindex } from '../scim/server/indexing.ts';
 import { soughtBy } from '../sync/match/resolve.ts';
 import type { ScimStore, ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { Erased } from '../sync/ports/eraser.ts';
 import { ERASING } from '../sync/ports/logs.ts';
-import { hashOfValue } from '../sync/scim/delivery.ts';
-import { unindex } from '../sync/scim/indexing.ts';
 import { WORKERS_KNOW_AFTER_MS } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 import { readableConnections } from './settings.ts';

@@ -8,10 +8,10 @@ import type {
   MemberCounts,
   SettledState,
 } from '../domain/group-state.ts';
+import type { RemovalSet } from '../domain/hold.ts';
 import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
 import type { Plan } from './plan.ts';
-import type { RemovalSet } from '../domain/hold.ts';
 
 /** The facts that are read from the table with strong consistency. `unlisted` also needs fetches from the platform. */
 export type StoredFact =

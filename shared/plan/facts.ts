@@ -1,13 +1,13 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
 import type { GroupField } from '../domain/group-fields.ts';
 import type { GroupState, GuardRecord, PendingMark, StoredMember } from '../domain/group-state.ts';
+import type { RemovalSet } from '../domain/hold.ts';
 import type { GroupRef, MemberId, PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
 import type { ListedGroup, ObservedGroup, UserChange, View } from '../domain/view.ts';
 import type { WantedGroup } from './draft.ts';
 import type { RecentRemovals } from './guard.ts';
 import type { WhyNot } from './removal-cause.ts';
-import type { RemovalSet } from '../domain/hold.ts';
 
 /** A member that the directory has in the group but that groupsync cannot add yet. */
 export type PendingMember = Omit<PendingMark, 'sinceMs'>;

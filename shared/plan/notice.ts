@@ -28,6 +28,9 @@ const MIN_INTERVAL_MS = 15 * 60_000;
 const GROWTH_INTERVAL_MS = 24 * 3_600_000;
 export const MOST_NAMES = 5;
 
+/** The warning about a SCIM token begins this long before its expiry, so that an operator can install a new token. */
+export const EXPIRES_SOON_MS = 14 * 86_400_000;
+
 const isOfStage = (subject: Subject): boolean => STAGE_SUBJECTS.some((one) => one === subject);
 
 /** Returns the findings that are reported for the connection itself. */

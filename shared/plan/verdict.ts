@@ -1,9 +1,9 @@
 import { groupExists, groupName, hasDeparted, isUnheardOf } from '../domain/group.ts';
-import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { Hold } from '../domain/hold.ts';
+import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
-import type { Decision } from './decision.ts';
 import { sentApprovals } from './decide/holds.ts';
+import type { Decision } from './decision.ts';
 import { causeByMark } from './draft.ts';
 import type { Facts } from './facts.ts';
 import { hasFailed } from './refused-fields.ts';

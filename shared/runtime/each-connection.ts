@@ -1,9 +1,9 @@
 import pMap from 'p-map';
+import { DirectoryError } from '../directory/ports.ts';
+import { ListingError } from '../directory/reading/listing.ts';
 import type { ConnectionName } from '../domain/ids.ts';
-import { ListingError } from '../sync/directory/listing.ts';
 import type { ConnectionStore } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
-import { DirectoryError } from '../sync/ports/directory.ts';
 import { PlatformFailure } from '../sync/ports/platform.ts';
 import { systemRandom } from './clock.ts';
 import { errorFields, type Logger } from './logger.ts';

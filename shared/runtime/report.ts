@@ -1,10 +1,10 @@
 import type { DeliveryOf } from '../domain/delivery.ts';
 import type { GroupRef } from '../domain/ids.ts';
 import type { AttemptFacts } from '../platform/call.ts';
+import type { ScimReport } from '../scim/server/handle.ts';
 import type { ApplyReport } from '../sync/apply/apply.ts';
 import type { IngestReport } from '../sync/ingest/ingest.ts';
 import type { Ports } from '../sync/ports/bundles.ts';
-import type { ScimReport } from '../sync/scim/handle.ts';
 import { errorFields, type Logger } from './logger.ts';
 
 /* Use cases only return facts. The functions of this file write the facts as log lines. */

@@ -1,10 +1,10 @@
 import { BlockList, isIPv6 } from 'node:net';
 import { createOAuthServer } from '../oauth/oauth-server.ts';
+import type { ScimPorts } from '../scim/server/handle.ts';
+import { createRateLimiter } from '../scim/server/limiter.ts';
+import { createScimStore } from '../scim/store/scim-store.ts';
+import { createScimTokenStore } from '../scim/store/scim-token-store.ts';
 import { createGroupStore } from '../store/group-store.ts';
-import { createScimStore } from '../store/scim-store.ts';
-import { createScimTokenStore } from '../store/scim-token-store.ts';
-import type { ScimPorts } from '../sync/scim/handle.ts';
-import { createRateLimiter } from '../sync/scim/limiter.ts';
 import { randomHex, systemClock } from './clock.ts';
 import type { DeliveryPorts } from './report.ts';
 import { type Base, wireBase, wireState } from './wire.ts';

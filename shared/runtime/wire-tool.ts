@@ -16,21 +16,21 @@ import { readerBinding } from '../contract/decode.ts';
 import { functionName, type QueueKey, queueName, readerQueueName, tableName } from '../contract/names.ts';
 import type { DirectorySetting } from '../contract/settings.ts';
 import { DEFAULT_COALESCE_SECONDS } from '../contract/topology.ts';
+import { DirectoryError } from '../directory/ports.ts';
+import { createReaderStore } from '../directory/store/reader-store.ts';
 import { createDecisions, type Prove } from '../operate/decisions.ts';
 import { platformsThroughFunction } from '../operate/platform/through-function.ts';
 import { createApplyQueue } from '../queues/apply-queue.ts';
 import { createMailbox } from '../queues/mailbox.ts';
 import { createEventSender } from '../queues/sqs-batch.ts';
+import { createScimStore } from '../scim/store/scim-store.ts';
+import { createScimTokenStore } from '../scim/store/scim-token-store.ts';
 import { createConnectionStore } from '../store/connection-store.ts';
 import { createConsoleSessionStore } from '../store/console-session-store.ts';
 import { createDynamoTable } from '../store/dynamo-table.ts';
 import { createEraser } from '../store/eraser.ts';
-import { createReaderStore } from '../store/reader-store.ts';
-import { createScimStore } from '../store/scim-store.ts';
-import { createScimTokenStore } from '../store/scim-token-store.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { MissingPart, type ScimFacts } from '../sync/ports/deployment.ts';
-import { DirectoryError } from '../sync/ports/directory.ts';
 import type { Caller } from '../sync/ports/logs.ts';
 import { newId, randomHex, sleep, systemClock, systemRandom } from './clock.ts';
 import { type Config, readConfig } from './config.ts';
@@ -194,7 +194,7 @@ async function talkToPlatform(world: Pick<ToolPorts, 'clock' | 'random' | 'sleep
   const [{ default: undici }, { createApplicants }, { openDirectory }] = await Promise.all([
     import('undici'),
     import('../platform/applicants.ts'),
-    import('../directory/directories.ts'),
+    import('../directory/vendors/directories.ts'),
   ]);
   const dispatcher = new undici.Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
   const all = { ...world, dispatcher, webIdentity };

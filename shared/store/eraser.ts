@@ -20,9 +20,17 @@ import type { Person } from '../sync/ports/people.ts';
 import { createConnectionStore } from './connection-store.ts';
 import { TOMBSTONE_LIFETIME_MS } from './desired-store.ts';
 import { parseGroup, parseMember } from './group-item.ts';
-import { DRIFT_PREFIX, groupKey, isAuditKey, journalKey, keyPart, memberKey, tombstoneKey } from './keys.ts';
+import {
+  DRIFT_PREFIX,
+  groupKey,
+  isAuditKey,
+  journalKey,
+  keyPart,
+  memberKey,
+  resourceKey,
+  tombstoneKey,
+} from './keys.ts';
 import { createPeopleStore } from './people-store.ts';
-import { resourceKey } from './scim-keys.ts';
 import { equal, type Item, type Key, type Part, type Table } from './table.ts';
 import { createUserStore } from './user-store.ts';
 

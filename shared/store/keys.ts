@@ -179,3 +179,11 @@ export const healthKey = (connection: ConnectionName): Key => ofConnection(conne
 /** The key of a connection's notices, or of the stage's notices if no connection is given. */
 export const noticesKey = (connection: ConnectionName | undefined): Key =>
   connection === undefined ? { pk: 'STAGE', sk: 'NOTICES' } : ofConnection(connection, 'NOTICES');
+
+/** The key of a SCIM resource. The eraser also needs it. */
+export const resourceKey = (connection: ConnectionName, type: 'User' | 'Group', id: string): Key => ({
+  pk: resourcePartition(connection, type),
+  sk: keyPart(id),
+});
+export const resourcePartition = (connection: ConnectionName, type: 'User' | 'Group'): string =>
+  `S#${connection}#${type}`;

@@ -1,11 +1,10 @@
 import { NO_GROUP, NO_NAME } from '../domain/group.ts';
-import type { OpenMove } from '../domain/group-state.ts';
+import type { MovedGroup, OpenMove } from '../domain/group-state.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { READER_SOURCE } from '../domain/source.ts';
 import { laterStamp, makeStamp, STAMP_ZERO, stampTimeMs } from '../domain/stamp.ts';
 import type { Ports } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
-import type { MovedGroup } from './ports/directory.ts';
 import { dirtyNow } from './wake.ts';
 
 export type MovePorts = Pick<Ports, 'clock' | 'newId'> & {

@@ -1,5 +1,5 @@
-import type { DirectoryFault } from '../reader/faults.ts';
 import { hasMoved } from '../operators.ts';
+import type { DirectoryFault } from '../reader/faults.ts';
 import { READER } from '../reader/reader-events.ts';
 import type { SimulatedSource } from '../reader/source.ts';
 import { isAccountActive, trueGroup } from '../reader/truth.ts';

@@ -1,5 +1,4 @@
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
-import type { Reading } from '../reading.ts';
 import {
   type Contested,
   contestedValues,
@@ -9,6 +8,7 @@ import {
 } from '../matching.ts';
 import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
 import { keptSpokeId } from '../platform/rules.ts';
+import type { Reading } from '../reading.ts';
 import type { CheckName, Violation } from '../run-log.ts';
 import {
   DAY_MS,

@@ -1,6 +1,6 @@
-import { originalName, DAY_MS, MINUTE_MS, type SimulationRun, START_MS } from '../simulation-run.ts';
+import { DAY_MS, MINUTE_MS, originalName, type SimulationRun, START_MS } from '../simulation-run.ts';
 import { falsehoodIn } from './causes.ts';
-import { type Change, addedOnRequest, removedOnRequest } from './ledger.ts';
+import { addedOnRequest, type Change, removedOnRequest } from './ledger.ts';
 import {
   type Checker,
   hasLostItsCredential,

@@ -1,6 +1,6 @@
 import type { PlatformCall, SimulatedPlatform } from '../platform/platform.ts';
-import { originalName, HOUR_MS, MINUTE_MS } from '../simulation-run.ts';
-import { type Change, addedOnRequest, removedOnRequest } from './ledger.ts';
+import { HOUR_MS, MINUTE_MS, originalName } from '../simulation-run.ts';
+import { addedOnRequest, type Change, removedOnRequest } from './ledger.ts';
 import { type Checker, type Observation, type ObservedConnection, removalsSince } from './observation.ts';
 import { partitionOf, treatmentOf } from './stored.ts';
 

@@ -1,7 +1,7 @@
 import { FIELD_NAMES } from '../../shared/domain/group-fields.ts';
+import type { Effect } from '../run-log.ts';
 import type { ClientAction } from '../simulation-run.ts';
 import type { HeldGroup, PlatformOptions } from './facts.ts';
-import type { Effect } from '../run-log.ts';
 import type { Groups } from './groups.ts';
 import type { InitiatorType } from './rules.ts';
 

@@ -1,5 +1,5 @@
-import type { Directory } from '../../shared/sync/ports/directory.ts';
-import { contentDigest } from '../../shared/sync/directory/key-digest.ts';
+import type { Directory } from '../../shared/directory/ports.ts';
+import { contentDigest } from '../../shared/directory/reading/key-digest.ts';
 import { at, type Bug } from '../seeding.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
+import { REALISTIC_SETTINGS, type Settings } from '../../directory-simulator/engine/settings.ts';
 import { CLIENT_ID } from '../../directory-simulator/entra/application.ts';
 import { REALISTIC_ENTRA_SETTINGS } from '../../directory-simulator/entra/settings.ts';
-import { REALISTIC_SETTINGS, type Settings } from '../../directory-simulator/engine/settings.ts';
 import { ENTRA_CLOUDS } from '../../shared/contract/entra-clouds.ts';
 import type { DirectoryKind, DirectorySetting } from '../../shared/contract/settings.ts';
 import { actsOf } from '../acts.ts';

@@ -1,6 +1,6 @@
 import { entra } from '../../directory-simulator/entra/dialect.ts';
 import { READ_ALL, READ_HIDDEN_MEMBERS, READ_USERS } from '../../directory-simulator/entra/rights.ts';
-import { openDirectory } from '../../shared/directory/directories.ts';
+import { openDirectory } from '../../shared/directory/vendors/directories.ts';
 import { BASE_URL, type Question, type SourceVendor } from './vendor.ts';
 
 const SECRET = 'client-secret';

@@ -1,8 +1,8 @@
 import { sign } from 'node:crypto';
 import { google } from '../../directory-simulator/google/dialect.ts';
-import type { Claims, Credential } from '../../shared/directory/google/credential.ts';
-import type { ServiceAccountKey } from '../../shared/directory/google/schemas.ts';
-import { createGoogleDirectory } from '../../shared/directory/google/vendor.ts';
+import type { Claims, Credential } from '../../shared/directory/vendors/google/credential.ts';
+import type { ServiceAccountKey } from '../../shared/directory/vendors/google/schemas.ts';
+import { createGoogleDirectory } from '../../shared/directory/vendors/google/vendor.ts';
 import { BASE_URL, customerKey, type Question, type SourceVendor } from './vendor.ts';
 
 const QUESTIONS: Readonly<Record<string, Question>> = {

@@ -1,7 +1,7 @@
 import { sign } from 'node:crypto';
 import { okta } from '../../directory-simulator/okta/dialect.ts';
-import { openDirectory } from '../../shared/directory/directories.ts';
-import { keyIdOf } from '../../shared/directory/okta/sign-in.ts';
+import { openDirectory } from '../../shared/directory/vendors/directories.ts';
+import { keyIdOf } from '../../shared/directory/vendors/okta/sign-in.ts';
 import { BASE_URL, customerKey, type Question, type SourceVendor } from './vendor.ts';
 
 const QUESTIONS: Readonly<Record<string, Question>> = {

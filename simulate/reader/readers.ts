@@ -1,5 +1,5 @@
+import { readDirectory } from '../../shared/directory/reading/run.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
-import { readDirectory } from '../../shared/sync/directory/run.ts';
 import type { Cloud } from '../cloud.ts';
 import { HOUR_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
 

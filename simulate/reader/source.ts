@@ -9,8 +9,8 @@ import { directoryOf, parseWorld } from '../../directory-simulator/engine/world.
 import { ApiError } from '../../local/platform/errors.ts';
 import { seededRandom } from '../../local/platform/seeded-random.ts';
 import type { DirectoryKind } from '../../shared/contract/settings.ts';
-import type { DirectoryWorld } from '../../shared/directory/exchange.ts';
-import type { Directory } from '../../shared/sync/ports/directory.ts';
+import type { Directory } from '../../shared/directory/ports.ts';
+import type { DirectoryWorld } from '../../shared/directory/vendors/exchange.ts';
 import type { Random } from '../random.ts';
 import type { RunLog } from '../run-log.ts';
 import type { SourceAction, SourceSpec } from '../simulation-run.ts';

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { AnswerHeaders, OpenDialect } from '../../directory-simulator/engine/dialect.ts';
 import type { DirectoryKind, DirectoryOf } from '../../shared/contract/settings.ts';
-import type { DirectoryWorld } from '../../shared/directory/exchange.ts';
-import type { Directory } from '../../shared/sync/ports/directory.ts';
+import type { Directory } from '../../shared/directory/ports.ts';
+import type { DirectoryWorld } from '../../shared/directory/vendors/exchange.ts';
 import type { DirectoryFault, DirectoryFaultAction } from './faults.ts';
 
 /** The address of the simulator. Token endpoints accept assertions for any address of this machine. */

@@ -24,11 +24,15 @@ const SHARED = 'shared/*';
 const DOMAIN = 'shared/domain/*';
 const PLAN = 'shared/plan/*';
 const CONTRACT = 'shared/contract/*';
-const SCIM = 'shared/scim/*';
 const PORTS = 'shared/sync/ports/*';
 const BUNDLES = 'shared/sync/ports/bundles.ts';
 const SYNC = 'shared/sync/*';
 const OPERATE = 'shared/operate/*';
+const STORE = 'shared/store/*';
+/** The engine: what every company uses, with or without SCIM and a directory that is read. */
+const ENGINE = [SYNC, DOMAIN, PLAN, CONTRACT];
+/** The features that nothing in the engine needs. Each has one folder, and the rules below apply to its rooms. */
+const FEATURES = ['directory', 'scim'];
 const ANY = '*';
 /** A package that limits concurrency. It uses no clock, no timers and no I/O. */
 const BOUNDED = 'p-map';
@@ -47,6 +51,57 @@ const adapter = (room: string, ...sdk: string[]): ImportRule => ({
   fix: `shared/${room} is an adapter: it implements ports of shared/sync/ports, throws their errors, and imports no use case and no other adapter; connect adapters in shared/runtime/wire*.ts`,
 });
 
+/** The rooms of a feature, from the inside out. */
+const feature = (name: string): readonly ImportRule[] => {
+  const room = (part: string) => `shared/${name}/${part}`;
+  const ports = room('ports.ts');
+  const useCases = ['protocol/*', 'rules/*', 'ports.ts', 'reading/*', 'server/*', 'tokens/*'].map(room);
+  return [
+    {
+      files: room('protocol/*'),
+      mayImport: [room('protocol/*')],
+      packages: ['zod'],
+      fix: `${pure(room('protocol'))}: it implements the protocol alone; move the effect of a request on desired state to a use case`,
+    },
+    {
+      files: room('rules/*'),
+      mayImport: [room('rules/*'), DOMAIN, PLAN, CONTRACT],
+      packages: ['zod'],
+      fix: pure(room('rules')),
+    },
+    {
+      files: ports,
+      mayImport: [room('protocol/*'), room('rules/*'), PORTS, DOMAIN, PLAN, CONTRACT],
+      packages: ['zod'],
+      fix: `${ports} contains only interfaces, stored forms and errors: move other code to a pure folder`,
+    },
+    {
+      files: room('store/*'),
+      mayImport: [room('store/*'), room('rules/*'), ports, STORE, DOMAIN, CONTRACT, PORTS],
+      packages: ['zod', 'node:*', BOUNDED],
+      fix: `${room('store')} is an adapter over shared/store: it imports no use case`,
+    },
+    ...['vendors', 'aws'].map((part) => ({
+      files: room(`${part}/*`),
+      mayImport: [room(`${part}/*`), room('rules/*'), ports, DOMAIN, CONTRACT, PORTS],
+      packages: ['zod', 'node:*', BOUNDED, 'undici', 'jose', '@aws-sdk/client-*'],
+      fix: `${room(part)} is an adapter: it implements ${ports}, throws its errors, and imports no use case; connect adapters in shared/runtime/wire*.ts`,
+    })),
+    {
+      files: room('operate/*'),
+      mayImport: [...useCases, room('operate/*'), OPERATE, ...ENGINE],
+      packages: USE_CASE_PACKAGES,
+      fix: `${room('operate')} contains what operators do with the feature: declare an effect as a port in ${ports}, and connect the port in shared/runtime/wire-tool.ts`,
+    },
+    {
+      files: room('*'),
+      mayImport: [...useCases, ...ENGINE],
+      packages: USE_CASE_PACKAGES,
+      fix: `shared/${name} is a feature: its use cases import the engine and their own folder; an action of operators belongs in ${room('operate')}`,
+    },
+  ];
+};
+
 /** Server code that both simulators use: faults, request log, loopback check, query strings and random numbers. */
 const SIMULATOR_SERVER = [
   'local/platform/controls/faults.ts',
@@ -62,35 +117,33 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   { files: DOMAIN, mayImport: [DOMAIN], packages: ['zod'], fix: pure('shared/domain') },
   { files: CONTRACT, mayImport: [CONTRACT, DOMAIN], packages: ['zod'], fix: pure('shared/contract') },
   { files: PLAN, mayImport: [PLAN, DOMAIN, CONTRACT], packages: [], fix: pure('shared/plan') },
-  {
-    files: SCIM,
-    mayImport: [SCIM],
-    packages: ['zod'],
-    fix: `${pure('shared/scim')}: it implements the protocol alone; move the effect of a request on desired state to a use case`,
-  },
+  ...FEATURES.flatMap(feature),
   {
     // A port with one implementation is the type of its implementation, so that no signature is declared twice.
     files: BUNDLES,
-    mayImport: [PORTS, DOMAIN, PLAN, CONTRACT, SCIM],
-    mayImportTypes: ['shared/store/*'],
+    mayImport: [PORTS, DOMAIN, PLAN, CONTRACT],
+    mayImportTypes: [
+      STORE,
+      ...FEATURES.flatMap((name) => [`shared/${name}/store/*`, `shared/${name}/ports.ts`]),
+    ],
     packages: [],
-    fix: `${BUNDLES} names the ports, and imports only types from shared/store`,
+    fix: `${BUNDLES} names the ports, and imports only types from the stores`,
   },
   {
     files: PORTS,
-    mayImport: [PORTS, DOMAIN, PLAN, CONTRACT, SCIM],
+    mayImport: [PORTS, DOMAIN, PLAN, CONTRACT],
     packages: ['zod'],
     fix: 'shared/sync/ports contains only interfaces and errors for adapters: move other code to a pure folder',
   },
   {
     files: SYNC,
-    mayImport: [SYNC, DOMAIN, PLAN, CONTRACT, SCIM],
+    mayImport: ENGINE,
     packages: USE_CASE_PACKAGES,
-    fix: 'shared/sync contains the use cases of the workers: declare an effect as a port in shared/sync/ports, and connect the port in shared/runtime/wire*.ts; code that shared/operate also needs belongs in sync',
+    fix: 'shared/sync contains the use cases of the workers, and imports no feature (shared/directory, shared/scim): move what the engine needs to domain or plan; declare an effect as a port in shared/sync/ports, and connect the port in shared/runtime/wire*.ts; code that shared/operate also needs belongs in sync',
   },
   {
     files: OPERATE,
-    mayImport: [OPERATE, SYNC, DOMAIN, PLAN, CONTRACT, SCIM],
+    mayImport: [OPERATE, ...ENGINE, ...FEATURES.map((name) => `shared/${name}/*`)],
     packages: USE_CASE_PACKAGES,
     fix: 'shared/operate contains what operators do and ask: declare an effect as a port in shared/sync/ports, and connect the port in shared/runtime/wire-tool.ts',
   },
@@ -98,7 +151,6 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   adapter('store', '@aws-sdk/client-dynamodb', '@aws-sdk/util-dynamodb'),
   adapter('queues', '@aws-sdk/client-sqs'),
   adapter('oauth', '@node-oauth/oauth2-server'),
-  adapter('directory', 'undici', 'jose'),
   // This adapter describes the deployment, so it calls every AWS service. It also tests whether an address answers.
   adapter('aws', '@aws-sdk/client-*', 'undici'),
   {

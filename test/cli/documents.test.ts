@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
+import { createReaderStore } from '../../shared/directory/store/reader-store.ts';
 import { connectionName, groupId } from '../../shared/domain/ids.ts';
-import { createReaderStore } from '../../shared/store/reader-store.ts';
 import { commandNames, runCli } from '../support/cli/io.ts';
 import { temporaryFile } from '../support/folder.ts';
 import { added, group, removed, sixInSync } from '../support/operate/world.ts';

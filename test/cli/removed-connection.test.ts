@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { connectionName } from '../../shared/domain/ids.ts';
 import { createOAuthServer } from '../../shared/oauth/oauth-server.ts';
 import { randomHex } from '../../shared/runtime/clock.ts';
+import { handleScim } from '../../shared/scim/server/handle.ts';
+import { createRateLimiter } from '../../shared/scim/server/limiter.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
-import { handleScim } from '../../shared/sync/scim/handle.ts';
-import { createRateLimiter } from '../../shared/sync/scim/limiter.ts';
 import { runCli } from '../support/cli/io.ts';
 import { applicantOf, savedWorld } from '../support/operate/world.ts';
 

@@ -1,16 +1,16 @@
 import { inspect } from 'node:util';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { handler } from '../../functions/directory.ts';
+import { DirectoryError } from '../../shared/directory/ports.ts';
+import { newReport } from '../../shared/directory/reading/context.ts';
 import type { Delivery } from '../../shared/domain/delivery.ts';
-import { newReport } from '../../shared/sync/directory/context.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
-import { DirectoryError } from '../../shared/sync/ports/directory.ts';
 import { CONTEXT, fakeBase } from './fake-base.ts';
 
 const world = vi.hoisted(() => ({ wired: undefined as unknown, ran: [] as string[] }));
 vi.mock('../../shared/runtime/wire-directory.ts', () => ({ wireDirectory: () => world.wired }));
 vi.mock('../../functions/frame/once.ts', () => ({ once: (wire: () => unknown) => wire }));
-vi.mock('../../shared/sync/directory/run.ts', () => ({
+vi.mock('../../shared/directory/reading/run.ts', () => ({
   async readDirectory({ name }: Connection) {
     world.ran.push(name);
     if (name === 'denied') throw new DirectoryError('denied', 'groups.list: the directory answered 403');

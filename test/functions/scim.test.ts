@@ -2,8 +2,8 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { handler } from '../../functions/scim.ts';
 import { addressFilter } from '../../shared/runtime/wire-scim.ts';
-import { NAMED_USER } from '../../shared/scim/schemas/user.ts';
-import { createWorld } from '../sync/scim/support/server.ts';
+import { NAMED_USER } from '../../shared/scim/protocol/schemas/user.ts';
+import { createWorld } from '../scim/server/support/server.ts';
 import { CONTEXT, fakeBase } from './fake-base.ts';
 
 const wiring = vi.hoisted(() => ({ wired: undefined as unknown }));

@@ -15,18 +15,18 @@ import { createDirectorySimulator } from '../../directory-simulator/engine/simul
 import { google } from '../../directory-simulator/google/dialect.ts';
 import { bundleHandlers } from '../../infra/bundle.ts';
 import { DEPLOYABLE_KEYS, type DeployableKey } from '../../infra/function-code.ts';
-import { createTable } from '../../local/emulators/dynamodb.ts';
-import { roleAccounts } from '../../local/console-login/start.ts';
 import { CLIENT_ID, startLoginProvider } from '../../local/console-login/provider.ts';
+import { roleAccounts } from '../../local/console-login/start.ts';
+import { createTable } from '../../local/emulators/dynamodb.ts';
 import { startAwsFront } from '../../local/emulators/front.ts';
 import { createLambda } from '../../local/emulators/lambda.ts';
 import { createSecretsManager } from '../../local/emulators/secrets-manager.ts';
 import { createQueues, startSqs } from '../../local/emulators/sqs.ts';
 import type { LocalFunction } from '../../local/invocation.ts';
 import { createSimulator } from '../../local/platform/simulator.ts';
+import { type Browser, createBrowser } from '../../scripts/deploy-check/console-browser.ts';
 import { type DeployedFunction, startFunction } from '../../scripts/deploy-check/deployed-function.ts';
 import { type Recorder, startRecorder } from '../../scripts/deploy-check/recorder.ts';
-import { type Browser, createBrowser } from '../../scripts/deploy-check/console-browser.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { type ConsoleSignInProps, ROLES } from '../../shared/contract/console.ts';
 import {

@@ -13,8 +13,8 @@ import {
 } from '../../shared/contract/names.ts';
 import { DECISION_ATTRIBUTES } from '../../shared/contract/topology.ts';
 import { groupId, memberId } from '../../shared/domain/ids.ts';
-import { GROUP_SCHEMA } from '../../shared/scim/schemas/group.ts';
-import { NAMED_USER } from '../../shared/scim/schemas/user.ts';
+import { GROUP_SCHEMA } from '../../shared/scim/protocol/schemas/group.ts';
+import { NAMED_USER } from '../../shared/scim/protocol/schemas/user.ts';
 import { memberKey } from '../../shared/store/keys.ts';
 import { nativeEvent } from '../support/events.ts';
 import { type CallingFunctions, startCallingFunctions } from './calling-functions.ts';

@@ -6,9 +6,9 @@ import { LOCAL_KINDS, openDirectory } from '../../local/directory/open-directory
 import { worldOfEvents } from '../../local/directory/world-of-events.ts';
 import { readableReport } from '../../local/output.ts';
 import { ConnectionSettings } from '../../shared/contract/settings.ts';
-import { createDirectories } from '../../shared/directory/directories.ts';
+import { createDirectories } from '../../shared/directory/vendors/directories.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
-import { allOf } from '../directory/google/reader.ts';
+import { allOf } from '../directory/vendors/google/reader.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20, 10);
 let minute = 0;

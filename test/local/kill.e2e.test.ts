@@ -7,8 +7,8 @@ import { temporaryFolder } from '../support/folder.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { readDirectory } from '../support/reading.ts';
 import { expectedGroups, platformGroups, reportedGroups } from './support/expected.ts';
+import { companyOf, drawEvents, shuffledWithDuplicates } from './support/numbered-company.ts';
 import { ROOT, startProcess } from './support/process.ts';
-import { companyOf, shuffledWithDuplicates, drawEvents } from './support/numbered-company.ts';
 
 /** The seed decides the times of the kills. GROUPSYNC_TEST_SEED sets another seed. */
 const SEED = process.env['GROUPSYNC_TEST_SEED'] ?? 'kill';

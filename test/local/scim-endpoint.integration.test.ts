@@ -3,9 +3,9 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type ScimEndpoint, startScim } from '../../local/scim-endpoint.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
-import { NAMED_USER } from '../../shared/scim/schemas/user.ts';
-import { createToken, listTokens, NEW_CLIENT } from '../../shared/sync/scim/tokens.ts';
-import { createWorld } from '../sync/scim/support/server.ts';
+import { NAMED_USER } from '../../shared/scim/protocol/schemas/user.ts';
+import { createToken, listTokens, NEW_CLIENT } from '../../shared/scim/tokens/tokens.ts';
+import { createWorld } from '../scim/server/support/server.ts';
 
 const connection = connectionName('default');
 let lines: string[];

@@ -3,14 +3,14 @@ import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
 import { type RawEvent, readDirectory } from '../support/reading.ts';
 import { BAD_BODIES } from './support/bad-bodies.ts';
 import { expectedGroups, platformGroups, reportedGroups } from './support/expected.ts';
-import { type PlatformRequest, startTestStack } from './support/stack.ts';
 import {
   companyOf,
-  shuffledWithDuplicates,
+  drawEvents,
   emailOf,
   memberOf,
-  drawEvents,
+  shuffledWithDuplicates,
 } from './support/numbered-company.ts';
+import { type PlatformRequest, startTestStack } from './support/stack.ts';
 
 const PEOPLE = 80;
 const WINDOW_SECONDS = 1;

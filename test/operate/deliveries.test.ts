@@ -4,8 +4,8 @@ import type { DeliveryOf } from '../../shared/domain/delivery.ts';
 import { memberId } from '../../shared/domain/ids.ts';
 import { forgetMember } from '../../shared/operate/forget.ts';
 import { reportDeliveries } from '../../shared/runtime/report.ts';
-import { handleScim, type ScimPorts } from '../../shared/sync/scim/handle.ts';
-import { createToken } from '../../shared/sync/scim/tokens.ts';
+import { handleScim, type ScimPorts } from '../../shared/scim/server/handle.ts';
+import { createToken } from '../../shared/scim/tokens/tokens.ts';
 import { runCli } from '../support/cli/io.ts';
 import { savedWorld } from '../support/operate/world.ts';
 

@@ -6,6 +6,7 @@ import { type ConnectionName, connectionName } from '../../shared/domain/ids.ts'
 import { checkCredential } from '../../shared/operate/doctor/credential.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
 import { rejectHold } from '../../shared/operate/holds.ts';
+import { createToken } from '../../shared/scim/tokens/tokens.ts';
 import { createFeedStore } from '../../shared/store/connection-states.ts';
 import { feedKey } from '../../shared/store/keys.ts';
 import type { Deployment, QueueFacts } from '../../shared/sync/ports/deployment.ts';
@@ -15,7 +16,6 @@ import {
   type FailureKind,
   PlatformFailure,
 } from '../../shared/sync/ports/platform.ts';
-import { createToken } from '../../shared/sync/scim/tokens.ts';
 import { added, applicantOf, group, NOW_MS, removed, savedWorld } from '../support/operate/world.ts';
 
 const PREFIX = 'groupsync';

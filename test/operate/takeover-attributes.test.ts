@@ -10,12 +10,12 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
+import { platformGroupsOf } from '../directory/reading/fixture.ts';
 import type { CallFault } from '../support/engine/platform.ts';
 import type { DirectoryEvent } from '../support/engine/test-engine.ts';
 import { CONNECTION, CREATE_SETTLE_MS, MINUTE_MS, takeEvents } from '../support/engine/world.ts';
 import { openWith, scimOf, takeOver } from '../support/operate/takeovers.ts';
 import { replace } from '../support/scim-operations.ts';
-import { platformGroupsOf } from '../sync/directory/fixture.ts';
 
 /** Creates the group "Group rowing" of a, b and c from events, and the same group of a SCIM client, which waits. */
 async function openGame({ guard = null, foreign = false }: Pick<Scenario, 'guard' | 'foreign'>) {

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { takeOverGroups } from '../../shared/operate/directory/takeover.ts';
+import { takeOverGroups } from '../../shared/directory/operate/takeover.ts';
 import { approveHold, listHolds, rejectHold } from '../../shared/operate/holds.ts';
 import { pauseConnection, resumeConnection } from '../../shared/operate/pausing.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
+import { platformGroupsOf } from '../directory/reading/fixture.ts';
 import { calledBy } from '../support/engine/test-engine.ts';
 import { CONNECTION, DAY_MS, MINUTE_MS } from '../support/engine/world.ts';
 import { openWith, plan, scimOf } from '../support/operate/takeovers.ts';
-import { platformGroupsOf } from '../sync/directory/fixture.ts';
 
 const HOLDS_ALL = { minSize: 1, maxRemovedCount: 0, maxRemovedShare: 1 };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { planTakeover, takeOverGroups } from '../../shared/directory/operate/takeover.ts';
 import type { Source } from '../../shared/domain/source.ts';
 import { blockPerson } from '../../shared/operate/block.ts';
-import { planTakeover, takeOverGroups } from '../../shared/operate/directory/takeover.ts';
 import { rejectHold } from '../../shared/operate/holds.ts';
 import { observeConnection, pauseGroup, readPause, resumeConnection } from '../../shared/operate/pausing.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
@@ -9,11 +9,11 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { openMovesOf } from '../../shared/sync/moves.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
-import { openEntra } from '../directory/entra/reader.ts';
+import { company, openReader, platformGroupsOf, type Reader } from '../directory/reading/fixture.ts';
+import { openEntra } from '../directory/vendors/entra/reader.ts';
 import { CONNECTION, MINUTE_MS, takeEvents, takeWoken } from '../support/engine/world.ts';
 import { directory, dyingAfter, resume, type Scim, scimOf } from '../support/operate/takeovers.ts';
 import { remove } from '../support/scim-operations.ts';
-import { company, openReader, platformGroupsOf, type Reader } from '../sync/directory/fixture.ts';
 
 type Kind = 'events' | 'scim' | 'google' | 'entra';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ListedGroup } from '../../shared/domain/view.ts';
-import { findExisting, fieldMatches, foldName, isListed, renamedTo } from '../../shared/plan/names.ts';
+import { fieldMatches, findExisting, foldName, isListed, renamedTo } from '../../shared/plan/names.ts';
 
 describe('names that platforms normalise', () => {
   it.each([

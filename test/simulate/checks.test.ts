@@ -4,7 +4,6 @@ import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
 import { createChecks } from '../../simulate/checks/all-checks.ts';
 import { type Around, checkExplain, checkPlan } from '../../simulate/checks/one-decision.ts';
-import type { ReadGroup, Received } from '../../simulate/reading.ts';
 import type { OperatorDone } from '../../simulate/operators.ts';
 import {
   type ClientWrite,
@@ -15,6 +14,7 @@ import {
   type PlatformWrite,
 } from '../../simulate/platform/platform.ts';
 import type { QueuedMessage } from '../../simulate/queues.ts';
+import type { ReadGroup, Received } from '../../simulate/reading.ts';
 import type { CheckName, Violation } from '../../simulate/run-log.ts';
 import {
   HOUR_MS,

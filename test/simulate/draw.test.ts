@@ -3,9 +3,9 @@ import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { drawRun } from '../../simulate/draw.ts';
 import { CRASH_POINTS, crashPoints } from '../../simulate/draw-crashes.ts';
 import {
-  originalName,
   DAY_MS,
   type LambdaName,
+  originalName,
   type SimulationRun,
   type Way,
 } from '../../simulate/simulation-run.ts';

@@ -1,5 +1,5 @@
-import { instantOf, type ReadGroup, type Received, readAll } from '../../simulate/reading.ts';
 import { type EventMember, NATIVE_KINDS } from '../../simulate/messages.ts';
+import { instantOf, type ReadGroup, type Received, readAll } from '../../simulate/reading.ts';
 
 /* Reads native events with the reference model of the simulation, for tests that do not run the simulation. */
 

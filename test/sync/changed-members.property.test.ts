@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { wakeAll } from '../../shared/sync/wake.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
-import { type DirectoryEvent, createTestEngine } from '../support/engine/test-engine.ts';
+import { createTestEngine, type DirectoryEvent } from '../support/engine/test-engine.ts';
 
 /* For a group in sync, apply reads only the changed members. A later read of all members must find no difference. */
 

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { ALL_CALL_FAULTS, ALL_TABLE_FAULTS } from '../support/engine/chaos.ts';
 import { directoryEvents, expectedGroups } from '../support/engine/directory.ts';
-import { runEvents } from '../support/engine/run-events.ts';
 import { shownGroups } from '../support/engine/look-over.ts';
+import { runEvents } from '../support/engine/run-events.ts';
 import { always } from '../support/engine/runs.ts';
 
 describe('engine', () => {

@@ -4,8 +4,8 @@ import { groupId } from '../../shared/domain/ids.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import { ALL_CALL_FAULTS } from '../support/engine/chaos.ts';
 import { directoryEvents, expectedGroups } from '../support/engine/directory.ts';
-import { runEvents } from '../support/engine/run-events.ts';
 import { shownGroups } from '../support/engine/look-over.ts';
+import { runEvents } from '../support/engine/run-events.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { CONNECTION } from '../support/engine/world.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { groupKey } from '../../shared/store/keys.ts';
 import { allOf } from '../support/engine/test-engine.ts';
-import { apply, joins, leaves, REF, settled, shown, deliver, USERS } from './reconcile/support/drift.ts';
+import { apply, deliver, joins, leaves, REF, settled, shown, USERS } from './reconcile/support/drift.ts';
 
 const NUMERIC = { numericVersions: true };
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Explanation } from '../../shared/contract/answers/explain.ts';
-import { explainMember } from '../../shared/operate/explain.ts';
 import { holdsOf, holdWith } from '../../shared/domain/hold.ts';
+import { explainMember } from '../../shared/operate/explain.ts';
 import { approveHold, rejectHold } from '../../shared/operate/holds.ts';
 import { type GroupPlan, planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { wakeAll } from '../../shared/sync/wake.ts';

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
 import {
+  deliver,
   event,
   joins,
   leaves,
@@ -9,7 +10,6 @@ import {
   records,
   settled,
   shown,
-  deliver,
   USERS,
 } from './reconcile/support/drift.ts';
 

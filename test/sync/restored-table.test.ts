@@ -5,10 +5,10 @@ import { acceptRestored, endRestore } from '../../shared/operate/restated.ts';
 import { isRestated } from '../../shared/plan/restore.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
+import { company, openReader } from '../directory/reading/fixture.ts';
 import { createTestEngine, type DirectoryEvent } from '../support/engine/test-engine.ts';
 import { HOUR_MS } from '../support/engine/world.ts';
 import { backupOf } from '../support/restore.ts';
-import { company, openReader } from './directory/fixture.ts';
 
 /** Two groups in sync, then the given events, then a restore of the table to the instant before these events. */
 async function restored(...lost: readonly DirectoryEvent[]) {

@@ -6,10 +6,10 @@ import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { findProblems } from '../../shared/sync/reconcile/levels.ts';
 import { readSources } from '../../shared/sync/sources.ts';
 import { MemoryTable } from '../../simulate/table.ts';
+import { createWorld as createScimWorld } from '../scim/server/support/server.ts';
 import { createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, MINUTE_MS } from '../support/engine/world.ts';
 import { savedWorld } from '../support/operate/world.ts';
-import { createWorld as createScimWorld } from './scim/support/server.ts';
 
 /** Returns a message of the given source that creates a group. */
 const upsertedBy = (source: string, sentAtMs: number): IncomingMessage => ({

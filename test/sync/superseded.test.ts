@@ -12,11 +12,11 @@ import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { findProblems } from '../../shared/sync/reconcile/levels.ts';
+import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
 import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, CREATE_SETTLE_MS, NO_FAULTS, type Ports, takeEvents } from '../support/engine/world.ts';
 import { slowWorker } from './reconcile/support/crashing-worker.ts';
-import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 
 const HOUR_MS = 3_600_000;
 

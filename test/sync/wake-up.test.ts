@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { endWindow } from '../../local/windows.ts';
-import type { GroupState } from '../../shared/domain/group-state.ts';
 import { readApplyMessage } from '../../shared/contract/invocation.ts';
+import type { GroupState } from '../../shared/domain/group-state.ts';
 import { type GroupRef, intentId } from '../../shared/domain/ids.ts';
 import { AT_WORK_MS, coversChange, delayMs, isAtWork, isEarly } from '../../shared/domain/wake-up.ts';
 import { groupKey } from '../../shared/store/keys.ts';
@@ -14,7 +14,7 @@ import { replanAll, wakeGroups } from '../../shared/sync/wake.ts';
 import { seededRandom } from '../../simulate/random.ts';
 import { drive } from '../support/engine/drive.ts';
 import { Scheduler } from '../support/engine/scheduler.ts';
-import { allOf, type DirectoryEvent, createTestEngine } from '../support/engine/test-engine.ts';
+import { allOf, createTestEngine, type DirectoryEvent } from '../support/engine/test-engine.ts';
 import { CONNECTION, createWorld, NO_FAULTS, START_MS, takeEvents } from '../support/engine/world.ts';
 import { slowWorker } from './reconcile/support/crashing-worker.ts';
 

@@ -2,12 +2,12 @@ import type { Check } from '../../contract/answers/connect.ts';
 import { DirectoryExamination, type DirectoryStepRow } from '../../contract/answers/directory.ts';
 import type { SourceReport } from '../../contract/answers/status.ts';
 import type { DirectorySetting } from '../../contract/settings.ts';
+import { fixOfStep } from '../../directory/operate/guides/index.ts';
 import { duration } from '../../domain/duration.ts';
 import { holdsOf } from '../../domain/hold.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import { type Connection, problemsOf, repairOf } from '../../sync/ports/connections.ts';
 import { failureIn, withoutCutJson } from '../../sync/ports/platform.ts';
-import { fixOfStep } from '../directory/guides/index.ts';
 import { plural } from '../names.ts';
 import { rowsOf } from '../setting-requests.ts';
 import {

@@ -1,9 +1,10 @@
 import type { Check } from '../../contract/answers/connect.ts';
 import { functionName } from '../../contract/names.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
+import { EXPIRES_SOON_MS } from '../../plan/notice.ts';
+import { listTokens, type TokenSummary } from '../../scim/tokens/tokens.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { ScimFacts } from '../../sync/ports/deployment.ts';
-import { EXPIRES_SOON_MS, listTokens, type TokenSummary } from '../../sync/scim/tokens.ts';
 import { readableConnections } from '../settings.ts';
 import { type Checked, check, elsewhere, fault, guarded, messageOf, passed } from './check.ts';
 import { checkConnection } from './connection.ts';

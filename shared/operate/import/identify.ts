@@ -1,6 +1,6 @@
 import type { LineError } from '../../contract/answers/files.ts';
+import type { Directory, NamedGroup } from '../../directory/operate/import.ts';
 import type { Layout } from './columns.ts';
-import type { Directory, NamedGroup } from './directory.ts';
 import { isAddress, type ReadRow } from './rows.ts';
 
 /** What the file lists for each group: all members, the members to add, or the members to remove. */

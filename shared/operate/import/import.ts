@@ -1,4 +1,5 @@
 import type { ImportComparison, ImportReport } from '../../contract/answers/files.ts';
+import type { Directory, NamedGroup } from '../../directory/operate/import.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import { judgeAge, makeStamp, normaliseInstant } from '../../domain/stamp.ts';
 import type { EventSender } from '../../sync/ports/queues.ts';
@@ -7,7 +8,6 @@ import { type JournalPorts, journalOf, recordAction } from '../journal.ts';
 import { plural, visible, withId } from '../names.ts';
 import type { StateRule } from './account-state.ts';
 import type { Headings } from './columns.ts';
-import type { Directory, NamedGroup } from './directory.ts';
 import type { FileKind } from './identify.ts';
 import { type ReadFile, type Reading, readAll } from './read-file.ts';
 import { createRowSort, type RowSort } from './row-sort.ts';

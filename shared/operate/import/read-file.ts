@@ -1,12 +1,12 @@
 import { addressForm } from '../../contract/address.ts';
 import type { LineError } from '../../contract/answers/files.ts';
+import { type Directory, type NamedGroup, withOneSpelling } from '../../directory/operate/import.ts';
 import { mapConcurrently } from '../../sync/async-collections.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { createErrors } from '../events.ts';
 import { plural } from '../names.ts';
 import type { ColumnValue, StateRule } from './account-state.ts';
 import type { Headings, Layout } from './columns.ts';
-import { type Directory, type NamedGroup, withOneSpelling } from './directory.ts';
 import { type FileKind, identify, OTHER_GROUP, type RefusedLine } from './identify.ts';
 import type { RowSort } from './row-sort.ts';
 import {

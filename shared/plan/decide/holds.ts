@@ -7,7 +7,6 @@ import type { Decision, HoldRemovals, Reserve, Wait, Write } from '../decision.t
 import { type DraftInput, whyRemoved } from '../draft.ts';
 import type { Facts, Reservation } from '../facts.ts';
 import { type GuardInput, type GuardVerdict, judgeByLimits } from '../guard.ts';
-import { newestStampOf } from './damping.ts';
 import type { Plan } from '../plan.ts';
 import { isPersonal, type WhyNot } from '../removal-cause.ts';
 import {
@@ -20,6 +19,7 @@ import {
   withWaiting,
 } from '../removals.ts';
 import { hiddenWanted } from '../unshown.ts';
+import { newestStampOf } from './damping.ts';
 import { settle } from './settle.ts';
 
 /** Settles a group that is not compared with the directory. Its expired removals end first. */

@@ -1,4 +1,4 @@
-import type { GroupState, SettledState, GuardRecord, Intent, Uncertain } from '../../domain/group-state.ts';
+import type { GroupState, GuardRecord, Intent, SettledState, Uncertain } from '../../domain/group-state.ts';
 import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { judgeAnswer, type Outcome, showsWrite } from '../../plan/answer.ts';

@@ -1,4 +1,8 @@
 import type { CredentialChecks } from '../../contract/platform-reply.ts';
+import type { DirectoryApplicants } from '../../directory/ports.ts';
+import type { createReaderStore } from '../../directory/store/reader-store.ts';
+import type { createScimStore } from '../../scim/store/scim-store.ts';
+import type { createScimTokenStore } from '../../scim/store/scim-token-store.ts';
 import type { createClaimStore } from '../../store/claim-store.ts';
 import type {
   createFeedStore,
@@ -18,15 +22,11 @@ import type { createGroupStore } from '../../store/group-store.ts';
 import type { createGuardStore } from '../../store/guard-store.ts';
 import type { createAuditLog, createDriftLog } from '../../store/logs.ts';
 import type { createPeopleStore } from '../../store/people-store.ts';
-import type { createReaderStore } from '../../store/reader-store.ts';
-import type { createScimStore } from '../../store/scim-store.ts';
-import type { createScimTokenStore } from '../../store/scim-token-store.ts';
 import type { createSourceStore } from '../../store/source-store.ts';
 import type { createUserStore } from '../../store/user-store.ts';
 import type { Connection } from './connections.ts';
 import type { Decisions } from './decisions.ts';
 import type { Deployment, Functions } from './deployment.ts';
-import type { DirectoryApplicants } from './directory.ts';
 import type { Caller } from './logs.ts';
 import type { Applicants, Platforms } from './platform.ts';
 import type { ApplyQueue, DeadLetterQueue, EventSender, Mailbox } from './queues.ts';

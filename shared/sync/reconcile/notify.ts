@@ -3,6 +3,7 @@ import type { Episode, Finding } from '../../domain/notice.ts';
 import {
   afterNotice,
   beforeNotice,
+  EXPIRES_SOON_MS,
   isNoticeDue,
   noticeOf,
   observe,
@@ -10,7 +11,6 @@ import {
 } from '../../plan/notice.ts';
 import type { DriftLog, NoticeStore, ScimTokenStore } from '../ports/bundles.ts';
 import type { Notifier } from '../ports/notices.ts';
-import { EXPIRES_SOON_MS } from '../scim/tokens.ts';
 import type { SweepRun } from './sweep.ts';
 
 export interface NotifyPorts {

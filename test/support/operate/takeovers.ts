@@ -1,12 +1,12 @@
-import type { Source } from '../../../shared/domain/source.ts';
 import {
   planTakeover,
   type TakeoverTarget,
   takeOverGroups,
-} from '../../../shared/operate/directory/takeover.ts';
+} from '../../../shared/directory/operate/takeover.ts';
+import type { Source } from '../../../shared/domain/source.ts';
 import { resumeConnection } from '../../../shared/operate/pausing.ts';
-import { company, openReader, type Reader } from '../../sync/directory/fixture.ts';
-import { clientNextTo } from '../../sync/directory/scim-client.ts';
+import { company, openReader, type Reader } from '../../directory/reading/fixture.ts';
+import { clientNextTo } from '../../directory/reading/scim-client.ts';
 import { CONNECTION, MINUTE_MS } from '../engine/world.ts';
 import { add } from '../scim-operations.ts';
 

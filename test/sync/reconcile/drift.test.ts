@@ -11,11 +11,13 @@ import { followFeed } from '../../../shared/sync/reconcile/feed.ts';
 import { sweep } from '../../../shared/sync/reconcile/sweep.ts';
 import { Crash, type Worker } from '../../../simulate/worker.ts';
 import { CONNECTION, START_MS, type World } from '../../support/engine/world.ts';
+import { crashBeforeEachEffect, expectSuccessOrCrash } from './support/crashing-worker.ts';
 import {
   activityEvent,
   apply,
   applyGone,
   change,
+  deliver,
   event,
   follow,
   followAll,
@@ -27,11 +29,9 @@ import {
   records,
   settled,
   shown,
-  deliver,
   tellThenApply,
   USERS,
 } from './support/drift.ts';
-import { expectSuccessOrCrash, crashBeforeEachEffect } from './support/crashing-worker.ts';
 
 describe('difference that apply finds in a conflict', () => {
   it('a difference that apply finds in a conflict gets its author when the feed reports the change', async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Finding, Notice } from '../../../shared/domain/notice.ts';
 import { connectionName } from '../../../shared/domain/ids.ts';
+import type { Finding, Notice } from '../../../shared/domain/notice.ts';
 import { STAMP_ZERO } from '../../../shared/domain/stamp.ts';
 import { runReconcile } from '../../../shared/runtime/run-reconcile.ts';
 import { createNoticeStore } from '../../../shared/store/connection-states.ts';
-import type { Notifier, NoticeSubject } from '../../../shared/sync/ports/notices.ts';
+import type { NoticeSubject, Notifier } from '../../../shared/sync/ports/notices.ts';
 import { notify, notifyOfHour, notifyOfStage } from '../../../shared/sync/reconcile/notify.ts';
 import { MemoryTable } from '../../../simulate/table.ts';
 import { CONNECTION, createWorld, START_MS } from './support/world.ts';

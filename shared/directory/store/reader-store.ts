@@ -1,0 +1,188 @@
+import * as z from 'zod';
+import { groupText, number } from '../../domain/forms.ts';
+import type { MovedGroup } from '../../domain/group-state.ts';
+import { type ConnectionName, type GroupId, groupId } from '../../domain/ids.ts';
+import { SOURCES } from '../../domain/source.ts';
+import { OF_THIS_SCHEMA, plain, understood } from '../../store/item-form.ts';
+import {
+  READER_GROUP_PREFIX,
+  READER_MOVE_PREFIX,
+  READER_PUSHED_PREFIX,
+  readerGroupKey,
+  readerKey,
+  readerMoveKey,
+  readerPushedKey,
+} from '../../store/keys.ts';
+import { any, equal, type Item, itemsOf, less, missing, type Table } from '../../store/table.ts';
+import type { Lease } from '../../sync/ports/reconcile.ts';
+import { type PushedGroup, ReaderPosition } from '../ports.ts';
+import { ReaderGroup } from '../rules/reader-group.ts';
+
+/**
+ * The stored state of the reader. Each new holder of the lease has a greater token than all earlier holders. A holder
+ * first stores its token. After that, the position and each group refuse the writes of earlier holders.
+ */
+export function createReaderStore(table: Table) {
+  return {
+    /**
+     * Begins a run. The store then refuses writes of the position by all earlier holders of the lease.
+     * @returns undefined if a later holder has already begun
+     */
+    async begin(connection: ConnectionName, { token }: Lease) {
+      const fenced = await table.update(readerKey(connection), { set: { token } }, noLaterThan(token));
+      return fenced.written ? { position: positionOf(fenced.item) } : undefined;
+    },
+
+    /** Returns undefined before the first write. */
+    async position(connection: ConnectionName): Promise<ReaderPosition | undefined> {
+      const item = await table.get(readerKey(connection));
+      return item && positionOf(item);
+    },
+
+    write: (connection: ConnectionName, position: ReaderPosition, { token }: Lease) =>
+      table.put(
+        { ...readerKey(connection), ...OF_THIS_SCHEMA, ...plain(position), token },
+        noLaterThan(token),
+      ),
+
+    /** Returns all known groups. If a group has moved to another source, `other` has its id in that source. */
+    async groups(connection: ConnectionName): Promise<readonly ReaderGroup[]> {
+      const partition = readerKey(connection).pk;
+      const [items, moves] = await Promise.all([
+        itemsOf(table, { partition, prefix: READER_GROUP_PREFIX }),
+        readMoves(table, connection),
+      ]);
+      const groups = items.map((item) =>
+        understood(ReaderGroup, item, `a group of a directory at ${item.pk}`),
+      );
+      return moves.length === 0 ? groups : withMoves(groups, moves);
+    },
+
+    putGroup: (connection: ConnectionName, group: ReaderGroup, { token }: Lease) =>
+      table.put(
+        { ...readerGroupKey(connection, group.group), ...OF_THIS_SCHEMA, ...plain(group), token },
+        noLaterThan(token),
+      ),
+
+    removeGroup: (connection: ConnectionName, group: GroupId, { token }: Lease): Promise<boolean> =>
+      table.delete(readerGroupKey(connection, group), noLaterThan(token)),
+
+    /**
+     * Returns the groups whose source is the reader, each with its id in the directory. This id differs from the group's
+     * own id if the reader took the group over from a source that uses another id.
+     */
+    async owned(connection: ConnectionName, groups: readonly GroupId[]) {
+      const keys = groups.flatMap((group) => [
+        readerGroupKey(connection, group),
+        readerMoveKey(connection, group),
+      ]);
+      const bySort = new Map((await table.getMany(keys)).map((item) => [item.sk, item]));
+      return new Map(
+        groups.flatMap((group): (readonly [GroupId, GroupId])[] => {
+          const moved = bySort.get(readerMoveKey(connection, group).sk);
+          if (moved !== undefined) {
+            const { to, source } = moveOf(moved);
+            return source === 'directory' ? [[group, to]] : [];
+          }
+          const own = bySort.get(readerGroupKey(connection, group).sk);
+          return own === undefined || own['other'] !== undefined ? [] : [[group, group]];
+        }),
+      );
+    },
+
+    /** Records that the group `from` moved to another source, with the id `to`. Replaces an earlier move of `from`. */
+    noteMove: async (connection: ConnectionName, move: MovedGroup): Promise<void> => {
+      await table.put({ ...readerMoveKey(connection, move.from), ...OF_THIS_SCHEMA, ...move });
+    },
+
+    /** Ends an open move. Its record replaces the record of an earlier move of the group `to`, if the group has moved. */
+    async endMove(connection: ConnectionName, { openSinceMs = 0, ...move }: MovedGroup, isMoved: boolean) {
+      const key = readerMoveKey(connection, move.from);
+      const isAsSeen = equal('openSinceMs', openSinceMs);
+      if (!isMoved) return void (await table.delete(key, isAsSeen));
+      await table.delete(readerMoveKey(connection, move.to), missing('openSinceMs'));
+      await table.put({ ...key, ...OF_THIS_SCHEMA, ...move }, isAsSeen);
+    },
+
+    /** Removes the record of the group's move. An open move stays. */
+    dropMove: async (connection: ConnectionName, from: GroupId): Promise<void> => {
+      await table.delete(readerMoveKey(connection, from), missing('openSinceMs'));
+    },
+
+    moves: (connection: ConnectionName): Promise<readonly MovedGroup[]> => readMoves(table, connection),
+
+    /** Notes that another source has sent an event about the group. The next run reads the group. */
+    notePushed: async (connection: ConnectionName, group: GroupId, atMs: number): Promise<void> => {
+      await table.put({ ...readerPushedKey(connection, group), ...OF_THIS_SCHEMA, group, atMs });
+    },
+
+    async pushed(connection: ConnectionName): Promise<readonly PushedGroup[]> {
+      const partition = readerKey(connection).pk;
+      const items = await itemsOf(table, { partition, prefix: READER_PUSHED_PREFIX });
+      return items.map(({ group, atMs }) => ({ group: groupId(String(group)), atMs: Number(atMs) }));
+    },
+
+    /** Removes the note, if no later event has replaced it. */
+    dropPushed: async (connection: ConnectionName, { group, atMs }: PushedGroup): Promise<void> => {
+      await table.delete(readerPushedKey(connection, group), equal('atMs', atMs));
+    },
+
+    /** Removes the position and the groups of a directory that is no longer read. The records of moves stay. */
+    async forget(connection: ConnectionName): Promise<void> {
+      const partition = readerKey(connection).pk;
+      const items = await itemsOf(table, { partition, prefix: READER_GROUP_PREFIX });
+      for (const { pk, sk } of items) await table.delete({ pk, sk });
+      await table.delete(readerKey(connection));
+    },
+  };
+}
+
+const Move = z.lazy(() =>
+  z.object({
+    from: groupText,
+    to: groupText,
+    source: z.enum(SOURCES),
+    openSinceMs: number.exactOptional(),
+    yields: z.enum(['name', 'id']).exactOptional(),
+  }),
+);
+
+const moveOf = (item: Item): MovedGroup => understood(Move, item, `a moved group at ${item.pk}`);
+
+async function readMoves(table: Table, connection: ConnectionName): Promise<readonly MovedGroup[]> {
+  const partition = readerKey(connection).pk;
+  return (await itemsOf(table, { partition, prefix: READER_MOVE_PREFIX })).map(moveOf);
+}
+
+function withMoves(groups: readonly ReaderGroup[], moves: readonly MovedGroup[]): readonly ReaderGroup[] {
+  const byGroup = new Map(moves.map((move) => [move.from, move]));
+  return groups.map((group) => {
+    const last = lastMove(group.group, byGroup);
+    if (last === undefined || (last.source === 'directory' && last.to === group.group)) return group;
+    return { ...group, other: last.to };
+  });
+}
+
+/**
+ * Returns the last move of a group that may have moved several times; undefined if it has not moved. The last move
+ * names the group that replaces it now.
+ */
+function lastMove(group: GroupId, byGroup: ReadonlyMap<GroupId, MovedGroup>): MovedGroup | undefined {
+  const passed = new Set<GroupId>();
+  let last: MovedGroup | undefined;
+  let next = byGroup.get(group);
+  while (next !== undefined && !passed.has(next.from)) {
+    passed.add(next.from);
+    last = next;
+    next = byGroup.get(next.to);
+  }
+  return last;
+}
+
+const noLaterThan = (token: number) => any(missing('token'), less('token', token), equal('token', token));
+
+/** Returns undefined if the item has no position, because the first run stores its token before it has a position. */
+function positionOf(item: Item): ReaderPosition | undefined {
+  if (item['cursor'] === undefined) return undefined;
+  return understood(ReaderPosition, item, `a position in a directory at ${item.pk}`);
+}

@@ -1,0 +1,62 @@
+import { DirectoryError, type DirectoryPage } from '../ports.ts';
+import type { DirectoryWorld } from './exchange.ts';
+
+export interface ListAnswer<Item> extends DirectoryPage<Item> {
+  /** The cursor of the next page. It is undefined only if the answer shows that the page is the last one. */
+  readonly next: string | undefined;
+}
+
+/** The reason of the error for a list that does not end. */
+const ENDLESS = 'endless';
+
+/** The longest time for one list: about a third of a run. So after an endless list, time remains for other lists. */
+const LONGEST_LIST_MS = 4 * 60_000;
+/**
+ * Maximum number of pages of one list. The largest expected list has 5,000 pages: 1,000,000 members in pages of 200.
+ */
+const MAX_PAGES = 10_000;
+
+/** Reads the lists of one directory. See {@link pagesOf}. */
+export type Pages = <Item>(
+  what: string,
+  ask: (cursor: string | undefined) => Promise<ListAnswer<Item>>,
+) => AsyncGenerator<DirectoryPage<Item>>;
+
+/**
+ * Reads a list to its end. A page without items does not end the list.
+ * @param world contains `untilMs`, the time at which the run must end
+ * @param what names the list in errors
+ * @throws DirectoryError `odd` if a cursor is repeated, or if the list does not end in time or has too many pages
+ */
+export async function* pagesOf<Item>(
+  { clock, untilMs = Number.POSITIVE_INFINITY }: Pick<DirectoryWorld, 'clock' | 'untilMs'>,
+  what: string,
+  ask: (cursor: string | undefined) => Promise<ListAnswer<Item>>,
+): AsyncGenerator<DirectoryPage<Item>> {
+  const seen = new Set<string>();
+  const beganMs = clock();
+  const latestMs = Math.min(untilMs, beganMs + LONGEST_LIST_MS);
+  let cursor: string | undefined;
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const { next, ...shown } = await ask(cursor);
+    yield shown;
+    if (next === undefined) return;
+    if (seen.has(next)) throw endless(`${what}: page ${page} repeats an earlier cursor`);
+    if (clock() >= latestMs) {
+      const seconds = Math.round((clock() - beganMs) / 1_000);
+      throw endless(
+        `${what}: expected the end of the list within ${seconds} s, got ${page} pages without an end`,
+      );
+    }
+    seen.add(next);
+    cursor = next;
+  }
+  throw endless(`${what}: expected the end of the list within ${MAX_PAGES} pages`);
+}
+
+export const createPages =
+  (world: Pick<DirectoryWorld, 'clock' | 'untilMs'>): Pages =>
+  (what, ask) =>
+    pagesOf(world, what, ask);
+
+const endless = (message: string) => new DirectoryError('odd', message, { reason: ENDLESS });

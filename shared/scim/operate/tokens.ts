@@ -1,0 +1,135 @@
+import { isOfConsole } from '../../contract/person.ts';
+import type { ConnectionName } from '../../domain/ids.ts';
+import { NotFound } from '../../operate/find-group.ts';
+import {
+  type Action,
+  doRecorded,
+  type JournalPorts,
+  journalOf,
+  recordAction,
+} from '../../operate/journal.ts';
+import { requireConnection } from '../../operate/settings.ts';
+import { instant } from '../../operate/status.ts';
+import type { ToolPorts } from '../../sync/ports/bundles.ts';
+import { isActiveClient, listClients, type Rotation, revokeClient, rotateSecret } from '../tokens/clients.ts';
+import { type Creation, createToken, NEW_CLIENT, revokeToken, type TokenSummary } from '../tokens/tokens.ts';
+
+type CreatorPorts = JournalPorts & Pick<ToolPorts, 'tokens' | 'randomHex' | 'connections'>;
+
+/**
+ * Creates a token or a secret, and records it before it is shown. With four eyes, an administrator of the console
+ * creates it, because its client can remove members. The console checks the role. The token of another person is not
+ * valid until a second person confirms it.
+ */
+async function makeAsCaller(
+  connection: ConnectionName,
+  action: Pick<Action, 'action'> & {
+    readonly kind: string;
+    readonly before: string | null;
+    readonly reason: string;
+  },
+  make: (creation: Pick<Creation, 'by' | 'isRequested'>) => ReturnType<typeof createToken>,
+  ports: CreatorPorts,
+): ReturnType<typeof createToken> {
+  const { id: by } = await ports.caller();
+  const before = await requireConnection(connection, ports);
+  const isRequested = before.settings.fourEyes && !isOfConsole(by);
+  const made = await make({ by, isRequested });
+  const { action: name, ...change } = action;
+  const { prefix } = made.kept;
+  const changes = [{ ...change, after: prefix }];
+  await recordAction(journalOf(connection), { action: name, changes }, ports);
+  if (isRequested) {
+    const asked = { key: 'scim_token' as const, value: prefix, by, atMs: ports.clock() };
+    const requests = [...(before.requests ?? []), asked];
+    if (!(await ports.connections.replace({ ...before, requests }, before)))
+      throw new Error(`the connection ${connection} changed meanwhile: try again`);
+  }
+  return made;
+}
+
+const untilText = (expiresMs: number | undefined): string =>
+  expiresMs === undefined ? 'until it is revoked' : `until ${new Date(expiresMs).toISOString()}`;
+
+/** Creates a token for an operator. */
+export const issueToken = (connection: ConnectionName, expiresMs: number | undefined, ports: CreatorPorts) =>
+  makeAsCaller(
+    connection,
+    { action: 'scim_token_create', kind: 'create_token', before: null, reason: untilText(expiresMs) },
+    (creation) => createToken(connection, ports, { ...creation, expiresMs }),
+    ports,
+  );
+
+/** Revokes a token immediately. @returns false if the connection has no token with that prefix */
+export async function withdrawToken(
+  connection: ConnectionName,
+  prefix: string,
+  ports: JournalPorts & Pick<ToolPorts, 'tokens'>,
+): Promise<boolean> {
+  // A text that is not the prefix of a token may be a whole token by mistake. So it must not be recorded.
+  if ((await ports.tokens.find(prefix))?.connection !== connection) return false;
+  const change = { kind: 'revoke_token', before: prefix, after: null, reason: 'ends at once' };
+  const action = { action: 'scim_token_revoke' as const, changes: [change] };
+  return doRecorded(journalOf(connection), action, ports, () => revokeToken(connection, prefix, ports));
+}
+
+export const tokenRow = ({ prefix, client, state, ...token }: TokenSummary) => ({
+  prefix,
+  client: client ?? null,
+  state,
+  createdAt: instant(token.createdMs),
+  expiresAt: instant(token.expiresMs),
+  revokedAt: instant(token.revokedMs),
+  lastUsedAt: instant(token.lastUsedMs),
+});
+
+type ClientPorts = Parameters<typeof issueToken>[2];
+
+/** Creates an OAuth client. `expiresMs` is the expiry of its secret. */
+export const issueClient = (connection: ConnectionName, expiresMs: number | undefined, ports: ClientPorts) =>
+  makeAsCaller(
+    connection,
+    { action: 'scim_client_create', kind: 'create_client', before: null, reason: untilText(expiresMs) },
+    (creation) => createToken(connection, ports, { ...creation, expiresMs, client: NEW_CLIENT }),
+    ports,
+  );
+
+/**
+ * Creates another secret of an OAuth client.
+ * @throws NotFound if the connection has no such client, or if the client has no valid secret, because a revoked client
+ * must stay revoked
+ */
+export async function renewClient(
+  connection: ConnectionName,
+  id: string,
+  rotation: Rotation,
+  ports: ClientPorts,
+): ReturnType<typeof createToken> {
+  const client = (await listClients(connection, ports)).find((one) => one.id === id);
+  if (client === undefined || !isActiveClient(client)) {
+    const what = client === undefined ? 'no OAuth client' : 'no active secret of OAuth client';
+    throw new NotFound(
+      `connection ${connection} has ${what} ${id}; create one: groupsync scim client create`,
+    );
+  }
+  const reason = `${untilText(rotation.expiresMs)}; earlier secrets expire ${rotation.previousForMs / 60_000} minutes after it becomes valid`;
+  return makeAsCaller(
+    connection,
+    { action: 'scim_client_rotate', kind: 'rotate_client', before: id, reason },
+    (creation) => rotateSecret(connection, id, { ...rotation, ...creation }, ports),
+    ports,
+  );
+}
+
+/** Revokes an OAuth client immediately. @returns false if the connection has no such client */
+export async function withdrawClient(
+  connection: ConnectionName,
+  id: string,
+  ports: JournalPorts & Pick<ToolPorts, 'tokens'>,
+): Promise<boolean> {
+  // A text that is not the id of a client may be a secret by mistake. So it must not be recorded.
+  if (!(await listClients(connection, ports)).some((client) => client.id === id)) return false;
+  const change = { kind: 'revoke_client', before: id, after: null, reason: 'ends at once' };
+  const action = { action: 'scim_client_revoke' as const, changes: [change] };
+  return doRecorded(journalOf(connection), action, ports, () => revokeClient(connection, id, ports));
+}

@@ -1,0 +1,136 @@
+import type { ConnectionName } from '../../domain/ids.ts';
+import type { Ports } from '../../sync/ports/bundles.ts';
+import type { ScimToken } from '../ports.ts';
+import {
+  type Creation,
+  createToken,
+  hashOf,
+  listTokens,
+  matchesHash,
+  recordUse,
+  revokeToken,
+  type TokenSummary,
+} from './tokens.ts';
+
+/*
+ * An OAuth client is a set of secrets with one id. Each secret is stored like a bearer token, together with the
+ * client's id:
+ *
+ *     secret ──▶ token endpoint ──▶ access token ──▶ SCIM request ──▶ are the access token and its secret valid?
+ *
+ * A SCIM request with an access token reads both, so access tokens become invalid together with their secret.
+ */
+
+type TokenPorts = Pick<Ports, 'tokens' | 'clock'>;
+type MakingPorts = TokenPorts & Pick<Ports, 'randomHex'>;
+
+/** The lifetime of an access token. There is no refresh token (RFC 6749 section 4.4.3). */
+const ACCESS_SECONDS = 3_600;
+
+const SECRET_FORM = /^gsync_client_([0-9a-f]{8})_[0-9a-f]{64}$/;
+
+interface ClientSummary {
+  readonly id: string;
+  readonly secrets: readonly TokenSummary[];
+}
+
+/** Returns the clients, oldest first. */
+export async function listClients(
+  connection: ConnectionName,
+  ports: TokenPorts,
+): Promise<readonly ClientSummary[]> {
+  const clients = new Map<string, TokenSummary[]>();
+  for (const token of await listTokens(connection, ports)) {
+    if (token.client === undefined) continue;
+    clients.set(token.client, [...(clients.get(token.client) ?? []), token]);
+  }
+  return [...clients].map(([id, secrets]) => ({ id, secrets }));
+}
+
+const secretsOf = async (connection: ConnectionName, id: string, ports: TokenPorts) =>
+  (await listClients(connection, ports)).find((client) => client.id === id)?.secrets ?? [];
+
+export const isActiveClient = ({ secrets }: ClientSummary): boolean =>
+  secrets.some(({ state }) => state === 'active');
+
+export interface Rotation extends Pick<Creation, 'by' | 'isRequested'> {
+  /** The expiry of the new secret, in milliseconds since 1970; undefined if the secret never expires. */
+  readonly expiresMs: number | undefined;
+  /** The earlier secrets expire this long after the new secret becomes valid, unless they expire before. */
+  readonly previousForMs: number;
+}
+
+/**
+ * Creates a further secret for a client. Earlier secrets and access tokens then begin to expire. If the new secret needs
+ * a confirmation, they stay until then.
+ */
+export async function rotateSecret(
+  connection: ConnectionName,
+  id: string,
+  rotation: Rotation,
+  ports: MakingPorts,
+): ReturnType<typeof createToken> {
+  const made = await createToken(connection, ports, { ...rotation, client: id });
+  if (rotation.isRequested !== true) await endEarlier(made.kept, ports);
+  return made;
+}
+
+/** Makes a requested token or secret valid. The earlier secrets of its client then begin to expire. */
+export async function confirmToken(
+  connection: ConnectionName,
+  prefix: string,
+  by: string,
+  ports: TokenPorts,
+): Promise<void> {
+  await ports.tokens.confirm(connection, prefix, by);
+  const made = await ports.tokens.find(prefix);
+  if (made !== undefined && made.revokedMs === undefined) await endEarlier(made, ports);
+}
+
+async function endEarlier(
+  { connection, client, prefix: own, previousForMs }: ScimToken,
+  ports: TokenPorts,
+): Promise<void> {
+  if (client === undefined || previousForMs === undefined) return;
+  const untilMs = ports.clock() + previousForMs;
+  for (const { prefix, state } of await secretsOf(connection, client, ports))
+    if (prefix !== own && state === 'active') await ports.tokens.endBy(connection, prefix, untilMs);
+}
+
+/**
+ * Revokes a client, its secrets and its access tokens immediately.
+ * @returns false if the connection has no such client
+ */
+export async function revokeClient(connection: ConnectionName, id: string, ports: TokenPorts) {
+  const secrets = await secretsOf(connection, id, ports);
+  for (const { prefix } of secrets) await revokeToken(connection, prefix, ports);
+  return secrets.length > 0;
+}
+
+/**
+ * Returns the stored secret with its connection, and records its use. The result is undefined if the secret is unknown,
+ * wrong, expired, revoked or of another client. It does not show which of these is the reason.
+ */
+export async function validSecret(
+  { id, secret }: { readonly id: string; readonly secret: string },
+  ports: TokenPorts,
+): Promise<ScimToken | undefined> {
+  const prefix = SECRET_FORM.exec(secret)?.[1];
+  const found = prefix === undefined ? undefined : await ports.tokens.find(prefix);
+  const isSame = matchesHash(secret, found?.hash);
+  return isSame && found?.client === id ? recordUse(found, ports) : undefined;
+}
+
+export const accessSeconds = ({ expiresMs }: ScimToken, nowMs: number): number =>
+  expiresMs === undefined ? ACCESS_SECONDS : Math.min(ACCESS_SECONDS, Math.ceil((expiresMs - nowMs) / 1_000));
+
+/** Issues an access token. Only its hash is stored. */
+export async function issueAccess(
+  { prefix, connection }: ScimToken,
+  seconds: number,
+  { tokens, clock, randomHex }: MakingPorts,
+): Promise<string> {
+  const token = `gsync_access_${prefix}_${randomHex(32)}`;
+  await tokens.addAccess({ prefix, connection, hash: hashOf(token), expiresMs: clock() + seconds * 1_000 });
+  return token;
+}

@@ -1,0 +1,220 @@
+import { describe, expect, it } from 'vitest';
+import { REALISTIC_SETTINGS, type Settings } from '../../../directory-simulator/engine/settings.ts';
+import type { WorldInput } from '../../../directory-simulator/engine/world.ts';
+import type { Directory, DirectoryMember } from '../../../shared/directory/ports.ts';
+import { groupId } from '../../../shared/domain/ids.ts';
+import { TENANT } from '../../directory-simulator/entra/fixture.ts';
+import { openEntra } from './entra/reader.ts';
+import { allOf, openGoogle } from './google/reader.ts';
+import { openOkta } from './okta/reader.ts';
+
+interface Options {
+  readonly settings?: Partial<Settings>;
+  readonly world?: WorldInput;
+  readonly seed?: string;
+}
+
+interface Opened {
+  readonly directory: Directory;
+  readonly control: (name: string, body?: unknown) => Promise<unknown>;
+}
+
+/** A fault of the simulated directory, and the kind of error that the reader then reports. */
+type FaultCase = readonly [what: string, kind: string, fault: object];
+
+/** What differs between the vendors. All tests of this file hold for each vendor. */
+interface Vendor {
+  readonly open: (options?: Options) => Promise<Opened>;
+  readonly sales: string;
+  /** The users and groups that are members of the group `sales`, if the nested groups are flattened. */
+  readonly memberCount: number;
+  /** The pattern of the paths of lists of members. */
+  readonly membersPath: string;
+  readonly groupsPath: string;
+  readonly deletedGroup: string;
+  /** Bodies of errors whose code is free text. */
+  readonly freeText: readonly object[];
+  readonly bigWorld: (users: NonNullable<WorldInput['users']>) => WorldInput;
+  readonly temporary: readonly string[];
+  readonly faults: readonly FaultCase[];
+}
+
+const CONTEXT = '"@odata.context":"https://graph.microsoft.com/v1.0/$metadata#users"';
+const membersOf = (users: NonNullable<WorldInput['users']>) => users.map(({ id }) => ({ member: id }));
+
+const VENDORS: Readonly<Record<string, Vendor>> = {
+  google: {
+    open: ({ world, ...options } = {}) =>
+      openGoogle(world === undefined ? options : { ...options, world, administrator: 'u0@example.com' }),
+    sales: 'g-sales',
+    memberCount: 5,
+    membersPath: '*/members',
+    groupsPath: '*/groups/*',
+    deletedGroup: 'g-gone',
+    freeText: [
+      { error: { errors: [{ reason: 'Liz <liz@example.com>' }] } },
+      { error: { status: 'Liz <liz@example.com>' } },
+      { error: 'not_of_the_api' },
+    ],
+    bigWorld: (users) => ({
+      users: users.map((user, index) => ({ ...user, isAdmin: index === 0 })),
+      groups: [{ id: 'big', email: 'g@example.com', members: membersOf(users) }],
+    }),
+    temporary: ['quotaExceeded', 'backendError'],
+    faults: [
+      ['an error of the credential', 'denied', { error: 'authError' }],
+      ['a missing right', 'denied', { error: 'insufficientPermissions' }],
+      ['a refusal of the resource', 'denied', { error: 'forbidden' }],
+      ['an exhausted quota', 'busy', { error: 'quotaExceeded' }],
+      ['a limit of calls', 'busy', { error: 'userRateLimitExceeded' }],
+      ['a failure of the server', 'unavailable', { error: 'backendError' }],
+      ['an incomplete body', 'unavailable', { status: 200, body: '{"kind":"admin#directory#members","memb' }],
+      ['an error with the status 200', 'odd', { status: 200, body: '{"error":{"code":403},"members":[]}' }],
+      ['null as list', 'odd', { status: 200, body: '{"kind":"admin#directory#members","members":null}' }],
+      ['the list of another resource', 'odd', { status: 200, body: '{"kind":"admin#directory#groups"}' }],
+      ['a refused page token', 'odd', { error: 'badRequest' }],
+    ],
+  },
+  entra: {
+    open: openEntra,
+    sales: 'g-sales',
+    memberCount: 4,
+    membersPath: '*/members/*',
+    groupsPath: '*/groups/*',
+    deletedGroup: 'g-gone',
+    freeText: [{ error: { code: 'Liz <liz@example.com>' } }],
+    bigWorld: (users) => ({
+      customerId: TENANT,
+      users,
+      groups: [{ id: 'big', email: 'g@c.example', members: membersOf(users) }],
+    }),
+    temporary: ['tooManyRequests', 'gatewayTimeout'],
+    faults: [
+      ['an access token that is not valid', 'denied', { error: 'invalidAuthenticationToken' }],
+      ['a missing right', 'denied', { error: 'authorizationRequestDenied' }],
+      ['a limit of calls', 'busy', { error: 'tooManyRequests' }],
+      ['a failure of the server', 'unavailable', { error: 'serviceNotAvailable' }],
+      ['a gateway that ends the request', 'unavailable', { error: 'gatewayTimeout' }],
+      ['an incomplete body', 'unavailable', { status: 200, body: `{${CONTEXT},"value":[` }],
+      ['a list without its context', 'odd', { status: 200, body: '{"value":[]}' }],
+      ['an error with the status 200', 'odd', { status: 200, body: `{${CONTEXT},"error":{},"value":[]}` }],
+      ['null as list', 'odd', { status: 200, body: `{${CONTEXT},"value":null}` }],
+      ['a refused page token', 'odd', { error: 'expiredPageToken' }],
+      [
+        'a link to another host',
+        'odd',
+        { status: 200, body: `{${CONTEXT},"@odata.nextLink":"https://evil.example/v1.0/x","value":[]}` },
+      ],
+      [
+        'a user whose properties are hidden',
+        'denied',
+        {
+          status: 200,
+          body: `{${CONTEXT},"value":[{"id":"u","userPrincipalName":null,"accountEnabled":null}]}`,
+        },
+      ],
+    ],
+  },
+  okta: {
+    open: openOkta,
+    sales: '00gsales',
+    memberCount: 8,
+    membersPath: '*/users',
+    groupsPath: '/api/v1/groups/*',
+    deletedGroup: '00ggone',
+    freeText: [{ errorCode: 'Liz <liz@example.com>' }],
+    bigWorld: (users) => ({
+      users,
+      groups: [{ id: 'big', email: 'g@x', name: 'Big', members: membersOf(users) }],
+    }),
+    temporary: ['internalError', 'badGateway'],
+    faults: [
+      ['a refused token', 'denied', { error: 'invalidToken' }],
+      ['a missing right', 'denied', { error: 'accessDenied' }],
+      ['a limit of calls', 'busy', { error: 'tooManyRequests' }],
+      ['a failure of the server', 'unavailable', { error: 'internalError' }],
+      ['an incomplete body', 'unavailable', { status: 200, body: '[{"id":"00uliz","sta' }],
+      ['null as list', 'odd', { status: 200, body: 'null' }],
+      ['an error with the status 200', 'odd', { status: 200, body: '{"errorCode":"E0000006"}' }],
+      ['an empty list without links', 'odd', { status: 200, body: '[]' }],
+      ['a refused cursor', 'odd', { error: 'apiValidationFailed' }],
+    ],
+  },
+};
+
+const FAULTS: readonly FaultCase[] = [
+  ['the page of a proxy', 'unavailable', { status: 200, body: '<html>Sign in</html>' }],
+  ['an empty object', 'odd', { status: 200, body: '{}' }],
+  // A redirect could send the token to another host.
+  ['a redirect', 'odd', { status: 302 }],
+];
+
+const keyOf = (member: DirectoryMember) => (member.kind === 'user' ? member.user.id : member.kind);
+
+describe.each(Object.entries(VENDORS))('directory of %s', (_, vendor) => {
+  const { open, sales, memberCount, membersPath, groupsPath, deletedGroup } = vendor;
+  const readSales = ({ directory }: Opened) => allOf(directory.membersOf(groupId(sales), 'flatten'));
+  const faulty = async (path: string, fault: object) => {
+    const opened = await open();
+    await opened.control('faults', [{ match: { path }, times: 10, ...fault }]);
+    return opened;
+  };
+
+  it('a deleted group is undefined, and a read of its members gives an error of the kind missing', async () => {
+    const { directory } = await open();
+    expect(await directory.group(sales)).toMatchObject({ id: sales, name: 'Sales' });
+    expect(await directory.group(deletedGroup)).toBeUndefined();
+    const read = allOf(directory.membersOf(groupId(deletedGroup), 'flatten'));
+    await expect(read).rejects.toMatchObject({ kind: 'missing' });
+  });
+
+  it.each(['1', '2', '3'])(
+    'all members are read despite small, empty and repeated pages, unknown fields, limits and failures (seed %s)',
+    async (seed) => {
+      const users = Array.from({ length: 700 }, (_, n) => ({
+        id: `u${n}`,
+        primaryEmail: `u${n}@example.com`,
+      }));
+      const difficult = { ...REALISTIC_SETTINGS, failures: 0.1, emptyPages: 0.3, repeatedItems: 0.5 };
+      const { directory } = await open({ seed, settings: difficult, world: vendor.bigWorld(users) });
+      const members = await allOf(directory.membersOf(groupId('big'), 'ignore'));
+      expect(new Set(members.map(keyOf)).size).toBe(700);
+    },
+  );
+
+  it.each([...FAULTS, ...vendor.faults])(
+    'a failed read does not return an empty group: %s gives an error of the kind %s',
+    async (_, kind, fault) => {
+      const failure = await readSales(await faulty(membersPath, fault)).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ name: 'DirectoryError', kind });
+      expect(String(failure)).not.toMatch(/@(?!odata)|Sales|SSWS|eyJ|simulated-client-secret/);
+    },
+  );
+
+  it('a read is repeated after temporary errors', async () => {
+    const opened = await open();
+    const [first, second] = vendor.temporary;
+    await opened.control('faults', [
+      { match: { path: membersPath }, times: 2, error: first },
+      { match: { path: membersPath }, times: 1, error: second },
+    ]);
+    expect(await readSales(opened)).toHaveLength(memberCount);
+  });
+
+  it('a 404 without an error of the API does not prove that a group is gone', async () => {
+    const { directory } = await faulty(groupsPath, { status: 404, body: '<html>' });
+    await expect(allOf(directory.membersOf(groupId(sales), 'ignore'))).rejects.toMatchObject({ kind: 'odd' });
+    const { directory: other } = await faulty('*/groups*', { status: 404, body: '<html>' });
+    await expect(other.group(sales)).rejects.toMatchObject({ kind: 'odd' });
+  });
+
+  it.each(vendor.freeText)(
+    'an error message does not quote an error code that is free text: %j',
+    async (body) => {
+      const opened = await faulty(membersPath, { status: 400, body });
+      const failure = await readSales(opened).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ kind: 'odd', reason: undefined });
+      expect(String(failure)).toMatch(/: the directory answered 400$/);
+    },
+  );
+});

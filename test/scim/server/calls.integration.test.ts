@@ -1,0 +1,55 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { expect, it, onTestFinished } from 'vitest';
+import { createTable } from '../../../local/emulators/dynamodb.ts';
+import { connectionName } from '../../../shared/domain/ids.ts';
+import { createToken } from '../../../shared/scim/tokens/tokens.ts';
+import { createDynamoTable } from '../../../shared/store/dynamo-table.ts';
+import { allStoresOver } from '../../../simulate/engine.ts';
+import { startFront } from '../../local/support/front.ts';
+import { clientOf, createWorld, ENTERPRISE, fullUser } from './support/server.ts';
+
+/** Starts the server with an emulated DynamoDB, and records the requests to DynamoDB. */
+async function startWorld() {
+  const dynamo = new DynamoDBClient(await startFront());
+  onTestFinished(() => dynamo.destroy());
+  await createTable(dynamo, 'state');
+  const calls: string[] = [];
+  dynamo.middlewareStack.add(
+    (next, context) => (args) => {
+      calls.push(String(context['commandName']).replace('Command', ''));
+      return next(args);
+    },
+    { step: 'initialize' },
+  );
+  const world = createWorld();
+  const table = createDynamoTable(dynamo, { tableName: 'state', sleep: async () => {} });
+  const ports = { ...world.ports, ...allStoresOver(table) };
+  const { token } = await createToken(connectionName('default'), ports);
+  const client = clientOf(ports, { authorization: `Bearer ${token}` });
+  return { client, calls };
+}
+
+it('the SCIM server creates a user with four requests to DynamoDB', async () => {
+  const { client, calls } = await startWorld();
+  await client.post('/Users', fullUser('ann'));
+  calls.length = 0;
+  expect((await client.post('/Users', fullUser('bob'))).status).toBe(201);
+  // The requests read the token, claim the name, write the indexes and the desired state, and write the user.
+  expect(calls).toEqual(['BatchGetItem', 'PutItem', 'BatchWriteItem', 'PutItem']);
+});
+
+it.each([
+  ['userName eq "bob"', ['BatchGetItem', 'BatchGetItem']],
+  ['externalId eq "x-bob"', ['BatchGetItem', 'Query', 'BatchGetItem']],
+  ['emails.value eq "bob@acme.test"', ['BatchGetItem', 'Query', 'BatchGetItem']],
+  ['emails[type eq "work"].value eq "bob@acme.test"', ['BatchGetItem', 'Query', 'BatchGetItem']],
+  [`${ENTERPRISE}:employeeNumber eq "8"`, ['BatchGetItem', 'Query', 'BatchGetItem']],
+])('the SCIM server finds a user by %s without reading other users', async (filter, requests) => {
+  const { client, calls } = await startWorld();
+  await client.post('/Users', fullUser('ann'));
+  await client.post('/Users', { ...fullUser('bob'), [ENTERPRISE]: { employeeNumber: '8' } });
+  calls.length = 0;
+  const { body } = await client.get(`/Users?filter=${encodeURIComponent(filter)}&attributes=userName`);
+  expect(body.Resources).toMatchObject([{ userName: 'bob' }]);
+  expect(calls.toSorted()).toEqual(requests.toSorted());
+});

@@ -1,0 +1,185 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { approveHold, listHolds } from '../../../shared/operate/holds.ts';
+import { resumeConnection } from '../../../shared/operate/pausing.ts';
+import { formatKeptMembers, groupsWithKeptMembers } from '../../../shared/operate/status.ts';
+import { isRestated } from '../../../shared/plan/restore.ts';
+import { KEPT_MEMBERS } from '../../../shared/scim/server/indexing.ts';
+import { createScimStore } from '../../../shared/scim/store/scim-store.ts';
+import { clientNextTo } from '../../directory/reading/scim-client.ts';
+import { createTestEngine } from '../../support/engine/test-engine.ts';
+import { CONNECTION, HOUR_MS } from '../../support/engine/world.ts';
+import { backupOf } from '../../support/restore.ts';
+import { add, remove, replace } from '../../support/scim-operations.ts';
+import type { Client } from './support/server.ts';
+
+/*
+ * These tests send SCIM requests and check the platform. SCIM requests and events use the same apply, guard and gate.
+ */
+
+const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
+
+let engine: Awaited<ReturnType<typeof createTestEngine>>;
+let client: Client;
+let ids: Record<string, string>;
+let group: string;
+
+beforeEach(async () => {
+  engine = await createTestEngine({ settings: { guard: {} } });
+  await engine.hire(...NAMES);
+  client = await clientNextTo(engine);
+  ids = {};
+  for (const name of NAMES) {
+    const emails = [{ value: `${name}@acme.test`, type: 'work' }];
+    ids[name] = (await client.post('/Users', { userName: name, emails })).body.id;
+  }
+  group = (await client.post('/Groups', { displayName: 'Engineering', members: valuesOf(NAMES) })).body.id;
+  await engine.deliver();
+});
+
+const valuesOf = (names: readonly string[]) => names.map((name) => ({ value: ids[name] }));
+const users = (...names: readonly string[]) => names.map((name) => `u-${name}`);
+const patch = (...operations: readonly unknown[]) => client.patch(`/Groups/${group}`, operations);
+const listed = async () => (await client.get(`/Groups/${group}`)).body.members.length;
+
+describe('group pushed by SCIM', () => {
+  it('a pushed group is created on the platform, and later requests change its members and name', async () => {
+    expect(engine.shown(group)).toEqual([users(...NAMES)]);
+    await patch(
+      { op: 'replace', value: { id: group, displayName: 'Eng' } },
+      remove(`members[value eq "${ids['a']}"]`),
+    );
+    await engine.deliver();
+    expect(engine.shown(group)).toEqual([users('b', 'c', 'd', 'e', 'f')]);
+    expect([...engine.world.platform.groups.values()].map(({ name }) => name)).toEqual(['Eng']);
+  });
+
+  it.each([6, 101])(
+    'a PUT of all %i members makes a group complete after a restore of the table',
+    async (size) => {
+      const { world } = engine;
+      const unknown = Array.from({ length: size - NAMES.length }, (_, at) => ({ value: `unknown-${at}` }));
+      const document = { displayName: 'Engineering', members: [...valuesOf(NAMES), ...unknown] };
+      await client.put(`/Groups/${group}`, document);
+      await engine.deliver();
+      const restore = backupOf(world.table, world.nowMs);
+      await patch(remove(`members[value eq "${ids['a']}"]`));
+      await engine.deliver();
+      restore();
+      world.advance(HOUR_MS);
+      await resumeConnection(CONNECTION, world.toolPorts);
+      world.advance(60_000);
+      await client.put(`/Groups/${group}`, document);
+      await engine.deliver();
+      const state = await world.toolPorts.groups.read(engine.ref(group));
+      expect(state && isRestated(state, (await world.connection()).restoredAtMs)).toBe(true);
+    },
+  );
+
+  it('status shows a group whose members a PUT did not mention, until a request mentions its members', async () => {
+    const { toolPorts, table } = engine.world;
+    const status = () =>
+      groupsWithKeptMembers(CONNECTION, { groups: toolPorts.groups, scim: createScimStore(table) });
+    const path = `/Groups/${group}`;
+    const put = (body: object, headers = {}) => client.put(path, { displayName: 'Eng', ...body }, headers);
+    const [all, none] = [valuesOf(NAMES), { total: 0, groups: [] }];
+    // A worker that stops may leave an entry.
+    await createScimStore(table).point(CONNECTION, KEPT_MEMBERS, 'outdated');
+    for (const mention of [
+      () => put({ members: all }),
+      () => put({ members: all }, { 'if-match': '*' }),
+      () => put({ members: [] }),
+      () => patch(add('members', all)),
+      () => patch(remove('members[value eq "none"]')),
+      () => client.delete(path),
+    ]) {
+      await put({ members: all });
+      expect(await status()).toEqual(none);
+      for (const displayName of ['Eng', 'Engineering', 'Engineering']) {
+        expect((await put({ displayName })).body.members).toHaveLength(NAMES.length);
+        const since = expect.stringMatching(/Z$/);
+        expect(await status()).toEqual({ total: 1, groups: [{ id: group, name: displayName, since }] });
+      }
+      await patch(replace('displayName', 'Other'));
+      expect(formatKeptMembers(await status())).toBe(
+        `1 group kept all members, because a PUT did not mention members: Other (${group})`,
+      );
+      expect((await mention()).status).toBeLessThan(300);
+      expect(await status()).toEqual(none);
+    }
+  });
+});
+
+describe('SCIM request that would remove most of a group', () => {
+  it.each<[string, () => Promise<{ status: number }>]>([
+    ['an empty member list', () => patch(replace('members', []))],
+    [
+      'an empty member list without a path',
+      () => patch({ op: 'replace', value: { id: group, members: [] } }),
+    ],
+    [
+      'a PUT without any member',
+      () => client.put(`/Groups/${group}`, { displayName: 'Engineering', members: [] }),
+    ],
+    [
+      'a removal of each member by id',
+      () => patch({ op: 'Remove', path: 'members', value: valuesOf(NAMES) }),
+    ],
+  ])('a request with %s succeeds, and the guard holds the removals', async (_title, push) => {
+    expect((await push()).status).toBeLessThan(300);
+    expect(await listed()).toBe(0);
+    await engine.deliver();
+    expect(engine.shown(group)).toEqual([users(...NAMES)]);
+    expect(await engine.state(group)).toMatchObject({ settled: 'held', hold: { removes: 6 } });
+    // The answer shows the list of the client, although the removals are held.
+    expect(await listed()).toBe(0);
+    expect((await patch(add('members', valuesOf(['a'])))).status).toBe(204);
+    await engine.deliver();
+    expect(engine.shown(group)).toEqual([users(...NAMES)]);
+  });
+
+  it('held removals are written after an operator approves them', async () => {
+    await patch(replace('members', []));
+    await engine.deliver();
+    const [held] = await listHolds(CONNECTION, engine.world.toolPorts);
+    const word = { by: 'Ann', reason: 'closed', digest: held?.hold.digest };
+    expect((await approveHold(engine.ref(group), word, engine.world.toolPorts)).kind).toBe('decided');
+    await engine.deliver();
+    expect(engine.shown(group)).toEqual([[]]);
+  });
+});
+
+describe('deleted SCIM user', () => {
+  const rest = ['b', 'c', 'd', 'e', 'f'];
+  beforeEach(async () => {
+    expect((await client.delete(`/Users/${ids['a']}`)).status).toBe(204);
+    await engine.deliver();
+    engine.world.advance(1_000);
+  });
+
+  it.each<[string, (late: unknown[]) => Promise<{ status: number }>]>([
+    ['adds members', (late) => patch(add('members', late))],
+    ['replaces the member list', (late) => patch(replace('members', late))],
+    [
+      'replaces the group by PUT',
+      (late) => client.put(`/Groups/${group}`, { displayName: 'Engineering', members: late }),
+    ],
+  ])('a deleted user stays deleted when a late request that names the user %s', async (_what, request) => {
+    expect((await request(valuesOf(NAMES))).status).toBeLessThan(300);
+    await engine.deliver();
+    expect(engine.shown(group)).toEqual([users(...rest)]);
+    const members = (await client.get(`/Groups/${group}`)).body.members;
+    expect(members.map(({ value }: { value: string }) => value).sort()).toEqual(
+      rest.map((name) => ids[name]).sort(),
+    );
+    expect((await client.get(`/Users/${ids['a']}`)).status).toBe(404);
+  });
+
+  it('a deleted user can return only as a user with a new id', async () => {
+    const emails = [{ value: 'a@acme.test', type: 'work' }];
+    const again = await client.post('/Users', { userName: 'a', emails });
+    expect(again.body.id).not.toBe(ids['a']);
+    await patch(add('members', [{ value: again.body.id }]));
+    await engine.deliver();
+    expect(engine.shown(group)).toEqual([users(...NAMES)]);
+  });
+});

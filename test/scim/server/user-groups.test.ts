@@ -1,0 +1,143 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createScimStore } from '../../../shared/scim/store/scim-store.ts';
+import { add, remove, replace } from '../../support/scim-operations.ts';
+import { BASE, type Client, clientOf, createWorld, ENTERPRISE } from './support/server.ts';
+
+let world: ReturnType<typeof createWorld>;
+let client: Client;
+let queries: number;
+let batchReads: number;
+
+beforeEach(async () => {
+  queries = 0;
+  batchReads = 0;
+  world = createWorld({
+    storeProfile: true,
+    before: async (operation) => {
+      if (operation === 'query') queries += 1;
+      if (operation === 'getMany') batchReads += 1;
+    },
+  });
+  client = await world.client();
+});
+
+const createUser = async (userName: string, more: object = {}): Promise<string> =>
+  (await client.post('/Users', { userName, ...more })).body.id;
+const createGroup = async (displayName: string, ids: readonly string[]): Promise<string> =>
+  (await client.post('/Groups', { displayName, members: ids.map((value) => ({ value })) })).body.id;
+const found = async (filter: string): Promise<string[]> =>
+  (await client.get(`/Users?filter=${encodeURIComponent(filter)}`)).body.Resources.map(
+    ({ id }: { id: string }) => id,
+  );
+
+describe('groups of a SCIM user', () => {
+  it("a user's document shows the groups of the user with name and URL, and follows the memberships", async () => {
+    const ann = await createUser('ann');
+    const bob = await createUser('bob');
+    const [first, second] = [await createGroup('First', [ann]), await createGroup('Second', [ann, bob])];
+    const groupOf = (value: string, display: string) => ({
+      value,
+      $ref: `${BASE}/Groups/${value}`,
+      display,
+      type: 'direct',
+    });
+    const groups = async (id: string) => (await client.get(`/Users/${id}`)).body.groups;
+    expect(await groups(ann)).toEqual([groupOf(first, 'First'), groupOf(second, 'Second')]);
+    expect((await client.get('/Users?filter=userName eq "ann"')).body.Resources[0].groups).toHaveLength(2);
+    await client.patch(`/Groups/${first}`, [replace('displayName', 'One'), add('members', [{ value: bob }])]);
+    await client.patch(`/Groups/${second}`, [remove(`members[value eq "${ann}"]`)]);
+    expect(await groups(ann)).toEqual([groupOf(first, 'One')]);
+    await client.delete(`/Groups/${second}`);
+    expect(await groups(bob)).toEqual([groupOf(first, 'One')]);
+    await client.put(`/Groups/${first}`, { displayName: 'One', members: [] });
+    expect(await groups(ann)).toBeUndefined();
+  });
+
+  it("a client cannot write the groups of a user, and a PUT of a user's document as it was read changes nothing", async () => {
+    const ann = await createUser('ann');
+    await createGroup('First', [ann]);
+    const { body } = await client.get(`/Users/${ann}`);
+    expect(await client.put(`/Users/${ann}`, body)).toMatchObject({ status: 200, body });
+    const written = await client.patch(`/Users/${ann}`, [add('groups', [{ value: 'x' }])]);
+    expect(written).toMatchObject({ status: 400, body: { scimType: 'mutability' } });
+  });
+
+  it('a filter by groups finds users, and long lists of users show groups only on request', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 25; n += 1) ids.push(await createUser(`u${n}`));
+    const group = await createGroup('First', ids.slice(0, 3));
+    for (const filter of [
+      `groups eq "${group}"`,
+      `groups.value eq "${group}"`,
+      `groups[value eq "${group}"]`,
+      'groups pr',
+      `groups.value eq "${group}" and userName sw "u"`,
+    ]) {
+      expect(await found(filter)).toEqual(ids.slice(0, 3));
+    }
+    expect(await found(`not (groups.value eq "${group}")`)).toEqual(ids.slice(3));
+    expect((await client.get('/Users')).body.Resources[0]).not.toHaveProperty('groups');
+    const asked = (await client.get('/Users?attributes=groups')).body.Resources;
+    expect(asked[0].groups).toMatchObject([{ value: group }]);
+    expect(asked[3]).not.toHaveProperty('groups');
+  });
+});
+
+describe('display name of a SCIM member', () => {
+  it('the server that changed a name shows the new name immediately, and other servers show it within a minute', async () => {
+    const ids = [await createUser('ann'), await createUser('bob')];
+    const group = await createGroup('First', ids);
+    const ports = { ...world.ports, scim: createScimStore(world.table) };
+    const other = clientOf(ports, { authorization: `Bearer ${await world.newToken()}` });
+    const shown = async (server: Client) => {
+      const { members } = (await server.get(`/Groups/${group}`)).body;
+      return members.map((one: { display?: string; $ref?: string }) => [one.display, one.$ref !== undefined]);
+    };
+    const before = [
+      ['ann', true],
+      ['bob', true],
+    ];
+    expect([await shown(client), await shown(other)]).toEqual([before, before]);
+    await client.patch(`/Users/${ids[1]}`, [replace('userName', 'bill')]);
+    const after = [
+      ['ann', true],
+      ['bill', true],
+    ];
+    expect([await shown(client), await shown(other)]).toEqual([after, before]);
+    world.time.nowMs += 60_000;
+    expect(await shown(other)).toEqual(after);
+  });
+
+  it('the server does not read the members of a recently shown group again', async () => {
+    const ids = [await createUser('ann'), await createUser('bob')];
+    const group = await createGroup('First', ids);
+    await client.get(`/Groups/${group}`);
+    const reads = batchReads;
+    await client.get(`/Groups/${group}`);
+    expect(batchReads - reads).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('filter by an indexed attribute', () => {
+  it.each([
+    'emails eq "A7@Acme.test"',
+    'emails.value eq "a7@acme.test"',
+    'emails[type eq "work"].value eq "a7@acme.test"',
+    'emails[type eq "work" and value eq "a7@acme.test"]',
+    'externalId eq "x7"',
+    'employeeNumber eq "7"',
+    `${ENTERPRISE}:employeeNumber eq "7"`,
+    'active eq true and employeeNumber eq "7"',
+  ])('the server reads only the matching user for the filter %s', async (filter) => {
+    const ids: string[] = [];
+    for (let n = 0; n < 10; n += 1) {
+      const emails = [{ type: 'work', value: `a${n}@acme.test` }];
+      const more = { emails, externalId: `x${n}`, [ENTERPRISE]: { employeeNumber: String(n) } };
+      ids.push(await createUser(`u${n}`, more));
+    }
+    queries = 0;
+    expect(await found(filter)).toEqual([ids[7]]);
+    // The server makes one query for the index, and one for the groups of the user in the answer.
+    expect(queries).toBeLessThanOrEqual(2);
+  });
+});
