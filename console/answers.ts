@@ -16,7 +16,7 @@ import type {
 } from '../shared/contract/answers/status.ts';
 import type { Role } from '../shared/contract/console.ts';
 import type { GroupTreatment } from '../shared/contract/group-policy.ts';
-import type { SettingForm } from '../shared/contract/settings.ts';
+import type { SettingForm } from '../shared/contract/setting-forms.ts';
 import type { Source } from '../shared/domain/source.ts';
 
 /* The responses of the console's server: the JSON of the commands, with names next to the ids. */

@@ -1,4 +1,4 @@
-import { DIRECTORY_KINDS } from '../shared/contract/settings.ts';
+import { DIRECTORY_KINDS } from '../shared/contract/directory-settings.ts';
 import { drawRhythm } from './draw-directory.ts';
 import { drawAfterthoughts, drawFaults } from './draw-faults.ts';
 import { drawFourEyes } from './draw-four-eyes.ts';

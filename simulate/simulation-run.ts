@@ -7,7 +7,7 @@ import type * as z from 'zod';
 import type { Change } from '../directory-simulator/engine/changes.ts';
 import type { Settings } from '../directory-simulator/engine/settings.ts';
 import type { WorldInput } from '../directory-simulator/engine/world.ts';
-import type { DirectorySetting } from '../shared/contract/settings.ts';
+import type { DirectorySetting } from '../shared/contract/directory-settings.ts';
 import type { WrittenFields } from '../shared/domain/group-fields.ts';
 import type { PlatformFault } from './platform-faults.ts';
 import type { DirectoryFaultAction } from './reader/faults.ts';

@@ -1,4 +1,4 @@
-import { DIRECTORY_KINDS, type DirectoryKind } from '../../shared/contract/settings.ts';
+import { DIRECTORY_KINDS, type DirectoryKind } from '../../shared/contract/directory-settings.ts';
 import { type Figure, table } from '../figure.ts';
 import {
   createReaderRig,

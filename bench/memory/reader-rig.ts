@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
-import type { DirectoryKind } from '../../shared/contract/settings.ts';
+import type { DirectoryKind } from '../../shared/contract/directory-settings.ts';
 import { SCHEDULES } from '../../shared/contract/topology.ts';
 import { resourcesOf, synthesise } from '../../test/infra/synthesised.ts';
 import { callDollars, lambdaDollars, readPrices } from '../figures/cost.ts';

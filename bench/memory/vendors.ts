@@ -9,7 +9,7 @@ import { CLIENT_ID } from '../../directory-simulator/entra/application.ts';
 import { entra } from '../../directory-simulator/entra/dialect.ts';
 import { google } from '../../directory-simulator/google/dialect.ts';
 import { okta } from '../../directory-simulator/okta/dialect.ts';
-import type { DirectoryKind } from '../../shared/contract/settings.ts';
+import type { DirectoryKind } from '../../shared/contract/directory-settings.ts';
 import type { Totals } from './totals.ts';
 
 export interface CompanySize {

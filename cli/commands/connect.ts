@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { AdoptionPlan, Inspection, MatchPreview } from '../../shared/contract/answers/connect.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
+import type { DirectoryOptions } from '../../shared/directory/operate/guides/guide.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { storeConnection } from '../../shared/operate/connect/connect.ts';
 import {
@@ -18,7 +19,6 @@ import { clashLines } from '../output/clashes.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { connectDirectory, directoryOptions } from './directory-source.ts';
-import type { DirectoryOptions } from './directory-vendors.ts';
 import { linesOf, PROBE_PLAN, tryPlatform } from './doctor.ts';
 
 interface ConnectOptions extends DirectoryOptions {

@@ -3,10 +3,21 @@ import * as z from 'zod';
 import { DirectoryPreview, DirectoryStepRow } from '../../shared/contract/answers/directory.ts';
 import { nullable } from '../../shared/contract/answers/forms.ts';
 import { applySetting } from '../../shared/contract/change-setting.ts';
+import {
+  DIRECTORY_KINDS,
+  type DirectoryKind,
+  isSameDirectory,
+} from '../../shared/contract/directory-settings.ts';
 import { ENTRA_CLOUDS } from '../../shared/contract/entra-clouds.ts';
 import { parseJson } from '../../shared/contract/json.ts';
-import { DIRECTORY_KINDS, type DirectoryKind, namedAttributes } from '../../shared/contract/settings.ts';
-import { connectOptionsOf, fixOfStep, guidePageOf } from '../../shared/directory/operate/guides/index.ts';
+import { namedAttributes } from '../../shared/contract/settings.ts';
+import type { DirectoryOptions, SecretSource } from '../../shared/directory/operate/guides/guide.ts';
+import {
+  connectOptionsOf,
+  describeDirectory,
+  fixOfStep,
+  guidePageOf,
+} from '../../shared/directory/operate/guides/index.ts';
 import { comparePlatform, previewDirectory } from '../../shared/directory/operate/preview.ts';
 import { isReplaced, refuseOwnerless } from '../../shared/directory/operate/reader-groups.ts';
 import {
@@ -25,14 +36,6 @@ import { readHidden } from '../hidden-text.ts';
 import { EXIT, HintedError, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { utf8Chunks } from '../text-file.ts';
-import {
-  type DirectoryOptions,
-  describeDirectory,
-  isSameDirectory,
-  type SecretSource,
-  withStoredOptions,
-} from './directory-vendors.ts';
-
 export const directoryOptions = (): readonly Option[] => [
   new Option('--directory <kind>', 'kind of a directory that the connection does not read yet').choices(
     DIRECTORY_KINDS,
@@ -74,7 +77,8 @@ async function namedDirectory(context: Context, name: ConnectionName, options: D
   const { ports, found } = await context.connected(name);
   const stored = found.settings.directory;
   const kind = options.directory ?? 'google';
-  const described = describeDirectory(kind, withStoredOptions(kind, options, stored));
+  const described = describeDirectory(kind, options, stored);
+  if ('expected' in described) throw new UsageError(`--directory: expected ${described.expected}`);
   const changed = applySetting(found.settings, 'directory', described.setting).directory;
   if (changed === null) throw new UsageError('--directory: expected a kind of directory, got nothing');
   const isConnected = stored !== null && isSameDirectory(stored, changed);

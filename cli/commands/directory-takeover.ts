@@ -1,5 +1,6 @@
 import type { TakeoverPlan } from '../../shared/contract/answers/directory.ts';
-import type { DirectoryKind } from '../../shared/contract/settings.ts';
+import type { DirectoryKind } from '../../shared/contract/directory-settings.ts';
+import type { DirectoryOptions } from '../../shared/directory/operate/guides/guide.ts';
 import {
   type GroupFile,
   GroupFileError,
@@ -16,7 +17,6 @@ import { EXIT, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { utf8Chunks } from '../text-file.ts';
 import { chosenDirectory, withHint } from './directory-source.ts';
-import type { DirectoryOptions } from './directory-vendors.ts';
 
 interface TakeoverOptions extends DirectoryOptions {
   readonly to: Source;

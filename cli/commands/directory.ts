@@ -12,6 +12,7 @@ import {
   recordDeletedGroups,
 } from '../../shared/directory/operate/accept-deletions.ts';
 import { compareDirectory } from '../../shared/directory/operate/compare.ts';
+import type { DirectoryOptions } from '../../shared/directory/operate/guides/guide.ts';
 import { guidePages } from '../../shared/directory/operate/guides/index.ts';
 import { refuseOwnerless } from '../../shared/directory/operate/reader-groups.ts';
 import { readDirectoryGroups, readDirectoryStatus } from '../../shared/directory/operate/status.ts';
@@ -26,7 +27,6 @@ import { duration, plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { chosenDirectory, directoryOptions, withHint } from './directory-source.ts';
 import { takeover } from './directory-takeover.ts';
-import type { DirectoryOptions } from './directory-vendors.ts';
 
 const Skipped = z.object({ connection: z.string(), skipped: z.string() });
 const Answer = z.object({ reports: z.tuple([z.union([DirectoryReadReport, Skipped])]) });

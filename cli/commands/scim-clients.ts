@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { instant } from '../../shared/operate/status.ts';
-import { listClients } from '../../shared/scim/tokens/clients.ts';
 import { issueClient, renewClient, tokenRow, withdrawClient } from '../../shared/scim/operate/tokens.ts';
+import { listClients } from '../../shared/scim/tokens/clients.ts';
 import { TOKEN_PATH } from '../../shared/scim/tokens/token-endpoint.ts';
 import type { createToken } from '../../shared/scim/tokens/tokens.ts';
 import type { Act, Context } from '../context.ts';

@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
-import { ConnectionSettings, formOf } from '../../shared/contract/settings.ts';
+import { formOf } from '../../shared/contract/setting-forms.ts';
+import { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { FieldForm, SettingField } from '../answers.ts';
 
 interface Definition {

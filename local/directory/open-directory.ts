@@ -1,6 +1,6 @@
 import { createDirectorySimulator } from '../../directory-simulator/engine/simulator.ts';
 import type { WorldInput } from '../../directory-simulator/engine/world.ts';
-import type { DirectoryKind } from '../../shared/contract/settings.ts';
+import type { DirectoryKind } from '../../shared/contract/directory-settings.ts';
 import { shellWord } from '../../shared/operate/names.ts';
 import { entraDirectory } from './entra.ts';
 import { googleDirectory } from './google.ts';

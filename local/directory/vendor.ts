@@ -1,6 +1,6 @@
 import type { OpenDialect } from '../../directory-simulator/engine/dialect.ts';
 import type { DirectorySimulator } from '../../directory-simulator/engine/simulator.ts';
-import type { DirectorySetting } from '../../shared/contract/settings.ts';
+import type { DirectorySetting } from '../../shared/contract/directory-settings.ts';
 
 export interface Access {
   readonly setting: DirectorySetting;

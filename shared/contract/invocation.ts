@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { connectionName, type GroupRef, groupId, memberId, platformGroupId, roleId } from '../domain/ids.ts';
+import { DirectorySource } from './directory-settings.ts';
 import { MATCHABLE_EMPLOYEE_FIELDS } from './match-rule.ts';
-import { DirectorySource } from './settings.ts';
 
 const named = z
   .string()

@@ -1,110 +1,24 @@
-import * as z from 'zod';
-import { looksLikeAddress } from './address.ts';
-import { ENTRA_CLOUDS } from './entra-clouds.ts';
+import type * as z from 'zod';
+import { DirectorySource } from './directory-settings.ts';
 import { CUSTOM_PREFIX, excludedBy, parseExclusion, USER_ATTRIBUTES } from './exclusion.ts';
 import { MAX_GLOB_LENGTH } from './glob.ts';
 import { MATCHABLE_EMPLOYEE_FIELDS, type MatchRule, parseMatchRule } from './match-rule.ts';
 import { isNameTemplate } from './name-template.ts';
-import { parsedUrl } from './url.ts';
+import {
+  BaseUrl,
+  list,
+  numberThat,
+  object,
+  oneOf,
+  textThat,
+  trueOrFalse,
+  wholeNumber,
+} from './setting-forms.ts';
 
 /*
  * Settings are stored as people write them: plain JSON, with match rules as text. So the output of `connections show`
- * is valid input. Every schema has a text that describes the expected value. This text is a part of messages such as
- * "key: expected …, got …".
+ * is valid input.
  */
-
-const SHOWN_INPUT_LENGTH = 80;
-
-const shown = (input: unknown): string => {
-  if (input === undefined) return 'nothing';
-  const text = JSON.stringify(input) ?? String(input);
-  return text.length > SHOWN_INPUT_LENGTH ? `${text.slice(0, SHOWN_INPUT_LENGTH)}…` : text;
-};
-
-/** Removes the parts of a URL that may be secret: a password before the host, a token after the path. */
-const withoutSecrets = (input: unknown): unknown =>
-  typeof input === 'string' ? input.replace(/^.*@/s, '…@').replace(/[?#].*/s, '…') : input;
-
-const expecting = (what: string, clean = (input: unknown) => input) => ({
-  error: (issue: { readonly input?: unknown }) => `expected ${what}, got ${shown(clean(issue.input))}`,
-});
-
-/** Builds one schema without inner schemas, because a new worker builds all schemas at its start. */
-const that = <Value>(what: string, holds: (input: unknown) => boolean, clean?: typeof withoutSecrets) =>
-  z.custom<Value>(holds, expecting(what, clean));
-
-export type SettingForm =
-  | { readonly kind: 'choice'; readonly values: readonly string[] }
-  | { readonly kind: 'number'; readonly least: number; readonly most: number; readonly isWhole: boolean }
-  | { readonly kind: 'switch' };
-
-const forms = new WeakMap<z.ZodType, SettingForm>();
-export const formOf = (schema: z.ZodType): SettingForm | undefined => forms.get(schema);
-
-function entered<Schema extends z.ZodType>(schema: Schema, form: SettingForm): Schema {
-  forms.set(schema, form);
-  return schema;
-}
-
-const oneOf = <const Values extends readonly string[]>(values: Values) =>
-  entered(
-    that<Values[number]>(values.map((value) => `"${value}"`).join(' or '), (input) =>
-      values.some((value) => value === input),
-    ),
-    { kind: 'choice', values },
-  );
-
-const numberThat = (what: string, is: (input: unknown) => boolean, least: number, most: number) =>
-  entered(
-    that<number>(
-      `${what} from ${least} to ${most}`,
-      (input) => is(input) && Number(input) >= least && Number(input) <= most,
-    ),
-    { kind: 'number', least, most, isWhole: is === Number.isInteger },
-  );
-const wholeNumber = (least: number, most: number) =>
-  numberThat('a whole number', Number.isInteger, least, most);
-
-const trueOrFalse = entered(
-  that<boolean>('true or false', (input) => typeof input === 'boolean'),
-  { kind: 'switch' },
-);
-
-const textThat = (what: string, holds: (text: string) => boolean, clean?: typeof withoutSecrets) =>
-  that<string>(what, (input) => typeof input === 'string' && holds(input), clean);
-
-function list<Item extends z.ZodType>(what: string, item: Item, least = 0) {
-  const expected = expecting(what);
-  return z
-    .array(item, expected)
-    .check(z.minLength(least, expected), z.maxLength(1_000, expecting('at most 1000 entries')));
-}
-
-function object<Shape extends z.ZodRawShape>(what: string, shape: Shape) {
-  return z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys'
-        ? `unknown ${(issue.keys as string[]).map((key) => `"${key}"`).join(', ')}`
-        : `expected ${what}, got ${shown(issue.input)}`,
-  });
-}
-
-const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
-
-/** groupsync sends secrets to this address, so the address must use https, or http on the same machine. */
-function isBaseUrl(text: string): boolean {
-  const url = parsedUrl(text);
-  if (url === undefined) return false;
-  const { protocol, hostname, username, password, search, hash } = url;
-  if (username + password + search + hash !== '') return false;
-  return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
-}
-
-const BaseUrl = textThat(
-  'an https URL (http only for this machine) without query, user or password',
-  isBaseUrl,
-  withoutSecrets,
-).overwrite((text) => text.replace(/\/{1,100}$/, ''));
 
 const Match = textThat(
   `a rule memberAttribute=employeeField with the field one of ${MATCHABLE_EMPLOYEE_FIELDS.join(', ')} or customFields.<title>`,
@@ -128,65 +42,6 @@ const Mode = oneOf(['authoritative', 'additive', 'report']);
 export type Mode = z.infer<typeof Mode>;
 
 const GroupPolicy = object('an object {match, mode}', { match: Glob, mode: Mode });
-
-/** A name that the vendor defines. groupsync does not check its form. */
-const vendorName = (what: string) => textThat(what, (text) => text.length > 0 && text.length <= 1_000);
-
-const OF_EVERY_DIRECTORY = {
-  /** Whether the reader sends events to correct a group of another source that has the same id as its own group. */
-  corrects: trueOrFalse.optional(),
-};
-/** The address of another server with the same API, such as a simulator. */
-const otherServer = BaseUrl.optional();
-
-const GoogleSource = object('an object {kind, administrator, federation?, baseUrl?, corrects?}', {
-  kind: z.literal('google'),
-  /** The administrator on whose behalf the reader acts (domain-wide delegation). */
-  administrator: textThat('the e-mail address of an administrator', looksLikeAddress),
-  /** Sign-in with the role of the function; absent if the reader signs in with a stored key. */
-  federation: object('an object {provider, serviceAccount}', {
-    /** The full name of the provider in the workload identity pool: `//iam.googleapis.com/projects/…`. */
-    provider: vendorName('the full name of a workload identity provider'),
-    serviceAccount: vendorName('the address of a service account'),
-  }).optional(),
-  baseUrl: otherServer,
-  ...OF_EVERY_DIRECTORY,
-});
-
-const EntraSource = object('an object {kind, tenant, clientId, cloud?, federation?, baseUrl?, corrects?}', {
-  kind: z.literal('entra'),
-  tenant: vendorName('the id or domain of a tenant'),
-  clientId: vendorName('the client id of an application'),
-  /** The cloud of the tenant. The hosts and the scope of the sign-in follow from it. */
-  cloud: oneOf(ENTRA_CLOUDS).default('public'),
-  /** Sign-in with the role of the function; absent if the reader signs in with a stored client secret. */
-  federation: object('an object {audience}', {
-    audience: vendorName('the audience of a federated credential'),
-  }).optional(),
-  baseUrl: otherServer,
-  ...OF_EVERY_DIRECTORY,
-});
-
-const OktaSource = object('an object {kind, orgUrl, clientId?, keyArn?, corrects?}', {
-  kind: z.literal('okta'),
-  /** The URL of the organisation. The reader sends every request to this host. */
-  orgUrl: BaseUrl,
-  /** The client id of the reader's application; absent if the reader signs in with a stored API token. */
-  clientId: vendorName('the client id of an application').optional(),
-  /** The KMS key of the application; absent if the reader signs in with a stored private key or API token. */
-  keyArn: vendorName('the ARN of a KMS key').optional(),
-  ...OF_EVERY_DIRECTORY,
-});
-
-export const DIRECTORY_KINDS = ['google', 'entra', 'okta'] as const;
-export type DirectoryKind = (typeof DIRECTORY_KINDS)[number];
-
-/** A directory that groupsync reads through its API. */
-export const DirectorySource = z.discriminatedUnion(
-  'kind',
-  [GoogleSource, EntraSource, OktaSource],
-  expecting(`an object with the kind ${DIRECTORY_KINDS.join(', ')}, or null for none`),
-);
 
 /** A number of minutes, at most the minutes of thirty days, or null. */
 const ExpectedEvery = wholeNumber(1, 43_200).nullable().default(null);
@@ -279,17 +134,6 @@ export const ConnectionSettings = object('an object of connection settings', {
     }).prefault({}),
   }).prefault({}),
 });
-export type DirectorySetting = NonNullable<z.infer<typeof ConnectionSettings>['directory']>;
-
-/** Returns the address in a directory's settings, with its key; undefined for the vendor's own address. */
-export const addressOfDirectory = (
-  setting: DirectorySetting,
-): { readonly key: string; readonly url: string | undefined } =>
-  setting.kind === 'okta'
-    ? { key: 'directory.orgUrl', url: setting.orgUrl }
-    : { key: 'directory.baseUrl', url: setting.baseUrl };
-
-export type DirectoryOf<Kind extends DirectoryKind> = Extract<DirectorySetting, { readonly kind: Kind }>;
 export type ConnectionSettings = Readonly<z.infer<typeof ConnectionSettings>>;
 
 /** The connection's match rules in the order in which they are tried. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { DirectoryStepRow } from '../contract/answers/directory.ts';
-import type { DirectorySetting } from '../contract/settings.ts';
+import type { DirectorySetting } from '../contract/directory-settings.ts';
 import { type Frozen, number, text } from '../domain/forms.ts';
 import type { ConnectionName, GroupId, MemberId } from '../domain/ids.ts';
 import type { Connection } from '../sync/ports/connections.ts';

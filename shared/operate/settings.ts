@@ -7,8 +7,9 @@ import {
   parseSettings,
   type SettingDifference,
 } from '../contract/change-setting.ts';
+import { addressOfDirectory } from '../contract/directory-settings.ts';
 import type { OperatorAction } from '../contract/operator-actions.ts';
-import { addressOfDirectory, type ConnectionSettings } from '../contract/settings.ts';
+import type { ConnectionSettings } from '../contract/settings.ts';
 import { isInternalUrl } from '../contract/url.ts';
 import { refuseOwnerless } from '../directory/operate/reader-groups.ts';
 import type { SourceGroupPorts } from '../directory/operate/source-groups.ts';

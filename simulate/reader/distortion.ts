@@ -1,4 +1,4 @@
-import type { DirectoryKind } from '../../shared/contract/settings.ts';
+import type { DirectoryKind } from '../../shared/contract/directory-settings.ts';
 import type { Random } from '../random.ts';
 import type { DirectoryFault, DirectoryFaultAction } from './faults.ts';
 import type { Content, Page, Question, SourceVendor } from './vendor.ts';

@@ -1,8 +1,8 @@
 import { REALISTIC_SETTINGS, type Settings } from '../../directory-simulator/engine/settings.ts';
 import { CLIENT_ID } from '../../directory-simulator/entra/application.ts';
 import { REALISTIC_ENTRA_SETTINGS } from '../../directory-simulator/entra/settings.ts';
+import type { DirectoryKind, DirectorySetting } from '../../shared/contract/directory-settings.ts';
 import { ENTRA_CLOUDS } from '../../shared/contract/entra-clouds.ts';
-import type { DirectoryKind, DirectorySetting } from '../../shared/contract/settings.ts';
 import { actsOf } from '../acts.ts';
 import { crashPoints } from '../draw-crashes.ts';
 import { drawFaults } from '../draw-faults.ts';

@@ -1,4 +1,4 @@
-import type { DirectoryKind } from '../../shared/contract/settings.ts';
+import type { DirectoryKind } from '../../shared/contract/directory-settings.ts';
 
 type Span = readonly [leastMinutes: number, mostMinutes: number];
 

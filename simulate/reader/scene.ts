@@ -1,4 +1,4 @@
-import type { DirectoryKind } from '../../shared/contract/settings.ts';
+import type { DirectoryKind } from '../../shared/contract/directory-settings.ts';
 
 /** The name of the connection with a reader. */
 export const CONNECTION = 'd';

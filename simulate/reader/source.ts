@@ -8,7 +8,7 @@ import type { Simulation } from '../../directory-simulator/engine/simulation.ts'
 import { directoryOf, parseWorld } from '../../directory-simulator/engine/world.ts';
 import { ApiError } from '../../local/platform/errors.ts';
 import { seededRandom } from '../../local/platform/seeded-random.ts';
-import type { DirectoryKind } from '../../shared/contract/settings.ts';
+import type { DirectoryKind } from '../../shared/contract/directory-settings.ts';
 import type { Directory } from '../../shared/directory/ports.ts';
 import type { DirectoryWorld } from '../../shared/directory/vendors/exchange.ts';
 import type { Random } from '../random.ts';

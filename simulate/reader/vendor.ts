@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { AnswerHeaders, OpenDialect } from '../../directory-simulator/engine/dialect.ts';
-import type { DirectoryKind, DirectoryOf } from '../../shared/contract/settings.ts';
+import type { DirectoryKind, DirectoryOf } from '../../shared/contract/directory-settings.ts';
 import type { Directory } from '../../shared/directory/ports.ts';
 import type { DirectoryWorld } from '../../shared/directory/vendors/exchange.ts';
 import type { DirectoryFault, DirectoryFaultAction } from './faults.ts';

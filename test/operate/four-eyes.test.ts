@@ -14,10 +14,10 @@ import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../.
 import { rebindMember } from '../../shared/operate/rebind.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { changeSettings, planSettings, removeConnection } from '../../shared/operate/settings.ts';
+import { issueClient, issueToken, renewClient } from '../../shared/scim/operate/tokens.ts';
 import { createRateLimiter } from '../../shared/scim/server/limiter.ts';
 import { createScimStore } from '../../shared/scim/store/scim-store.ts';
 import { createScimTokenStore } from '../../shared/scim/store/scim-token-store.ts';
-import { issueClient, issueToken, renewClient } from '../../shared/scim/operate/tokens.ts';
 import { listTokens } from '../../shared/scim/tokens/tokens.ts';
 import { createHealthStore } from '../../shared/store/connection-states.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';

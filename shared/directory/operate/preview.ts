@@ -1,7 +1,7 @@
 import type { DirectoryPreview, DirectoryStepRow } from '../../contract/answers/directory.ts';
+import type { DirectorySetting } from '../../contract/directory-settings.ts';
 import { mayCreate, selectionOf } from '../../contract/group-policy.ts';
 import { renderName } from '../../contract/name-template.ts';
-import type { DirectorySetting } from '../../contract/settings.ts';
 import type { GroupId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { isWhole, type View } from '../../domain/view.ts';

@@ -1,5 +1,6 @@
 import { InvalidSettingError } from '../../contract/change-setting.ts';
-import type { ConnectionSettings, DirectorySetting } from '../../contract/settings.ts';
+import { type DirectorySetting, groupsOfDirectory } from '../../contract/directory-settings.ts';
+import type { ConnectionSettings } from '../../contract/settings.ts';
 import type { GroupId } from '../../domain/ids.ts';
 import { plural } from '../../operate/names.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
@@ -59,10 +60,5 @@ export async function refuseOwnerless(
  */
 export function isReplaced(before: DirectorySetting | null, after: DirectorySetting | null): boolean {
   if (before === null || after === null || before.kind !== after.kind) return true;
-  return accountOf(before) !== accountOf(after);
+  return groupsOfDirectory(before) !== groupsOfDirectory(after);
 }
-
-const accountOf = (setting: DirectorySetting): string => {
-  if (setting.kind === 'google') return '';
-  return setting.kind === 'entra' ? `${setting.cloud} ${setting.tenant}` : setting.orgUrl;
-};

@@ -1,5 +1,5 @@
+import type { DirectorySetting } from '../../contract/directory-settings.ts';
 import { DirectoryReplies, type DirectoryReply } from '../../contract/invocation.ts';
-import type { DirectorySetting } from '../../contract/settings.ts';
 import type { GroupId } from '../../domain/ids.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';

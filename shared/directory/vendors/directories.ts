@@ -2,8 +2,8 @@ import {
   addressOfDirectory,
   type DirectoryKind,
   type DirectorySetting,
-  namedAttributes,
-} from '../../contract/settings.ts';
+} from '../../contract/directory-settings.ts';
+import { namedAttributes } from '../../contract/settings.ts';
 import { isInternalUrl } from '../../contract/url.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { Connection } from '../../sync/ports/connections.ts';

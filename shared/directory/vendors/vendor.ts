@@ -1,4 +1,4 @@
-import type { DirectoryKind, DirectoryOf } from '../../contract/settings.ts';
+import type { DirectoryKind, DirectoryOf } from '../../contract/directory-settings.ts';
 import type { Directory, DirectoryStep, SelectsGroup } from '../ports.ts';
 import type { DirectoryWorld } from './exchange.ts';
 

@@ -1,7 +1,7 @@
 import type { Check } from '../../contract/answers/connect.ts';
 import { DirectoryExamination, type DirectoryStepRow } from '../../contract/answers/directory.ts';
 import type { SourceReport } from '../../contract/answers/status.ts';
-import type { DirectorySetting } from '../../contract/settings.ts';
+import type { DirectorySetting } from '../../contract/directory-settings.ts';
 import { fixOfStep } from '../../directory/operate/guides/index.ts';
 import { duration } from '../../domain/duration.ts';
 import { holdsOf } from '../../domain/hold.ts';

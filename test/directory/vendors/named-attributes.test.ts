@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WorldInput } from '../../../directory-simulator/engine/world.ts';
-import { DirectorySource } from '../../../shared/contract/settings.ts';
+import { DirectorySource } from '../../../shared/contract/directory-settings.ts';
 import { openDirectory } from '../../../shared/directory/vendors/directories.ts';
 import { groupId } from '../../../shared/domain/ids.ts';
 import { SECRET, TENANT } from '../../directory-simulator/entra/fixture.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { parseOptions, type StartOptions } from '../../../local/options.ts';
 import { runLocal } from '../../../local/run.ts';
-import type { DirectoryKind } from '../../../shared/contract/settings.ts';
+import type { DirectoryKind } from '../../../shared/contract/directory-settings.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { companyOf, memberOf } from './numbered-company.ts';
 

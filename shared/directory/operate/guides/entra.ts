@@ -1,5 +1,5 @@
+import type { DirectoryOf } from '../../../contract/directory-settings.ts';
 import { ENTRA_CLOUDS, entraCloudOf } from '../../../contract/entra-clouds.ts';
-import type { DirectoryOf } from '../../../contract/settings.ts';
 import { shellWord } from '../../../operate/names.ts';
 import { connectCommand, fixOfWebIdentity, type Guide } from './guide.ts';
 
@@ -15,6 +15,36 @@ const PERMISSIONS: Readonly<Record<string, string>> = {
 
 export const entraGuide: Guide<'entra'> = {
   page: PAGE,
+  expected:
+    '--tenant ID and --client-id ID, and the client secret on standard input with --secret-stdin, or --federated',
+
+  describe(options) {
+    const { tenant, clientId, cloud = 'public', federated = false, secretStdin = false } = options;
+    const { audience = entraCloudOf(cloud).audience, directoryUrl: baseUrl } = options;
+    if (tenant === undefined || clientId === undefined || (federated && secretStdin)) return undefined;
+    const setting = {
+      kind: 'entra',
+      tenant,
+      clientId,
+      cloud,
+      ...(federated && { federation: { audience } }),
+      ...(baseUrl !== undefined && { baseUrl }),
+    };
+    return {
+      setting,
+      secret: federated
+        ? undefined
+        : { kind: 'text', field: 'clientSecret', title: 'Client secret', isPiped: secretStdin },
+    };
+  },
+
+  /** A tenant in another cloud is another account. */
+  withStored(options, { tenant, cloud, federation, baseUrl }) {
+    const { cloud: named = cloud } = options;
+    if (options.tenant !== tenant || named !== cloud) return options;
+    const audience = federation === undefined ? {} : { audience: federation.audience };
+    return { ...(baseUrl && { directoryUrl: baseUrl }), cloud, ...audience, ...options };
+  },
 
   optionsOf({ tenant, clientId, cloud, federation }) {
     const credential = federation === undefined ? '--secret-stdin' : '--federated';

@@ -1,4 +1,4 @@
-import type { DirectoryOf } from '../../../contract/settings.ts';
+import type { DirectoryOf } from '../../../contract/directory-settings.ts';
 import { shellWord } from '../../../operate/names.ts';
 import { connectCommand, fixOfWebIdentity, type Guide } from './guide.ts';
 
@@ -14,6 +14,27 @@ const SCOPES: Readonly<Record<string, string>> = {
 
 export const googleGuide: Guide<'google'> = {
   page: PAGE,
+  expected: '--administrator ADDRESS, and --key FILE or --provider NAME with --service-account ADDRESS',
+
+  describe(options) {
+    const { administrator, key, provider, serviceAccount, directoryUrl: baseUrl } = options;
+    const isFederated = provider !== undefined && serviceAccount !== undefined;
+    const isHalf = (provider === undefined) !== (serviceAccount === undefined);
+    const hasOneCredential = isFederated !== (key !== undefined) && !isHalf;
+    if (administrator === undefined || !hasOneCredential) return undefined;
+    const setting = {
+      kind: 'google',
+      administrator,
+      ...(isFederated && { federation: { provider, serviceAccount } }),
+      ...(baseUrl !== undefined && { baseUrl }),
+    };
+    return { setting, secret: key === undefined ? undefined : { kind: 'file', file: key } };
+  },
+
+  withStored: (options, { administrator, baseUrl }) =>
+    options.administrator === administrator
+      ? { ...(baseUrl && { directoryUrl: baseUrl }), ...options }
+      : options,
 
   optionsOf({ administrator, federation }) {
     const credential =

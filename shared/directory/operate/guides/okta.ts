@@ -13,6 +13,28 @@ const SCOPES: Readonly<Record<string, string>> = {
 
 export const oktaGuide: Guide<'okta'> = {
   page: PAGE,
+  expected:
+    '--directory-url URL, and --client-id ID with --key FILE or --key-arn ARN, or an API token on standard input with --secret-stdin',
+
+  describe(options) {
+    const { directoryUrl: orgUrl, clientId, key, keyArn, secretStdin = false } = options;
+    const hasOneCredential =
+      clientId === undefined
+        ? key === undefined && keyArn === undefined
+        : !secretStdin && (key === undefined) !== (keyArn === undefined);
+    if (orgUrl === undefined || !hasOneCredential) return undefined;
+    const setting = {
+      kind: 'okta',
+      orgUrl,
+      ...(clientId !== undefined && { clientId }),
+      ...(keyArn !== undefined && { keyArn }),
+    };
+    if (keyArn !== undefined) return { setting, secret: undefined };
+    if (key !== undefined) return { setting, secret: { kind: 'file', file: key } };
+    return { setting, secret: { kind: 'text', field: 'apiToken', title: 'API token', isPiped: secretStdin } };
+  },
+
+  withStored: (options) => options,
 
   optionsOf({ orgUrl, clientId, keyArn }) {
     const application = clientId === undefined ? '' : ` --client-id ${shellWord(clientId)}`;

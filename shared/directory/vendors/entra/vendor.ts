@@ -1,6 +1,6 @@
+import type { DirectoryOf } from '../../../contract/directory-settings.ts';
 import { type EntraCloud, entraCloudOf } from '../../../contract/entra-clouds.ts';
 import { parseJson } from '../../../contract/json.ts';
-import type { DirectoryOf } from '../../../contract/settings.ts';
 import {
   type Directory,
   DirectoryError,

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
+import type { DirectoryOf } from '../../../contract/directory-settings.ts';
 import { CUSTOM_PREFIX } from '../../../contract/exclusion.ts';
-import type { DirectoryOf } from '../../../contract/settings.ts';
 import { groupId, type MemberId, memberId } from '../../../domain/ids.ts';
 import {
   type Directory,

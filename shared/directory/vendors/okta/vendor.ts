@@ -1,4 +1,4 @@
-import type { DirectoryOf } from '../../../contract/settings.ts';
+import type { DirectoryOf } from '../../../contract/directory-settings.ts';
 import { DirectoryError, type DirectoryStep } from '../../ports.ts';
 import type { DirectoryWorld } from '../exchange.ts';
 import { attempt, firstOf, stepOf, unlessMissing } from '../steps.ts';
