@@ -12,6 +12,8 @@ export interface View extends WrittenFields {
    * the group. So a write that omits the user counts as a removal.
    */
   readonly unshown?: ReadonlyMap<PlatformUserId, boolean>;
+  /** Users that are not in the group, and that the directory has wanted at any time since the link. */
+  readonly wantedBefore?: ReadonlySet<PlatformUserId>;
   /**
    * Users whose removal waits for an operator, with the cause. `WHOLE_GROUP` stands for the deletion of the group. An
    * entry ends when the directory wants the user.
@@ -37,6 +39,23 @@ export const WHOLE_GROUP = '' as PlatformUserId;
 export function withUnwanted(view: View, wanted: ReadonlyMap<PlatformUserId, unknown> | undefined): View {
   const unwanted = [...(view.unshown ?? [])].filter(([user]) => !wanted?.has(user));
   return unwanted.length === 0 ? view : { ...view, users: new Map([...view.users, ...unwanted]) };
+}
+
+/**
+ * Returns the users that the directory has wanted since the link, and that are not in the group now.
+ * @param views the earlier views of the group
+ * @param users the users that are in the group now
+ */
+export function wantedBefore(
+  views: readonly View[],
+  users: ReadonlyMap<PlatformUserId, unknown>,
+): Pick<View, 'wantedBefore'> {
+  const wanted = views.flatMap((view) => [
+    ...[...view.users, ...(view.unshown ?? [])].flatMap(([user, isMarked]) => (isMarked ? [user] : [])),
+    ...(view.wantedBefore ?? []),
+  ]);
+  const left = wanted.filter((user) => !users.has(user));
+  return left.length === 0 ? {} : { wantedBefore: new Set(left) };
 }
 
 /** The users that writes add or remove. In a record of several writes, a user may be in both sets. */

@@ -2,7 +2,7 @@ import type { ConnectionSettings, Mode } from '../contract/settings.ts';
 import type { GroupField, WrittenFields } from '../domain/group-fields.ts';
 import { FIELD_NAMES, fieldsFrom, GROUP_FIELDS } from '../domain/group-fields.ts';
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
-import { type View, WHOLE_GROUP } from '../domain/view.ts';
+import { type View, WHOLE_GROUP, wantedBefore } from '../domain/view.ts';
 import { fieldMatches } from './names.ts';
 import { compareText, NO_PLAN, type Plan, type PlanAction, type PlanChange, sortChanges } from './plan.ts';
 import { isPersonal, type RemovalCause, removalText, type WhyNot } from './removal-cause.ts';
@@ -48,7 +48,8 @@ export function draftPlan(input: DraftInput): Plan {
     return wanted === undefined || input.isUnrestated ? NO_PLAN(undefined) : planCreation(wanted, mode);
   if (wanted === undefined && mode === 'report') return NO_PLAN(current);
   const plan = wanted === undefined ? planDeparture(input, current) : planUpdate(input, wanted, current);
-  return withoutBlocked(plan, input);
+  const { after, ...others } = withoutBlocked(plan, input);
+  return { ...others, after: after && { ...after, ...wantedBefore([current], after.users) } };
 }
 
 /** Also removes the blocked users that the plan leaves in the group. */

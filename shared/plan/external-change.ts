@@ -3,7 +3,7 @@ import type { GroupField } from '../domain/group-fields.ts';
 import { FIELD_NAMES, fieldsFrom, GROUP_FIELDS, isSameValue } from '../domain/group-fields.ts';
 import { type Intent, READS_BEHIND_MS } from '../domain/group-state.ts';
 import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
-import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../domain/view.ts';
+import { isWhole, type ListedGroup, type ObservedGroup, type View, wantedBefore } from '../domain/view.ts';
 import { type Read, readList } from './decision.ts';
 import { marksAfter } from './draft.ts';
 import type { Facts, Listing } from './facts.ts';
@@ -112,6 +112,10 @@ export function viewOf(observed: ObservedGroup, ...knownViews: readonly (View | 
     ...unshownAs(
       knownViews.flatMap((view) => [...(view?.unshown ?? [])]).filter(([user]) => !there.has(user)),
     ),
+    ...wantedBefore(
+      knownViews.filter((view) => view !== undefined),
+      there,
+    ),
     ...(last && marksAfter(last, there, undefined)),
   };
 }
@@ -120,8 +124,8 @@ const unshownAs = (users: readonly (readonly [PlatformUserId, boolean])[]): Pick
   users.length === 0 ? {} : { unshown: new Map(users) };
 
 /** Whether the view says that the directory has wanted the user since the link. */
-const isOwnUser = ({ users, unshown }: View, user: PlatformUserId): boolean =>
-  users.get(user) === true || unshown?.get(user) === true;
+const isOwnUser = ({ users, unshown, wantedBefore: left }: View, user: PlatformUserId): boolean =>
+  users.get(user) === true || unshown?.get(user) === true || left?.has(user) === true;
 
 /**
  * Returns the view with more hidden users. An answer of the platform did not show these users, but they may be in the

@@ -2,6 +2,7 @@ import { eachField, fieldsFrom, fieldsOf, type GroupField, isSameValue } from '.
 import type { GroupState, GuardRecord, Intent, Uncertain } from '../domain/group-state.ts';
 import type { PlatformUserId } from '../domain/ids.ts';
 import { type ObservedGroup, type UserChange, type View, withUnwanted } from '../domain/view.ts';
+import { marksAfter } from './draft.ts';
 import { foldName, renamedTo } from './names.ts';
 
 /** The record of a group's uncertain writes, with the users that these writes change. */
@@ -144,6 +145,7 @@ export function lateWrites(
     ...fieldsFrom((field) => written(field) ?? base?.[field]),
     ...(name !== undefined && { name }),
     users: new Map([...added].map((user) => [user, true])),
+    ...(base && marksAfter(base, base.users, undefined)),
   };
   return { view: name === undefined ? view : renamedTo(view, observed), removed };
 }

@@ -95,7 +95,7 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
     async write(seen: GroupState, id: IntentId, view: View): Promise<ViewPointer> {
       const { ref, link } = seen;
       const { size } = view.users;
-      const [own, users] = [[...ownLines(view)], [...userLines(view.users)]];
+      const [own, users] = [[...ownLines(view)], [...userLines(view.users), ...leftLines(view)]];
       const text = [...own, ...users].join('\n');
       const bytes = Buffer.byteLength(text);
       const pointer = { id, size, digest: viewDigest(view) };
@@ -178,13 +178,15 @@ function madeAtMs(id: string): number {
 /*
  * A view is stored as lines. The first line is the name. Then come the other fields in the order of `GROUP_FIELDS`,
  * each with `=`. Then come the mode, the sent name (`alias`), the hidden users and the users whose removal waits, each
- * with `!`. The last lines have one user each (`+` wanted since the link, `-` never wanted). Values are URI-encoded, so they contain no line breaks.
+ * with `!`. The last lines have one user each (`+` wanted since the link, `-` never wanted, `~` wanted, and not in the
+ * group now). Values are URI-encoded, so they contain no line breaks.
  */
 
 const ALIAS = '!alias ';
 const UNSHOWN = '!unshown ';
 const MODE = '!mode ';
 const WAIT = '!wait ';
+const LEFT = '~';
 
 function* ownLines(view: View): Iterable<string> {
   const { name, alias, mode, unshown = new Map(), waits = new Map(), ...fields } = view;
@@ -198,6 +200,10 @@ function* ownLines(view: View): Iterable<string> {
 
 function* userLines(users: View['users']): Iterable<string> {
   for (const [user, mine] of users) yield `${mine ? '+' : '-'}${encodeURIComponent(user)}`;
+}
+
+function* leftLines({ wantedBefore = new Set() }: View): Iterable<string> {
+  for (const user of wantedBefore) yield `${LEFT}${encodeURIComponent(user)}`;
 }
 
 const usersIn = (lines: readonly string[]): View['users'] =>
@@ -227,12 +233,14 @@ function viewFrom([name = '', ...lines]: readonly string[]): View {
   const [mode] = after(MODE);
   const unshown = after(UNSHOWN);
   const waits = after(WAIT).map((line) => line.split(' ') as [WaitCause, string]);
-  const users = rest.filter((line) => !line.startsWith('!'));
+  const left = after(LEFT).map(decodeUser);
+  const users = rest.filter((line) => !line.startsWith('!') && !line.startsWith(LEFT));
   return {
     ...fieldsFrom((field) => (field === 'name' ? decodeURIComponent(name) : ofField(field))),
     ...(alias === undefined ? {} : { alias: decodeURIComponent(alias) }),
     users: usersIn(users),
     ...(unshown.length > 0 && { unshown: usersIn(unshown) }),
+    ...(left.length > 0 && { wantedBefore: new Set(left) }),
     ...(waits.length > 0 && { waits: new Map(waits.map(([cause, user]) => [decodeUser(user), cause])) }),
     ...(mode === undefined ? {} : { mode: mode as WeakMode }),
   };

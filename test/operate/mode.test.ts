@@ -8,7 +8,7 @@ import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
 import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
-import { CONNECTION, HOUR_MS } from '../support/engine/world.ts';
+import { CONNECTION, failFirst, HOUR_MS } from '../support/engine/world.ts';
 
 type Mode = 'authoritative' | 'additive' | 'report';
 
@@ -100,6 +100,28 @@ const TABLE: readonly (readonly [
     async ({ deliver, other }) => {
       await deliver({ take: ['b'], from: 'g' });
       await other({ users: AB });
+    },
+    { authoritative: ['u-a'], additive: ['u-a'], report: AB },
+  ],
+  [
+    'a removed member that another client adds again after two years',
+    async ({ deliver, other, world }) => {
+      await deliver({ take: ['b'], from: 'g' });
+      world.advance(2 * 365 * 24 * HOUR_MS);
+      world.table.expire(world.nowMs());
+      await other({ users: AB });
+    },
+    { authoritative: ['u-a'], additive: ['u-a'], report: AB },
+  ],
+  [
+    'a member that another client removed, then the directory, and that another client adds again after two years',
+    async ({ deliver, emit, other, world, id }) => {
+      world.platform.changeAsOther(id, { users: ['u-a'] });
+      await deliver({ take: ['b'], from: 'g' });
+      world.advance(2 * 365 * 24 * HOUR_MS);
+      world.table.expire(world.nowMs());
+      await other({ users: AB });
+      emit();
     },
     { authoritative: ['u-a'], additive: ['u-a'], report: AB },
   ],
@@ -371,4 +393,27 @@ it('each user of an adopted group waits until the directory wants the user, what
   await approveHold(ref('new'), { reason: 'unknown' }, world.toolPorts);
   await deliver();
   expect(shown()).toEqual(AB);
+});
+
+it('the view keeps the waiting removals of an adopted group if another client changes it while a write is uncertain', async () => {
+  const { deliver, emit, pass, state, world, ref, troubles } = await company('authoritative', {
+    guard: null,
+  });
+  const theirs = platformGroupId(
+    world.platform.addForeign({ name: 'T', spokeId: '', users: ['u-a', 'u-x'] }),
+  );
+  world.platform.adopted.add(theirs);
+  await deliver({ snapshot: 'new', of: ['a'], name: 'T' });
+  await adoptGroup(ref('new'), theirs, world.toolPorts);
+  await deliver();
+  failFirst(troubles, 'patch', 'lost_before');
+  emit({ add: ['c'], to: 'new' });
+  await pass(HOUR_MS / 20, 4);
+  expect((await state('new'))?.uncertain).toBeDefined();
+  world.platform.changeAsOther(theirs, { users: ['u-a', 'u-x', 'u-y'] });
+  await suspectChanged(world);
+  await pass(HOUR_MS / 20, 4);
+  const { link } = (await state('new')) ?? {};
+  const view = link && (await world.toolPorts.groups.readView(ref('new'), link.view));
+  expect(view?.waits).toEqual(new Map([['u-x', 'adoption']]));
 });

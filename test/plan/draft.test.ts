@@ -15,6 +15,7 @@ const view = (users: Readonly<Record<string, boolean>>, change: Partial<View> = 
   users: new Map(Object.entries(users).map(([user, mine]) => [platformUserId(user), mine])),
   ...change,
 });
+const left = (...users: string[]): Partial<View> => ({ wantedBefore: new Set(users.map(platformUserId)) });
 const base: DraftInput = {
   wanted: wanted('a', 'b'),
   current: view({ a: true, b: true }),
@@ -81,7 +82,7 @@ describe('plan for a group that exists', () => {
       ['remove_member', 'y', null],
     ]);
     expect(plan.removals).toEqual(['x', 'y']);
-    expect(plan.after).toEqual(view({ a: true, c: true, z: true }));
+    expect(plan.after).toEqual(view({ a: true, c: true, z: true }, left('y')));
     expect(plan.changes.map(({ reason }) => reason)).toEqual([
       'the directory gives this name',
       'spokeId is the directory id of the group',
@@ -154,7 +155,7 @@ describe('plan for a group that the directory deleted', () => {
       const current = view({ a: true, b: true, stranger: false });
       const plan = draft({ ...gone, ...over, current });
       expect(plan).toMatchObject({ action: 'patch', removals: ['a', 'b'], departs: true });
-      expect(plan.after).toEqual(view({ stranger: false }));
+      expect(plan.after).toEqual(view({ stranger: false }, left('a', 'b')));
       expect(draft({ ...gone, ...over, current: view({ stranger: false }) })).toMatchObject({
         action: 'release',
         removals: [],
