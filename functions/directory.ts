@@ -9,6 +9,7 @@ import { readDirectory } from '../shared/directory/reading/run.ts';
 import { requireConnection } from '../shared/operate/settings.ts';
 import { eachConnection } from '../shared/runtime/each-connection.ts';
 import { loggable } from '../shared/runtime/logger.ts';
+import { recording } from '../shared/runtime/recorder.ts';
 import { reportDeliveries } from '../shared/runtime/report.ts';
 import { wireDirectory } from '../shared/runtime/wire-directory.ts';
 import type { Connection } from '../shared/sync/ports/connections.ts';
@@ -45,6 +46,7 @@ export async function handler(
     full = false,
     acceptDeletions = false,
     examine = false,
+    record,
     preview,
     ask,
   } = DirectoryInvocation.parse(event ?? {});
@@ -57,11 +59,13 @@ export async function handler(
   }
   if (preview !== undefined || examine) {
     const found = await requireConnection(connection ?? DEFAULT_CONNECTION, ports);
-    const report =
-      preview === undefined
-        ? await examineDirectory(found, ports)
-        : await tryDirectory(found, preview, ports);
-    return { reports: [{ connection: found.name, ...report }] };
+    return recording(record, async () => {
+      const report =
+        preview === undefined
+          ? await examineDirectory(found, ports)
+          : await tryDirectory(found, preview, ports);
+      return { reports: [{ connection: found.name, ...report }] };
+    });
   }
   const deadlineMs = ports.clock() + Math.max(1_000, context.getRemainingTimeInMillis() - RESERVE_MS);
   const read = async (each: Connection): Promise<object> => {

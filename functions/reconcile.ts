@@ -8,6 +8,7 @@ import { answerPlatformQuestion } from '../shared/operate/platform/answer.ts';
 import { requireConnection } from '../shared/operate/settings.ts';
 import { eachConnection } from '../shared/runtime/each-connection.ts';
 import { errorFields, loggable } from '../shared/runtime/logger.ts';
+import { recording } from '../shared/runtime/recorder.ts';
 import { runReconcile } from '../shared/runtime/run-reconcile.ts';
 import { wireReconcile } from '../shared/runtime/wire-reconcile.ts';
 import { notifyOfStage } from '../shared/sync/reconcile/notify.ts';
@@ -38,9 +39,10 @@ export async function handler(
   }
   const question = AskInvocation.safeParse(event);
   if (question.success) {
-    const { connection, question: about } = question.data;
+    const { connection, question: about, record } = question.data;
     requireOwnConnection(context, connection);
-    return answerPlatformQuestion(await requireConnection(connection, asked), about, asked);
+    const found = await requireConnection(connection, asked);
+    return recording(record, () => answerPlatformQuestion(found, about, asked));
   }
   const invocation = ReconcileInvocation.parse(event);
   requireOwnConnection(context, invocation.connection);

@@ -1,11 +1,16 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import type { Check, ProbeReport } from '../../shared/contract/answers/connect.ts';
+import { VERSION } from '../../shared/contract/version.ts';
 import { checkAlarms } from '../../shared/operate/doctor/alarms.ts';
 import { passed } from '../../shared/operate/doctor/check.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
+import { recordingPorts } from '../../shared/operate/doctor/record.ts';
+import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Act, Context } from '../context.ts';
-import { EXIT, Stopped, UsageError } from '../io.ts';
+import { EXIT, type Io, Stopped, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 
@@ -18,24 +23,32 @@ export function addDoctor(program: Command, act: Act): void {
       '--alarms',
       'set one alarm to ALARM, check that it is delivered, and reset it; notifies every subscriber',
     )
+    .option('--record <file>', 'write the form of each answer to a new file, without names, ids and values')
     .addHelpText(...examples('doctor', 'doctor --alarms', 'doctor --faults --json'))
     .action(act(doctor));
 }
 
-async function doctor(
-  { io, out, prefix, connection, connectionGiven, ports }: Context,
-  { faults, alarms }: { readonly faults?: boolean; readonly alarms?: boolean },
-): Promise<number> {
+interface DoctorOptions {
+  readonly faults?: boolean;
+  readonly alarms?: boolean;
+  readonly record?: string;
+}
+
+async function doctor(context: Context, { faults, alarms, record }: DoctorOptions): Promise<number> {
+  const { io, out, prefix, connection, connectionGiven, ports } = context;
   const chosen = connectionGiven ? connection : undefined;
   const tool = await ports();
   const alarmClient = tool.deployment.alarms;
   if (alarms === true && alarmClient === undefined)
     throw new UsageError('--alarms: the local stack has no alarms');
+  if (alarms === true && record !== undefined)
+    throw new UsageError('--record: not with --alarms, which calls neither the platform nor a directory');
   const alarmChecks =
     alarms === true && alarmClient ? await checkAlarms({ prefix, alarms: alarmClient }, tool) : undefined;
   const all = alarmChecks ?? [
     checkNode(io.nodeVersion),
-    ...(await examine({ prefix, connection: chosen }, tool)).checks,
+    ...(await recorded(context, record, tool, (asked) => examine({ prefix, connection: chosen }, asked)))
+      .checks,
   ];
   const wrong = all.filter(({ ok }) => !ok);
   const checks = faults === true ? wrong : all;
@@ -44,6 +57,37 @@ async function doctor(
     out.line(wrong.length === 0 ? 'all checks passed' : plural(wrong.length, 'fault'));
   });
   return wrong.length === 0 ? EXIT.done : EXIT.attention;
+}
+
+/** Runs the checks, and writes the form of each answer to a new file, even if a check throws. */
+async function recorded<Result>(
+  { io, out }: Context,
+  file: string | undefined,
+  tool: ToolPorts,
+  run: (ports: ToolPorts) => Promise<Result>,
+): Promise<Result> {
+  if (file === undefined) return run(tool);
+  const handle = openNew(io, file);
+  const hops: unknown[] = [];
+  try {
+    return await run(recordingPorts(tool, hops));
+  } finally {
+    const lines = hops.map((hop) => JSON.stringify(hop)).join(',\n');
+    writeSync(handle, `{"groupsync":${JSON.stringify(VERSION)},"hops":[\n${lines}\n]}\n`);
+    closeSync(handle);
+    out.note(`${plural(hops.length, 'answer')} recorded in ${file}`);
+  }
+}
+
+/** @throws UsageError if the file exists or cannot be created */
+function openNew(io: Io, file: string): number {
+  try {
+    return openSync(resolve(io.cwd, file), 'wx', 0o600);
+  } catch (cause) {
+    const isThere = (cause as NodeJS.ErrnoException).code === 'EEXIST';
+    const problem = isThere ? `expected a new file, but ${file} exists` : (cause as Error).message;
+    throw new UsageError(`--record: ${problem}`, { cause });
+  }
 }
 
 function printCheck({ ok, name, detail, fix }: Check, out: Context['out']): void {

@@ -8,6 +8,8 @@ const named = z
   .regex(/^[a-z0-9-]{1,32}$/)
   .transform(connectionName);
 const connection = named.optional();
+/** Add the form of each answer of the platform or the directory to the answer (`doctor --record`). */
+const record = z.boolean().optional();
 
 /** The payload of schedules and commands for `reconcile`. Without a connection, the run is for all connections. */
 export const ReconcileInvocation = z.lazy(() =>
@@ -39,7 +41,7 @@ export type DecideInvocation = z.infer<typeof DecideInvocation>;
 
 /** The payload with a question about the platform that a command sends to `reconcile`. */
 export const AskInvocation = z.lazy(() =>
-  z.object({ task: z.literal('ask'), connection: named, question: PlatformQuestion }),
+  z.object({ task: z.literal('ask'), connection: named, question: PlatformQuestion, record }),
 );
 
 export const PeopleInvocation = z.lazy(() => z.object({ connection }));
@@ -54,6 +56,7 @@ export const DirectoryInvocation = z.lazy(() =>
     acceptDeletions: z.boolean().optional(),
     /** Test each step of reading, without reading the groups. */
     examine: z.boolean().optional(),
+    record,
     /** Read this directory instead of the directory in the settings, and return a preview of its groups. */
     preview: DirectorySource.optional(),
     /** Answer a question about a directory, and change nothing. */

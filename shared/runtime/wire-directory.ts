@@ -15,6 +15,7 @@ import { createGroupStore } from '../store/group-store.ts';
 import type { ConnectionStore } from '../sync/ports/bundles.ts';
 import { sleep, systemClock, systemRandom } from './clock.ts';
 import { required } from './config.ts';
+import { recordable } from './recorder.ts';
 import type { DeliveryPorts } from './report.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
 
@@ -36,7 +37,7 @@ export function wireDirectory(): Base & {
   const secrets = createDirectorySecrets(new SecretsManagerClient({}), config.prefix);
   const webIdentity = createWebIdentity(new STSClient({}));
   const world = {
-    dispatcher: new Agent(),
+    dispatcher: recordable(new Agent()),
     clock: systemClock,
     random: systemRandom,
     sleep,

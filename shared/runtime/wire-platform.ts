@@ -11,6 +11,7 @@ import type { ApplyPorts } from '../sync/ports/bundles.ts';
 import { sleep, systemClock, systemRandom } from './clock.ts';
 import { required } from './config.ts';
 import { errorFields } from './logger.ts';
+import { recordable } from './recorder.ts';
 import { reportOdd } from './report.ts';
 import { storesOver } from './stores.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
@@ -33,13 +34,15 @@ const WASM_BUDGET = '--wasm-tiering-budget=200000000';
 export function wireSync({ config, logger }: Base) {
   const state = wireState({ config, logger });
   const reach = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
-  const dispatcher = new Agent({
-    connections: CONNECTIONS_PER_ORIGIN,
-    connect: (target, done) => {
-      setFlagsFromString(WASM_BUDGET);
-      reach(target, done);
-    },
-  });
+  const dispatcher = recordable(
+    new Agent({
+      connections: CONNECTIONS_PER_ORIGIN,
+      connect: (target, done) => {
+        setFlagsFromString(WASM_BUDGET);
+        reach(target, done);
+      },
+    }),
+  );
   const stores = storesOver(state.table);
   const calls = createCallRecord(stores.gates, systemClock);
   const secrets = createSecrets(new SecretsManagerClient({}), config.prefix);

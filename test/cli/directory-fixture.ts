@@ -9,6 +9,7 @@ import type { Directory } from '../../shared/directory/ports.ts';
 import { createDirectories, openDirectory } from '../../shared/directory/vendors/directories.ts';
 import type { DirectoryWorld } from '../../shared/directory/vendors/exchange.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
+import { recording } from '../../shared/runtime/recorder.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { SecretError } from '../../shared/sync/ports/secrets.ts';
 import { openEntra } from '../directory/vendors/entra/reader.ts';
@@ -44,8 +45,9 @@ function portsWith(simulated: Simulated, world: Saved, present: ToolPorts['direc
     return key;
   };
   const functions: ToolPorts['functions'] = {
-    async run(_, event) {
-      const { preview, ask } = DirectoryInvocation.parse(JSON.parse(JSON.stringify(event)));
+    async run(name, event) {
+      if (name !== 'directory') return world.ports.functions.run(name, event);
+      const { preview, ask, record } = DirectoryInvocation.parse(JSON.parse(JSON.stringify(event)));
       const found = await requireConnection(world.connection.name, world.ports);
       const directories = createDirectories({ read }, simulated.world);
       if (ask !== undefined) {
@@ -53,11 +55,11 @@ function portsWith(simulated: Simulated, world: Saved, present: ToolPorts['direc
         const reply = await answerQuestion(found, ask, { directories, isTimeUp: () => false });
         return JSON.parse(JSON.stringify({ reports: [reply] }));
       }
-      const report =
+      const report = async () =>
         preview === undefined
           ? await examineDirectory(found, { directories })
           : await tryDirectory(found, preview, { ...world.ports, directories });
-      return JSON.parse(JSON.stringify({ reports: [report] }));
+      return JSON.parse(JSON.stringify(await recording(record, async () => ({ reports: [await report()] }))));
     },
   };
   const deployment = { ...world.ports.deployment, allowsLoopback: true };

@@ -11,6 +11,7 @@ import {
   examineEntra,
 } from '../../../../shared/directory/vendors/entra/vendor.ts';
 import type { DirectoryWorld } from '../../../../shared/directory/vendors/exchange.ts';
+import { recordable } from '../../../../shared/runtime/recorder.ts';
 import { SECRET, startEntra, TENANT } from '../../../directory-simulator/entra/fixture.ts';
 
 const WITH_SECRET: Credential = { kind: 'secret', clientSecret: SECRET };
@@ -38,7 +39,7 @@ export async function openEntra({ account: changed = {}, ...options }: Options =
       throw new Error(`the control ${name} answers ${answer.status}: ${answer.text}`);
     return answer;
   };
-  const dispatcher = new Agent();
+  const dispatcher = recordable(new Agent());
   onTestFinished(() => dispatcher.destroy());
   const waits: number[] = [];
   const world: DirectoryWorld = {

@@ -6,6 +6,7 @@ import type { DirectoryMember, DirectoryPage } from '../../../../shared/director
 import type { DirectoryWorld } from '../../../../shared/directory/vendors/exchange.ts';
 import { keyCredential } from '../../../../shared/directory/vendors/google/credential.ts';
 import { createGoogleDirectory } from '../../../../shared/directory/vendors/google/vendor.ts';
+import { recordable } from '../../../../shared/runtime/recorder.ts';
 import { ADMIN, startGoogle } from '../../../directory-simulator/fixture.ts';
 
 export const DIFFICULT: Partial<Settings> = { ...REALISTIC_SETTINGS, failures: 0.1 };
@@ -30,7 +31,7 @@ export async function openGoogle({ administrator = ADMIN, ...options }: Options 
     return answer;
   };
   const key = (await control('service-account-key', { url })).json;
-  const dispatcher = new Agent();
+  const dispatcher = recordable(new Agent());
   onTestFinished(() => dispatcher.destroy());
   const world: DirectoryWorld = {
     dispatcher,

@@ -17,6 +17,7 @@ import {
   kmsSigner,
   type Signer,
 } from '../../../../shared/directory/vendors/okta/sign-in.ts';
+import { recordable } from '../../../../shared/runtime/recorder.ts';
 import { seededRandom } from '../../../../simulate/random.ts';
 import { CUSTOMER_KEY } from '../../../directory-simulator/keys.ts';
 import { startOkta } from '../../../directory-simulator/okta/fixture.ts';
@@ -53,7 +54,7 @@ export async function openOkta({ credential = 'key', ...options }: Options = {})
     return answer.json;
   };
   const { clientId, key, apiToken } = await control('client');
-  const dispatcher = new Agent();
+  const dispatcher = recordable(new Agent());
   onTestFinished(() => dispatcher.destroy());
   const waits: number[] = [];
   const world: DirectoryWorld = {
