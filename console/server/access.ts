@@ -2,7 +2,8 @@ import type { PlatformGroupsReport } from '../../shared/contract/answers/platfor
 import type { Role } from '../../shared/contract/console.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { Refused } from '../../shared/operate/refused.ts';
-import type { Attention, Live } from '../answers.ts';
+import type { StatusReport } from '../../shared/contract/answers/status.ts';
+import type { Live } from './live.ts';
 import { isAtLeast, type Person, roleFor, seesEveryConnection } from './roles.ts';
 
 interface Access {
@@ -128,7 +129,7 @@ export const seesMessages = (person: Person | undefined): boolean =>
   person === undefined || seesEveryConnection(person);
 
 /** Hides the numbers of messages in the queues, because the queues have messages of all connections. */
-export const withoutMessages = <Shown extends Pick<Attention, 'status'>>(shown: Shown): Shown => ({
+export const withoutMessages = <Shown extends { readonly status: StatusReport }>(shown: Shown): Shown => ({
   ...shown,
   status: { ...shown.status, queues: { events: null, eventsDlq: null, apply: null, applyDlq: null } },
 });

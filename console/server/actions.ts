@@ -43,7 +43,6 @@ import { blockRow } from '../../shared/operate/who.ts';
 import { issueToken, withdrawToken } from '../../shared/scim/operate/tokens.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
-import type { ReplayProgress, SettingsPreview } from '../answers.ts';
 import { acknowledge, MAX_HIDDEN_DAYS } from './acknowledgements.ts';
 import type { RequestContext } from './context.ts';
 import { BOTH_QUEUES } from './session.ts';
@@ -185,18 +184,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   forget: action(z.object({ member: text }), ({ member }, { connection, ports }) =>
     forgetMember(connection, memberId(member), ports),
   ),
-  'preview-settings': action(settings, async ({ changes }, context): Promise<SettingsPreview> => {
-    const { connection, ports } = context;
-    const plan = await planSettings(connection, changes, ports);
-    const all = plan.replans ? await allGroups(connection, ports) : [];
-    const { changes: differences, replans, requested } = plan;
-    const effects = all.length > MAX_PREVIEWED ? null : await settingsEffect(all, plan, context);
-    const weakens = weakenedSettings(plan.connection.settings, plan.next).length > 0;
-    if (effects !== null) await recordRead(connection, { what: 'plan', group: undefined }, ports);
-    const rows = effects && (await pMap(effects, (effect) => effectRow(effect, context), { concurrency: 8 }));
-    const total = sumOf(effects ?? []);
-    return { changes: differences, replans, requested, weakens, effects: rows, total };
-  }),
+  'preview-settings': action(settings, previewSettings),
   settings: action(settings, async ({ changes }, { connection, ports, requireRole }) => {
     const plan = await planSettings(connection, changes, ports);
     if (weakensSafety(plan.connection.settings, plan.next)) requireRole('administrator');
@@ -266,6 +254,27 @@ const MAX_PREVIEWED = 500;
 const MAX_DISCARDED = 10_000;
 const GONE = 'this dead-lettered message no longer exists, or another consumer is processing it';
 
+/** Returns the effect of changed settings. Changes that are planned without the new settings are not counted. */
+export async function previewSettings({ changes }: z.infer<typeof settings>, context: RequestContext) {
+  const { connection, ports } = context;
+  const plan = await planSettings(connection, changes, ports);
+  const all = plan.replans ? await allGroups(connection, ports) : [];
+  const { changes: differences, replans, requested } = plan;
+  const effects = all.length > MAX_PREVIEWED ? null : await settingsEffect(all, plan, context);
+  if (effects !== null) await recordRead(connection, { what: 'plan', group: undefined }, ports);
+  return {
+    changes: differences,
+    replans,
+    /** Settings that do not change until another person confirms the change. */
+    requested,
+    /** Whether the change permits more removals without an approval. */
+    weakens: weakenedSettings(plan.connection.settings, plan.next).length > 0,
+    /** null if there are too many groups to plan them all here. */
+    effects: effects && (await pMap(effects, (effect) => effectRow(effect, context), { concurrency: 8 })),
+    total: sumOf(effects ?? []),
+  };
+}
+
 async function settingsEffect(
   refs: readonly GroupRef[],
   plan: SettingsPlan,
@@ -281,6 +290,15 @@ async function effectRow(effect: GroupEffect, { connection, ports, overview }: R
   const { group } = effect;
   const members = await membersNamed(effect, connection, ports);
   return { group, name: await overview.nameOf(group), members, ...countsOfEffect(effect) };
+}
+
+/** Progress of a replay; the last line contains the result. */
+export interface ReplayProgress {
+  readonly replayed: number;
+  readonly failed: number;
+  readonly remaining: number | null;
+  /** The error that ended the replay early. */
+  readonly problem?: string;
 }
 
 /**

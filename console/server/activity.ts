@@ -4,9 +4,8 @@ import { type ConnectionName, groupId } from '../../shared/domain/ids.ts';
 import { readLog } from '../../shared/operate/log.ts';
 import { usersOf } from '../../shared/operate/names.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
-import type { Activity, Entry, PersonName } from '../answers.ts';
 import { matchesText, SEARCH_KEYS, type Search, type SearchKey } from '../search.ts';
-import { nameOf, namesOf } from './people.ts';
+import { nameOf, namesOf, type PersonName } from './people.ts';
 
 interface ActivityFilter extends Search {
   readonly sinceMs?: number | undefined;
@@ -26,7 +25,7 @@ const ALL_AGAIN_MS = 5 * 60_000;
 export function createActivity(connection: ConnectionName, ports: ToolPorts) {
   const kept = new Map<string, Entry>();
   let allReadMs = Number.NEGATIVE_INFINITY;
-  return async (): Promise<Pick<Activity, 'entries' | 'isCut'>> => {
+  return async () => {
     const nowMs = ports.clock();
     const isAll = nowMs - allReadMs > ALL_AGAIN_MS;
     const sinceMs = isAll ? undefined : nowMs - MAY_CHANGE_MS;
@@ -41,7 +40,11 @@ export function createActivity(connection: ConnectionName, ports: ToolPorts) {
     }
     for (const row of rows) kept.set(row.id, entryOf(row, people));
     const newestFirst = [...kept].sort(([a], [b]) => (a < b ? 1 : -1)).slice(0, MAX_ENTRIES);
-    return { entries: newestFirst.map(([, entry]) => entry), isCut: newestFirst.length === MAX_ENTRIES };
+    return {
+      entries: newestFirst.map(([, entry]) => entry),
+      /** True if older entries were not searched. */
+      isCut: newestFirst.length === MAX_ENTRIES,
+    };
   };
 }
 
@@ -66,7 +69,9 @@ const READS_AT_ONCE = 8;
 const idsIn = ({ changes }: LogEntry): readonly string[] =>
   changes.flatMap(({ member, before, after }) => [member, before, after].filter((id) => id != null));
 
-function entryOf(row: LogEntry, people: ReadonlyMap<string, PersonName>): Entry {
+export type Entry = ReturnType<typeof entryOf>;
+
+function entryOf(row: LogEntry, people: ReadonlyMap<string, PersonName>) {
   const { at, actor, action, group, groupName, cause, outcome, versionAfter } = row;
   const { changes, changeCount, waitedMs } = row;
   const mentioned = idsIn(row).flatMap((id) => {
@@ -85,6 +90,7 @@ function entryOf(row: LogEntry, people: ReadonlyMap<string, PersonName>): Entry 
     changes,
     changeCount,
     waitedMs,
+    /** Names of the members and users in the changes, by id. */
     people: Object.fromEntries(mentioned),
   };
 }

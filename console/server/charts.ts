@@ -1,5 +1,5 @@
 import type { Trend } from '../../shared/sync/ports/connections.ts';
-import type { Activity, Charts } from '../answers.ts';
+import type { Entry } from './activity.ts';
 
 const HOUR_MS = 3_600_000;
 const HOURS = 24;
@@ -12,16 +12,16 @@ interface Now {
   readonly waitsMs: number;
 }
 
-/** Returns the values of the charts. The last hour of each chart is the current hour. */
-export function chartsOf(
-  entries: Activity['entries'],
-  hours: Trend['hours'],
-  { nowMs, waitsMs }: Now,
-): Charts {
+/**
+ * Returns the values of the charts, the newest last. The last hour of each chart is the current hour. null: there is no
+ * data, for example because groupsync did not run.
+ */
+export function chartsOf(entries: readonly Entry[], hours: Trend['hours'], { nowMs, waitsMs }: Now) {
   const startMs = (Math.floor(nowMs / HOUR_MS) - HOURS + 1) * HOUR_MS;
   const starts = Array.from({ length: HOURS }, (_, hour) => startMs + hour * HOUR_MS);
   const counted = starts.map((atMs) => hours.find((hour) => hour.atMs === atMs));
-  const trendOf = (kind: keyof Charts['trends']) => counted.map((hour) => hour?.[kind] ?? null);
+  const trendOf = (kind: 'waiting' | 'held' | 'failed' | 'pending') =>
+    counted.map((hour) => hour?.[kind] ?? null);
   const writes = starts.map((fromMs, hour) => {
     const count = entries.filter(({ at, action }) => WRITES.has(action) && isWithin(at, fromMs)).length;
     // Without writes, only the count of the hour shows that groupsync ran.
@@ -29,9 +29,11 @@ export function chartsOf(
   });
   return {
     writes,
+    /** The maximum delay of a change in each quarter of an hour. */
     lag: lagOf(entries, startMs, { nowMs, waitsMs }).map(
       (lag, quarter) => lag ?? (writes[Math.floor(quarter / 4)] === null ? null : 0),
     ),
+    /** Groups, and for `pending` memberships, that needed work in each hour. */
     trends: {
       waiting: trendOf('waiting'),
       held: trendOf('held'),
@@ -47,7 +49,7 @@ const isWithin = (at: string, fromMs: number): boolean => {
 };
 
 /** Calculates delays from the finished writes and the waiting changes. */
-function lagOf(entries: Activity['entries'], startMs: number, { nowMs, waitsMs }: Now): Charts['lag'] {
+function lagOf(entries: readonly Entry[], startMs: number, { nowMs, waitsMs }: Now) {
   const lags: (number | null)[] = Array.from({ length: HOURS * 4 }, () => null);
   const note = (untilMs: number, waitedMs: number) => {
     const sinceMs = untilMs - waitedMs;

@@ -1,4 +1,4 @@
-import type { Entry } from '../answers.ts';
+import type { Entry } from './activity.ts';
 
 /** The actions about holds in the activity of a group. */
 export const DECISIONS: ReadonlySet<string> = new Set([

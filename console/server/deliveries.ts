@@ -1,6 +1,5 @@
 import { memberId } from '../../shared/domain/ids.ts';
 import { readDeliveries } from '../../shared/operate/deliveries.ts';
-import type { Deliveries } from '../answers.ts';
 import type { RequestContext } from './context.ts';
 import { findPeople, nameOf } from './people.ts';
 
@@ -8,7 +7,7 @@ const SHOWN = 200;
 const HOUR_MS = 3_600_000;
 
 /** Returns the newest matching deliveries, newest first, with names. */
-export async function deliveriesPage(query: URLSearchParams, context: RequestContext): Promise<Deliveries> {
+export async function deliveriesPage(query: URLSearchParams, context: RequestContext) {
   const { connection, ports, overview } = context;
   const text = (name: string) => query.get(name) || undefined;
   const hours = Number(text('span') ?? 0);
@@ -38,6 +37,7 @@ export async function deliveriesPage(query: URLSearchParams, context: RequestCon
       people: members.map((id) => nameOf(id, users.get(memberId(id)))),
     })),
     complete,
+    /** False if there are no deliveries at all. */
     isAny,
   };
 }

@@ -1,16 +1,15 @@
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { readDeliveries } from '../../shared/operate/deliveries.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
-import type { DeliverySurvey } from '../answers.ts';
 
 const DAY_MS = 86_400_000;
 const MAX_SURVEYED = 1_000;
 
-/** Returns the time of the last delivery, and the refused deliveries of the last day by status or code. */
-export async function surveyDeliveries(
-  connection: ConnectionName,
-  ports: ToolPorts,
-): Promise<DeliverySurvey> {
+/**
+ * Returns the time of the last delivery, and the refused deliveries of the last day by status or code. At most the newest
+ * thousand are counted.
+ */
+export async function surveyDeliveries(connection: ConnectionName, ports: ToolPorts) {
   const sinceMs = ports.clock() - DAY_MS;
   const [{ deliveries }, newest] = await Promise.all([
     readDeliveries(connection, { sinceMs, limit: MAX_SURVEYED }, ports),

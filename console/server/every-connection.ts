@@ -3,8 +3,8 @@ import type { ConnectionRow } from '../../shared/contract/answers/status.ts';
 import { type ConnectionName, connectionName } from '../../shared/domain/ids.ts';
 import { listConnections } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
-import type { EveryConnection, Live } from '../answers.ts';
 import { seesMessages, visibleTo, withoutMessages } from './access.ts';
+import type { Live } from './live.ts';
 import { type Overview, revisionOf } from './overview.ts';
 import { type Person, roleFor } from './roles.ts';
 
@@ -39,7 +39,7 @@ async function eachVisible<Value>(
   );
 }
 
-export async function everyAttention(visible: Visible): Promise<EveryConnection> {
+export async function everyAttention(visible: Visible) {
   const connections = await eachVisible(visible, async (overview) => {
     const attention = await overview.attention();
     return seesMessages(visible.person) ? attention : withoutMessages(attention);

@@ -6,7 +6,6 @@ import { instant } from '../../shared/operate/status.ts';
 import { reportWaiting, waitingOf } from '../../shared/plan/waiting.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { GroupSummary } from '../../shared/sync/ports/group-index.ts';
-import type { GroupLine, GroupPage } from '../answers.ts';
 import { matchesText } from '../search.ts';
 
 export interface GroupFilter {
@@ -29,12 +28,12 @@ interface Reads {
   readonly everyState: () => Promise<readonly GroupState[]>;
 }
 
-/** Returns a part of the sorted list of groups that match a filter. */
+/** Returns a part of the sorted list of groups that match a filter. `found` counts the matching groups of all parts. */
 export async function groupPage(
   { groups, pending }: Known,
   filter: GroupFilter,
   { store, clock, everyState }: Reads,
-): Promise<GroupPage> {
+) {
   const column = filter.sort.replace(/^-/, '');
   const stored = BY_STATE.has(column) ? await everyState() : [];
   const facts = { states: byGroup(stored), pending: countsOf(pending) };
@@ -124,11 +123,11 @@ export async function linesOf(
   groups: readonly GroupSummary[],
   pending: readonly PendingRow[],
   { groups: store, clock }: Pick<ToolPorts, 'groups' | 'clock'>,
-): Promise<readonly GroupLine[]> {
+) {
   const nowMs = clock();
   const states = byGroup(await store.readMany(groups.map(({ ref }) => ref)));
   const counts = countsOf(pending);
-  return groups.map((summary): GroupLine => {
+  return groups.map((summary) => {
     const state = states.get(summary.ref.group);
     return {
       id: summary.ref.group,
@@ -137,10 +136,12 @@ export async function linesOf(
       held: summary.holdWaits,
       waitingSince: instant(summary.dirtySinceMs),
       wanted: wantedOf(state),
+      /** Number of users at the last read or write of the platform group; null if there is no platform group. */
       platform: platformOf(state),
       pending: counts.get(summary.ref.group) ?? 0,
       lastWriteAt: instant(state?.lastWriteAtMs),
       waiting: reportWaiting(state && waitingOf(state, nowMs)),
+      /** The source of the latest name; null for a group without a name. */
       source: sourceNameOf(state),
       lastError: state?.lastError?.message ?? null,
     };

@@ -2,8 +2,8 @@ import type { GroupState } from '../../shared/domain/group-state.ts';
 import { type Hold, holdsOf } from '../../shared/domain/hold.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
-import type { PersonName } from '../answers.ts';
 import type { RequestContext } from './context.ts';
+import type { PersonName } from './people.ts';
 
 export async function stateOf(ref: GroupRef, { ports }: RequestContext): Promise<GroupState> {
   const state = await ports.groups.read(ref);

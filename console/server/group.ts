@@ -7,12 +7,11 @@ import { readStamp } from '../../shared/domain/stamp.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import { readGroupStatus } from '../../shared/operate/status.ts';
-import type { GroupDetail, GroupSettings } from '../answers.ts';
 import type { RequestContext } from './context.ts';
 import { byName, heldOf, stateOf, usersOf } from './group-reads.ts';
 import { departmentOf, knownMembers, nameOf, sinceOf } from './people.ts';
 
-export async function groupDetail(ref: GroupRef, context: RequestContext): Promise<GroupDetail> {
+export async function groupDetail(ref: GroupRef, context: RequestContext) {
   const state = await stateOf(ref, context);
   const [connection, status, known, users, held, { entries }] = await Promise.all([
     requireConnection(ref.connection, context.ports),
@@ -75,7 +74,7 @@ const APPLY = [
   'fourEyes',
 ] as const;
 
-function settingsOf(settings: ConnectionSettings, { ref, registers }: GroupState): GroupSettings {
+function settingsOf(settings: ConnectionSettings, { ref, registers }: GroupState) {
   const policy = policyFor(settings, ref.group, registers.name?.value ?? undefined);
   return { ...policy, settings: Object.fromEntries(APPLY.map((key) => [key, settings[key]])) };
 }

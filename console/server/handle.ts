@@ -1,6 +1,5 @@
 import { type ConnectionName, connectionName } from '../../shared/domain/ids.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
-import type { Live } from '../answers.ts';
 import {
   ACTION_ACCESS,
   isAdministrator,
@@ -15,7 +14,8 @@ import { ACTIONS } from './actions.ts';
 import type { RequestContext } from './context.ts';
 import { everyAttention, everyLive } from './every-connection.ts';
 import { createOverview, type Overview } from './overview.ts';
-import { QUERIES } from './queries.ts';
+import type { Live } from './live.ts';
+import { QUERIES, type Query } from './queries.ts';
 import { createReadLog } from './reads.ts';
 import type { Person } from './roles.ts';
 import { createSession } from './session.ts';
@@ -84,7 +84,8 @@ export function createHandle(
     };
     if (kind === 'action') return perform(name, request, context);
     if (name !== 'live') {
-      const found = await QUERIES[name]?.(searchParams, context);
+      const queries: Readonly<Record<string, Query>> = QUERIES;
+      const found = await queries[name]?.(searchParams, context);
       await recordQuery(name, searchParams, person?.id ?? '', context);
       return Response.json(found);
     }

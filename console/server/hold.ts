@@ -2,13 +2,12 @@ import { type Hold, holdsOf, holdWith } from '../../shared/domain/hold.ts';
 import { type GroupRef, memberId } from '../../shared/domain/ids.ts';
 import { type HeldRemoval, readHeldRemovals } from '../../shared/operate/held-members.ts';
 import { holdRow } from '../../shared/operate/lists.ts';
-import type { HeldPeopleCause, HeldPerson, HoldPage } from '../answers.ts';
 import type { RequestContext } from './context.ts';
 import { decidedIn } from './decided.ts';
 import { byName, readSet, stateOf, usersOf } from './group-reads.ts';
 import { departmentOf, type KnownMember, knownMembers, nameOf } from './people.ts';
 
-export async function holdPage(ref: GroupRef, context: RequestContext): Promise<HoldPage> {
+export async function holdPage(ref: GroupRef, context: RequestContext) {
   const state = await stateOf(ref, context);
   const [hold, ...others] = holdsOf(state);
   const connection = await context.ports.connections.current(ref.connection);
@@ -33,35 +32,39 @@ export async function holdPage(ref: GroupRef, context: RequestContext): Promise<
   return {
     group: ref.group,
     name: state.registers.name?.value ?? null,
+    /** The removals that wait for a decision. If no removals wait, the decided removals. */
     hold: hold === undefined ? null : decidedRow(ref, hold),
+    /** Decided removals that `hold` does not contain: approved and not written yet, or rejected. */
     others: others.flatMap(decidedPart),
     decided: decidedIn(entries.filter((entry) => entry.group === ref.group)),
+    /** The cause with the most removals comes first. A person has the index of its cause. */
     causes,
     leaving: leaving.sort(byName),
     staying: staying.sort(byName),
   };
 }
 
-function decidedRow({ group }: GroupRef, hold: Hold): HoldPage['hold'] {
+function decidedRow({ group }: GroupRef, hold: Hold) {
   const { decision } = hold;
   const { by, reason } = decision.kind === 'waiting' ? { by: null, reason: null } : decision;
   return { ...holdRow({ group, hold }), by, reason };
 }
 
-const decidedPart = ({ removes, decision }: Hold): HoldPage['others'] =>
+const decidedPart = ({ removes, decision }: Hold) =>
   decision.kind === 'waiting'
     ? []
     : [{ decision: decision.kind, removes, by: decision.by, reason: decision.reason }];
 
-function personOf(user: string, known: KnownMember | undefined): Omit<HeldPerson, 'cause'> {
+function personOf(user: string, known: KnownMember | undefined) {
   if (known === undefined) return { id: '', name: null, email: null, user, department: null };
   const { register, state } = known;
   return { ...nameOf(memberId(register.member), state), user, department: departmentOf(state) };
 }
 
-type Cause = Omit<HeldPeopleCause, 'count'>;
+type Cause = ReturnType<typeof causeOf>;
 
-const causeOf = ({ because, event, by }: HeldRemoval): Cause => ({
+/** Returns why the directory removes a person, with the event. `by` is the operator who sent the event. */
+const causeOf = ({ because, event, by }: HeldRemoval) => ({
   because,
   event: event?.id ?? null,
   source: event?.source ?? null,
@@ -72,8 +75,8 @@ const causeOf = ({ because, event, by }: HeldRemoval): Cause => ({
 const keyOf = ({ because, event, source, at, by }: Cause): string =>
   JSON.stringify([because, event, source, at, by]);
 
-function causesIn(removals: readonly HeldRemoval[]): readonly HeldPeopleCause[] {
-  const causes = new Map<string, HeldPeopleCause>();
+function causesIn(removals: readonly HeldRemoval[]) {
+  const causes = new Map<string, Cause & { readonly count: number }>();
   for (const removal of removals) {
     const cause = causeOf(removal);
     const key = keyOf(cause);

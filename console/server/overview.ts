@@ -11,23 +11,13 @@ import { listConnections, readableConnection } from '../../shared/operate/settin
 import { readStatus } from '../../shared/operate/status.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { GroupSummary } from '../../shared/sync/ports/group-index.ts';
-import type {
-  Activity,
-  Attention,
-  GroupPage,
-  HoldLine,
-  Holds,
-  Home,
-  Live,
-  PersonName,
-  UnmatchedPage,
-} from '../answers.ts';
 import { listAcknowledgements } from './acknowledgements.ts';
 import { createActivity } from './activity.ts';
 import { chartsOf } from './charts.ts';
 import { DECISIONS } from './decided.ts';
 import { surveyDeliveries } from './delivery-survey.ts';
 import { type GroupFilter, groupPage, linesOf } from './group-list.ts';
+import type { Live } from './live.ts';
 import { namedUnmatched, type UnmatchedFilter, unmatchedIn, unmatchedPage } from './pending.ts';
 import { readAllMembers } from './people.ts';
 import { BOTH_QUEUES, type Session } from './session.ts';
@@ -97,7 +87,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
   }
 
   /** The items that need an operator, without the dead-lettered messages of all connections. */
-  async function attention(): Promise<Attention> {
+  async function attention() {
     const { status, pending, groups } = await current.get();
     const [{ company, observing }, held, drift, failed, acknowledged] = await Promise.all([
       readableConnection(connection, ports),
@@ -121,7 +111,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
     };
   }
 
-  async function home(): Promise<Home> {
+  async function home() {
     const [{ at, status }, shown, { entries }] = await Promise.all([
       current.get(),
       attention(),
@@ -139,7 +129,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
     };
   }
 
-  async function holds(): Promise<Holds> {
+  async function holds() {
     const [{ groups }, held, { entries }] = await Promise.all([
       current.get(),
       listHolds(connection, ports),
@@ -147,7 +137,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
     ]);
     const names = new Map(groups.map(({ ref, name }) => [ref.group, name ?? null]));
     const rows = held.map((one) => ({ ...holdRow(one), name: names.get(one.group) ?? null }));
-    const isDecided = ({ decision }: HoldLine) => (decision === 'waiting' ? 0 : 1);
+    const isDecided = ({ decision }: (typeof rows)[number]) => (decision === 'waiting' ? 0 : 1);
     return {
       decided: entries.filter(({ action }) => DECISIONS.has(action)).slice(0, SHOWN),
       holds: rows.sort((a, b) => isDecided(a) - isDecided(b) || (a.createdAt < b.createdAt ? 1 : -1)),
@@ -162,13 +152,13 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
     nameOf: async (group: string): Promise<string | null> =>
       (await current.get()).groups.find(({ ref }) => ref.group === group)?.name ?? null,
     deliveries: deliveries.get,
-    activity: (): Promise<Pick<Activity, 'entries' | 'isCut'>> => activity.get(),
-    allMembers: (): Promise<readonly PersonName[]> => allMembers.get(),
-    async unmatched(filter: UnmatchedFilter): Promise<UnmatchedPage> {
+    activity: activity.get,
+    allMembers: allMembers.get,
+    async unmatched(filter: UnmatchedFilter) {
       const all = unmatchedIn((await current.get()).pending, await rehires.get());
       return unmatchedPage(connection, all, filter, ports);
     },
-    async groups(filter: GroupFilter): Promise<GroupPage> {
+    async groups(filter: GroupFilter) {
       return groupPage(await current.get(), filter, {
         store: ports.groups,
         clock: ports.clock,

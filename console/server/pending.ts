@@ -2,10 +2,16 @@ import type { PendingRow } from '../../shared/contract/answers/groups.ts';
 import { type ConnectionName, memberId } from '../../shared/domain/ids.ts';
 import { mayBeRehire } from '../../shared/operate/rehires.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
-import type { Unmatched, UnmatchedPage } from '../answers.ts';
 import { departmentOf, nameOf } from './people.ts';
 
-type Row = Omit<Unmatched, 'person' | 'department'> & { readonly member: string };
+interface Row {
+  readonly member: string;
+  readonly cause: string;
+  /** The ACTIVE employee who matches a member that is bound to a person who has left. */
+  readonly rehire: string | null;
+  readonly groups: number;
+  readonly sinceMs: number;
+}
 
 /** Returns each pending person once: first rehires, then by the number of groups in which the person is pending. */
 export function unmatchedIn(
@@ -34,7 +40,7 @@ export async function namedUnmatched(
   connection: ConnectionName,
   rows: readonly Row[],
   ports: Pick<ToolPorts, 'users'>,
-): Promise<readonly Unmatched[]> {
+) {
   const ids = rows.map(({ member }) => memberId(member));
   const users = await ports.users.read(connection, ids);
   return rows.map(({ member, ...row }) => {
@@ -51,12 +57,13 @@ export interface UnmatchedFilter {
   readonly count: number;
 }
 
+/** Returns a part of the sorted list. `causes` counts all pending people, without the filter. */
 export async function unmatchedPage(
   connection: ConnectionName,
   all: readonly Row[],
   { cause, sort, from, count }: UnmatchedFilter,
   ports: Pick<ToolPorts, 'users'>,
-): Promise<UnmatchedPage> {
+) {
   const found = all.filter((row) => cause === undefined || row.cause === cause);
   const causes: Record<string, number> = {};
   for (const row of all) causes[row.cause] = (causes[row.cause] ?? 0) + 1;

@@ -9,8 +9,13 @@ import { personsBoundTo } from '../../shared/sync/match/resolve.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { UserState } from '../../shared/sync/ports/desired.ts';
 import type { BoundTo } from '../../shared/sync/ports/people.ts';
-import type { PersonName } from '../answers.ts';
 import { matchesText } from '../search.ts';
+
+export interface PersonName {
+  readonly id: string;
+  readonly name: string | null;
+  readonly email: string | null;
+}
 
 /** A member in a group's events, with the data of the directory and the matching platform user. */
 export interface KnownMember {

@@ -1,4 +1,3 @@
-import type { ShownDeadLetter } from '../../shared/contract/answers/dead-letters.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { readDirectoryStatus } from '../../shared/directory/operate/status.ts';
 import { blockOf } from '../../shared/domain/block.ts';
@@ -22,20 +21,9 @@ import { tokenRow } from '../../shared/scim/operate/tokens.ts';
 import { listTokens } from '../../shared/scim/tokens/tokens.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { personsBoundTo } from '../../shared/sync/match/resolve.ts';
-import type {
-  Activity,
-  Checks,
-  ConnectionPage,
-  DeadLetters,
-  DeliverySurvey,
-  Entry,
-  Home,
-  PersonPage,
-  Sessions,
-} from '../answers.ts';
 import { parseSearch } from '../search.ts';
 import { withoutHiddenOwners, withoutMessages } from './access.ts';
-import { matchesFilter } from './activity.ts';
+import { type Entry, matchesFilter } from './activity.ts';
 import type { RequestContext } from './context.ts';
 import { deliveriesPage } from './deliveries.ts';
 import { groupDetail } from './group.ts';
@@ -48,11 +36,11 @@ import { settingFields } from './setting-fields.ts';
 const DEAD_LETTERS_SHOWN = 1_000;
 const PAGE = 200;
 
-type Query = (query: URLSearchParams, context: RequestContext) => Promise<unknown>;
+export type Query = (query: URLSearchParams, context: RequestContext) => Promise<unknown>;
 
 /** The read-only queries of the page, by the last part of the path. */
-export const QUERIES: Readonly<Record<string, Query>> = {
-  home: async (_, { overview, seesMessages }): Promise<Home> => {
+export const QUERIES = {
+  home: async (_, { overview, seesMessages }) => {
     const home = await overview.home();
     return seesMessages ? home : { ...withoutMessages(home), causes: [] };
   },
@@ -84,7 +72,7 @@ export const QUERIES: Readonly<Record<string, Query>> = {
     const ref = await refOf(query, context);
     return explainMember(ref, query.get('member') ?? '', { connection, ports: context.ports });
   },
-  activity: async (query, { overview }): Promise<Activity> => {
+  activity: async (query, { overview }) => {
     const { entries, isCut } = await overview.activity();
     const { from, count } = rangeOf(query);
     const since = query.get('since') || undefined;
@@ -96,8 +84,8 @@ export const QUERIES: Readonly<Record<string, Query>> = {
     return { entries: found.slice(from, from + count), found: found.length, isCut };
   },
   deliveries: deliveriesPage,
-  deliverySurvey: (_, { overview }): Promise<DeliverySurvey> => overview.deliveries(),
-  deadLetters: async (_, { connection, ports, session, overview, signal }): Promise<DeadLetters> => {
+  deliverySurvey: (_, { overview }) => overview.deliveries(),
+  deadLetters: async (_, { connection, ports, session, overview, signal }) => {
     const options = { queues: BOTH_QUEUES, limit: DEAD_LETTERS_SHOWN, signal, patienceSeconds: 0 };
     const survey = await session.inSequence(() => surveyDeadLetters(ports, options));
     const names = new Map<string, string>();
@@ -107,17 +95,17 @@ export const QUERIES: Readonly<Record<string, Query>> = {
     }
     return { ...survey, names: Object.fromEntries(names) };
   },
-  deadLetter: async (query, { ports, session }): Promise<ShownDeadLetter> =>
+  deadLetter: async (query, { ports, session }) =>
     (await describeDeadLetter(await session.find(query.get('id') ?? ''), ports)).document,
-  sessions: async (_, { connection, ports }): Promise<Sessions> => ({
+  sessions: async (_, { connection, ports }) => ({
     sessions: await listSessions(connection, ports),
   }),
   connection: (_, context) => connectionPage(context),
-  doctor: async (_, { prefix, connection, ports, formatCommands }): Promise<Checks> => {
+  doctor: async (_, { prefix, connection, ports, formatCommands }) => {
     const { checks } = await examine({ prefix, connection }, ports);
     return { checks: checks.map((one) => ({ ...one, fix: one.fix && formatCommands(one.fix, connection) })) };
   },
-};
+} satisfies Readonly<Record<string, Query>>;
 
 function rangeOf(query: URLSearchParams): { readonly from: number; readonly count: number } {
   const whole = (name: string, otherwise: number) =>
@@ -134,7 +122,7 @@ async function namedPlan(ref: GroupRef, { ports, overview }: RequestContext, set
   return { ...plan, name };
 }
 
-async function personPage(text: string, context: RequestContext): Promise<PersonPage> {
+async function personPage(text: string, context: RequestContext) {
   const { connection, ports, overview } = context;
   const member = memberId(text);
   const user = (await ports.users.read(connection, [member])).get(member);
@@ -143,7 +131,7 @@ async function personPage(text: string, context: RequestContext): Promise<Person
   const [bound] = current && user ? await personsBoundTo([user], current, ports.people) : [];
   const members = current === undefined ? [member] : await membersOfEmployee(member, current, ports);
   const block = blockOf(current?.blocks, { ...(bound ?? user), member });
-  const groups: PersonPage['groups'][number][] = [];
+  const groups: Awaited<ReturnType<typeof personGroup>>[] = [];
   for (const id of members) {
     for (const group of await groupsOfMember(connection, id, ports)) {
       const state = await ports.groups.read({ connection, group });
@@ -177,13 +165,9 @@ async function personPage(text: string, context: RequestContext): Promise<Person
   };
 }
 
-const isSame = ({ directory, platform }: PersonPage['groups'][number]) => directory === platform;
+const isSame = ({ directory, platform }: { directory: boolean; platform: boolean }) => directory === platform;
 
-async function personGroup(
-  state: GroupState,
-  member: MemberId,
-  context: RequestContext,
-): Promise<PersonPage['groups'][number]> {
+async function personGroup(state: GroupState, member: MemberId, context: RequestContext) {
   const [known] = await knownMembers(state, context.ports, [member]);
   const isWanted = known?.isWanted === true;
   return {
@@ -197,7 +181,7 @@ async function personGroup(
   };
 }
 
-async function connectionPage({ connection, ports }: RequestContext): Promise<ConnectionPage> {
+async function connectionPage({ connection, ports }: RequestContext) {
   const known = await readableConnection(connection, ports);
   const isRead = known.settings.directory !== null;
   const [rows, status, tokens, reader, scim] = await Promise.all([

@@ -1,8 +1,26 @@
 import type * as z from 'zod';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
-import { formOf } from '../../shared/contract/setting-forms.ts';
+import { formOf, type SettingForm } from '../../shared/contract/setting-forms.ts';
 import { ConnectionSettings } from '../../shared/contract/settings.ts';
-import type { FieldForm, SettingField } from '../answers.ts';
+
+/**
+ * The form in which a person enters the value of one setting. `group` means that the value is null or consists of
+ * further settings. `json` stands for all forms that have no entry here.
+ */
+type FieldForm =
+  | SettingForm
+  | { readonly kind: 'text' | 'json' | 'group' }
+  | { readonly kind: 'list'; readonly values: readonly string[] | null };
+
+/** One setting that a person can change, as the schema of the settings defines it. */
+export interface SettingField {
+  /** Dotted: `guard.minSize`. */
+  readonly key: string;
+  readonly form: FieldForm;
+  readonly isNullable: boolean;
+  /** The default; null if the setting has no default. */
+  readonly default: unknown;
+}
 
 interface Definition {
   readonly type: string;

@@ -200,9 +200,9 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     files: 'console/answers.ts',
-    mayImport: ['shared/contract/*', 'shared/domain/*'],
+    mayImport: ['console/server/*', 'shared/contract/*'],
     packages: [],
-    fix: 'console/answers.ts imports only types, and only from shared/contract and shared/domain',
+    fix: 'console/answers.ts imports only types, and only from console/server and shared/contract',
   },
   {
     files: 'console/search.ts',

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadPage } from '../../cli/console/page.ts';
 import { serveConsole } from '../../cli/console/serve.ts';
 import type { DeadLetters, Entry, GroupLine, HeldPerson, Home } from '../../console/answers.ts';
+import { groupId } from '../../shared/domain/ids.ts';
 import { openBrowser } from './support/browser.ts';
 
 /* The page shows more data than any company has. The server answers immediately, so only the page can be slow. */
@@ -16,7 +17,7 @@ const LONGEST_UNDER_LOAD_MS = 400;
 const at = new Date(0).toISOString();
 
 const group = (n: number): GroupLine => ({
-  ...{ id: `g${n}`, name: `Group ${n}`, state: 'in_sync', held: false, waitingSince: null },
+  ...{ id: groupId(`g${n}`), name: `Group ${n}`, state: 'in_sync', held: false, waitingSince: null },
   ...{
     wanted: n,
     platform: n,
@@ -33,7 +34,7 @@ const leaver = (n: number): HeldPerson => ({
 });
 const line = (n: number): Entry => ({
   at,
-  actor: { kind: 'groupsync', id: 'groupsync', name: null },
+  actor: { kind: 'groupsync', id: 'groupsync', name: null, arn: null },
   action: 'patch',
   ...{ group: `g${n}`, groupName: `Group ${n}`, cause: 'event', outcome: 'written', version: null },
   ...{ changes: [], changeCount: 0, waitedMs: null, people: {} },
