@@ -22,6 +22,7 @@ const ENTRIES = [
   'cli/main.ts',
   'local/start.ts',
   'local/platform.ts',
+  'cli/platform-client.ts',
   'local/emulators/front-worker.ts',
   'infra/index.ts',
 ];
@@ -111,7 +112,7 @@ const types = {
     outDir: 'types',
   },
   include: [],
-  files: ['../infra/index.ts', '../cli/answers.ts'],
+  files: ['../infra/index.ts', '../cli/answers.ts', '../cli/platform-client.ts'],
 };
 const project = join(DIST, 'types.tsconfig.json');
 writeFileSync(project, JSON.stringify(types));

@@ -1,5 +1,5 @@
-declare const brand: unique symbol;
-type Branded<Base, Name extends string> = Base & { readonly [brand]: Name };
+/** The property exists only in the type. A unique symbol could not be named in the types of the package. */
+type Branded<Base, Name extends string> = Base & { readonly $id: Name };
 
 /** The name of a connection, in the form `[a-z0-9-]{1,32}`. */
 export type ConnectionName = Branded<string, 'ConnectionName'>;

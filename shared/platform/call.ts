@@ -40,6 +40,19 @@ function segment(name: string, id: string | undefined): string {
   }
 }
 
+export interface Limits {
+  /** The time limit of one attempt, in milliseconds. Default 10,000. */
+  readonly timeoutMs: number;
+  /** The time limit of a call without a deadline, in milliseconds. It includes all waits. Default 60,000. */
+  readonly patienceMs: number;
+  /** The maximum number of attempts of one call. Default 4. */
+  readonly maxAttempts: number;
+  /** The maximum number of concurrent calls, and of connections. Default 8. */
+  readonly concurrency: number;
+  /** The maximum size of a response body after decompression, in bytes. Default 64 MiB. */
+  readonly maxBodyBytes: number;
+}
+
 /** The options that every method of the client accepts. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { AttemptFacts, Call, Caller, CallOptions } from './call.ts';
+import type { AttemptFacts, Call, Caller, CallOptions, Limits } from './call.ts';
 import { checkedBody, checkedTarget } from './call.ts';
 import type { Credential } from './credential.ts';
 import { decode } from './decode.ts';
@@ -17,19 +17,6 @@ import { ACCEPTED_ENCODINGS, type ExchangeRequest, exchange, factsOf } from './e
 import { excerptOf, safeCause } from './redact.ts';
 import type { ActivityNames } from './resources/activity.ts';
 import { decideRetry, type RetryFailure } from './retry.ts';
-
-export interface Limits {
-  /** The time limit of one attempt, in milliseconds. Default 10,000. */
-  readonly timeoutMs: number;
-  /** The time limit of a call without a deadline, in milliseconds. It includes all waits. Default 60,000. */
-  readonly patienceMs: number;
-  /** The maximum number of attempts of one call. Default 4. */
-  readonly maxAttempts: number;
-  /** The maximum number of concurrent calls, and of connections. Default 8. */
-  readonly concurrency: number;
-  /** The maximum size of a response body after decompression, in bytes. Default 64 MiB. */
-  readonly maxBodyBytes: number;
-}
 
 export interface PlatformClientOptions extends Partial<Limits> {
   /** An https URL, or an http URL of this machine, without user, query or fragment. Its path precedes every path. */

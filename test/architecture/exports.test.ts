@@ -11,6 +11,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ALLOWED: readonly (readonly [path: RegExp, reason: string])[] = [
   [/^infra\/index\.ts$/, 'the package exports it as groupsync/infra'],
   [/^cli\/answers\.ts$/, 'the package exports it as groupsync/answers'],
+  [/^cli\/platform-client\.ts$/, 'the package exports it as groupsync/platform'],
   [/^infra\/substitutes\//, 'the bundler replaces modules of the SDK with these files'],
   [/^bench\/cold-start\/bare-/, 'Lambda handlers that the bench bundles by their path'],
   [

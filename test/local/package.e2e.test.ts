@@ -151,10 +151,16 @@ it('the packaged app builds the CloudFormation stack in a folder that contains o
   expect(template).toContain('"GROUPSYNC_LOG_LEVEL":"warn"'.replace(':', ': '));
 });
 
-it('the example CDK app compiles against the types of the package without skipLibCheck', async () => {
+it('the example CDK app and a program with the platform client compile against the types of the package without skipLibCheck', async () => {
   const cwd = join(folder, 'cdk-app');
   cpSync(join(home, 'examples/cdk-app'), cwd, { recursive: true });
   for (const name of ['aws-cdk-lib', 'constructs', '@types/node', 'undici-types']) link(name);
+  const client = "createClient({ baseUrl: 'https://a.test', token: 't' })";
+  writeFileSync(
+    join(cwd, 'client.ts'),
+    `import { createClient } from 'groupsync/platform';
+    export const name: string = (await ${client}.groups.get('g')).name;`,
+  );
   const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', cwd];
   const compiled = await startProcess(process.execPath, tsc, { cwd }).exit;
   expect(compiled).toMatchObject({ code: 0, stdout: '' });
