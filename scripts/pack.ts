@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PluginBuild } from 'esbuild';
-import { loadPage } from '../cli/console/page.ts';
+import { loadPage } from '../console/local/page.ts';
 import { bundleHandlers } from '../infra/bundle.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import packageLock from '../package-lock.json' with { type: 'json' };

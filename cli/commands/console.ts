@@ -30,8 +30,8 @@ async function serve(
   // Imported here, so that other commands start without loading the console.
   const [{ createHandle }, { loadPage }, { CODE_VALID_MS, serveConsole }] = await Promise.all([
     import('../../console/server/handle.ts'),
-    import('../console/page.ts'),
-    import('../console/serve.ts'),
+    import('../../console/local/page.ts'),
+    import('../../console/local/serve.ts'),
   ]);
   const [page, tool] = await Promise.all([loadPage(), ports()]);
   const [token, code] = [newSecret(), newSecret()];

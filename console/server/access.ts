@@ -1,8 +1,8 @@
 import type { PlatformGroupsReport } from '../../shared/contract/answers/platform-groups.ts';
+import type { StatusReport } from '../../shared/contract/answers/status.ts';
 import type { Role } from '../../shared/contract/console.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { Refused } from '../../shared/operate/refused.ts';
-import type { StatusReport } from '../../shared/contract/answers/status.ts';
 import type { Live } from './live.ts';
 import { isAtLeast, type Person, roleFor, seesEveryConnection } from './roles.ts';
 

@@ -13,8 +13,8 @@ import {
 import { ACTIONS } from './actions.ts';
 import type { RequestContext } from './context.ts';
 import { everyAttention, everyLive } from './every-connection.ts';
-import { createOverview, type Overview } from './overview.ts';
 import type { Live } from './live.ts';
+import { createOverview, type Overview } from './overview.ts';
 import { QUERIES, type Query } from './queries.ts';
 import { createReadLog } from './reads.ts';
 import type { Person } from './roles.ts';

@@ -188,7 +188,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     files: 'cli/*',
-    mayImport: ['cli/*', 'console/server/*', 'console/page-build.ts', SHARED],
+    mayImport: ['cli/*', 'console/server/*', 'console/local/*', SHARED],
     packages: [ANY],
     fix: 'the command line imports shared and console/server: move code that functions or local also need to shared',
   },
@@ -215,6 +215,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     mayImport: ['console/server/*', 'console/answers.ts', 'console/search.ts', SHARED],
     packages: ['zod', 'node:crypto', BOUNDED],
     fix: 'the server side of the page calls the use cases and runs in any server: pass values that depend on the machine as arguments',
+  },
+  {
+    files: 'console/local/*',
+    mayImport: ['console/local/*', 'console/server/*', 'console/page-build.ts'],
+    packages: ['node:*', 'esbuild'],
+    fix: 'the local console serves console/server and the page on one machine: a command of cli passes what it needs',
   },
   {
     files: 'console/sign-in/*',

@@ -1,7 +1,7 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { loadPage } from '../../cli/console/page.ts';
-import { serveConsole } from '../../cli/console/serve.ts';
+import { loadPage } from '../../console/local/page.ts';
+import { serveConsole } from '../../console/local/serve.ts';
 import { openBrowser } from './support/browser.ts';
 
 const TOKEN = 'the-token-of-this-console';

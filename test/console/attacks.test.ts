@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { serveConsole } from '../../cli/console/serve.ts';
+import { serveConsole } from '../../console/local/serve.ts';
 
 /* An attacker uses the same browser or machine, or sees the terminal, and tries to get the console's rights. */
 

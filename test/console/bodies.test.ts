@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { serveConsole } from '../../cli/console/serve.ts';
+import { serveConsole } from '../../console/local/serve.ts';
 import { createHandle } from '../../console/server/handle.ts';
 
 const CHUNK = new Uint8Array(100_000).fill(32);

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadPage } from '../../cli/console/page.ts';
-import { serveConsole } from '../../cli/console/serve.ts';
+import { loadPage } from '../../console/local/page.ts';
+import { serveConsole } from '../../console/local/serve.ts';
 import type { DeadLetters, Entry, GroupLine, HeldPerson, Home } from '../../console/answers.ts';
 import { groupId } from '../../shared/domain/ids.ts';
 import { openBrowser } from './support/browser.ts';

@@ -1,10 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { pageBuild, pageFiles } from '../../console/page-build.ts';
-import { indexOf, type Page } from '../../console/server/page-files.ts';
-import { UsageError } from '../io.ts';
+import { pageBuild, pageFiles } from '../page-build.ts';
+import { indexOf, type Page } from '../server/page-files.ts';
 
-const SOURCES = fileURLToPath(new URL('../../console/page/', import.meta.url));
+const SOURCES = fileURLToPath(new URL('../page/', import.meta.url));
 /** Folder of the built page in the package. A checkout does not have this folder. */
 const BUILT = fileURLToPath(new URL('./console/', import.meta.url));
 
@@ -17,9 +16,7 @@ export async function loadPage(): Promise<Page> {
 }
 
 async function bundle(): Promise<string> {
-  const { build } = await import('esbuild').catch(() => {
-    throw new UsageError('the page cannot be built, because esbuild is not installed; run npm ci');
-  });
+  const { build } = await import('esbuild');
   const { outputFiles } = await build(pageBuild(SOURCES));
   return outputFiles[0]?.text ?? '';
 }

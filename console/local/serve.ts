@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { problem } from '../../console/server/handle.ts';
-import { HEADERS, type Page } from '../../console/server/page-files.ts';
+import { problem } from '../server/handle.ts';
+import { HEADERS, type Page } from '../server/page-files.ts';
 
 export interface ServeOptions {
   readonly port: number;
