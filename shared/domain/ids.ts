@@ -37,3 +37,9 @@ export interface GroupRef {
   readonly connection: ConnectionName;
   readonly group: GroupId;
 }
+
+/** Returns the time with which an id of `newId` begins. An id of another form never counts as old. */
+export function idTimeMs(id: string): number {
+  const time = Number.parseInt(id.slice(0, 12), 16);
+  return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time;
+}

@@ -52,6 +52,14 @@ export function withWanted(view: View, wanted: WantedUsers): View | undefined {
   return { ...others, users, ...marksAfter(view, users, wanted) };
 }
 
+/** Returns the view in which the directory may have wanted these users since the link, so their removal waits. */
+export function withUnknown(view: View, unknown: readonly PlatformUserId[]): View {
+  if (unknown.length === 0) return view;
+  const users = new Map([...view.users, ...unknown.map((user) => [user, true] as const)]);
+  const waits = new Map([...(view.waits ?? []), ...unknown.map((user) => [user, 'adoption'] as const)]);
+  return { ...view, users, waits };
+}
+
 /** Returns the view of an adopted group. The removal of each user waits, unless the directory is known to want the user. */
 export function withAdoption(view: View, isWanted = (_: PlatformUserId): boolean => false): View {
   const users = [...view.users.keys()].filter((user) => !isWanted(user));

@@ -4,7 +4,13 @@ import pMap from 'p-map';
 import { viewDigest } from '../domain/content-digest.ts';
 import { FIELD_NAMES, fieldsFrom } from '../domain/group-fields.ts';
 import type { GroupState, ViewPointer } from '../domain/group-state.ts';
-import { type GroupRef, type IntentId, type PlatformUserId, platformUserId } from '../domain/ids.ts';
+import {
+  type GroupRef,
+  type IntentId,
+  idTimeMs,
+  type PlatformUserId,
+  platformUserId,
+} from '../domain/ids.ts';
 import type { UserChange, View, WaitCause, WeakMode } from '../domain/view.ts';
 import { IN_FLIGHT, readChunks, writeChunks } from './chunks.ts';
 import { parseGroup } from './group-item.ts';
@@ -140,7 +146,7 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
     /** Deletes view items that the group's item does not use and that are over an hour old. Returns their number. */
     async collect(state: GroupState, nowMs: number): Promise<number> {
       const [isDead, { pk }] = [await isLitter(state), groupKey(state.ref)];
-      const isOld = (item: Item) => madeAtMs(String(item['madeBy'] ?? nameIn(item))) < nowMs - CHUNK_AGE_MS;
+      const isOld = (item: Item) => idTimeMs(String(item['madeBy'] ?? nameIn(item))) < nowMs - CHUNK_AGE_MS;
       let collected = 0;
       for await (const page of table.query({ partition: pk, prefix: VIEW_PREFIX, only: ['madeBy'] }))
         collected += (await erase(page.filter((item) => isDead(item) && isOld(item)))).length;
@@ -167,12 +173,6 @@ function spreadOver(count: number, users: readonly string[]): readonly string[] 
   const buckets = Array.from({ length: count }, (): string[] => []);
   for (const user of users) buckets[crc32(user.slice(1)) % count]?.push(user);
   return buckets.map((bucket) => bucket.sort().join('\n'));
-}
-
-/** Returns the time with which an id of `newId` begins. An id of another form never counts as old. */
-function madeAtMs(id: string): number {
-  const time = Number.parseInt(id.slice(0, 12), 16);
-  return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time;
 }
 
 /*

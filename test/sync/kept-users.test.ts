@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { PlatformGroupId } from '../../shared/domain/ids.ts';
 import { approveHold } from '../../shared/operate/holds.ts';
+import { suspectChanged } from '../support/engine/look-over.ts';
 import { allOf, createTestEngine, type DirectoryEvent } from '../support/engine/test-engine.ts';
 import { CONNECTION, failFirst, HOUR_MS } from '../support/engine/world.ts';
 
@@ -132,16 +134,21 @@ describe('user that the platform adds to a new group by itself', () => {
   });
 });
 
-it.each<DirectoryEvent>([
-  { take: ['b'], from: 'g' },
-  { snapshot: 'g', of: ['a'] },
+it.each<[DirectoryEvent, string[], readonly [string[], string | undefined]]>([
+  [{ take: ['b'], from: 'g' }, [], [['a'], undefined]],
+  [{ snapshot: 'g', of: ['a'] }, [], [['a'], undefined]],
+  [{ take: ['b'], from: 'g' }, ['x'], [['a', 'b', 'x'], 'adoption']],
 ])(
-  'a removed member leaves the platform although the stored view is missing and external users may stay: %j',
-  async (removal) => {
-    const { world, deliver, shown } = await company({ mode: 'additive' });
+  'if the stored view is missing, %j removes the member of an additive group, and waits if the group also has %j',
+  async (removal, others, [left, rule]) => {
+    const { world, deliver, shown, state } = await company({ mode: 'additive' });
     await deliver({ snapshot: 'g', of: ['a', 'b'] });
+    const id = (await state('g'))?.link?.id as PlatformGroupId;
+    world.platform.changeAsOther(id, { users: users('a', 'b', ...others) });
+    await suspectChanged(world);
+    await deliver();
     for (const item of world.table.items.values()) if (item.sk.startsWith('VIEW#')) world.table.remove(item);
     await deliver(removal);
-    expect(shown('g')).toEqual([users('a')]);
+    expect([shown('g'), (await state('g'))?.hold?.rule]).toEqual([[users(...left)], rule]);
   },
 );

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Mode } from '../../shared/contract/settings.ts';
+import { platformGroupId } from '../../shared/domain/ids.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { resumeConnection } from '../../shared/operate/pausing.ts';
 import { acceptRestored, endRestore } from '../../shared/operate/restated.ts';
@@ -6,13 +8,15 @@ import { isRestated } from '../../shared/plan/restore.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { company, openReader } from '../directory/reading/fixture.ts';
+import { suspectChanged } from '../support/engine/look-over.ts';
 import { createTestEngine, type DirectoryEvent } from '../support/engine/test-engine.ts';
 import { HOUR_MS } from '../support/engine/world.ts';
 import { backupOf } from '../support/restore.ts';
 
 /** Two groups in sync, then the given events, then a restore of the table to the instant before these events. */
-async function restored(...lost: readonly DirectoryEvent[]) {
-  const engine = await createTestEngine({});
+const restored = (...lost: readonly DirectoryEvent[]) => restoredIn('authoritative', ...lost);
+async function restoredIn(mode: Mode, ...lost: readonly DirectoryEvent[]) {
+  const engine = await createTestEngine({ settings: { mode, guard: null } });
   const { world, deliver, shown } = engine;
   await engine.hire('a', 'b', 'c');
   await deliver({ snapshot: 'g', of: ['a', 'b'] }, { snapshot: 'h', of: ['a'] });
@@ -31,6 +35,7 @@ async function restored(...lost: readonly DirectoryEvent[]) {
       await sweep(await connection(), world.toolPorts);
       await engine.pass(HOUR_MS);
     },
+    id: async (group: string) => platformGroupId((await engine.state(group))?.link?.id ?? ''),
     all: () => ({ g: shown('g'), h: shown('h') }),
   };
 }
@@ -75,6 +80,21 @@ describe('a restored table', () => {
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
     expect(await state('g')).toMatchObject({ settled: 'unrestated' });
   });
+
+  it.each(['authoritative', 'additive'] as const)(
+    'holds the removal of a member that joined and left after the restored instant, in the mode %s',
+    async (mode) => {
+      const { resume, deliver, shown, state, world, id } = await restoredIn(mode, { add: ['c'], to: 'g' });
+      await resume();
+      await deliver({ snapshot: 'g', of: ['a', 'b'] });
+      expect([shown('g'), (await state('g'))?.hold?.rule]).toEqual([[['u-a', 'u-b', 'u-c']], 'adoption']);
+      const users = ['u-a', 'u-b', 'u-c', 'u-x'];
+      world.platform.changeAsOther(await id('g'), { users });
+      await suspectChanged(world);
+      await deliver();
+      expect(shown('g')).toEqual([mode === 'additive' ? users : users.slice(0, 3)]);
+    },
+  );
 
   it('an operator accepts the stored members of one group, or of all groups', async () => {
     const { resume, deliver, all, pass, world, ref, connection } = await restored(

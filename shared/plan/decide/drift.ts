@@ -1,6 +1,6 @@
 import type { Difference, Settlement } from '../../domain/drift.ts';
 import { READS_BEHIND_MS } from '../../domain/group-state.ts';
-import type { PlatformUserId } from '../../domain/ids.ts';
+import { idTimeMs, type PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import {
   type Decision,
@@ -21,7 +21,7 @@ import {
   withHidden,
 } from '../external-change.ts';
 import type { Facts, Listing, Views } from '../facts.ts';
-import { withAdoption } from '../marks.ts';
+import { withUnknown } from '../marks.ts';
 import { treatmentOf } from '../treatment.ts';
 import { lateWrites } from '../uncertain.ts';
 import { flapDampingAfter, isUnversioned } from './damping.ts';
@@ -91,8 +91,8 @@ export function decideLacking(
 
 /**
  * Decides about a fetched group whose stored view cannot be read. Without the view, groupsync does not know which users
- * the directory has wanted since the link. A user with a register counts as wanted, even if the register is a tombstone.
- * The removal of any other user waits.
+ * the directory has wanted since the link, so all count as wanted. The removal of a user without a register waits. A
+ * tombstone is a register.
  */
 export function decideUnreadable(facts: Facts, fetched: ObservedGroup): Decision {
   const observe = decideExternal(facts, fetched, []);
@@ -100,11 +100,18 @@ export function decideUnreadable(facts: Facts, fetched: ObservedGroup): Decision
   if (observe.kind === 'read') return observe;
   if (wanted === undefined) return { kind: 'read', what: ['wanted'] };
   if (departed === undefined) return { kind: 'read', what: ['departed'] };
-  const isWanted = (user: PlatformUserId) =>
+  const isKnown = (user: PlatformUserId) =>
     departed.has(user) || wanted.whyNot.has(user) || wanted.group?.users.has(user) === true;
-  const users = new Map([...observe.view.users.keys()].map((user) => [user, isWanted(user)]));
+  const all = [...observe.view.users.keys()];
+  const users = new Map(all.map((user) => [user, true]));
   const view = { ...observe.view, users, ...asMode(treatmentOf(facts).mode) };
-  return { ...observe, view: withAdoption(view, isWanted) };
+  return {
+    ...observe,
+    view: withUnknown(
+      view,
+      all.filter((user) => !isKnown(user)),
+    ),
+  };
 }
 
 /**
@@ -142,7 +149,12 @@ export function decideExternal(
   if (flapDamping !== undefined && 'kind' in flapDamping) return flapDamping;
   const withoutLate = externalDifferences(known, all, { lost });
   const tookEffect = weightOf(withoutLate) > weightOf(differences);
-  const shown = withHidden(viewOf(observed, ...knownViews), hidden);
+  const lostUsers = isBeforeRestore(facts)
+    ? differences.flatMap(({ kind, after }) =>
+        kind === 'members_added' ? (after as readonly PlatformUserId[]) : [],
+      )
+    : [];
+  const shown = withUnknown(withHidden(viewOf(observed, ...knownViews), hidden), lostUsers);
   return {
     kind: 'observe',
     observed,
@@ -152,6 +164,10 @@ export function decideExternal(
     flapDamping,
   };
 }
+
+/** Whether the view is older than the restore of the table, so that groupsync may have added users after it. */
+const isBeforeRestore = ({ state: { link }, restoredAtMs = 0 }: Facts): boolean =>
+  link !== undefined && idTimeMs(link.view.id) < restoredAtMs;
 
 /** Returns the part of the shown group that uncertain writes of groupsync explain. */
 function lateIn(

@@ -184,7 +184,7 @@ function portsOver(table: Table, { shared, worker, faults }: Seat) {
     random: () => TRIES_ONCE,
     newId: () => {
       ids.next += 1;
-      return `i${String(ids.next).padStart(6, '0')}`;
+      return `${clock().toString(16).padStart(12, '0')}${String(ids.next).padStart(6, '0')}`;
     },
     sleep: async () => {},
     coalesceMs: shared.coalesceMs,
