@@ -204,7 +204,7 @@ async function forget(context: Context, text: string): Promise<number> {
   }
   const attributes = [...user.attributes.keys()].sort();
   out.note(`to be erased: ${attributes.join(', ') || 'no attributes'}`);
-  out.note('the directory may send these attributes again: exclude the person there first');
+  out.note('the directory may send these attributes again: remove the person there first');
   out.note(
     'the platform sends the attributes of its employees again every hour, so forget only people who have left the company',
   );

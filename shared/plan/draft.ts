@@ -26,7 +26,7 @@ export interface DraftInput extends Pick<ConnectionSettings, 'onGroupDeleted'> {
   /** Whether the deletion of the group is held. */
   readonly isDeletionHeld?: boolean | undefined;
   /** Users that a later write adds, because the platform refused a write that contained them. */
-  readonly excluded?: ReadonlySet<PlatformUserId> | undefined;
+  readonly isolated?: ReadonlySet<PlatformUserId> | undefined;
   /** Fields that this write does not change: refused, in use by another group, or to be tried later. */
   readonly fixed?: ReadonlySet<GroupField> | undefined;
   /** Users of blocked people. No policy and no hold keeps them in the group. */
@@ -43,7 +43,7 @@ export interface DraftInput extends Pick<ConnectionSettings, 'onGroupDeleted'> {
  */
 export function draftPlan(input: DraftInput): Plan {
   const { current, mode } = input;
-  const wanted = input.wanted && withoutExcluded(provenOf(input.wanted, input), input);
+  const wanted = input.wanted && withoutIsolated(provenOf(input.wanted, input), input);
   if (current === undefined)
     return wanted === undefined || input.isUnrestated ? NO_PLAN(undefined) : planCreation(wanted, mode);
   if (wanted === undefined && mode === 'report') return NO_PLAN(current);
@@ -91,9 +91,9 @@ export function whyRemoved(
     : { member, cause: waits, detail: removalText(known.cause, own.detail) };
 }
 
-function withoutExcluded(wanted: WantedGroup, { excluded, current }: DraftInput): WantedGroup {
-  if (excluded === undefined || excluded.size === 0) return wanted;
-  const mayBeSent = (user: PlatformUserId) => !excluded.has(user) || current?.users.has(user) === true;
+function withoutIsolated(wanted: WantedGroup, { isolated, current }: DraftInput): WantedGroup {
+  if (isolated === undefined || isolated.size === 0) return wanted;
+  const mayBeSent = (user: PlatformUserId) => !isolated.has(user) || current?.users.has(user) === true;
   return { ...wanted, users: new Map([...wanted.users].filter(([user]) => mayBeSent(user))) };
 }
 

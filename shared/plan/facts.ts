@@ -153,8 +153,8 @@ export interface Facts {
   readonly shown?: Shown | undefined;
   readonly listed?: Listing | undefined;
   readonly reservation?: Reservation | undefined;
-  /** Additions that the write of this pass excludes, because the platform refused a write with these additions. */
-  readonly excluded?: ReadonlySet<PlatformUserId> | undefined;
+  /** Additions that the write of this pass leaves out, because the platform refused a write with these additions. */
+  readonly isolated?: ReadonlySet<PlatformUserId> | undefined;
   /** Fields that this attempt does not write, because the platform refused a write with these fields. */
   readonly withheld?: ReadonlySet<GroupField> | undefined;
   /** Whether the platform refused a write of this attempt. The attempt's later writes are never a PUT. */

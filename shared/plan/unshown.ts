@@ -34,6 +34,6 @@ export function draftWithUnshown(input: DraftInput, wanted: Wanted): Plan {
   const plan = draftPlan(input);
   const lately = unshownLately(wanted, input.current);
   if (lately.size === 0 || input.current === undefined) return plan;
-  const others = draftPlan({ ...input, excluded: new Set([...(input.excluded ?? []), ...lately]) });
+  const others = draftPlan({ ...input, isolated: new Set([...(input.isolated ?? []), ...lately]) });
   return others.action === 'none' ? others : plan;
 }

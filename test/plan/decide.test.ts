@@ -679,12 +679,12 @@ describe('decide', () => {
     ],
     [
       'a group is settled if it shows the member that was excluded',
-      { wanted: wanted('ab'), views: views(view('ab')), excluded: B },
+      { wanted: wanted('ab'), views: views(view('ab')), isolated: B },
       { as: 'in_sync' },
     ],
     [
       'a wanted member that is excluded leads to a wait',
-      { wanted: wanted('ab'), excluded: B },
+      { wanted: wanted('ab'), isolated: B },
       waits('platform_rejected'),
     ],
     [

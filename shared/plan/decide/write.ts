@@ -66,7 +66,7 @@ function decideDifference(facts: Known, base: View | undefined, { mode }: GroupT
       whole: state.link?.takeOver === true && facts.isNarrowed !== true,
       whyNot: causesIn(facts),
       blocked: facts.blocked,
-      excluded: facts.excluded,
+      isolated: facts.isolated,
       fixed: leftFields(facts, wanted.group),
       isUnrestated: !isRestated(state, facts.restoredAtMs),
     },
@@ -113,10 +113,10 @@ function decideDraft(input: Drafting, known: Known): Decision {
 
 /**
  * Returns the wanted users that the plan adds again if they are hidden. During the search for refused users, these are
- * only the users that the attempt excludes. All other hidden users count as present, so every attempt sends them.
+ * only the users that the attempt isolates. All other hidden users count as present, so every attempt sends them.
  */
-const sentAgain = ({ isNarrowed, excluded = new Set() }: Facts, { group }: Wanted) =>
-  isNarrowed && group ? new Map([...group.users].filter(([user]) => excluded.has(user))) : group?.users;
+const sentAgain = ({ isNarrowed, isolated = new Set() }: Facts, { group }: Wanted) =>
+  isNarrowed && group ? new Map([...group.users].filter(([user]) => isolated.has(user))) : group?.users;
 
 /** Returns the read that shows whether a group of another source owns the new name of an existing group. */
 function readNewName(facts: Known, current: View | undefined): Read | undefined {
@@ -226,7 +226,7 @@ function whyUnwritten({ wanted, current }: Drafting, left: readonly GroupField[]
   if (left.includes('name') && waitForOwner(facts)) return waitForOwner(facts);
   if (isNameTaken(facts)) return NAME_IN_USE;
   const isTriedLater = left.some((field) => facts.withheld?.has(field));
-  return isTriedLater || hasExcludedMember(facts, facts.wanted) ? TRIED : undefined;
+  return isTriedLater || hasIsolatedMember(facts, facts.wanted) ? TRIED : undefined;
 }
 
 /**
@@ -326,6 +326,6 @@ function isCurrent({ state, fetched, shown, nowMs }: Facts): boolean {
   return shown.id === state.link?.id && shown.version === state.link.version;
 }
 
-/** Whether a wanted user is still excluded from the writes. The group then does not match the desired state. */
-const hasExcludedMember = ({ excluded = new Set(), views }: Facts, { group }: Wanted): boolean =>
-  [...excluded].some((user) => group?.users.has(user) && !views?.base?.users.has(user));
+/** Whether the writes still isolate a wanted user. The group then does not match the desired state. */
+const hasIsolatedMember = ({ isolated = new Set(), views }: Facts, { group }: Wanted): boolean =>
+  [...isolated].some((user) => group?.users.has(user) && !views?.base?.users.has(user));

@@ -147,7 +147,7 @@ const initialFacts = (state: GroupState, context: ApplyContext, { bisection, sho
   ...startOf(state, context),
   withheld: new Set(bisection.withheld),
   isNarrowed: bisection !== NO_BISECTION,
-  excluded: new Set(bisection.batches.flat()),
+  isolated: new Set(bisection.batches.flat()),
   shown,
 });
 

@@ -51,7 +51,7 @@ export function mayReadPart(facts: Facts, { replanSinceMs }: Connection): boolea
     !link.takeOver &&
     // A member that leaves the outer group may still be a member of a nested group, so all members are read.
     !containsGroups;
-  const isBisecting = facts.excluded?.size !== 0 || facts.isNarrowed === true;
+  const isBisecting = facts.isolated?.size !== 0 || facts.isNarrowed === true;
   return isQuiet && isPlain && !isBisecting && nowMs >= (flapDamping?.sinceMs ?? 0) + TWO_HOURS_MS;
 }
 
