@@ -23,7 +23,7 @@ import {
   Time,
 } from './parts.tsx';
 import { filterBy, id, pathTo, query } from './route.ts';
-import { type Column, Table } from './table.tsx';
+import { type Column, type Sorts, sortedBy, Table } from './table.tsx';
 import { T } from './texts.ts';
 
 export function Group() {
@@ -256,7 +256,7 @@ const COLUMNS: readonly Column<MemberLine>[] = [
 ];
 
 /** The text by which the members are sorted. */
-const SORTS: Readonly<Record<string, (member: MemberLine) => string>> = {
+const SORTS: Sorts<MemberLine> = {
   name: (member) => personName(member),
   department: ({ department }) => department ?? '',
   directory: ({ directory }) => String(directory),
@@ -264,13 +264,6 @@ const SORTS: Readonly<Record<string, (member: MemberLine) => string>> = {
   platform: ({ platform }) => String(platform),
   since: ({ since }) => since ?? '',
 };
-
-function sorted(members: readonly MemberLine[], sort: string): readonly MemberLine[] {
-  const textOf = SORTS[sort.replace(/^-/, '')];
-  if (textOf === undefined) return members;
-  const sign = sort.startsWith('-') ? -1 : 1;
-  return members.toSorted((a, b) => sign * textOf(a).localeCompare(textOf(b)));
-}
 
 function Members({ members }: { readonly members: readonly MemberLine[] }) {
   const differing = members.filter((member) => verdictOf(member) !== 'same');
@@ -280,7 +273,7 @@ function Members({ members }: { readonly members: readonly MemberLine[] }) {
   const found = (all ? members : differing).filter(({ name, email, id, department }) =>
     matchesText([name, email, id, department], given('text')),
   );
-  const shown = sorted(found, sort);
+  const shown = sortedBy(found, SORTS, sort);
   const hasDepartments = members.some(({ department }) => department !== null);
   const columns = COLUMNS.filter((column) => hasDepartments || column.sort !== 'department');
   const tabs = [

@@ -3,13 +3,14 @@ import { Entries } from './entries.tsx';
 import { percent } from './format.ts';
 import { useAnswer } from './net.ts';
 import { Answered, Empty, Page, Section, Time } from './parts.tsx';
-import { pathTo } from './route.ts';
-import { type Column, Table } from './table.tsx';
+import { filterBy, pathTo, query } from './route.ts';
+import { type Column, type Sorts, sortedBy, Table } from './table.tsx';
 import { T } from './texts.ts';
 
-/** All holds of the connection. Holds that wait for a decision come first. */
+/** All holds of the connection. Without a chosen column, holds that wait for a decision come first. */
 export function Holds() {
   const loadable = useAnswer<HoldsAnswer>('holds');
+  const sort = query.value.get('sort') ?? '';
   return (
     <Page title={T.holds.title}>
       <Answered loadable={loadable}>
@@ -23,8 +24,9 @@ export function Holds() {
                   label={T.holds.title}
                   columns={COLUMNS}
                   count={holds.length}
-                  rowAt={(index) => holds[index]}
+                  rowAt={(index) => sortedBy(holds, SORTS, sort)[index]}
                   keyOf={({ group, digest }) => `${group} ${digest}`}
+                  sorting={{ by: sort, set: (by) => filterBy({ sort: by }) }}
                 />
               )}
             </section>
@@ -40,14 +42,24 @@ export function Holds() {
   );
 }
 
+/** The text by which the holds are sorted. */
+const SORTS: Sorts<HoldLine> = {
+  group: ({ group, name }) => name ?? group,
+  removes: ({ removes }) => String(removes),
+  created: ({ createdAt }) => createdAt,
+  decision: ({ decision }) => T.hold.decisions[decision],
+};
+
 const COLUMNS: readonly Column<HoldLine>[] = [
   {
     title: T.holds.columns.group,
+    sort: 'group',
     width: 'minmax(0, 1.2fr)',
     of: ({ group, name }) => <a href={pathTo('holds', group)}>{name ?? group}</a>,
   },
   {
     title: T.holds.columns.removes,
+    sort: 'removes',
     of: ({ removes, keeps, share }) => (
       <span class="who">
         <span>{T.holds.removals(removes)}</span>
@@ -64,12 +76,14 @@ const COLUMNS: readonly Column<HoldLine>[] = [
   },
   {
     title: T.holds.columns.created,
+    sort: 'created',
     of: ({ createdAt }) => <Time at={createdAt} />,
     kind: 'roomy',
     width: '110px',
   },
   {
     title: T.holds.columns.decision,
+    sort: 'decision',
     of: ({ decision }) => <span class={`verdict ${decision}`}>{T.hold.decisions[decision]}</span>,
     width: '170px',
     narrowWidth: '76px',

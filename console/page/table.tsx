@@ -17,7 +17,7 @@ export interface Column<Row> {
   readonly narrowWidth?: string;
   /** True if the title is for screen readers only. */
   readonly unseen?: boolean;
-  /** The value of the server's `sort` parameter, if the list can be sorted by this column. */
+  /** The name of this order in the query, if the list can be sorted by this column. */
   readonly sort?: string;
 }
 
@@ -25,6 +25,16 @@ export interface Column<Row> {
 interface Sorting {
   readonly by: string;
   readonly set: (by: string) => void;
+}
+
+/** The texts by which a list on the page is sorted, by the `sort` of a column. */
+export type Sorts<Row> = Readonly<Record<string, (row: Row) => string>>;
+
+export function sortedBy<Row>(rows: readonly Row[], sorts: Sorts<Row>, by: string): readonly Row[] {
+  const textOf = sorts[by.replace(/^-/, '')];
+  if (textOf === undefined) return rows;
+  const sign = by.startsWith('-') ? -1 : 1;
+  return rows.toSorted((a, b) => sign * textOf(a).localeCompare(textOf(b), undefined, { numeric: true }));
 }
 
 /** Widths of the columns for wide, narrow and very narrow screens; the style sheet selects one of them. */
