@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Entry, GroupLine, HeldPerson, Home } from '../../console/answers.ts';
 import { loadPage } from '../../console/local/page.ts';
 import { serveConsole } from '../../console/local/serve.ts';
-import type { DeadLetters, Entry, GroupLine, HeldPerson, Home } from '../../console/answers.ts';
 import { groupId } from '../../shared/domain/ids.ts';
 import { openBrowser } from './support/browser.ts';
 
@@ -100,30 +100,6 @@ const HOME: Home = {
   },
 };
 
-const DEAD_LETTERS: DeadLetters = {
-  queue: 'all',
-  total: 2,
-  inFlightElsewhere: 0,
-  complete: true,
-  selected: 2,
-  causes: [{ code: 'retries_exhausted', count: 2, superseded: 0, refused: 0, oldestMs: 1, newestMs: 1 }],
-  messages: many(2, (n) => ({
-    id: `message-${n}`,
-    queue: 'events',
-    code: 'retries_exhausted',
-    message: 'timeout',
-    source: 'okta/acme',
-    type: 'directory.group.upserted',
-    connection: 'default',
-    group: `g${n}`,
-    ageMs: 1,
-    failures: 1,
-    superseded: false,
-    refusal: null,
-  })),
-  names: {},
-};
-
 const ANSWERS: Readonly<Record<string, (from: number, count: number) => unknown>> = {
   groups: (from, count) => ({
     rows: many(Math.min(count, GROUPS - from), group, from),
@@ -152,20 +128,11 @@ const ANSWERS: Readonly<Record<string, (from: number, count: number) => unknown>
   }),
   activity: (from, count) => ({ entries: many(count, line, from), found: LINES, isCut: false }),
   home: () => HOME,
-  deadLetters: () => DEAD_LETTERS,
 };
-
-const ACTIONS: Readonly<Record<string, string>> = {
-  replay: `${JSON.stringify({ replayed: 2, failed: 0, remaining: 0 })}\n`,
-};
-const sent: unknown[] = [];
 
 async function handle(request: Request): Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
-  if (request.method === 'POST') {
-    sent.push(await request.json());
-    return new Response(ACTIONS[pathname.replace('/api/', '')] ?? '{}');
-  }
+  if (request.method === 'POST') return new Response('{}');
   if (pathname === '/api/live') return new Response(': here\n\n');
   const span = [Number(searchParams.get('from')), Number(searchParams.get('count') ?? 100)] as const;
   return Response.json(ANSWERS[pathname.replace('/api/', '')]?.(...span));
@@ -255,18 +222,6 @@ describe('console lists', () => {
   it('an address with invalid percent-encoding opens the page Not found', async () => {
     const page = await opened('/%E0%A4%A');
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
-    await page.close();
-  });
-
-  it('a retry of all dead-lettered messages of a cause shows its progress', async () => {
-    const page = await opened('/dead-letters');
-    await page.getByRole('heading', { name: 'All retries failed retries_exhausted · 2' }).waitFor();
-    await page.getByText('directory.group.upserted · okta/acme').first().waitFor();
-    await page.getByRole('button', { name: 'Retry all: retries_exhausted' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Retry 2 messages?' });
-    await dialog.getByRole('button', { name: 'Retry' }).click();
-    await page.getByText('2 messages retried.').waitFor();
-    expect(sent).toEqual([{ code: 'retries_exhausted' }]);
     await page.close();
   });
 });

@@ -4,7 +4,7 @@ import { type Backlog, isUnfinished, untilConverged } from '../../local/converge
 import { groupOf } from './support/parts.ts';
 import { startQueue } from './support/queue.ts';
 
-async function start(readGroups: () => Promise<ReturnType<typeof groupOf>[]>, signal?: AbortSignal) {
+async function start(readGroups: () => Promise<ReturnType<typeof groupOf>[]>) {
   const queues = await startQueue();
   const { client, queueUrl: eventsUrl, countMessages } = queues;
   const { QueueUrl: applyUrl = '' } = await client.send(new CreateQueueCommand({ QueueName: 'apply' }));
@@ -26,7 +26,7 @@ async function start(readGroups: () => Promise<ReturnType<typeof groupOf>[]>, si
         standings.push(backlog);
         heard(backlog);
       },
-      signal: signal ?? new AbortController().signal,
+      signal: new AbortController().signal,
       pollMs: 5,
     });
   /** Resolves when the wait reports a backlog that satisfies `wanted`. */
@@ -65,15 +65,4 @@ it('the wait for convergence includes dirty groups, but not held, failed or unna
   });
   expect((await wait()).converged).toBe(true);
   expect(standings.map(({ groups }) => groups?.unfinished)).toEqual([1, 1, 0, 0]);
-});
-
-it('the wait for convergence ends although a group with the wanted content must be read again', async () => {
-  const waiting = { until: '2026-11-20T11:38:00.000Z', code: 'as_wanted', reason: 'an earlier write' };
-  const { wait } = await start(async () => [{ ...groupOf('a', 'dirty'), waiting }]);
-  expect((await wait()).converged).toBe(true);
-});
-
-it('an interrupted wait for convergence reports the state of the groups', async () => {
-  const { wait } = await start(async () => [groupOf('a', 'dirty')], AbortSignal.timeout(30));
-  expect(await wait()).toMatchObject({ converged: false, groups: [{ state: 'dirty' }] });
 });

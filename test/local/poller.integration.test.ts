@@ -109,41 +109,6 @@ describe('messages after the handler returns', () => {
 });
 
 describe('concurrency and stop of the poller', () => {
-  it('the poller runs at most maximumConcurrency invocations at the same time', async () => {
-    const queue = await startQueue();
-    for (let n = 0; n < 9; n += 1) await queue.send(`m${n}`);
-    let active = 0;
-    let most = 0;
-    const gates: (() => void)[] = [];
-    poll(
-      queue,
-      async () => {
-        active += 1;
-        most = Math.max(most, active);
-        await new Promise<void>((resolve) => gates.push(resolve));
-        active -= 1;
-      },
-      { batchSize: 1, maximumConcurrency: 3 },
-    );
-    for (let opened = 0; opened < 9; opened += 1) {
-      await until(() => gates.length === Math.min(9, opened + 3));
-      gates[opened]?.();
-    }
-    await until(async () => (await queue.count(queue.queueUrl)) === 0);
-    expect(most).toBe(3);
-  });
-
-  it('the poller stops within ten seconds in the middle of a long poll', async () => {
-    const queue = await startQueue();
-    const { poller, errors } = poll(queue, () => undefined);
-    await queue.send('a');
-    await until(async () => (await queue.count(queue.queueUrl)) === 0);
-    const startedMs = Date.now();
-    await poller.stop();
-    expect(Date.now() - startedMs).toBeLessThan(10_000);
-    expect(errors).toEqual([]);
-  });
-
   it('the stop of a poller waits for the running invocation and for the deletion of its messages', async () => {
     const queue = await startQueue();
     await queue.send('a');

@@ -68,13 +68,6 @@ describe('reference model of the events', () => {
     expect(shown(recordOf(actions).read('a'))).toEqual(expected);
   });
 
-  it('the reference model uses only the events until the given time, and returns when a group last changed', () => {
-    const record = recordOf(timed([1, name('g')], [2, join('g', 'p1')], [0, name('i')]));
-    expect(shown(record.read('a', at(100)))).toEqual({ g: ['g'] });
-    expect(record.read('a').groups.get('g')?.changedAtMs).toBe(at(101));
-    expect(record.read('b').groups.size).toBe(0);
-  });
-
   it('an incomplete snapshot adds the members that it names, and removes no other members', () => {
     const record = createDirectoryRecord();
     const [first, second] = messagesOf(happening(all('g', ['p2', 'p3'], 2)), at(2));
@@ -131,29 +124,6 @@ describe('order of requests to the SCIM server', () => {
     answered('PUT', 'snapshot', putAtMs, 5n);
     const { groups, otherNames } = record.read('a');
     expect([groups.get('G1')?.name, Object.fromEntries(otherNames)]).toEqual(['PATCH', others]);
-  });
-
-  it('requests change and delete resources by the ids that the server returned', () => {
-    const record = createDirectoryRecord();
-    const request = (action: DirectoryAction) =>
-      scimRequestOf(happening(action, { form: 'scim_request' }), record.idOf);
-    expect(request(leave('s1', 'q1'))).toBeUndefined();
-    const made = {
-      profile: request({ kind: 'profile', member: 'q1', email: 'q1@a.test' }),
-      group: request(name('s1')),
-    };
-    expect([made.profile?.method, made.profile?.path]).toEqual(['POST', '/Users']);
-    if (made.profile) record.requested(made.profile, { atMs: at(1), made: 'U1' });
-    if (made.group) record.requested(made.group, { atMs: at(2), made: 'G1' });
-    const joined = request(join('s1', 'q1'));
-    expect([joined?.method, joined?.path]).toEqual(['PATCH', '/Groups/G1']);
-    if (joined) record.requested(joined, { atMs: at(3) });
-    expect(shown(record.read('a'))).toEqual({ G1: ['s1', 'U1'] });
-    expect(record.read('a').emails.get('U1')).toBe('q1@a.test');
-    const ended = request(gone('s1'));
-    if (ended) record.requested(ended, { atMs: at(4) });
-    expect(record.read('a').groups.size).toBe(0);
-    expect(record.idOf('a', 's1')).toBeUndefined();
   });
 });
 

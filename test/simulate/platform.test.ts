@@ -3,9 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { staticBearer } from '../../shared/platform/credential.ts';
 import { PlatformError } from '../../shared/platform/errors.ts';
 import { createGroupClient } from '../../shared/platform/group-client.ts';
-import { type OAuthTokens, oauthCredential } from '../../shared/platform/oauth.ts';
 import { createSimulatedPlatform, PLAIN_TRAITS } from '../../simulate/platform/platform.ts';
-import { changedGroup, isStale } from '../../simulate/platform/rules.ts';
 import { seededRandom } from '../../simulate/random.ts';
 import {
   DAY_MS,
@@ -15,35 +13,6 @@ import {
   START_MS,
   type Traits,
 } from '../../simulate/simulation-run.ts';
-
-describe('rules of the simulated platform', () => {
-  const group = { id: 'g', name: 'Crew', spokeId: 'd', users: ['a', 'b'], version: '1' };
-  const newId = () => '2';
-
-  it.each([
-    ['PUT', '1', true, false],
-    ['PUT', '0', false, true],
-    ['PUT', undefined, true, false],
-    ['PATCH', '0', true, true],
-    ['PATCH', '0', false, false],
-  ] as const)(
-    'the platform compares the sent version (%s, sent version: %s, PATCH compares versions: %s, is stale: %s)',
-    (method, sent, isCompared, isStaleNow) => {
-      expect(isStale(method, group, sent, isCompared)).toBe(isStaleNow);
-    },
-  );
-
-  it.each([
-    ['the removal of a member', { ...group, users: ['a'] }, { change: 'members', removed: ['b'], added: [] }],
-    ['a new name', { ...group, name: 'Team' }, { change: 'changed', removed: [], added: [] }],
-    ['a new order of users', { ...group, users: ['b', 'a'] }, { change: 'changed', removed: [], added: [] }],
-    ['no change, although a member is named twice', { ...group, users: ['a', 'b', 'a'] }, undefined],
-  ] as const)('the feed reports the right change after %s', (_, content, change) => {
-    const done = changedGroup(group, content, newId);
-    expect(done.change).toEqual(change);
-    expect(done.group.version).toBe(change === undefined ? '1' : '2');
-  });
-});
 
 /** Creates a clock that advances only when all tasks wait. */
 function createTime() {
@@ -332,163 +301,5 @@ describe('platform fault of the simulation', () => {
     expect(held(world, 'd1')?.users.length).toBeGreaterThan(5);
     expect(held(world, 'd1')?.users.length).toBeLessThan(35);
     expect(held(world, 'd2')?.users).toEqual(held(world, 'd1')?.users);
-  });
-});
-
-describe('tokens of the simulated platform', () => {
-  it('an access token expires and is refreshed, and each refresh returns a new refresh token', async () => {
-    const world = stage();
-    world.platform.tokens.addRefresh('refresh-0');
-    let stored: OAuthTokens = { refreshToken: 'refresh-0' };
-    const client = world.clientWith(
-      oauthCredential({
-        tokenUrl: 'https://co.test/oauth/token',
-        clientId: 'id',
-        clientSecret: 'secret',
-        tokens: stored,
-        clock: world.clock,
-        dispatcher: () => world.dispatcher,
-        onTokens: async (tokens) => {
-          stored = tokens;
-        },
-      }),
-    );
-    expect(await world.outcome(client.me())).toMatchObject({ company: 'co' });
-    const first = stored;
-    world.platform.begin({ kind: 'platformFault', platformFault: 'token_expires', forMs: MINUTE_MS });
-    expect(await world.outcome(client.me())).toMatchObject({ company: 'co' });
-    expect(world.fired.get('platformFault:token_expires')).toBe(1);
-    expect(stored.accessToken).not.toBe(first.accessToken);
-    expect([...world.platform.tokens.refreshTokens]).toEqual([stored.refreshToken]);
-    await world.pass(MINUTE_MS);
-    world.platform.begin({ kind: 'platformFault', platformFault: 'token_revoked', forMs: HOUR_MS });
-    expect(await world.outcome(client.me())).toMatchObject(failed('InvalidGrantError', 400));
-  });
-});
-
-describe('traits of the simulated platform', () => {
-  it('the platform adds the installing user to new groups, and refuses two names that differ only in case', async () => {
-    const world = stage({ installer: 'u-boss', names: 'folded', uniqueNames: true });
-    const made = await world.outcome(world.create('d1', ['u-a'], ' Night Crew'));
-    expect(made).toMatchObject({ name: 'night crew', users: ['u-a', 'u-boss'] });
-    const { status } = (await world.outcome(world.create('d2', [], 'NIGHT crew'))) as { status: number };
-    expect([400, 409]).toContain(status);
-    expect(world.platform.groups.size).toBe(1);
-    for (const trait of ['installer', 'names', 'uniqueNames'])
-      expect(world.fired.get(`trait:${trait}`)).toBeGreaterThan(0);
-  });
-
-  it('the platform stores an external id in lower case, and refuses only a name that is too long', async () => {
-    const world = stage({ spokeIds: 'folded', longestName: 8 });
-    const made = (await world.outcome(world.create('D1', BEFORE, 'Crew'))) as { id: string; version: string };
-    expect(made).toMatchObject({ spokeId: 'd1' });
-    const { id, version } = made;
-    const named = world.client.groups.patch(id, { name: 'A long name', version });
-    expect([400, 422]).toContain(((await world.outcome(named)) as { status: number }).status);
-    expect([...world.platform.refusedValues.keys()]).toEqual(['A long name']);
-    expect(await world.outcome(removal(world, id))).toMatchObject({ users: AFTER, name: 'Crew' });
-    expect(world.fired.get('trait:spokeIds')).toBeGreaterThan(0);
-    expect(world.fired.get('trait:longestName')).toBe(1);
-  });
-
-  it('the list, a fetch by id and the feed show a new group late', async () => {
-    const world = stage({ listLagMs: 2_000, getLagMs: 1_000, feedLagMs: MINUTE_MS });
-    const { id } = (await world.outcome(world.create('d1'))) as { id: string };
-    expect(await world.outcome(world.client.groups.get(id))).toMatchObject({ status: 404 });
-    expect(await world.outcome(list(world))).toEqual([]);
-    expect(await world.outcome(world.feed())).toEqual([]);
-    await world.pass(MINUTE_MS);
-    expect(await world.outcome(world.client.groups.get(id))).toMatchObject({ id });
-    expect(await world.outcome(list(world))).toEqual(['d1']);
-    expect(await world.outcome(world.feed())).toHaveLength(3);
-  });
-
-  it('the platform refuses a stale version with the configured status, and can show null as the spokeId', async () => {
-    const world = stage({ staleStatus: 412, echoSpokeId: false });
-    const { id, version } = (await world.outcome(world.create('d1'))) as { id: string; version: string };
-    expect(await world.outcome(world.client.groups.patch(id, { users: [], version }))).toMatchObject({
-      spokeId: null,
-    });
-    expect(await world.outcome(world.client.groups.patch(id, { users: [], version }))).toMatchObject({
-      status: 412,
-    });
-    expect(world.platform.writes.at(-1)).toMatchObject({
-      action: 'patch',
-      spokeId: 'd1',
-      removed: BEFORE,
-      added: [],
-    });
-  });
-});
-
-describe('another client on the simulated platform', () => {
-  const edit = { kind: 'edit', group: 'd1', add: ['u-x'], remove: 1 } as const;
-
-  it('another client edits, copies, creates and re-creates groups, and the feed names the initiator', async () => {
-    const world = stage();
-    const { id } = (await world.outcome(world.create('d1'))) as { id: string };
-    expect(world.platform.otherClient(edit, id, 'SYSTEM')).toBe(true);
-    expect(world.platform.groups.get(id)?.users).toEqual(['u-b', 'u-x']);
-    world.platform.otherClient({ kind: 'twin', group: 'd1' }, id);
-    world.platform.otherClient({ kind: 'strip', group: 'd1' }, id);
-    expect(await world.outcome(list(world))).toEqual([null, 'd1']);
-    world.platform.otherClient({ kind: 'recreate', group: 'd1' }, id);
-    expect(world.platform.groups.has(id)).toBe(false);
-    world.platform.otherClient({ kind: 'own', name: 'Theirs', spokeId: null }, undefined, 'ROLE');
-    expect(world.platform.otherClient({ kind: 'delete', group: 'd9' }, undefined)).toBe(false);
-    expect(world.platform.clientWrites.map(({ action }) => action)).toEqual([
-      'patch',
-      'create',
-      'patch',
-      'delete',
-      'create',
-      'create',
-    ]);
-    expect(world.platform.writes).toHaveLength(1);
-    const events = (await world.outcome(world.feed())) as Awaited<ReturnType<Stage['feed']>>;
-    const types = events.map(({ initiator }) => initiator?.type);
-    expect(types.slice(0, 5)).toEqual(['EXTERNAL', 'EXTERNAL', 'EXTERNAL', 'SYSTEM', 'SYSTEM']);
-    expect(types.at(-1)).toBe('ROLE');
-  });
-
-  it('another client repeats a reverted change a few times, and stops when the faults of the run end', async () => {
-    const world = stage();
-    const { id } = (await world.outcome(world.create('d1'))) as { id: string };
-    world.platform.otherClient({ ...edit, again: { everyMs: MINUTE_MS, times: 2 } }, id);
-    for (let round = 0; round < 3; round += 1) {
-      await world.outcome(patch(BEFORE)(world, id));
-      await world.pass(MINUTE_MS);
-    }
-    expect(world.fired.get('client:again')).toBe(2);
-    expect(world.platform.groups.get(id)?.users).toEqual(BEFORE);
-
-    world.platform.otherClient({ ...edit, again: { everyMs: MINUTE_MS, times: 2 } }, id);
-    world.platform.calm();
-    await world.outcome(patch(BEFORE)(world, id));
-    await world.pass(HOUR_MS);
-    expect(world.fired.get('client:again')).toBe(2);
-  });
-});
-
-describe('people of the simulated platform', () => {
-  it('employees are hired and terminated, and the list omits future employees unless all roles are requested', async () => {
-    const world = stage();
-    world.platform.company({ kind: 'hire', person: { role: 'd', email: null, state: 'ACCEPTED' } });
-    world.platform.company({ kind: 'terminate', role: 'a' });
-    world.platform.company({ kind: 'erase', role: 'b' });
-    world.platform.company({ kind: 'lose_user_id', role: 'c' });
-    expect(world.platform.company({ kind: 'terminate', role: 'unknown' })).toBe(false);
-    const all = async (sendAllRoles: boolean) => {
-      const found = [];
-      for await (const one of world.client.employees.listAll({ limit: 1, sendAllRoles })) found.push(one);
-      return found.map(({ id, roleState, userId }) => [id, roleState, userId]);
-    };
-    const listed = [
-      ['a', 'TERMINATED', 'u-a'],
-      ['c', 'ACTIVE', null],
-    ];
-    expect(await world.outcome(all(false))).toEqual(listed);
-    expect(await world.outcome(all(true))).toEqual([...listed, ['d', 'ACCEPTED', 'u-d']]);
-    expect(await world.outcome(world.client.employees.get('b'))).toMatchObject({ status: 404 });
   });
 });

@@ -1,27 +1,19 @@
-import {
-  GetScheduleCommand,
-  ListSchedulesCommand,
-  SchedulerClient,
-  UpdateScheduleCommand,
-} from '@aws-sdk/client-scheduler';
+import { GetScheduleCommand, SchedulerClient, UpdateScheduleCommand } from '@aws-sdk/client-scheduler';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createScheduler } from '../../../local/emulators/scheduler.ts';
-import { type Schedule, startSchedule } from '../../../local/schedules.ts';
+import { startSchedule } from '../../../local/schedules.ts';
 import { startFront } from '../support/front.ts';
 
-async function start(task: () => Promise<void> = async () => undefined) {
-  const make = (name: string, everySeconds: number) => {
-    const schedule = startSchedule({ name, everySeconds, task, onError: () => undefined });
-    onTestFinished(() => schedule.stop());
-    return [name, schedule] as [string, Schedule];
-  };
-  const schedules = new Map([make('groupsync-pump', 2), make('groupsync-people', 3600)]);
-  return new SchedulerClient(await startFront(createScheduler(schedules)));
+async function start(task: () => Promise<void>) {
+  const name = 'groupsync-pump';
+  const schedule = startSchedule({ name, everySeconds: 2, task, onError: () => undefined });
+  onTestFinished(() => schedule.stop());
+  return new SchedulerClient(await startFront(createScheduler(new Map([[name, schedule]]))));
 }
 
-const change = (State: 'ENABLED' | 'DISABLED', ScheduleExpression: string, Name = 'groupsync-pump') =>
+const change = (State: 'ENABLED' | 'DISABLED', ScheduleExpression: string) =>
   new UpdateScheduleCommand({
-    Name,
+    Name: 'groupsync-pump',
     State,
     ScheduleExpression,
     FlexibleTimeWindow: { Mode: 'OFF' },
@@ -32,17 +24,6 @@ const change = (State: 'ENABLED' | 'DISABLED', ScheduleExpression: string, Name 
   });
 
 describe('EventBridge Scheduler emulator with the SDK', () => {
-  it('ListSchedules and GetSchedule show the schedules', async () => {
-    const client = await start();
-    const listed = await client.send(new ListSchedulesCommand({ NamePrefix: 'groupsync-p' }));
-    expect(listed.Schedules?.map(({ Name, State }) => [Name, State])).toEqual([
-      ['groupsync-pump', 'ENABLED'],
-      ['groupsync-people', 'ENABLED'],
-    ]);
-    const people = await client.send(new GetScheduleCommand({ Name: 'groupsync-people' }));
-    expect(people).toMatchObject({ State: 'ENABLED', ScheduleExpression: 'rate(1 hour)' });
-  });
-
   it('UpdateSchedule pauses and resumes a schedule', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());

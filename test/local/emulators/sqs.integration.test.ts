@@ -1,6 +1,5 @@
 import {
   GetQueueAttributesCommand,
-  GetQueueUrlCommand,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
   SendMessageCommand,
@@ -56,16 +55,6 @@ it.each([
   await expect(client.send(batch)).rejects.toThrow('expected a delay of at most 900 s');
   await client.send(new SendMessageCommand({ QueueUrl: urls.apply, ...one, DelaySeconds: 0 }));
   expect(await receive(client, urls.apply)).toBe('a');
-});
-
-it('the SQS emulator finds a queue by a URL with another spelling of the host and by a client of another region', async () => {
-  const { sqs, client, urls } = await start();
-  const abroad = new SQSClient({ ...CREDENTIALS, region: 'eu-central-1', endpoint: sqs.url });
-  const found = await abroad.send(new GetQueueUrlCommand({ QueueName: 'groupsync-events' }));
-  expect(found.QueueUrl).toBe(urls.events);
-  const spelled = urls.events.replace('127.0.0.1', 'localhost');
-  await abroad.send(new SendMessageCommand({ QueueUrl: spelled, MessageBody: 'from abroad' }));
-  expect(await receive(client, urls.events)).toBe('from abroad');
 });
 
 it('the SQS emulator accepts exactly the characters that SQS accepts', async () => {

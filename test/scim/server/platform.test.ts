@@ -121,6 +121,10 @@ describe('SCIM request that would remove most of a group', () => {
       () => client.put(`/Groups/${group}`, { displayName: 'Engineering', members: [] }),
     ],
     [
+      'a PUT with null as members',
+      () => client.put(`/Groups/${group}`, { displayName: 'Engineering', members: null }),
+    ],
+    [
       'a removal of each member by id',
       () => patch({ op: 'Remove', path: 'members', value: valuesOf(NAMES) }),
     ],
