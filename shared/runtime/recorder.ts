@@ -52,7 +52,7 @@ function recorderOf(
       handler.onResponseEnd?.(...args);
     },
     onResponseError(controller, error) {
-      add('code' in error ? String(error.code) : error.name);
+      add('code' in error && typeof error.code === 'string' ? error.code : error.name);
       handler.onResponseError?.(controller, error);
     },
   };

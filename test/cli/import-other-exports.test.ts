@@ -124,6 +124,9 @@ describe('import of attributes that the settings name', () => {
     expect(shown.stdout).toContain('1 added (+), 0 removed');
     expect(shown.stdout).toContain('1 excluded (people.exclude)');
     expect(shown.stdout).toContain('columns not read: Department');
+    const leaves = await cli('Group,Email,User type\nSales,ann@acme.test,Guest\n', '--dry-run');
+    expect(leaves.stdout).toContain('− ann@acme.test (m-ann) in Sales (00g1)');
+    expect(leaves.stdout).toMatch(/0 added \(\+\), 1 removed \(−\)\n1 excluded/);
     expect((await snapshots(csv))[0]).toMatchObject({
       members: [
         { id: 'a@b.test', type: 'Guest', employeeNumber: '7' },

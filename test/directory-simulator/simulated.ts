@@ -23,13 +23,13 @@ export interface Options {
   readonly settings?: PartialSettings;
 }
 
-/** Starts a directory without lag and failures. The test sets its clock. Returns functions that call the directory. */
+/** Starts a directory without lag and failures. The test sets its clock, and the skew of the reader's clock. Returns functions that call the directory. */
 export function startSimulated(
   dialect: OpenDialect,
   { world, seed = '1', settings = {} }: Options & { readonly world: WorldInput },
   host = 'localhost',
 ) {
-  const clock = { ms: NOW_MS };
+  const clock = { ms: NOW_MS, skewMs: 0 };
   const defects: unknown[] = [];
   const simulator = createDirectorySimulator({
     dialect,

@@ -102,10 +102,28 @@ async function compareGroup(file: FileGroup, found: Found, context: Context): Pr
   const gone = leaving.filter((member) => !isStated(member, stamp));
   const fresh = joining.filter(([member]) => !isStated(member, stamp));
   found.superseded += leaving.length - gone.length + joining.length - fresh.length;
-  for (const member of gone) note('removed', member, file, found);
-  await countJoining(fresh, { file, found, known: present.known, context });
-  if (await isHeld(gone.length, present.size, found, context)) found.held.push(group);
+  const excluded = newlyExcluded(file, present, { stamp, connection });
+  found.excluded += excluded.length;
+  const removed = [...gone, ...excluded];
+  for (const member of removed) note('removed', member, file, found);
+  await countJoining(fresh, { file, found, known: present.known, stamp, context });
+  if (await isHeld(removed.length, present.size, found, context)) found.held.push(group);
 }
+
+/** Returns the members of the group that only the attributes of the file exclude. */
+const newlyExcluded = (
+  { members }: FileGroup,
+  { now, known }: Present,
+  { stamp, connection }: { readonly stamp: Stamp; readonly connection: Connection },
+) =>
+  [...members].flatMap(([member, row]) => {
+    const user = known.get(member) ?? undescribed(member);
+    const isChanged = !isExcluded(user, connection) && isExcluded(afterRow(user, row, stamp), connection);
+    return now.has(member) && isChanged ? [member] : [];
+  });
+
+const isExcluded = ({ attributes }: UserState, { settings }: Connection): boolean =>
+  whyUncounted(attributes, settings)?.cause === 'excluded';
 
 /** Whether the guard would hold the removals from a group. The emptied small groups of the file are counted. */
 async function isHeld(removals: number, size: number, found: Found, { connection, ports }: Context) {
@@ -157,17 +175,18 @@ interface Joining {
   readonly file: FileGroup;
   readonly found: Found;
   readonly known: Present['known'];
+  readonly stamp: Stamp;
   readonly context: Context;
 }
 
 async function countJoining(
   joining: readonly (readonly [MemberId, Row])[],
-  { file, found, known, context: { connection, ports } }: Joining,
+  { file, found, known, stamp, context: { connection, ports } }: Joining,
 ): Promise<void> {
-  const described = joining.map(([member, row]) => afterRow(known.get(member) ?? undescribed(member), row));
-  const fresh = described.filter(
-    ({ attributes }) => whyUncounted(attributes, connection.settings)?.cause !== 'excluded',
+  const described = joining.map(([member, row]) =>
+    afterRow(known.get(member) ?? undescribed(member), row, stamp),
   );
+  const fresh = described.filter((user) => !isExcluded(user, connection));
   found.excluded += joining.length - fresh.length;
   const eligibilities = await mapConcurrently(READS_IN_FLIGHT, fresh, (user) =>
     currentEligibility(user, undefined, { connection, people: ports.people }),
@@ -185,11 +204,13 @@ async function countJoining(
   found.otherIds.push(...(await knownUnderOtherIds(newcomers, connection, ports)));
 }
 
-/** Returns a user with the attributes of a row. A known user keeps the address. */
-function afterRow(user: UserState, { email, attributes }: Row): UserState {
+/** Returns a user with the attributes of a row. A known user keeps the address, and each later stored value. */
+function afterRow(user: UserState, { email, attributes }: Row, stamp: Stamp): UserState {
   const values = { ...(user.attributes.size === 0 && email !== '' && { email }), ...attributes };
-  const given = Object.entries(values).map(([name, value]) => [name, { value, stamp: STAMP_ZERO }] as const);
-  return { ...user, attributes: new Map([...user.attributes, ...given]) };
+  const isNewer = ([name]: readonly [string, unknown]) =>
+    (user.attributes.get(name)?.stamp ?? STAMP_ZERO) < stamp;
+  const given = Object.entries(values).map(([name, value]) => [name, { value, stamp }] as const);
+  return { ...user, attributes: new Map([...user.attributes, ...given.filter(isNewer)]) };
 }
 
 /**

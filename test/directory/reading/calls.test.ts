@@ -1,57 +1,40 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS } from '../../support/engine/world.ts';
-import { company, openEntraReader, openReader } from './fixture.ts';
-import { openOktaReader, organisation } from './okta/fixture.ts';
+import { company, READERS, settle } from './fixture.ts';
 
 interface Request {
   readonly path: string;
   readonly query: string;
 }
 
-/** For each vendor: a reader, and the requests for pages of changes and of members. */
+/** For each vendor: the requests for pages of changes and of members. */
 const VENDORS = {
   google: {
-    open: async (groups: Groups) => {
-      const reader = await openReader({ world: company(groups) });
-      return { ...reader, simulated: reader.google, requests: reader.google.requests };
-    },
     api: '/admin/',
     isPage: ({ path }: Request) => path.includes('/reports/') || path.endsWith('/members'),
   },
   entra: {
-    open: async (groups: Groups) => {
-      const reader = await openEntraReader({ world: company(groups) });
-      return { ...reader, simulated: reader.entra, requests: reader.entra.requests };
-    },
     api: '/v1.0/',
     isPage: ({ path }: Request) => path.endsWith('/delta') || path.includes('/members/'),
   },
   okta: {
-    open: async (groups: Groups) => {
-      const reader = await openOktaReader({ world: organisation(groups) });
-      return { ...reader, simulated: reader.okta, requests: reader.okta.calls };
-    },
     api: '/api/v1/',
     isPage: ({ path, query }: Request) =>
       /\/(logs|users)$/.test(path) || (path.endsWith('/groups') && query.includes('astMembershipUpdated')),
   },
 };
 type Vendor = keyof typeof VENDORS;
-type Groups = Readonly<Record<string, readonly string[]>>;
 
 /** Creates a directory whose groups are in sync. Each group has the members a and b. */
 async function settled(vendor: Vendor, count: number) {
   const groups = Object.fromEntries(Array.from({ length: count }, (_, index) => [`g${index}`, ['a', 'b']]));
-  const reader = await VENDORS[vendor].open(groups);
-  await reader.hire('a', 'b', 'c', 'd');
-  await reader.passMinutes(65);
-  return reader;
+  return settle(await READERS[vendor]({ world: company(groups) }), 65);
 }
 type Reader = Awaited<ReturnType<typeof settled>>;
 
 /** Returns the requests to the API of the directory, without the hourly sign-ins. */
-async function requestsOf({ requests }: Reader, vendor: Vendor): Promise<readonly Request[]> {
-  const all = (await requests()) as readonly Request[];
+async function requestsOf({ simulated }: Reader, vendor: Vendor): Promise<readonly Request[]> {
+  const all = (await simulated.requests()) as readonly Request[];
   return all.filter(({ path }) => path.startsWith(VENDORS[vendor].api));
 }
 

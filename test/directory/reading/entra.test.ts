@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS } from '../../support/engine/world.ts';
-import { type Body, company, kindsOf, openEntraReader } from './fixture.ts';
+import { type Body, company, kindsOf, openEntraReader, settle } from './fixture.ts';
 
-const PEOPLE = ['a', 'b', 'c', 'd'];
 const RIGHTS = ['GroupMember.Read.All', 'User.Read.All'];
 
 interface Given {
@@ -23,14 +22,8 @@ async function settled(
       ? { ...group, vendorFields: { groupTypes: ['Unified'], visibility: 'HiddenMembership' } }
       : group,
   );
-  const reader = await openEntraReader({
-    world: { ...world, groups: shown ?? [] },
-    settings: { nested, groups: { exclude } },
-  });
-  await reader.hire(...PEOPLE);
-  await reader.passMinutes(45);
-  reader.takeSent();
-  return reader;
+  const settings = { nested, groups: { exclude } };
+  return settle(await openEntraReader({ world: { ...world, groups: shown ?? [] }, settings }), 45);
 }
 
 type EntraReader = Awaited<ReturnType<typeof settled>>;

@@ -10,6 +10,7 @@ import { createTestEngine } from '../../support/engine/test-engine.ts';
 import { MINUTE_MS } from '../../support/engine/world.ts';
 import { openEntra } from '../vendors/entra/reader.ts';
 import { openGoogle } from '../vendors/google/reader.ts';
+import { openOkta } from '../vendors/okta/reader.ts';
 
 export interface Body {
   readonly type: string;
@@ -49,6 +50,7 @@ interface Options {
 export async function readerOf(
   directory: (nowMs: () => number) => Directory,
   settings: Readonly<Record<string, unknown>> = {},
+  skewMs = () => 0,
 ) {
   const engine = await createTestEngine({ settings: { match: ['email=workEmail'], ...settings } });
   const { world } = engine;
@@ -70,7 +72,7 @@ export async function readerOf(
     reader: createReaderStore(world.table),
     directories: { open: async () => opened, examine: async () => [] },
     events: { send },
-    clock: world.nowMs,
+    clock: () => world.nowMs() + skewMs(),
     newId: () => {
       ids += 1;
       return String(ids).padStart(8, '0');
@@ -94,13 +96,17 @@ export async function readerOf(
 }
 
 interface Simulated {
-  readonly clock: { ms: number };
+  readonly clock: { ms: number; readonly skewMs: number };
   readonly directory: Directory;
   readonly control: (name: string, body?: unknown) => Promise<unknown>;
 }
 
-export async function drive(simulated: Simulated, settings: Options['settings'] = {}) {
-  const reader = await readerOf(() => simulated.directory, settings);
+async function drive<Vendor extends Simulated>(simulated: Vendor, settings: Options['settings'] = {}) {
+  const reader = await readerOf(
+    () => simulated.directory,
+    settings,
+    () => simulated.clock.skewMs,
+  );
   const syncClocks = () => {
     simulated.clock.ms = Math.max(simulated.clock.ms, reader.world.nowMs());
   };
@@ -110,6 +116,7 @@ export async function drive(simulated: Simulated, settings: Options['settings'] 
   };
   return {
     ...reader,
+    simulated,
     run,
     async change(...changes: readonly object[]) {
       syncClocks();
@@ -136,8 +143,27 @@ export async function openEntraReader({ world, directory: difficulty = {}, setti
   return { ...(await drive(entra, settings)), entra };
 }
 
+export async function openOktaReader({ world, directory = {}, settings, seed = '1' }: Options) {
+  const okta = await openOkta({ world, settings: directory, seed });
+  return { ...(await drive(okta, settings)), okta };
+}
+
+/** Runs the reader until the groups of a, b, c and d are on the platform and in sync. */
+export async function settle<Driven extends Awaited<ReturnType<typeof drive>>>(
+  reader: Driven,
+  minutes: number,
+) {
+  await reader.hire('a', 'b', 'c', 'd');
+  await reader.passMinutes(minutes);
+  reader.takeSent();
+  return reader;
+}
+
+/** Creates an organisation whose groups are on the platform and in sync. */
+export const settledOkta = async (options: Options) => settle(await openOktaReader(options), 40);
+
 /** The readers of all simulated vendors, for tests that apply to each vendor. */
-export const READERS = { google: openReader, entra: openEntraReader };
+export const READERS = { google: openReader, entra: openEntraReader, okta: openOktaReader };
 
 export type Reader = Awaited<ReturnType<typeof openReader>>;
 

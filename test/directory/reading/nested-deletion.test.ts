@@ -1,16 +1,13 @@
 import { expect, it } from 'vitest';
 import { MINUTE_MS } from '../../support/engine/world.ts';
-import { company, openReader } from './fixture.ts';
+import { company, openReader, settle } from './fixture.ts';
 
 const DELETED = { kind: 'deleteGroup', group: 'inner' };
 
 async function settled() {
-  const reader = await openReader({
-    world: company({ outer: ['a', 'inner'], inner: ['b'], chess: ['c'] }),
-    settings: { nested: 'flatten', groups: { include: ['Group *'], exclude: ['inner'] } },
-  });
-  await reader.hire('a', 'b', 'c', 'd');
-  await reader.passMinutes(40);
+  const world = company({ outer: ['a', 'inner'], inner: ['b'], chess: ['c'] });
+  const settings = { nested: 'flatten', groups: { include: ['Group *'], exclude: ['inner'] } };
+  const reader = await settle(await openReader({ world, settings }), 40);
   expect(reader.shown('outer')).toEqual([['u-a', 'u-b']]);
   return reader;
 }

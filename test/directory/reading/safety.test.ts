@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS } from '../../support/engine/world.ts';
-import { company, kindsOf, openReader } from './fixture.ts';
+import { company, kindsOf, openReader, settle } from './fixture.ts';
 
 const HOUR_MS = 60 * MINUTE_MS;
 const MEMBERS = { path: '*/members' };
@@ -9,36 +9,10 @@ const WORLD = company({ rowing: ['a', 'b'], chess: ['c', 'd'] });
 
 /** Creates a directory whose groups are on the platform and in sync. */
 async function settled(world = WORLD, settings: Readonly<Record<string, unknown>> = {}) {
-  const reader = await openReader({ world, settings });
-  await reader.hire('a', 'b', 'c', 'd');
-  await reader.passMinutes(20);
-  reader.takeSent();
-  return reader;
+  return settle(await openReader({ world, settings }), 20);
 }
 
 describe('directory with wrong answers', () => {
-  it.each([
-    ['an empty object', { status: 200, body: '{}' }],
-    ['an incomplete body', { status: 200, body: '{"kind":"admin#directory#members","mem' }],
-    ['the HTML page of a proxy', { status: 200, body: '<html></html>' }],
-    ['server errors', { error: 'backendError' }],
-    ['an exceeded quota', { error: 'quotaExceeded' }],
-    ['the status 404', { error: 'notFound' }],
-  ])(
-    'the reader removes no member if the directory answers a request for members with %s',
-    async (_, fault) => {
-      const reader = await settled();
-      await reader.google.control('faults', [{ match: MEMBERS, times: 30, ...fault }]);
-      await reader.change({ kind: 'changeRole', group: 'rowing', member: 'a', role: 'OWNER' });
-      await reader.passMinutes(20);
-      expect(reader.takeSent()).toEqual([]);
-      await reader.google.control('faults', []);
-      await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
-      await reader.passMinutes(30);
-      expect(reader.shown('rowing')).toEqual([['u-a']]);
-    },
-  );
-
   it('the outer group keeps the members of a nested group if an incomplete list lacks the nested group', async () => {
     const nested = company({ rowing: ['a', 'chess'], chess: ['c', 'd'] });
     const reader = await settled(nested, { nested: 'flatten' });

@@ -2,35 +2,16 @@ import { describe, expect, it } from 'vitest';
 import type { Directory, DirectoryMember } from '../../../shared/directory/ports.ts';
 import { groupId, memberId } from '../../../shared/domain/ids.ts';
 import { MINUTE_MS } from '../../support/engine/world.ts';
-import { company, openEntraReader, openReader } from './fixture.ts';
-import { openOktaReader, organisation } from './okta/fixture.ts';
+import { company, READERS, settle } from './fixture.ts';
 
 type Groups = Readonly<Record<string, readonly string[]>>;
 
 const NESTED = { nested: 'flatten', groups: { include: ['Group *'], exclude: ['inner'] } };
-const OPEN = {
-  async google(groups: Groups, settings = {}) {
-    const reader = await openReader({ world: company(groups), settings });
-    return { ...reader, simulated: reader.google };
-  },
-  async entra(groups: Groups, settings = {}) {
-    const reader = await openEntraReader({ world: company(groups), settings });
-    return { ...reader, simulated: reader.entra };
-  },
-  async okta(groups: Groups, settings = {}) {
-    const reader = await openOktaReader({ world: organisation(groups), settings });
-    return { ...reader, simulated: reader.okta };
-  },
-};
-type Vendor = keyof typeof OPEN;
+type Vendor = keyof typeof READERS;
 
 /** Opens a directory whose groups are in sync. */
 async function settled(vendor: Vendor, groups: Groups, settings = {}) {
-  const reader = await OPEN[vendor](groups, settings);
-  await reader.hire('a', 'b', 'c', 'd');
-  await reader.passMinutes(45);
-  reader.takeSent();
-  return reader;
+  return settle(await READERS[vendor]({ world: company(groups), settings }), 45);
 }
 
 /** Makes the next lists of a group show these members. A replica with a lag behaves in the same way. */

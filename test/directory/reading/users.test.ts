@@ -1,18 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { memberId } from '../../../shared/domain/ids.ts';
 import { MINUTE_MS } from '../../support/engine/world.ts';
-import { company, openReader, type Reader } from './fixture.ts';
+import { company, openReader, type Reader, settle } from './fixture.ts';
 
 const HOUR_MS = 60 * MINUTE_MS;
 const PEOPLE = ['a', 'b', 'c', 'd'];
 
 /** Creates a directory whose groups are on the platform and in sync. */
 async function settled(groups: Readonly<Record<string, readonly string[]>>) {
-  const reader = await openReader({ world: company(groups) });
-  await reader.hire(...PEOPLE);
-  await reader.passMinutes(40);
-  reader.takeSent();
-  return reader;
+  return settle(await openReader({ world: company(groups) }), 40);
 }
 
 /** Returns a function that counts the requests to an endpoint since the previous count. */

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { DAY_MS, MINUTE_MS } from '../../../support/engine/world.ts';
-import type { Body } from '../fixture.ts';
-import { openOktaReader, organisation } from './fixture.ts';
+import { type Body, company, openOktaReader } from '../fixture.ts';
 
 const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   rowing: ['a', 'b', 'c'],
@@ -75,7 +74,7 @@ it('wrong answers of Okta remove no current member and no group, and the platfor
   const step = fc.oneof(FAULT, CONTROL);
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 8 }), async (steps) => {
-      const reader = await openOktaReader({ world: organisation(MEMBERS) });
+      const reader = await openOktaReader({ world: company(MEMBERS) });
       const { control } = reader.okta;
       await reader.hire('a', 'b', 'c');
       await reader.run();

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS } from '../../../support/engine/world.ts';
-import { kindsOf } from '../fixture.ts';
-import { organisation, settledOkta } from './fixture.ts';
+import { company, kindsOf, settledOkta } from '../fixture.ts';
 
 const HOUR_MS = 60 * MINUTE_MS;
-const EIGHT = organisation(Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']])));
+const EIGHT = company(Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']])));
 
 describe('reader of an Okta organisation', () => {
   it('a new member causes one call for a page of members, in addition to the usual calls of a run', async () => {
-    const reader = await settledOkta({ world: organisation({ rowing: ['a', 'b'], chess: ['c'] }) });
+    const reader = await settledOkta({ world: company({ rowing: ['a', 'b'], chess: ['c'] }) });
     await reader.pass(10 * MINUTE_MS);
     await reader.run();
     const before = (await reader.okta.calls()).length;
@@ -26,7 +25,7 @@ describe('reader of an Okta organisation', () => {
   it.each(['suspendUser', 'archiveUser'])(
     'after %s, a user leaves the platform groups although Okta still lists the user, and returns after the reversal',
     async (kind) => {
-      const reader = await settledOkta({ world: organisation({ rowing: ['a', 'b'] }) });
+      const reader = await settledOkta({ world: company({ rowing: ['a', 'b'] }) });
       await reader.change({ kind, user: 'a' });
       await reader.passMinutes(5);
       expect(reader.shown('rowing')).toEqual([['u-b']]);
@@ -37,7 +36,7 @@ describe('reader of an Okta organisation', () => {
   );
 
   it('a deleted user leaves every group, although no list contains the user and no group is reported', async () => {
-    const reader = await settledOkta({ world: organisation({ rowing: ['a', 'b'], chess: ['a', 'c'] }) });
+    const reader = await settledOkta({ world: company({ rowing: ['a', 'b'], chess: ['a', 'c'] }) });
     await reader.change({ kind: 'deleteUser', user: 'a' });
     await reader.passMinutes(5);
     expect([reader.shown('rowing'), reader.shown('chess')]).toEqual([[['u-b']], [['u-c']]]);
@@ -63,7 +62,7 @@ describe('reader of an Okta organisation', () => {
   });
 
   it('after a refused cursor, the Okta reader reads every group and removes no member', async () => {
-    const reader = await settledOkta({ world: organisation({ rowing: ['a', 'b'], chess: ['c'] }) });
+    const reader = await settledOkta({ world: company({ rowing: ['a', 'b'], chess: ['c'] }) });
     await reader.okta.control('settings', { lostLogEntries: 1 });
     await reader.okta.control('page-tokens/expire');
     const report = await reader.run();

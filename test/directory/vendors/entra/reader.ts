@@ -44,7 +44,7 @@ export async function openEntra({ account: changed = {}, ...options }: Options =
   const waits: number[] = [];
   const world: DirectoryWorld = {
     dispatcher,
-    clock: () => entra.clock.ms,
+    clock: () => entra.clock.ms + entra.clock.skewMs,
     random: () => 0.5,
     sleep: async (ms) => {
       waits.push(ms);

@@ -35,7 +35,7 @@ export async function openGoogle({ administrator = ADMIN, ...options }: Options 
   onTestFinished(() => dispatcher.destroy());
   const world: DirectoryWorld = {
     dispatcher,
-    clock: () => google.clock.ms,
+    clock: () => google.clock.ms + google.clock.skewMs,
     random: () => 0.5,
     sleep: async (ms) => {
       google.clock.ms += ms;

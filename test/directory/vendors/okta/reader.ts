@@ -59,7 +59,7 @@ export async function openOkta({ credential = 'key', ...options }: Options = {})
   const waits: number[] = [];
   const world: DirectoryWorld = {
     dispatcher,
-    clock: () => clock.ms,
+    clock: () => clock.ms + clock.skewMs,
     random: seededRandom(Number(options.seed ?? '1')).next,
     sleep: async (ms) => {
       waits.push(ms);
@@ -94,6 +94,7 @@ export async function openOkta({ credential = 'key', ...options }: Options = {})
     world,
     waits,
     calls,
+    requests: calls,
     credentials: { clientId, key, apiToken, keyArn: keyArnOf(key.kid) },
   };
 }
