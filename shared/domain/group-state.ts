@@ -326,6 +326,8 @@ const workPart = () => ({
   /** The keys of the group's newest audit entries: `lastAudit` of a write, `lastAction` of an operator's action. */
   lastAudit: text.exactOptional(),
   lastAction: text.exactOptional(),
+  /** The keys of entries whose worker then stored nothing else, separated by spaces. The next entries name them. */
+  unnamedAudits: text.exactOptional(),
 });
 
 /** Each attribute is in one of the three parts, which decides whether the attribute moves. */

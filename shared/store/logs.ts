@@ -11,6 +11,7 @@ import {
   type AuditLink,
   DriftRecord,
   type KeptEntry,
+  linksOf,
 } from '../sync/ports/logs.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import {
@@ -45,7 +46,10 @@ function fitting<Entry>(list: readonly Entry[], most = MAX_LISTED): readonly Ent
 
 /** The size of a page. The size is small, so that a request for the newest entries does not read many older entries. */
 const PAGE_SIZE = 100;
-const Head = z.lazy(() => GroupItem.unwrap().pick({ lastAudit: true, lastAction: true, openMove: true }));
+const MAX_UNNAMED = 5;
+const Head = z.lazy(() =>
+  GroupItem.unwrap().pick({ lastAudit: true, lastAction: true, unnamedAudits: true, openMove: true }),
+);
 
 /** Stores audit entries. By the attributes `gpk` and `gsk`, the index sorts the entries by time. */
 export function createAuditLog(table: Table) {
@@ -53,6 +57,17 @@ export function createAuditLog(table: Table) {
     const wanted = { partition: groupKey(ref).pk, prefix, newestFirst: true, pageSize: PAGE_SIZE };
     return eachOf(table.query(wanted), parseEntry);
   };
+  /** Adds the link of an entry that no other entry names yet to the group's item. */
+  async function keep(ref: GroupRef, link: AuditLink): Promise<void> {
+    const { unnamedAudits: before } = Head.parse((await table.get(headKey(ref))) ?? {});
+    const links = linksOf({ unnamedAudits: before });
+    if (links.includes(link)) return;
+    const unnamedAudits = [...links, link].slice(-MAX_UNNAMED).join(' ');
+    const isAsSeen = before === undefined ? missing('unnamedAudits') : equal('unnamedAudits', before);
+    const { written } = await table.update(headKey(ref), { set: { unnamedAudits } }, isAsSeen);
+    return written ? undefined : keep(ref, link);
+  }
+
   return {
     /**
      * Stores an entry. An entry with the same key is replaced.
@@ -92,6 +107,8 @@ export function createAuditLog(table: Table) {
       const when = ref.group === '' ? isLast : all(exists('rev'), isLast);
       return (await table.update(headKey(ref), { set: { lastAction } }, when)).written;
     },
+
+    keep,
 
     /** Returns the group's entries in pages, newest first. */
     read(ref: GroupRef): AsyncIterable<readonly KeptEntry[]> {

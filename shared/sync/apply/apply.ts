@@ -61,6 +61,7 @@ export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<Appl
     hasRefused: false,
   };
   const report = await runPasses(ref, ports, attempt);
+  if (attempt.unnamed !== undefined) await ports.audit.keep(ref, attempt.unnamed);
   const { writes, conflicts, drift } = attempt;
   return { ref, ...report, writes, conflicts, drift };
 }

@@ -6,7 +6,7 @@ import type { HoldRemovals } from '../../plan/decision.ts';
 import { limitOf } from '../../plan/guard-limit.ts';
 import { entryOf } from '../ports/logs.ts';
 import { originOf } from './audit.ts';
-import { AGAIN, type ApplyContext, type PassFacts, type Performed } from './context.ts';
+import { type ApplyContext, type PassFacts, type Performed, SUPERSEDED } from './context.ts';
 import { unreserved } from './write.ts';
 
 /** Stores the list of removals, after its audit entry. */
@@ -31,7 +31,7 @@ export async function hold(
   const entry = entryOf(first ? 'hold' : 'drop_hold', change, context.ports);
   const audited = await context.record(state, { ...entry, ...originOf(state, wanted) });
   const stored = await context.ports.groups.storeRemovals(state, sets, audited);
-  return stored === undefined ? AGAIN : { facts: withRemovals(stored, before) };
+  return stored === undefined ? SUPERSEDED : { facts: withRemovals(stored, before) };
 }
 
 const summaryOf = ({ removes, keeps }: Hold): string => `${removes} to remove, ${keeps} stay`;

@@ -11,7 +11,7 @@ import type { Connection } from '../ports/connections.ts';
 import { type AuditLink, linksOf } from '../ports/logs.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import { CALLS_AN_HOUR, calledOf } from '../tuning.ts';
-import type { ApplyContext, Bisection, PassFacts, PassResult, WriteMade } from './context.ts';
+import type { ApplyContext, Bisection, PassFacts, PassResult, Performed, WriteMade } from './context.ts';
 import { NO_BISECTION } from './context.ts';
 import { ALL_MEMBERS, startOf } from './load.ts';
 import { perform } from './perform.ts';
@@ -36,6 +36,8 @@ export interface Attempt {
   /** Whether the platform has refused a write because of its content or version. Such a platform is available. */
   hasRefused: boolean;
   audited?: AuditLink;
+  /** The last audit entry, if neither the group's item nor a later entry names it. */
+  unnamed?: AuditLink | undefined;
 }
 
 /** The maximum number of times that the client sends one call. */
@@ -45,6 +47,14 @@ const COST: Partial<Record<Decision['kind'], number>> = { write: 2, adopt: 1, un
 /** The decisions that need only the members of the last change. A read of the list still needs all members. */
 const SERVED_BY_PART: ReadonlySet<Decision['kind']> = new Set(['read', 'reserve', 'write', 'settle']);
 export const SPENT = { code: 'waiting', message: 'the hourly limit of calls for this group is reached' };
+
+/** The results after which the group's item does not name the last audit entry. */
+const UNNAMED: ReadonlySet<PassResult['kind']> = new Set(['superseded', 'narrowed', 'wait', 'broken']);
+
+function noteNamed(performed: Performed, before: Attempt['unnamed'], attempt: Attempt): void {
+  const isNamed = 'facts' in performed || !UNNAMED.has(performed.result.kind);
+  if (isNamed && attempt.unnamed !== before) attempt.unnamed = undefined;
+}
 
 /** Decides and performs until the pass ends. Decisions use the item from its beginning and the pass's own changes. */
 export async function runPass(
@@ -74,7 +84,9 @@ async function decideAndPerform(
     if (decision === ALL_MEMBERS) facts = { ...facts, wanted: undefined };
     if (callsLeft(attempt, context.ports) < costOf(decision)) return spend(facts, context);
     if (!readsTable(decision)) await context.confirm();
+    const { unnamed } = attempt;
     const performed = await perform(decision, facts, context);
+    noteNamed(performed, unnamed, attempt);
     if ('result' in performed) return performed.result;
     facts = performed.facts;
     attempt.shown = facts.shown;
@@ -112,9 +124,10 @@ async function contextOf(
       confirmed ??= confirmSettings(connection, ports);
       return confirmed;
     },
-    record: async ({ ref, lastAudit, lastAction }, entry) => {
-      const previous = linksOf({ lastAudit: attempt.audited ?? lastAudit, lastAction });
+    record: async ({ ref, ...head }, entry) => {
+      const previous = [...new Set([...(attempt.audited ? [attempt.audited] : []), ...linksOf(head)])];
       attempt.audited = await ports.audit.record(ref, { ...entry, previous });
+      attempt.unnamed = attempt.audited;
       return attempt.audited;
     },
     opened: (id) => {

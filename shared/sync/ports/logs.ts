@@ -106,11 +106,15 @@ export type KeptEntry = AuditEntry & { readonly link: AuditLink };
 export interface AuditHead {
   readonly lastAudit?: AuditLink | undefined;
   readonly lastAction?: AuditLink | undefined;
+  readonly unnamedAudits?: string | undefined;
   readonly openMove?: OpenMove | undefined;
 }
 
-export const linksOf = ({ lastAudit, lastAction }: AuditHead): readonly AuditLink[] =>
-  [lastAudit, lastAction].filter((link) => link !== undefined);
+export const linksOf = ({ lastAudit, lastAction, unnamedAudits }: AuditHead): readonly AuditLink[] => [
+  ...new Set(
+    [lastAudit, lastAction, ...(unnamedAudits?.split(' ') ?? [])].filter((link) => link !== undefined),
+  ),
+];
 
 const Side = z.lazy(() => z.union([text, texts]).nullable());
 const Settlement = z.lazy(() => z.enum(['restore', 'report', 'adopt']));
