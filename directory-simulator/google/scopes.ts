@@ -4,7 +4,7 @@ const READ_USERS = `${AUTH}admin.directory.user.readonly`;
 const READ_GROUPS = `${AUTH}admin.directory.group.readonly`;
 const READ_MEMBERS = `${AUTH}admin.directory.group.member.readonly`;
 const READ_AUDIT = `${AUTH}admin.reports.audit.readonly`;
-export const CLOUD_PLATFORM = `${AUTH}cloud-platform`;
+const CLOUD_PLATFORM = `${AUTH}cloud-platform`;
 const IAM = `${AUTH}iam`;
 
 /** The smallest scopes that read everything. At the start, these scopes are delegated to the service account. */

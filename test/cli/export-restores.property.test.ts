@@ -6,29 +6,8 @@ import { temporaryFolder } from '../support/folder.ts';
 import { savedWorld } from '../support/operate/world.ts';
 
 const SIGNS = [
-  '=',
-  '+',
-  '-',
-  '@',
-  '＝',
-  '＋',
-  '－',
-  '＠',
-  "'",
-  '"',
-  ',',
-  ';',
-  '\t',
-  '|',
-  ' ',
-  'ü',
-  'A',
-  '1',
-  'sep=',
-  '#TYPE ',
-  'version:v1.0',
-  'group id',
-  '例',
+  ...Array.from('=+-@＝＋－＠\'",;\t| üA1例'),
+  ...['sep=', '#TYPE ', 'version:v1.0', 'group id'],
 ];
 const name = fc
   .array(fc.constantFrom(...SIGNS), { minLength: 1, maxLength: 6 })

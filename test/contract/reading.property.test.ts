@@ -2,10 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeMessage } from '../../shared/contract/decode.ts';
-import type { ConnectionFold, GroupFold, PartMarker } from '../../shared/domain/fold.ts';
-import { completeSnapshotFloor, foldEvents } from '../../shared/domain/fold.ts';
-import { desiredGroup, groupFloor, memberCounts } from '../../shared/domain/group.ts';
-import { laterStamp, STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
+import { byRegisters } from '../support/by-registers.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { parseLines, type RawEvent, readDirectory } from '../support/reading.ts';
 
@@ -16,47 +13,11 @@ import { parseLines, type RawEvent, readDirectory } from '../support/reading.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 20);
 
-function byRegisters(
-  events: readonly RawEvent[],
-): Map<string, { name: string | undefined; members: Set<string> }> {
+function decoded(events: readonly RawEvent[]) {
   const body = JSON.stringify(events);
-  const { events: decoded, rejected } = decodeMessage({
-    body,
-    messageId: 'm',
-    sentAtMs: NOW_MS,
-    receivedAtMs: NOW_MS,
-  });
-  expect(rejected).toEqual([]);
-  const [fold] = foldEvents(decoded).values();
-  return new Map([...(fold?.groups.values() ?? [])].flatMap((group) => presentGroup(group, fold)));
-}
-
-function presentGroup(group: GroupFold, fold: ConnectionFold | undefined) {
-  const registers = { ...group, snapshot: laterStamp(group.snapshot, partsFloor(group)) };
-  const desired = desiredGroup(group.group, registers);
-  if (desired.state === 'absent') return [];
-  const counting = [...group.members].filter(([member, register]) =>
-    memberCounts(register, groupFloor(registers), fold?.users.get(member)?.deleted ?? STAMP_ZERO),
-  );
-  const members = new Set<string>(counting.map(([member]) => member));
-  return [
-    [
-      group.group as string,
-      { name: desired.state === 'present' ? desired.name : undefined, members },
-    ] as const,
-  ];
-}
-
-function partsFloor({ parts }: GroupFold): Stamp {
-  const sets = new Map<string, PartMarker[]>();
-  for (const part of parts.values()) {
-    const key = `${part.snapshotId}/${part.count}`;
-    sets.set(key, [...(sets.get(key) ?? []), part]);
-  }
-  return [...sets.values()].reduce(
-    (floor, set) => laterStamp(floor, completeSnapshotFloor(set[0]?.count ?? 0, set)),
-    STAMP_ZERO,
-  );
+  const message = decodeMessage({ body, messageId: 'm', sentAtMs: NOW_MS, receivedAtMs: NOW_MS });
+  expect(message.rejected).toEqual([]);
+  return message.events;
 }
 
 const id = fc.constantFrom('a', 'b', 'c');
@@ -113,7 +74,7 @@ describe('reference model and registers', () => {
   it('the reference model and the registers agree on the example company', () => {
     const url = new URL('../../examples/company.events.jsonl', import.meta.url);
     const events = parseLines(readFileSync(url, 'utf8'));
-    expect(byRegisters(events)).toEqual(readDirectory(events).groups);
+    expect(byRegisters(decoded(events))).toEqual(readDirectory(events).groups);
   });
 
   it(
@@ -129,7 +90,7 @@ describe('reference model and registers', () => {
       });
       fc.assert(
         fc.property(arrivals, ([all, shuffled, again]) => {
-          expect(byRegisters([...shuffled, ...again])).toEqual(readDirectory(all).groups);
+          expect(byRegisters(decoded([...shuffled, ...again]))).toEqual(readDirectory(all).groups);
         }),
         runs(),
       );

@@ -31,36 +31,6 @@ it('the directory command prints its address and credentials, answers requests, 
   expect(await started.exit).toMatchObject({ code: 0, stderr: '' });
 });
 
-it('the directory command serves Entra ID with a client secret and an access token', async () => {
-  const started = run('entra', '--people', '20', '--groups', '3', '--calm');
-  const [address = '', tenant, clientId, secret, token = ''] = await listening(started);
-  expect(tenant).toMatch(/^tenant [0-9a-f-]{36}$/);
-  expect([clientId, secret]).toEqual([
-    'client id 11111111-aaaa-4000-8000-000000000001',
-    'client secret simulated-client-secret',
-  ]);
-  const url = `${address.replace('listening on ', '')}/v1.0/groups`;
-  const headers = { authorization: `Bearer ${token.replace('access token ', '')}` };
-  const answer = (await (await fetch(url, { headers })).json()) as { value: unknown[] };
-  expect(answer.value).toHaveLength(3);
-  started.signal('SIGTERM');
-  expect(await started.exit).toMatchObject({ code: 0, stderr: '' });
-});
-
-it('the directory command serves an Okta org, and keeps the private key of its client', async () => {
-  const key = join(temporaryFolder(), 'key.json');
-  const started = run('okta', '--people', '20', '--groups', '3', '--calm', '--key', key);
-  const [address = '', client, token = '', keyLine] = await listening(started);
-  expect(client).toMatch(/^client id 0oa\w+$/);
-  expect(keyLine).toBe(`client key ${key}`);
-  expect(JSON.parse(readFileSync(key, 'utf8'))).toMatchObject({ kty: 'RSA', kid: expect.any(String) });
-  const url = `${address.replace('listening on ', '')}/api/v1/groups`;
-  const answer = await fetch(url, { headers: { authorization: token.replace('api token', 'SSWS') } });
-  expect(await answer.json()).toHaveLength(4);
-  started.signal('SIGTERM');
-  expect(await started.exit).toMatchObject({ code: 0, stderr: '' });
-});
-
 it.each([
   ['no directory', [], 'google'],
   ['an unknown directory', ['yahoo'], 'yahoo'],

@@ -48,11 +48,11 @@ export function startGoogle({ world = WORLD, ...options }: Options = {}) {
   const dialect = google({ customerKey: CUSTOMER_KEY, managedKey: MANAGED_KEY });
   const simulated = startSimulated(dialect, { world, ...options });
   const { clock, send } = simulated;
-  const signIn = (claims: Record<string, unknown> = {}) =>
+  const signIn = () =>
     send('POST /token', {
       body: new URLSearchParams({
         grant_type: JWT_BEARER,
-        assertion: serviceAccountAssertion(clock.ms, { sub: ADMIN, scope: READ_ALL.join(' '), ...claims }),
+        assertion: serviceAccountAssertion(clock.ms, { sub: ADMIN, scope: READ_ALL.join(' ') }),
       }).toString(),
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     });
@@ -64,5 +64,3 @@ export function startGoogle({ world = WORLD, ...options }: Options = {}) {
   };
   return { ...simulated, signIn, get };
 }
-
-export type Google = ReturnType<typeof startGoogle>;

@@ -10,12 +10,10 @@ import {
   memberOf,
   shuffledWithDuplicates,
 } from './support/numbered-company.ts';
-import { type PlatformRequest, startTestStack } from './support/stack.ts';
+import { startTestStack } from './support/stack.ts';
 
 const PEOPLE = 80;
 const WINDOW_SECONDS = 1;
-/** The number of changes in one burst, which lasts for several coalescing windows. 10,000 changes take a minute. */
-const BURST = Number(process.env['GROUPSYNC_TEST_BURST'] ?? 1_000);
 /** The limit is far above the usual duration, because the machine can be busy. */
 const TIMEOUT_MS = 300_000;
 
@@ -103,66 +101,6 @@ it(
 );
 
 it(
-  'a user without a match is added to the group only after the platform has an employee for the user',
-  async () => {
-    const [stranger] = [{ id: 'stranger', email: 'stranger@acme.test' }];
-    const snapshot = {
-      type: 'directory.group.snapshot',
-      data: { group: { id: 'guests', name: 'Guests' }, members: [memberOf(1), memberOf(2), stranger] },
-    };
-    await stack.send(bodies(eventsOf('guests', [snapshot])));
-    const before = (await stack.converge()).find(belongsTo('guests'));
-    expect(before).toMatchObject({ state: 'in_sync', wanted: 3, applied: 2, users: ['u1', 'u2'] });
-    expect(before?.pending).toMatchObject([{ id: 'stranger', cause: 'unknown' }]);
-
-    const employee = { id: 'r-new', userId: 'u-new', name: 'Nomen Nescio', workEmail: stranger.email };
-    await stack.control('employees', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(employee),
-    });
-    await stack.invoke('people', {});
-    const after = (await stack.converge()).find(belongsTo('guests'));
-    expect(after).toMatchObject({ state: 'in_sync', applied: 3, users: ['u-new', 'u1', 'u2'], pending: [] });
-
-    // The application loses its access to the employee. Then no list shows the employee, and a GET by id gets 404.
-    await stack.control('employees', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ id: 'r-new', provisioned: false }),
-    });
-    await stack.invoke('people', {});
-    const left = (await stack.converge()).find(belongsTo('guests'));
-    expect(left).toMatchObject({ state: 'in_sync', applied: 2, users: ['u1', 'u2'] });
-    expect(left?.pending).toMatchObject([{ id: 'stranger', cause: 'inactive' }]);
-  },
-  TIMEOUT_MS,
-);
-
-it(
-  `the local stack writes a group at most once per coalescing window during a burst of ${BURST} changes`,
-  async () => {
-    const changes = Array.from({ length: BURST }, (_, n) => ({
-      type: `directory.group.member.${n % 3 === 2 ? 'removed' : 'added'}`,
-      data: { group: { id: 'burst' }, members: [memberOf((n * 7) % PEOPLE)] },
-    }));
-    const first = { type: 'directory.group.upserted', data: { group: { id: 'burst', name: 'Burst' } } };
-    const events = eventsOf('burst', [first, ...changes]);
-    const { next } = await stack.requests();
-    const startedMs = Date.now();
-    await stack.send(bodies(shuffledWithDuplicates(events, 'burst')));
-    const group = (await stack.converge()).filter(belongsTo('burst'));
-
-    expect(reportedGroups(group)).toEqual(expectedGroups(readDirectory(events), companyOf(PEOPLE)));
-    const ingestSeconds = (Date.parse(stack.logged('ingested').at(-1)?.time ?? '') - startedMs) / 1_000;
-    const writes = (await stack.requests(next)).requests.filter(isWrite);
-    expect(writes.length).toBeGreaterThan(0);
-    expect(writes.length).toBeLessThanOrEqual(Math.ceil(ingestSeconds / WINDOW_SECONDS) + 1);
-  },
-  TIMEOUT_MS,
-);
-
-it(
   'the platform gets a group that a client pushes to the SCIM endpoint of the local stack',
   async () => {
     const { scim, scimToken } = stack.stack.address;
@@ -193,5 +131,4 @@ it('the logs contain no address, name or token', () => {
   expect(stack.logs.join('')).not.toMatch(/@acme\.test|Nomen|token-of-acme/i);
 });
 
-const isWrite = ({ method }: PlatformRequest) => method !== 'GET';
 const shuffled = (all: readonly string[]) => [...new Set(shuffledWithDuplicates(all, 'mixed'))];

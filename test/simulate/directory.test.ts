@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { decodeMessage } from '../../shared/contract/decode.ts';
-import { completeSnapshotFloor, foldEvents } from '../../shared/domain/fold.ts';
-import { desiredGroup, groupFloor, memberCounts } from '../../shared/domain/group.ts';
-import { laterStamp, STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
 import { createDirectoryRecord } from '../../simulate/directory-record.ts';
 import { drawRun } from '../../simulate/draw.ts';
 import { contestedValues, expectedUsers, holdersAmong } from '../../simulate/matching.ts';
 import { type DirectoryHappening, messagesOf, scimRequestOf } from '../../simulate/messages.ts';
 import type { Reading } from '../../simulate/reading.ts';
 import { type DirectoryAction, HOUR_MS, START_MS, type Way } from '../../simulate/simulation-run.ts';
+import { byRegisters } from '../support/by-registers.ts';
 
 const PLAIN: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 const happening = (action: DirectoryAction, way: Partial<Way> = {}): DirectoryHappening => ({
@@ -37,7 +35,7 @@ function recordOf(actions: readonly TimedAction[]) {
   return record;
 }
 
-const shown = ({ groups }: Reading) =>
+const shown = ({ groups }: { readonly groups: ReturnType<typeof byRegisters> | Reading['groups'] }) =>
   Object.fromEntries([...groups].map(([id, { name, members }]) => [id, [name, ...[...members].sort()]]));
 
 const name = (group: string, text = group): DirectoryAction => ({ kind: 'name', group, name: text });
@@ -157,31 +155,9 @@ describe('messages of every form', () => {
     }
     const reading = record.read('a');
     expect(reading.changedAtMs.size).toBeGreaterThan(2);
-    expect(shown(reading)).toEqual(byRegisters([...events.values()]));
+    expect(shown(reading)).toEqual(shown({ groups: byRegisters([...events.values()]) }));
   });
 });
-
-/** Returns the desired state from the engine's registers. */
-function byRegisters(events: Parameters<typeof foldEvents>[0]) {
-  const [fold] = foldEvents(events).values();
-  const groups = [...(fold?.groups.values() ?? [])].flatMap((group) => {
-    const parts = [...group.parts.values()];
-    const sets = [...new Set(parts.map(({ snapshotId }) => snapshotId))].map((id) =>
-      parts.filter(({ snapshotId }) => snapshotId === id),
-    );
-    const floors = sets.map((set) => completeSnapshotFloor(set[0]?.count ?? 0, set));
-    const snapshot = floors.reduce<Stamp>((floor, one) => laterStamp(floor, one), group.snapshot);
-    const registers = { ...group, snapshot };
-    const desired = desiredGroup(group.group, registers);
-    if (desired.state === 'absent') return [];
-    const counting = [...group.members].filter(([member, register]) =>
-      memberCounts(register, groupFloor(registers), fold?.users.get(member)?.deleted ?? STAMP_ZERO),
-    );
-    const named = desired.state === 'present' ? desired.name : undefined;
-    return [[group.group, [named, ...counting.map(([member]) => member).sort()]] as const];
-  });
-  return Object.fromEntries(groups);
-}
 
 describe('expectedUsers', () => {
   const employee = (

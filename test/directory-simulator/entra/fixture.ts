@@ -8,7 +8,6 @@ export { NOW_MS } from '../simulated.ts';
 const DAY_MS = 86_400_000;
 export const TENANT = '22222222-bbbb-4000-8000-000000000002';
 export const SECRET = 'simulated-client-secret';
-const SCOPE = 'https://graph.microsoft.com/.default';
 
 /** A directory with one user, group and member of each kind. */
 const WORLD: WorldInput = {
@@ -67,22 +66,17 @@ const WORLD: WorldInput = {
 export function startEntra({ world = WORLD, ...options }: Options = {}) {
   const simulated = startSimulated(entra(), { world, ...options }, '127.0.0.1');
   const { clock, send, control } = simulated;
-  /** Sends a form to the token endpoint. `changed` overrides fields of a valid request with the client secret. */
-  const signIn = (changed: Record<string, string | undefined> = {}, tenant = TENANT) => {
-    const usual = {
-      grant_type: 'client_credentials',
-      client_id: CLIENT_ID,
-      scope: SCOPE,
-      client_secret: SECRET,
-    };
-    const fields = Object.entries({ ...usual, ...changed }).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, value] as [string, string]],
-    );
-    return send(`POST /${tenant}/oauth2/v2.0/token`, {
-      body: new URLSearchParams(fields).toString(),
+  /** Sends a request with the client secret to the token endpoint. */
+  const signIn = () =>
+    send(`POST /${TENANT}/oauth2/v2.0/token`, {
+      body: new URLSearchParams({
+        grant_type: 'client_credentials',
+        client_id: CLIENT_ID,
+        scope: 'https://graph.microsoft.com/.default',
+        client_secret: SECRET,
+      }).toString(),
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     });
-  };
   /** Advances the clock by one second, makes the changes, and advances the clock by another second. */
   const change = async (...changes: unknown[]) => {
     clock.ms += 1_000;

@@ -4,15 +4,6 @@ import { parseWorld } from '../../../local/platform/state/world.ts';
 import { startLocalStack } from '../../support/local-stack.ts';
 import { CREDENTIALS } from './queue.ts';
 
-export interface PlatformRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly status: number;
-  readonly seq: number;
-  /** Whether the simulator closed the connection before or after the request took effect. */
-  readonly dropped?: string;
-}
-
 /** Starts a local stack with access to its schedules, its dead-letter queues and the platform's records. */
 export async function startTestStack(options: { world: unknown; coalesceSeconds: number }) {
   const { coalesceSeconds } = options;
@@ -26,7 +17,7 @@ export async function startTestStack(options: { world: unknown; coalesceSeconds:
       logs
         .flatMap((text) => text.split('\n'))
         .filter((line) => line.includes(`"message":"${message}"`))
-        .map((line): { time: string } & Record<string, unknown> => JSON.parse(line)),
+        .map((line): Record<string, unknown> => JSON.parse(line)),
     /** Runs a function as a schedule does. */
     async invoke(name: string, event: object): Promise<void> {
       const lambda = new LambdaClient({ ...CREDENTIALS, endpoint: stack.address.lambda });
@@ -54,12 +45,6 @@ export async function startTestStack(options: { world: unknown; coalesceSeconds:
       type Group = { id: string; spokeId: string | null; name: string; users: string[] };
       const { companies } = (await control('state')) as { companies: { groups: Group[] }[] };
       return companies[0]?.groups ?? [];
-    },
-    async requests(since = 0) {
-      return (await control(`requests?since=${since}&bodies=1`)) as {
-        requests: (PlatformRequest & { body?: unknown })[];
-        next: number;
-      };
     },
   };
 }
