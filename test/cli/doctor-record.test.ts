@@ -100,13 +100,17 @@ const VENDORS = {
 
 it.each(Object.entries(VENDORS))(
   'doctor --record writes what the platform and the directory %s answered, without any value of an answer',
-  async (_, open) => {
+  async (vendor, open) => {
     const { run, hop, world } = await open();
     await world.publish(group('g-secret', 'Layoffs 2027'));
     await applyGroup(world.refOf('g-secret'), world.ports);
     const file = join(temporaryFolder(), 'record.json');
     answers.length = 0;
-    const { stderr } = await run('doctor', '--record', file);
+    const { stderr, stdout } = await run('doctor', '--record', file);
+    const page = readFileSync(`docs/read-${vendor}.md`, 'utf8');
+    const expected = page.match(/^ok .* directory [^:]*: works/gm) ?? [];
+    expect(expected).toHaveLength(6);
+    for (const line of expected) expect(stdout).toContain(line);
     const text = readFileSync(file, 'utf8');
     const { hops } = JSON.parse(text);
     expect(stderr).toContain(`${answers.length} answers recorded in ${file}`);
