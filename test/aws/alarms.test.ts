@@ -47,27 +47,12 @@ interface Says {
 
 it.each([
   ['the topic has a confirmed subscriber', {}, [true, true], /1 confirmed, 0 to be/],
-  [
-    'no subscription is confirmed',
-    { subscriptions: ['PendingConfirmation'] },
-    [true, false],
-    /link in the mail/,
-  ],
+  ['no subscriber confirmed', { subscriptions: ['PendingConfirmation'] }, [true, false], /link in the mail/],
   ['the topic has no subscription', { subscriptions: [] }, [true, false], /alarmEmail/],
-  [
-    'the topic policy rejects the publication',
-    { history: [FAILED] },
-    [false, true],
-    /not authorized.*policies/,
-  ],
+  ['the topic policy refuses publication', { history: [FAILED] }, [false, true], /not authorized.*policies/],
   ['the alarm history is empty', { history: [] }, [false], /no alarm action/],
   ['setting the alarm state is denied', { refused: 'SetAlarmState' }, [false], /AccessDenied/],
-  [
-    'listing the subscriptions is denied',
-    { refused: 'ListSubscriptionsByTopic' },
-    [true, false],
-    /AccessDenied/,
-  ],
+  ['listing subscriptions is denied', { refused: 'ListSubscriptionsByTopic' }, [true, false], /AccessDenied/],
 ] as const)(
   'checkAlarms sets an alarm to ALARM, checks its delivery and resets it: %s',
   async (_, says: Says, outcome, words) => {

@@ -30,15 +30,12 @@ describe('SCIM server of a deployment', () => {
   it.each([
     ['aws', 'eu-west-1', 'https://a1b2.execute-api.eu-west-1.amazonaws.com/scim/v2'],
     ['aws-cn', 'cn-north-1', 'https://a1b2.execute-api.cn-north-1.amazonaws.com.cn/scim/v2'],
-  ])(
-    'the SCIM URL is read from the policy of the function (partition %s)',
-    async (partition, region, url) => {
-      lambda.on(GetFunctionConfigurationCommand, { FunctionName: 'acme-scim' }).resolves({ State: 'Active' });
-      const arn = `arn:${partition}:execute-api:${region}:111122223333:a1b2/*/*/scim/v2/{proxy+}`;
-      lambda.on(GetPolicyCommand, { FunctionName: 'acme-scim' }).resolves({ Policy: policyFor(arn) });
-      expect(await serverOf().scim()).toEqual({ state: 'Active', url });
-    },
-  );
+  ])('the SCIM URL comes from the policy of the function (partition %s)', async (partition, region, url) => {
+    lambda.on(GetFunctionConfigurationCommand, { FunctionName: 'acme-scim' }).resolves({ State: 'Active' });
+    const arn = `arn:${partition}:execute-api:${region}:111122223333:a1b2/*/*/scim/v2/{proxy+}`;
+    lambda.on(GetPolicyCommand, { FunctionName: 'acme-scim' }).resolves({ Policy: policyFor(arn) });
+    expect(await serverOf().scim()).toEqual({ state: 'Active', url });
+  });
 
   it('the URL of the SCIM server is unknown if the policy of the function cannot be read or names no API', async () => {
     lambda.on(GetFunctionConfigurationCommand).resolves({ State: 'Active' });

@@ -38,10 +38,7 @@ describe('connect --directory', () => {
   });
 
   it.each([
-    [
-      'the service account lacks a scope',
-      { scopes: ['https://www.googleapis.com/auth/admin.directory.group.readonly'] },
-    ],
+    ['a scope is missing', { scopes: ['https://www.googleapis.com/auth/admin.directory.group.readonly'] }],
     ['the service account has no scope', { scopes: [] }],
   ])('connect --directory stores nothing if %s', async (_, delegation) => {
     const { connect, stored, setting, google } = await worldOf();

@@ -125,10 +125,7 @@ describe('connect and the write scopes', () => {
   });
 
   it.each<[string, Partial<ReturnType<typeof applicantOf>>]>([
-    [
-      'a read of this group is refused too',
-      { refusesWrite: async () => true, hidesGroups: async () => true },
-    ],
+    ['a read of the group is refused too', { refusesWrite: async () => true, hidesGroups: async () => true }],
     ['a read of this group fails', { refusesWrite: async () => true, hidesGroups: failing }],
     ['the platform fails', { refusesWrite: failing }],
   ])('connect accepts a credential without a known write scope if %s', async (_, change) => {

@@ -410,22 +410,19 @@ describe('documents of --json', () => {
     expect(restated.json).toEqual({ restated: 'default', groups: 0 });
   });
 
-  it.each(['approve', 'reject'] as const)(
-    'holds %s prints a document that matches its schema',
-    async (word) => {
-      const { document, publish, apply } = await worldOf();
-      await publish(removed('g', 'ann', 'bob', 'cid', 'dee', 'eve'));
-      await apply('g');
-      const { json: shown } = await document('holds show', ['holds', 'show', 'Group G']);
-      expect(shown).toMatchObject({ group: 'g', removes: 5, name: 'Group g' });
-      expect(shown.members[0]).toMatchObject({
-        ...{ user: 'u-ann', member: 'm-ann', email: 'ann@acme.test' },
-        ...{ because: 'the directory took them out of the group', event: { source: 'test' } },
-      });
-      const { json } = await document(`holds ${word}`, ['holds', word, 'g', '--reason', 'because']);
-      expect(json).toMatchObject({ group: 'g', outcome: 'decided' });
-    },
-  );
+  it.each(['approve', 'reject'] as const)('holds %s prints a document of its schema', async (word) => {
+    const { document, publish, apply } = await worldOf();
+    await publish(removed('g', 'ann', 'bob', 'cid', 'dee', 'eve'));
+    await apply('g');
+    const { json: shown } = await document('holds show', ['holds', 'show', 'Group G']);
+    expect(shown).toMatchObject({ group: 'g', removes: 5, name: 'Group g' });
+    expect(shown.members[0]).toMatchObject({
+      ...{ user: 'u-ann', member: 'm-ann', email: 'ann@acme.test' },
+      ...{ because: 'the directory took them out of the group', event: { source: 'test' } },
+    });
+    const { json } = await document(`holds ${word}`, ['holds', word, 'g', '--reason', 'because']);
+    expect(json).toMatchObject({ group: 'g', outcome: 'decided' });
+  });
 
   it('dlq edit and dlq discard print documents that match their schemas', async () => {
     const editor = temporaryFile(

@@ -45,16 +45,8 @@ describe('import of files of known exporters', () => {
       PLAIN,
     ],
     ['Entra ID, with a line of its version', `version:v1.0\n${HEADER}\nc1,Csv One,m1,eva@acme.test`, PLAIN],
-    [
-      'a spreadsheet, with empty rows at the end',
-      `${HEADER},\nc1,Csv One,m1,eva@acme.test,\n,,,,\n   \n`,
-      PLAIN,
-    ],
-    [
-      'Excel as Unicode text',
-      utf16(`${HEADER}\r\nc1,Csv One,m1,eva@acme.test\r\n`.replaceAll(',', '\t')),
-      PLAIN,
-    ],
+    ['a spreadsheet with empty last rows', `${HEADER},\nc1,Csv One,m1,eva@acme.test,\n,,,,\n   \n`, PLAIN],
+    ['Excel as Unicode', utf16(`${HEADER}\r\nc1,Csv One,m1,eva@acme.test\r\n`.replaceAll(',', '\t')), PLAIN],
     ['UTF-16 of the other byte order', utf16be(`${HEADER}\nc1,Csv One,m1,eva@acme.test`), PLAIN],
     [
       'Excel as CSV of Western Europe',
@@ -87,14 +79,11 @@ describe('import of files of known exporters', () => {
       [['8d1f-1']],
     ],
     ['a list of addresses', 'E-mail\neva@acme.test\n', [['eva@acme.test', 'eva@acme.test']]],
-  ] as const)(
-    'import reads the file of %s into the group that --group names',
-    async (_, content, members) => {
-      const { snapshots } = await importing();
-      const expected = [snapshot('00g1', 'Sales', ...(members as unknown as [string, string?][]))];
-      expect(await snapshots(content, '--group', 'sales')).toEqual(expected);
-    },
-  );
+  ] as const)('import reads the file of %s into the group of --group', async (_, content, members) => {
+    const { snapshots } = await importing();
+    const expected = [snapshot('00g1', 'Sales', ...(members as unknown as [string, string?][]))];
+    expect(await snapshots(content, '--group', 'sales')).toEqual(expected);
+  });
 
   it('import finds a group member by the address in the directory or the address of the employee', async () => {
     const { snapshots, apply, publish } = await importing();
@@ -134,12 +123,7 @@ describe('import of files of known exporters', () => {
       [],
       /column "id" may be of the group or of the member/,
     ],
-    [
-      'damaged UTF-8',
-      Buffer.concat([Buffer.from(`${HEADER}\nc1,Bücher,m`), Buffer.from([0xfc])]),
-      [],
-      /damaged/,
-    ],
+    ['bad UTF-8', Buffer.concat([Buffer.from(`${HEADER}\nc1,Bücher,m`), Buffer.from([0xfc])]), [], /damaged/],
   ] as const)('import refuses %s, and suggests no command', async (_, content, flags, expected) => {
     const { cli } = await importing();
     const { code, stdout, stderr } = await cli(content, ...flags, '--dry-run');
@@ -174,7 +158,7 @@ describe("import of a file that is older than the directory's state", () => {
     ['2026-11-01T00:00:00Z', 3, { changedSince: ['00g1'], superseded: 1, removed: 0 }],
     ['now', 0, { changedSince: [], superseded: 0, removed: 1 }],
   ] as const)(
-    'import --as-of %s reports the groups with a later state, and exits with %i',
+    'import --as-of %s reports groups with a later state and exits with %i',
     async (asOf, code, found) => {
       const { cli } = await importing();
       const { json, ...ran } = await cli(csv, '--as-of', asOf, '--dry-run', '--json');

@@ -17,28 +17,16 @@ describe('import of files of other exporters', () => {
       'group_name,group_id,username,email\nSales,5f1b,eek,eva@acme.test\n',
       [snapshot('5f1b', 'Sales', ['eva@acme.test', 'eva@acme.test'])],
     ],
-    [
-      'OneLogin, where the column of users holds their names',
-      'Group,User,Email\nSales,Eva Ek,eva@acme.test\n',
-      EVA,
-    ],
+    ['OneLogin, whose column of users has names', 'Group,User,Email\nSales,Eva Ek,eva@acme.test\n', EVA],
     [
       'PingOne',
       'user.id,user.username,user.email,group.id,group.name\nu-1,eek,eva@acme.test,g-1,Ops\n',
       [snapshot('g-1', 'Ops', ['u-1', 'eva@acme.test'])],
     ],
-    [
-      'Google, with the address of an account',
-      'Group Name,Primary Email Address\nSales,eva@acme.test\n',
-      EVA,
-    ],
+    ['Google with the address of an account', 'Group Name,Primary Email Address\nSales,eva@acme.test\n', EVA],
     ['Workday, with the address for work', 'Group Name,Email - Primary Work\nSales,eva@acme.test\n', EVA],
     ['Outlook, with names before addresses', 'Group,Email\nSales,Eva Ek <eva@acme.test>\n', EVA],
-    [
-      'a page with invisible characters around addresses',
-      'Group,Email\nSales,\u200beva@acme.test\u200f\n',
-      EVA,
-    ],
+    ['a page with invisible signs around addresses', 'Group,Email\nSales,\u200beva@acme.test\u200f\n', EVA],
     ['a page with links for addresses', 'Group,Email\nSales,mailto:eva@acme.test\n', EVA],
     [
       'a program that puts spaces before quotes',
@@ -74,22 +62,10 @@ describe('import of files of other exporters', () => {
     ['a compressed file', Buffer.from('1f8b0800', 'hex'), /expected CSV, got a compressed file/],
     ['JSON', '[{"group":"Sales","member":"eva"}]\n', /expected CSV, got JSON/],
     ['a web page', '<!DOCTYPE html>\n<html></html>\n', /expected CSV, got a web page/],
-    [
-      'several addresses in one field',
-      'Group,Member\nSales,"eva@acme.test;ann@acme.test"\n',
-      /line 2: expected/,
-    ],
+    ['addresses in one field', 'Group,Member\nSales,"eva@acme.test;ann@acme.test"\n', /line 2: expected/],
     ['names of people where ids or addresses should be', 'Group,Member\nSales,Eva Ek\n', /line 2: .*a name/],
-    [
-      'a file that lists no person',
-      'Group,Type,Email\nSales,Group,eva@acme.test\n',
-      /expected rows of people, got 1 row/,
-    ],
-    [
-      'a total below the rows',
-      'Group,Email\nSales,eva@acme.test\nTotal: 1,\n',
-      /line 3: .*member, got nothing/,
-    ],
+    ['no person', 'Group,Type,Email\nSales,Group,eva@acme.test\n', /expected rows of people, got 1 row/],
+    ['a total at the end', 'Group,Email\nSales,eva@acme.test\nTotal: 1,\n', /line 3: .*member, got nothing/],
     ['columns below a title, where more are needed', 'Report\n\nTeam,Person\na,b\n', /--skip-lines/],
   ])('import refuses %s, and names the expected content', async (_, content, expected) => {
     const { cli } = await importing();

@@ -47,7 +47,7 @@ describe('search for a group or member', () => {
     ['en', /"en" matches 2 items; give the id: .*Engineering \(g\)/],
     ['Enginering', /no group of .*; is it Engineering \(g\)/],
   ])(
-    'the ambiguous or misspelt name %s finds no group, and the error lists candidates',
+    'the ambiguous or misspelt name %s finds no group, and the error has candidates',
     async (asked, says) => {
       const { cli } = await worldOf();
       expect(await cli('status', asked)).toMatchObject({ code: 1, stderr: expect.stringMatching(says) });
@@ -197,20 +197,15 @@ describe('hints', () => {
       'the group "groupsync dlq", groupsync probe 92e017, queue groupsync-dlq',
       'the group "groupsync dlq", groupsync probe 92e017, queue groupsync-dlq',
     ],
-  ] as const)(
-    'with environment %j and options %j, a hint for %s is printed as %s',
-    (env, options, text, expected) => {
-      const formatCommands = createCommandFormatter(
-        ['dlq', 'probe', 'resume', 'connect', 'plan'],
-        env,
-        options,
-      );
-      expect(formatCommands(text)).toBe(expected);
-      expect(formatCommands('groupsync resume', 'b')).toMatch(
-        /^(npx )?groupsync (.* )?--connection b resume$/,
-      );
-    },
-  );
+  ] as const)('with environment %j and options %j, the hint %s is %s', (env, options, text, expected) => {
+    const formatCommands = createCommandFormatter(
+      ['dlq', 'probe', 'resume', 'connect', 'plan'],
+      env,
+      options,
+    );
+    expect(formatCommands(text)).toBe(expected);
+    expect(formatCommands('groupsync resume', 'b')).toMatch(/^(npx )?groupsync (.* )?--connection b resume$/);
+  });
 });
 
 it('import uses the time of the file, so it does not add a member that the directory removed later', async () => {

@@ -46,20 +46,15 @@ it.each([
   ['people refresh', 'unauthorized', 'connect default'],
   ['people refresh --quiet', 'backoff', 'doctor --faults'],
   ['reconcile --sweep', 'open', 'doctor --faults'],
-] as const)(
-  '%s fails if the gate is %s, and names the reason and the next command',
-  async (line, state, next) => {
-    const { ports, connection } = await refusedWorld();
-    const seen = await ports.gates.read(connection.name);
-    await ports.gates.write(connection.name, seen, { state, reason: REASON, closings: 1 });
-    const run = () => Promise.reject(new FunctionFailed('the function failed: the gate is closed'));
-    const ran = await runCli(line.split(' '), { ports: { ...ports, functions: { run } } });
-    expect(ran).toMatchObject({ code: 1, stdout: '' });
-    expect(ran.stderr).toMatch(
-      `groupsync: the function failed: the gate is closed\nnext: groupsync ${next}\n`,
-    );
-  },
-);
+] as const)('%s fails if the gate is %s, and names reason and next command', async (line, state, next) => {
+  const { ports, connection } = await refusedWorld();
+  const seen = await ports.gates.read(connection.name);
+  await ports.gates.write(connection.name, seen, { state, reason: REASON, closings: 1 });
+  const run = () => Promise.reject(new FunctionFailed('the function failed: the gate is closed'));
+  const ran = await runCli(line.split(' '), { ports: { ...ports, functions: { run } } });
+  expect(ran).toMatchObject({ code: 1, stdout: '' });
+  expect(ran.stderr).toMatch(`groupsync: the function failed: the gate is closed\nnext: groupsync ${next}\n`);
+});
 
 it('plan and sync report a platform failure without the body of the answer', async () => {
   const { ports, publish } = await refusedWorld();

@@ -152,17 +152,14 @@ describe('command line', () => {
     ['CSV of a check', ['audit', 'g', '--verify', '-o', 'csv'], /--verify and --output csv/],
     ['CSV of a command without a table', ['explain', 'g', 'm-ann', '-o', 'csv'], /explain has no CSV/],
     ['CSV of an action', ['pause', 'g', '--yes', '-o', 'csv'], /pause has no CSV output; use --json/],
-  ])(
-    'the command line refuses %s with exit code 2 and an error of at most two lines',
-    async (_, args, says) => {
-      const world = await sixInSync();
-      const { code, stdout, stderr } = await world.cli(...args);
-      expect(code).toBe(2);
-      expect(stdout).toBe('');
-      expect(stderr).toMatch(says);
-      expect(stderr.trim().split('\n').length).toBeLessThanOrEqual(2);
-    },
-  );
+  ])('the command line refuses %s with exit code 2 and at most two lines', async (_, args, says) => {
+    const world = await sixInSync();
+    const { code, stdout, stderr } = await world.cli(...args);
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(says);
+    expect(stderr.trim().split('\n').length).toBeLessThanOrEqual(2);
+  });
 
   it.each<readonly [string, readonly string[], RegExp]>([
     ['an unknown group', ['status', 'nope'], /no group of connection default/],
@@ -185,11 +182,7 @@ describe('command line', () => {
     ['no credentials', Object.assign(new Error('x'), { name: 'CredentialsProviderError' }), /--profile/],
     ['no answer', Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), /npm start/],
     ['no permission', Object.assign(new Error('x'), { name: 'AccessDeniedException' }), /permissions/],
-    [
-      'a refusing platform',
-      new PlatformFailure('unauthorized', 'the credential was not accepted', {}),
-      /not accepted/,
-    ],
+    ['a refusal', new PlatformFailure('unauthorized', 'the credential was not accepted', {}), /not accepted/],
   ])('the command line reports %s as a message and not as a stack trace', async (_, error, says) => {
     const world = await sixInSync();
     const ports = {
@@ -226,7 +219,7 @@ describe('command line', () => {
     ['standard error', 'stderr', ['status', '--local-file', '/nowhere/local.json'], 2],
     ['standard error, and still prints its result', 'stderr', ['events', 'validate', '-'], 1],
   ] as const)(
-    'a command ends with the exit code of its work if the reader closes %s',
+    'a command ends with the code of its work if the reader closes %s',
     async (_, closed, args, code) => {
       const child = spawn(process.execPath, [BIN, ...args]);
       child[closed].destroy();

@@ -26,12 +26,7 @@ describe('roles from claims', () => {
     ['no group', [], undefined, undefined],
     ['a group for all connections', ['all'], 'viewer', 'viewer'],
     ['a group for one connection', ['acme-approvers'], 'approver', undefined],
-    [
-      'two groups: the higher role counts',
-      ['acme-admins', 'acme-approvers', 'all'],
-      'administrator',
-      'viewer',
-    ],
+    ['two groups: the higher role wins', ['acme-admins', 'acme-approvers', 'all'], 'administrator', 'viewer'],
     [
       'a role for one connection, and a higher role for all connections',
       ['acme-approvers', 'operators'],

@@ -181,10 +181,7 @@ describe('sign-in to the console', () => {
 describe('answers of the provider', () => {
   const faults: [string, Fault, object?][] = [
     ['a token for another client', { claims: { aud: 'another' } }],
-    [
-      'a token for several clients, issued to another',
-      { claims: { aud: [CLIENT, 'another'], azp: 'another' } },
-    ],
+    ['a token for two clients, issued to another', { claims: { aud: [CLIENT, 'another'], azp: 'another' } }],
     ['a token of another provider', { claims: { iss: 'https://evil.test' } }],
     ['a token with the nonce of another attempt', { claims: { nonce: 'other' } }],
     ['a token without a nonce', { claims: { nonce: undefined } }],

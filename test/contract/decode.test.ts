@@ -144,14 +144,11 @@ describe('connection of an event', () => {
     expect(connectionOf(deleted('g1'))).toBe('default');
   });
 
-  it.each(['', 'Acme', 'a b', 'x'.repeat(33), 'ü', 'a\n'])(
-    '%j is refused as a connection name',
-    (connection) => {
-      expect(problemsOf(deleted('g1'), { connection })).toEqual([
-        'invalid_event: connection: expected a name [a-z0-9-]{1,32}',
-      ]);
-    },
-  );
+  it.each(['', 'Acme', 'a b', 'x'.repeat(33), 'ü', 'a\n'])('%j is no connection name', (connection) => {
+    expect(problemsOf(deleted('g1'), { connection })).toEqual([
+      'invalid_event: connection: expected a name [a-z0-9-]{1,32}',
+    ]);
+  });
 
   it('an unknown connection rejects only the events that name it', () => {
     const list = [deleted('g1', { connection: 'gone' }), deleted('g2')];

@@ -158,10 +158,7 @@ describe('events that are not requests of the HTTP API', () => {
     ['an empty object', () => ({})],
     ['an event of a schedule', () => ({ task: 'decide', connection: 'default', person: 'ann@acme.test' })],
     ['an event of a queue', () => ({ Records: [{ body: decision() }] })],
-    [
-      'an event of payload format 1.0',
-      () => ({ version: '1.0', httpMethod: 'GET', path: HOME, headers: OF_PAGE }),
-    ],
+    ['payload format 1.0', () => ({ version: '1.0', httpMethod: 'GET', path: HOME, headers: OF_PAGE })],
     ['an event without headers', () => without(base(), 'headers'), 403],
     ['headers that are null', () => ({ ...base(), headers: null })],
     ['headers with a list', () => ({ ...base(), headers: { origin: [ORIGIN] } })],
@@ -188,10 +185,7 @@ describe('a caller without a session who invokes the console directly', () => {
   const claims = { email: 'ann@acme.test', sub: 's-1', groups: 'administrator' };
   it.each<[string, object]>([
     ['claims of an authorizer', { authorizer: { jwt: { claims, scopes: ['openid'] } } }],
-    [
-      'the context of a Lambda authorizer',
-      { authorizer: { lambda: { person: 'ann@acme.test', roles: ['*'] } } },
-    ],
+    ['claims of a Lambda authorizer', { authorizer: { lambda: { person: 'ann@acme.test', roles: ['*'] } } }],
     ['an IAM identity', { authorizer: { iam: { userArn: 'arn:aws:iam::1:role/groupsync-console' } } }],
     ['a person', { person: { id: 'ann@acme.test', roles: { '*': 'administrator' } } }],
     ['a client certificate', { authentication: { clientCert: { subjectDN: 'CN=ann@acme.test' } } }],

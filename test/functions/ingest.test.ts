@@ -280,18 +280,15 @@ describe('ingest function', () => {
     ['groupsync-events', 'refuses', ['invalid_event']],
     ['groupsync-events-okta', 'refuses', ['invalid_event']],
     ['groupsync-events-directory', 'stores', []],
-  ])(
-    'from the queue %s, ingest %s an event with the source of the directory reader',
-    async (queue, _, codes) => {
-      const messageAttributes = { connection: { stringValue: 'acme', dataType: 'String' } };
-      const eventSourceARN = `arn:aws:sqs:eu-west-1:111122223333:${queue}`;
-      const body = eventOf('g1', { source: 'groupsync/directory' });
-      const record = recordOf(body, { eventSourceARN, messageAttributes } as object);
-      await handler({ Records: [record] }, CONTEXT);
-      expect(deadLettered.map(({ code }) => code)).toEqual(codes);
-      expect(woken).toHaveLength(1 - codes.length);
-    },
-  );
+  ])('from the queue %s, ingest %s an event with the reader as its source', async (queue, _, codes) => {
+    const messageAttributes = { connection: { stringValue: 'acme', dataType: 'String' } };
+    const eventSourceARN = `arn:aws:sqs:eu-west-1:111122223333:${queue}`;
+    const body = eventOf('g1', { source: 'groupsync/directory' });
+    const record = recordOf(body, { eventSourceARN, messageAttributes } as object);
+    await handler({ Records: [record] }, CONTEXT);
+    expect(deadLettered.map(({ code }) => code)).toEqual(codes);
+    expect(woken).toHaveLength(1 - codes.length);
+  });
 
   it('an event in the common queue is not an event of the directory reader, even if its attributes claim it', async () => {
     const claims = {

@@ -12,16 +12,13 @@ const source = (name: (typeof DEPLOYABLE_KEYS)[number]) =>
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('function bundles', () => {
-  it.each(DEPLOYABLE_KEYS)(
-    'the bundle of %s is one file under its limit that exports its handler',
-    (name) => {
-      expect(readdirSync(code[name])).toEqual(['index.mjs']);
-      expect(statSync(join(code[name], 'index.mjs')).size).toBeLessThan(
-        name === 'console' ? 1_800_000 : 975_000,
-      );
-      expect(source(name)).toMatch(/export\{[\w$]+ as handler\}/);
-    },
-  );
+  it.each(DEPLOYABLE_KEYS)('the bundle of %s is one file under its limit that exports a handler', (name) => {
+    expect(readdirSync(code[name])).toEqual(['index.mjs']);
+    expect(statSync(join(code[name], 'index.mjs')).size).toBeLessThan(
+      name === 'console' ? 1_800_000 : 975_000,
+    );
+    expect(source(name)).toMatch(/export\{[\w$]+ as handler\}/);
+  });
 
   it('equal sources give equal bundles, so that unchanged functions are not deployed again', () => {
     const again = bundleHandlers(join(folder, 'second'));

@@ -90,12 +90,9 @@ describe('policy for operators of one connection', () => {
     ['sqs:SendMessage', 'groupsync-apply', undefined, true],
     ['sqs:SendMessage', 'groupsync-events', undefined, false],
     ['sqs:ReceiveMessage', 'groupsync-events-dlq', undefined, false],
-  ])(
-    'an operator of the connection acme may call %s on %s with key %s: %s',
-    (call, resource, key, expected) => {
-      expect(mayCall(call, resource, key)).toBe(expected);
-    },
-  );
+  ])('an operator of acme may call %s on %s with key %s: %s', (call, resource, key, expected) => {
+    expect(mayCall(call, resource, key)).toBe(expected);
+  });
 
   it('each function that operators call has an alias for the connection, which runs the latest code', () => {
     const aliases = Object.values(resourcesOf(template, 'AWS::Lambda::Alias'));

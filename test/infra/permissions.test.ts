@@ -24,22 +24,19 @@ const { template: silent } = synthesise({ scim: true, directory: true, console: 
  * Compares the list of permissions with the template. `permissions.integration.test.ts` compares the same list with the
  * calls.
  */
-it.each(DEPLOYABLE_KEYS)(
-  'the role of %s grants exactly the listed permissions, only on resources of the stack',
-  (name) => {
-    const grants = grantsOf(`${name.charAt(0).toUpperCase()}${name.slice(1)}WorkerRole`, silent);
-    const { table, index, queues, secrets } = PERMISSIONS[name];
-    const listed = [
-      ...table.map((action) => `dynamodb:${action} on StateTable`),
-      ...index.map((action) => `dynamodb:${action} on index`),
-      ...secrets.map((action) => `secretsmanager:${action} on secrets`),
-      ...Object.entries(queues).flatMap(([queue, actions]) =>
-        actions.map((action) => `sqs:${action} on ${QUEUES[queue]}`),
-      ),
-    ];
-    expect(grants.filter((grant) => !OF_CONSOLE.includes(grant))).toEqual(listed.sort());
-  },
-);
+it.each(DEPLOYABLE_KEYS)('the role of %s grants exactly these permissions on the stack', (name) => {
+  const grants = grantsOf(`${name.charAt(0).toUpperCase()}${name.slice(1)}WorkerRole`, silent);
+  const { table, index, queues, secrets } = PERMISSIONS[name];
+  const listed = [
+    ...table.map((action) => `dynamodb:${action} on StateTable`),
+    ...index.map((action) => `dynamodb:${action} on index`),
+    ...secrets.map((action) => `secretsmanager:${action} on secrets`),
+    ...Object.entries(queues).flatMap(([queue, actions]) =>
+      actions.map((action) => `sqs:${action} on ${QUEUES[queue]}`),
+    ),
+  ];
+  expect(grants.filter((grant) => !OF_CONSOLE.includes(grant))).toEqual(listed.sort());
+});
 
 /** The permissions that `grantConsole` adds for the console. */
 const OF_CONSOLE = [

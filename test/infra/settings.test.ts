@@ -62,22 +62,14 @@ describe('readSettings', () => {
   });
 
   it.each([
-    [
-      'a stage that is not in cdk.json',
-      { stages: { a: {} }, stage: 'b' },
-      'stage "b": not in cdk.json, which has a',
-    ],
+    ['an unknown stage', { stages: { a: {} }, stage: 'b' }, 'stage "b": not in cdk.json, which has a'],
     [
       'a stage with the name of a property of every object',
       { stages: { a: {} }, stage: 'constructor' },
       'stage "constructor": not in cdk.json',
     ],
     ['an unknown setting', { stages: { production: { prefx: 'a' } } }, 'prefx'],
-    [
-      'a wrong name of a source',
-      { sources: { Okta: { connection: 'a' } } },
-      'sources.Okta: expected 1 to 20 of',
-    ],
+    ['a wrong source name', { sources: { Okta: { connection: 'a' } } }, 'sources.Okta: expected 1 to 20 of'],
     ['a source of hyphens only', { sources: { '-': { connection: 'a' } } }, 'sources.-: expected 1 to 20 of'],
     [
       'two sources with the same output',
@@ -91,16 +83,8 @@ describe('readSettings', () => {
       { producers: Array.from({ length: 46 }, (_, n) => `${USER}${n}`) },
       'producers: ',
     ],
-    [
-      'a private address of the provider',
-      { console: { ...SIGN_IN, issuer: 'https://10.0.0.1' } },
-      'console.issuer: ',
-    ],
-    [
-      'a sign-in without openid',
-      { console: { ...SIGN_IN, scopes: ['email'] } },
-      'console.scopes: expected openid',
-    ],
+    ['a private provider', { console: { ...SIGN_IN, issuer: 'https://10.0.0.1' } }, 'console.issuer: '],
+    ['no scope openid', { console: { ...SIGN_IN, scopes: ['email'] } }, 'console.scopes: expected openid'],
     ['a prefix with capitals', { prefix: 'GroupSync' }, 'prefix: expected 1 to 32 of a-z, 0-9 and -'],
     ['a prefix too long', { prefix: 'a'.repeat(33) }, 'prefix: expected 1 to 32'],
     ['a window that is not a number', { coalesceSeconds: '5s' }, 'coalesceSeconds: expected a whole number'],
@@ -115,16 +99,8 @@ describe('readSettings', () => {
     ],
     ['an account as a producer', { producers: 'arn:aws:iam::111122223333:root' }, 'expected the ARN of one'],
     ['a wildcard as a producer', { producers: '*' }, 'producers.0: expected the ARN of one'],
-    [
-      'a source with the name of the dead-letter queue',
-      { sources: { dlq: { connection: 'acme' } } },
-      'sources.dlq: ',
-    ],
-    [
-      'a source with the name of the reader queue',
-      { sources: { directory: { connection: 'acme' } } },
-      'sources.directory: ',
-    ],
+    ['a source named dlq', { sources: { dlq: { connection: 'acme' } } }, 'sources.dlq: '],
+    ['a source named directory', { sources: { directory: { connection: 'acme' } } }, 'sources.directory: '],
     ['an audience with a wildcard', { directoryAudiences: 'https://*' }, 'directoryAudiences.0: '],
     ['a key by its alias', { directoryKeys: 'alias/okta' }, 'directoryKeys.0: '],
     ['a source without a connection', { sources: { okta: {} } }, 'sources.okta.connection'],
@@ -135,34 +111,14 @@ describe('readSettings', () => {
     ],
     ['more than nine sources', { sources: TEN }, 'sources: expected at most 9'],
     ['an invalid e-mail address', { alarmEmail: 'ops' }, 'alarmEmail'],
-    [
-      'a log retention that CloudWatch does not offer',
-      { logRetentionDays: 31 },
-      'logRetentionDays: expected one of 1, 3',
-    ],
+    ['a log retention of 31 days', { logRetentionDays: 31 }, 'logRetentionDays: expected one of 1, 3'],
     ['an event source of another partner', { oktaEventSource: 'acme' }, 'expected aws.partner/okta'],
     ['a SCIM switch that is neither true nor false', { scim: 'yes' }, 'scim'],
-    [
-      'a throttle below the requests of one identity provider',
-      { scimRequestsPerSecond: 24 },
-      'scimRequestsPerSecond',
-    ],
-    [
-      'a range of addresses without a length',
-      { scimAllowedIps: '203.0.113' },
-      'scimAllowedIps.0: expected an IP',
-    ],
+    ['a throttle below the needs of one provider', { scimRequestsPerSecond: 24 }, 'scimRequestsPerSecond'],
+    ['an address range without length', { scimAllowedIps: '203.0.113' }, 'scimAllowedIps.0: expected an IP'],
     ['a burst beyond the quota of an account', { scimBurst: '5001' }, 'scimBurst'],
-    [
-      'a key with an incomplete id',
-      { keyArn: 'arn:aws:kms:eu-west-1:111122223333:key/1111-22' },
-      'keyArn: expected',
-    ],
-    [
-      'an alias of a key',
-      { keyArn: 'arn:aws:kms:eu-west-1:111122223333:alias/a' },
-      'an alias is not accepted',
-    ],
+    ['an incomplete key', { keyArn: 'arn:aws:kms:eu-west-1:111122223333:key/1111-22' }, 'keyArn: expected'],
+    ['a key alias', { keyArn: 'arn:aws:kms:eu-west-1:111122223333:alias/a' }, 'an alias is not accepted'],
     ['an object lock of a hundred years', { auditExportDays: '36500' }, 'auditExportDays'],
     ['an invalid region', { region: 'Frankfurt' }, 'region: expected a region such as'],
   ])('the settings refuse %s, and the error names the expected value', (_title, context, message) => {

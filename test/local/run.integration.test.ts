@@ -199,17 +199,9 @@ describe('npm start --data', () => {
 
 describe('invalid options and files', () => {
   it.each<[title: string, args: (at: ReturnType<typeof folder>) => string[], says: RegExp]>([
-    [
-      'an events file that is missing',
-      () => ['--events', '/nowhere.jsonl'],
-      /--events \/nowhere\.jsonl: .*no such file/,
-    ],
+    ['missing events', () => ['--events', '/nowhere.jsonl'], /--events \/nowhere\.jsonl: .*no such file/],
     ['an events file that is a folder', ({ path }) => ['--events', path], /it is a folder/],
-    [
-      'a world file that is missing',
-      () => ['--world', '/nowhere.json'],
-      /--world \/nowhere\.json: .*no such file/,
-    ],
+    ['a missing world file', () => ['--world', '/nowhere.json'], /--world \/nowhere\.json: .*no such file/],
     ['a world file that is not JSON', ({ write }) => ['--world', write('w', '{')], /--world .*JSON/],
     ['a world file of another form', ({ write }) => ['--world', write('w', '{}')], /--world .*companies/],
     [

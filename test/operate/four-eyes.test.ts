@@ -267,40 +267,36 @@ describe('earlier action as the cause of a hold', () => {
   it.each([
     ['', false],
     [', also if a takeover moves the group between the two approvals', true],
-  ])(
-    'if the audit no longer covers the cause, two persons or an administrator approve%s',
-    async (_, moves) => {
-      const engine = await members();
-      const { approve, as, deliver, journal, ref, set, state, world } = engine;
-      const wait = async () => {
-        await set('ann', 'includeStates', ['HIRED']);
-        await deliver();
-        for (let years = 0; years < 2; years += 1) {
-          await rejectHold(ref('g'), WORD, as('bob'));
-          world.advance(366 * DAY_MS);
-          await deliver({ upsert: 'g' });
-        }
-        world.table.expire(world.nowMs());
-      };
-      await wait();
-      expect((await journal()).filter(({ action }) => action === 'connections_set')).toEqual([]);
-      const asAdministrator = (by: string) =>
-        approveHold(ref('g'), { ...WORD, isAdministrator: true }, as(by));
-      for (const again of [approve, approve, asAdministrator])
-        await expect(again('bob')).rejects.toThrow('A second person must also approve');
-      expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
-      const [before] = [(await state('g'))?.hold];
-      const now = moves ? await moveToScim(engine, as('console:dee')) : 'g';
-      const kept = { kind: 'decided', hold: { digest: before?.digest } };
-      expect(await approveHold(ref(now), WORD, as('cid'))).toMatchObject(kept);
-      await rejectHold(ref(now), { ...WORD, decision: (await state(now))?.approval?.decision }, as('bob'));
-      const { decision } = (await state(now))?.rejection ?? {};
-      const byAdministrator = { ...WORD, isAdministrator: true, decision };
-      expect(await approveHold(ref(now), byAdministrator, as('console:eve'))).toMatchObject({
-        kind: 'decided',
-      });
-    },
-  );
+  ])('if the audit no longer has the cause, two persons or an administrator approve%s', async (_, moves) => {
+    const engine = await members();
+    const { approve, as, deliver, journal, ref, set, state, world } = engine;
+    const wait = async () => {
+      await set('ann', 'includeStates', ['HIRED']);
+      await deliver();
+      for (let years = 0; years < 2; years += 1) {
+        await rejectHold(ref('g'), WORD, as('bob'));
+        world.advance(366 * DAY_MS);
+        await deliver({ upsert: 'g' });
+      }
+      world.table.expire(world.nowMs());
+    };
+    await wait();
+    expect((await journal()).filter(({ action }) => action === 'connections_set')).toEqual([]);
+    const asAdministrator = (by: string) => approveHold(ref('g'), { ...WORD, isAdministrator: true }, as(by));
+    for (const again of [approve, approve, asAdministrator])
+      await expect(again('bob')).rejects.toThrow('A second person must also approve');
+    expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
+    const [before] = [(await state('g'))?.hold];
+    const now = moves ? await moveToScim(engine, as('console:dee')) : 'g';
+    const kept = { kind: 'decided', hold: { digest: before?.digest } };
+    expect(await approveHold(ref(now), WORD, as('cid'))).toMatchObject(kept);
+    await rejectHold(ref(now), { ...WORD, decision: (await state(now))?.approval?.decision }, as('bob'));
+    const { decision } = (await state(now))?.rejection ?? {};
+    const byAdministrator = { ...WORD, isAdministrator: true, decision };
+    expect(await approveHold(ref(now), byAdministrator, as('console:eve'))).toMatchObject({
+      kind: 'decided',
+    });
+  });
 
   it('under four eyes, operators may approve removals by the directory after their own actions', async () => {
     const { approve, deliver, set, world } = await members();

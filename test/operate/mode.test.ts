@@ -90,11 +90,7 @@ const TABLE: readonly (readonly [
     ({ deliver }) => deliver({ take: ['b'], from: 'g' }),
     { authoritative: ['u-a'], additive: ['u-a'], report: AB },
   ],
-  [
-    'a member who left the company',
-    ({ people }) => people('b'),
-    { authoritative: ['u-a'], additive: ['u-a'], report: AB },
-  ],
+  ['a leaver', ({ people }) => people('b'), { authoritative: ['u-a'], additive: ['u-a'], report: AB }],
   [
     'a removed member that another client adds again',
     async ({ deliver, other }) => {

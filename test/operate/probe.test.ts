@@ -196,28 +196,25 @@ describe('probe', () => {
     expect(platform.writes).toEqual([]);
   });
 
-  it.each([0, 1, 2, 3, 4])(
-    'the probe deletes its group if it is interrupted after %i writes',
-    async (writes) => {
-      const { probe, platform, stop, current } = await worldOf();
-      let left = writes;
-      const report = await probe(({ create, patch }) => ({
-        create: async (fields) => {
-          const made = await create(fields);
-          if (left === 0) stop.abort();
-          return made;
-        },
-        patch: async (...call) => {
-          left -= 1;
-          if (left === 0) stop.abort();
-          return patch(...call);
-        },
-      }));
-      expect(report).toMatchObject({ kept: false, stopped: 'it was interrupted', left: [] });
-      expect([...platform.groups.keys()]).toEqual([]);
-      expect((await current()).contract).toBeUndefined();
-    },
-  );
+  it.each([0, 1, 2, 3, 4])('the probe deletes its group if it ends after %i writes', async (writes) => {
+    const { probe, platform, stop, current } = await worldOf();
+    let left = writes;
+    const report = await probe(({ create, patch }) => ({
+      create: async (fields) => {
+        const made = await create(fields);
+        if (left === 0) stop.abort();
+        return made;
+      },
+      patch: async (...call) => {
+        left -= 1;
+        if (left === 0) stop.abort();
+        return patch(...call);
+      },
+    }));
+    expect(report).toMatchObject({ kept: false, stopped: 'it was interrupted', left: [] });
+    expect([...platform.groups.keys()]).toEqual([]);
+    expect((await current()).contract).toBeUndefined();
+  });
 
   it('the probe deletes its group after an internal error, and reports the error', async () => {
     const { probe, platform } = await worldOf();

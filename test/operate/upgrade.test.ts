@@ -27,20 +27,8 @@ const RELEASED = [
 describe('compareReleases', () => {
   it.each([
     ['the same version', { deployed: '2.0.0', oldestReader: '2.0.0' }, 'same', true, true],
-    [
-      'an upgrade that changes a stored form',
-      { deployed: '1.10.0', oldestReader: '1.0.0' },
-      'upgrade',
-      true,
-      false,
-    ],
-    [
-      'a newer deployed version whose data can be read',
-      { deployed: '2.1.0', oldestReader: '2.0.0' },
-      'downgrade',
-      true,
-      true,
-    ],
+    ['a change of a stored form', { deployed: '1.10.0', oldestReader: '1.0.0' }, 'upgrade', true, false],
+    ['a newer, readable version', { deployed: '2.1.0', oldestReader: '2.0.0' }, 'downgrade', true, true],
     [
       'a newer deployed version whose data cannot be read',
       { deployed: '3.0.0', oldestReader: '3.0.0' },

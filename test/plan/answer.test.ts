@@ -93,12 +93,7 @@ describe('answer to a write', () => {
 
   it.each<[string, Plan, readonly never[] | undefined, object]>([
     ['shows what was sent', adding('patch'), [a, b], { isAsPrepared: true, unshown: [] }],
-    [
-      'lacks a user that was sent',
-      adding('patch'),
-      [a],
-      { isAsPrepared: false, unshown: [b], external: undefined },
-    ],
+    ['lacks a sent user', adding('patch'), [a], { isAsPrepared: false, unshown: [b], external: undefined }],
     ['to a PUT shows an unsent user', adding('put'), [a, b, c], { external: undefined, isUndone: true }],
     [
       'to a PATCH shows a user that was not sent',

@@ -22,17 +22,14 @@ describe('attribute', () => {
     ['spoke_id', OTHER],
     ['duplicate_spoke_id', ADDED],
     ['duplicate_spoke_id', OTHER],
-  ])(
-    'a difference of kind %s is attributed to an event of type %s, but not to events of other types',
-    (kind, type) => {
-      const wrong = [MEMBER_ADDED, MEMBER_REMOVED, REMOVED].filter((one) => one !== type);
-      const told = activityEvents(
-        ['right', 'EXTERNAL', type],
-        ...wrong.map((one) => [one, 'ROLE', one] as const),
-      );
-      expect(attribute(kind, told)).toEqual({ initiator: 'EXTERNAL', eventIds: ['right'] });
-    },
-  );
+  ])('a difference of kind %s is attributed to events of type %s, not of others', (kind, type) => {
+    const wrong = [MEMBER_ADDED, MEMBER_REMOVED, REMOVED].filter((one) => one !== type);
+    const told = activityEvents(
+      ['right', 'EXTERNAL', type],
+      ...wrong.map((one) => [one, 'ROLE', one] as const),
+    );
+    expect(attribute(kind, told)).toEqual({ initiator: 'EXTERNAL', eventIds: ['right'] });
+  });
 
   it.each<[string, string[], string]>([
     ['a person before the platform', ['SYSTEM', 'ROLE'], 'ROLE'],

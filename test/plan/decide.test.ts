@@ -279,33 +279,21 @@ describe('decide', () => {
       { state: state({ released: true, attempts: 3 }) },
       RELEASE,
     ],
-    [
-      'was released, and has mode report: release',
-      { state: state({ released: true }), settings: WATCHED },
-      RELEASE,
-    ],
+    ['was released, mode report: release', { state: state({ released: true }), settings: WATCHED }, RELEASE],
     [
       'was released and has another external id: release',
       { state: state({ released: true }), views: views(view('a', { spokeId: 'x' })) },
       RELEASE,
     ],
     ['was released and unlinked: settle', { state: unlinked(state({ released: true })) }, EXCLUDED],
-    [
-      'is excluded by the settings: settle as excluded',
-      { settings: settingsWith({ groups: { exclude: ['Eng'] } }) },
-      EXCLUDED,
-    ],
+    ['is excluded: settle', { settings: settingsWith({ groups: { exclude: ['Eng'] } }) }, EXCLUDED],
     [
       'has no name: settle as unnamed',
       { wanted: { ...ABSENT, state: 'unnamed' } },
       { as: 'unnamed', driftOutcome: 'open' },
     ],
     ['has a suspected change: read', SUSPECTED, READ_GROUP],
-    [
-      'has a suspected change, but equals the view: observe no change',
-      { ...SUSPECTED, fetched: shown('a') },
-      UNCHANGED,
-    ],
+    ['may have changed, but equals the view: observe', { ...SUSPECTED, fetched: shown('a') }, UNCHANGED],
     ['has an unreadable view: read', { views: views(undefined, { isUnreadable: true }) }, READ_GROUP],
     ['needs a change: fetch it first', { wanted: wanted('ab'), ...UNREAD }, READ_GROUP],
     ['would be deleted: fetch it first', { ...DEPARTS, ...UNREAD }, READ_GROUP],
@@ -351,16 +339,12 @@ describe('decide', () => {
       { flapDamping: undefined },
     ],
     [
-      'has a suspected change, and shows no spokeId: read the list',
+      'may have changed, without spokeId: read the list',
       { ...SUSPECTED, fetched: unechoed },
       readList(5_000),
     ],
     ['would lose a member: reserve the removal', { views: views(view('ab')) }, RESERVE],
-    [
-      'would lose too many members: hold',
-      leaving(7),
-      { kind: 'hold', sets: [{ hold: { rule: 'share', keeps: 1 } }] },
-    ],
+    ['loses too many: hold', leaving(7), { kind: 'hold', sets: [{ hold: { rule: 'share', keeps: 1 } }] }],
     [
       'would lose too many members only because of another worker: wait for that worker',
       {
@@ -400,11 +384,7 @@ describe('decide', () => {
       ADOPT_Q,
     ],
     ['had a refused write: fail', { rejected: { owed: undefined }, fetched: shown('a') }, { kind: 'fail' }],
-    [
-      'had a refused write, and answers 404: record the 404',
-      { rejected: { owed: undefined }, fetched: 'gone' },
-      MISSED,
-    ],
+    ['had a refusal, and answers 404: record it', { rejected: { owed: undefined }, fetched: 'gone' }, MISSED],
   ])('decide returns the next action if a group %s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
@@ -447,16 +427,8 @@ describe('decide', () => {
       { kind: 'observe', external: {} },
     ],
     ['a write that is not shown is dropped', { ...made, fetched: shown('a') }, { kind: 'drop' }],
-    [
-      'a refused write is dropped together with its guard record',
-      { ...made, ...refused },
-      { kind: 'drop', owed: undefined },
-    ],
-    [
-      'a refused write may keep its guard record',
-      { ...made, ...refused, rejected: { owed: RECORD } },
-      { owed: RECORD },
-    ],
+    ['a refused write goes with its record', { ...made, ...refused }, { kind: 'drop', owed: undefined }],
+    ['a refused write keeps a record', { ...made, ...refused, rejected: { owed: RECORD } }, { owed: RECORD }],
     [
       'only users that the write did not add are recorded as an external change',
       { ...made, fetched: changed('abx') },
@@ -614,11 +586,7 @@ describe('decide', () => {
       },
       { kind: 'write', plan: { action: 'patch', after: { name: 'Old' } } },
     ],
-    [
-      'a write that is refused after a different error is tried again',
-      { ...refused, state: state({ lastError }) },
-      AGAIN,
-    ],
+    ['a refusal after another error is tried again', { ...refused, state: state({ lastError }) }, AGAIN],
     [
       'a new version just after a write of groupsync leads to a wait',
       { state: state({ suspectedChange, lastWriteAtMs: NOW_MS - 1_000 }), fetched: changed('a') },
@@ -662,11 +630,7 @@ describe('decide', () => {
       { kind: 'unlink' },
     ],
     ['an uncertain write leads to a wake-up', { state: state(uncertainly({})) }, { againAtMs: NOW_MS + 1 }],
-    [
-      'a group is read after its uncertain write ended',
-      { state: state(uncertainly({}, NOW_MS)) },
-      READ_GROUP,
-    ],
+    ['a group is read after its uncertain write', { state: state(uncertainly({}, NOW_MS)) }, READ_GROUP],
     [
       'an uncertain deletion of another group leads to no read',
       { state: state(uncertainly({ action: 'delete', platformId: 'x' as never }, 0)) },
@@ -682,11 +646,7 @@ describe('decide', () => {
       { wanted: wanted('ab'), views: views(view('ab')), isolated: B },
       { as: 'in_sync' },
     ],
-    [
-      'a wanted member that is excluded leads to a wait',
-      { wanted: wanted('ab'), isolated: B },
-      waits('platform_rejected'),
-    ],
+    ['an excluded wanted member waits', { wanted: wanted('ab'), isolated: B }, waits('platform_rejected')],
     [
       'a removal in mode report is not written, and the group is settled',
       { views: views(view('ab', { mode: 'report' })), settings: WATCHED },
@@ -694,17 +654,9 @@ describe('decide', () => {
     ],
     ['a waiting hold settles the group as held', holding('ab'), HELD],
     ['an approval without removals stays', holding('a', APPROVED), { kind: 'settle', as: 'in_sync' }],
-    [
-      'a held deletion ends if the directory has the group',
-      holding('ab', { deletes: true }),
-      { kind: 'hold', sets: [] },
-    ],
+    ['a held deletion of a wanted group ends', holding('ab', { deletes: true }), { kind: 'hold', sets: [] }],
     ['a new removal joins the waiting hold', holding('abc'), { kind: 'hold', begins: true }],
-    [
-      'approved removals are written',
-      holding('ab', APPROVED),
-      { kind: 'write', consumes: ['d'], isReserved: false },
-    ],
+    ['approvals are written', holding('ab', APPROVED), { kind: 'write', consumes: ['d'], isReserved: false }],
     ['an unapproved removal is reserved', holding('abc', APPROVED), RESERVE],
     ['a rejection settles the group as held', holding('ab', REJECTED), HELD],
     ['an undecided removal is reserved', holding('abc', REJECTED), RESERVE],
@@ -825,11 +777,7 @@ describe('decide', () => {
     it.each<[string, Partial<Facts>, object]>([
       ['a damped group waits for the rest of the hour', {}, { kind: 'wait' }],
       ['a damped group is read after its hour of damping', { nowMs: NOW_MS + 50 * MINUTE_MS }, READ_GROUP],
-      [
-        "a damped group is read after an operator's sync",
-        dampedAfter({}, { ...suspectedChange, version: null }),
-        READ_GROUP,
-      ],
+      ['a damped group is read by sync', dampedAfter({}, { ...suspectedChange, version: null }), READ_GROUP],
       ['a damped group is read after a newer event', dampedAfter({ seen: STAMP_ZERO }), READ_GROUP],
       ['a group is read immediately after only two restorations', dampedAfter({ count: 2 }), READ_GROUP],
       ['a damped group is read if an added member must leave', { views: views(view('ab')) }, READ_GROUP],

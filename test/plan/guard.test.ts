@@ -103,11 +103,7 @@ describe('judgeByLimits', () => {
       'per_hour',
     ],
     ['removals that break the hourly limit and also other rules', { size: 21, removals: 21 }, 'per_hour'],
-    [
-      'all members of a group that the directory deleted',
-      { size: 15, removals: 15, deletesGroup: true },
-      'allowed',
-    ],
+    ['all members of a deleted group', { size: 15, removals: 15, deletesGroup: true }, 'allowed'],
     ['a deletion above the hourly limit', { size: 21, removals: 21, deletesGroup: true }, 'per_hour'],
     [
       'the second deleted group within the hour',
@@ -160,11 +156,7 @@ describe('judgeByLimits', () => {
       },
       'emptied_groups',
     ],
-    [
-      'the deletion of a small group after small groups were emptied',
-      { ...emptying(4, 4, 9), deletesGroup: true },
-      'allowed',
-    ],
+    ['a deletion after small groups were emptied', { ...emptying(4, 4, 9), deletesGroup: true }, 'allowed'],
     ['any number of removals with the guard off', { limits: null, size: 1_000, removals: 1_000 }, 'allowed'],
     [
       'no removal after many earlier removals',
@@ -226,19 +218,9 @@ describe('sizeBefore', () => {
   it.each([
     ['there were no removals', 7, NOTHING_REMOVED, 7],
     ['no user has joined since', 8, { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 }, 10],
-    [
-      'all removed members were replaced',
-      3,
-      { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 3 },
-      3,
-    ],
+    ['all leavers were replaced', 3, { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 3 }, 3],
     ['the group has grown since', 40, { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 3 }, 40],
-    [
-      'another client removed users too',
-      2,
-      { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 },
-      4,
-    ],
+    ['another client removed users', 2, { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 }, 4],
   ])('sizeBefore returns the size before the removals if %s', (_, size, recent, before) => {
     expect(sizeBefore(size, recent)).toBe(before);
   });

@@ -21,13 +21,10 @@ describe('refused fields of a group', () => {
   it.each([
     [DAY_MS - 1, undefined],
     [DAY_MS, 'spokeId'],
-  ])(
-    'a refused field is due a day after its refusal (%i ms after the refusal, the due field is $1)',
-    (nowMs, expected) => {
-      const state = stateWith({ name: refused('Sales', 1), spokeId: refused('g', 0) });
-      expect(dueField(['name', 'spokeId'], state, nowMs)).toBe(expected);
-    },
-  );
+  ])('a refused field is due a day after its refusal (after %i ms: $1)', (nowMs, expected) => {
+    const state = stateWith({ name: refused('Sales', 1), spokeId: refused('g', 0) });
+    expect(dueField(['name', 'spokeId'], state, nowMs)).toBe(expected);
+  });
 
   it('a refused field does not differ if the platform shows the wanted value or its normalised form', () => {
     const view = { name: 'sales', alias: 'Sales', spokeId: 'theirs', users: new Map() };

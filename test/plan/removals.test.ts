@@ -149,11 +149,7 @@ describe('judgeRemovals', () => {
       { removals: 'a', sets: [setOf('rejected', null)] },
       { joins: 'a', open: ['?'] },
     ],
-    [
-      'an approval that cannot be read permits nothing',
-      { removals: 'a', sets: [setOf('approved', null)] },
-      { unjudged: 'a' },
-    ],
+    ['an unreadable approval is none', { removals: 'a', sets: [setOf('approved', null)] }, { unjudged: 'a' }],
     ['a deletion is judged by the guard', { removals: 'a', deletes: true }, { unjudged: '*' }],
     ['a deletion of an empty group is judged by the guard', { deletes: true }, { unjudged: '*' }],
     ...(['waiting', 'rejected'] as const).map((kind): [string, Given, object] => [

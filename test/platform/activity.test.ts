@@ -106,11 +106,7 @@ describe('activity.follow', () => {
     ['events that are not a list', { events: {}, next: 'c' }, 'field data.events'],
     ['no events', { data: { next: 'c1' }, error: null }, 'field data.events'],
     ['a cursor that is not text', { data: { events: [], next: { id: 1 } }, error: null }, 'field data.next'],
-    [
-      'ten events without an id',
-      { data: { events: Array(10).fill({ name: 'x' }) }, error: null },
-      'events with ids',
-    ],
+    ['ten without id', { data: { events: Array(10).fill({ name: 'x' }) }, error: null }, 'events with ids'],
   ])('follow fails if the envelope is %s, with an error that describes it', async (_, body, message) => {
     const { client } = await rig(inTurn({ body }));
     const error = await rejection(collect(client.activity.follow()));

@@ -103,10 +103,7 @@ describe('answer outside 2xx', () => {
   });
 
   it.each<[string, Answer]>([
-    [
-      'HTML of a proxy',
-      { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not\u0000here</h1>' },
-    ],
+    ['HTML', { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not\u0000here</h1>' }],
     ['a JSON array of strings', { status: 404, body: ['a', 'b'] }],
     ['no body', { status: 404, body: '' }],
     ['a body that breaks off', { status: 404, failure: 'cut' }],
@@ -184,11 +181,7 @@ describe('`sent` in the error of a failed request', () => {
       'no',
     ],
     ['a socket that timed out', failed('read'), 'maybe'],
-    [
-      'a failed read after a connection to one address',
-      new AggregateError([failed('connect'), failed('read')]),
-      'maybe',
-    ],
+    ['a failed read after one connection', new AggregateError([failed('connect'), failed('read')]), 'maybe'],
     ['an untrusted certificate', failed('', 'DEPTH_ZERO_SELF_SIGNED_CERT'), 'no'],
     ['a reset', failed('read', 'ECONNRESET'), 'maybe'],
   ])('a request that failed with %s has this value of `sent`: $2', async (_, thrown, sent) => {

@@ -179,16 +179,13 @@ describe('oauthCredential', () => {
     ['a failing token endpoint', { status: 503, body: 'down' }, ServerError],
     ['a token endpoint that answers 404', { status: 404, body: 'not found' }, ServerError],
     ['a broken connection', { failure: 'drop' }, NetworkError],
-  ])(
-    'a refresh that fails with %s is not repeated, and no call reaches the platform',
-    async (_, answer, type) => {
-      const { client, requests } = await setup({ token: () => answer });
-      const error = await rejection(client.groups.create({ name: 'x', spokeId: 's', users: [] }));
-      expect(error).toBeInstanceOf(type);
-      expect(error).toMatchObject({ sent: 'no', pathTemplate: '(token endpoint)' });
-      expect(requests).toHaveLength(1);
-    },
-  );
+  ])('a refresh that fails with %s is not repeated, and no call is sent', async (_, answer, type) => {
+    const { client, requests } = await setup({ token: () => answer });
+    const error = await rejection(client.groups.create({ name: 'x', spokeId: 's', users: [] }));
+    expect(error).toBeInstanceOf(type);
+    expect(error).toMatchObject({ sent: 'no', pathTemplate: '(token endpoint)' });
+    expect(requests).toHaveLength(1);
+  });
 
   it('after invalid_grant, the credential uses a token that another process has stored', async () => {
     let reads = 0;

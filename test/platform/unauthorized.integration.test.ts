@@ -96,15 +96,12 @@ describe('connection whose OAuth tokens are refused', () => {
   it.each([
     ['without an access token', {}],
     ['with an access token', { accessToken: 'a0' }],
-  ])(
-    'a refused connection causes one refresh, one stored secret and a probe every ten minutes (%s)',
-    async (_, secret) => {
-      const { seen, pumpFor } = await refusedCompany(secret);
-      expect(await pumpFor(59)).toBe('unauthorized');
-      expect(seen).toMatchObject({ refreshes: 1, stored: 1 });
-      expect(seen.me).toBeLessThanOrEqual(8);
-    },
-  );
+  ])('a refused connection causes one refresh, one stored secret and few probes (%s)', async (_, secret) => {
+    const { seen, pumpFor } = await refusedCompany(secret);
+    expect(await pumpFor(59)).toBe('unauthorized');
+    expect(seen).toMatchObject({ refreshes: 1, stored: 1 });
+    expect(seen.me).toBeLessThanOrEqual(8);
+  });
 
   it('several workers of a refused connection cause at most four refreshes in an hour', async () => {
     const { seen, pumpFor, worker, open } = await refusedCompany();

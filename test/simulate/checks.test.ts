@@ -556,11 +556,7 @@ describe('check of ownership', () => {
       (w) => [w.action({ kind: 'release', atMs: START_MS }), w.write({})],
       'write_after_release',
     ],
-    [
-      'groupsync writes a group in the mode report',
-      (w) => [w.set({ mode: 'report' }), w.write({})],
-      'write_in_report',
-    ],
+    ['groupsync writes in mode report', (w) => [w.set({ mode: 'report' }), w.write({})], 'write_in_report'],
     [
       'groupsync deletes a group in the mode additive',
       (w) => [w.set({ mode: 'additive' }), w.write({ action: 'delete', sent: {} })],
@@ -638,21 +634,13 @@ describe('check that the audit records everything', () => {
       'false_cause',
     ],
     ['a late write has no audit entry', (w) => w.unaudited({ late: true }), 'late_write_without_audit'],
-    [
-      'one audit entry covers two writes',
-      (w) => [w.write({}), w.unaudited({ version: 'v1' })],
-      'write_without_audit',
-    ],
+    ['two writes, one entry', (w) => [w.write({}), w.unaudited({ version: 'v1' })], 'write_without_audit'],
     [
       'the gate closed without an audit entry',
       (w) => w.items.set('C#a GATE', { state: 'backoff', sinceMs: w.time.nowMs }),
       'gate_without_audit',
     ],
-    [
-      'a drift record names a wrong initiator',
-      (w) => [w.theirs(), w.drift({ initiator: 'SYSTEM' })],
-      'drift_of_another',
-    ],
+    ['drift names a wrong author', (w) => [w.theirs(), w.drift({ initiator: 'SYSTEM' })], 'drift_of_another'],
   ]);
 
   it('the check of the audit finds a drift record that lacks its initiator hours after the feed reported it', () => {

@@ -136,11 +136,7 @@ describe('check of notifications', () => {
     ['match if the beginning of the hold was notified', [HOLD_BEGAN], 0],
     ['do not match if no notification was sent', [], 1],
     ['do not match if the last notification says that the hold is over', [['hold', { isOver: true }]], 1],
-    [
-      'do not match if the opening of the gate was not notified',
-      [HOLD_BEGAN, ['gate', { isOver: false }]],
-      1,
-    ],
+    ['do not match if no opening of the gate was notified', [HOLD_BEGAN, ['gate', { isOver: false }]], 1],
   ])('notifications and findings %s', (_, notifications, wrong) => {
     expect(unreportedFindings([FOUND[0], FOUND[2]], new Map(notifications))).toHaveLength(wrong);
   });

@@ -238,36 +238,33 @@ describe('binding of a member', () => {
   it.each([
     ['apply', 'that the person has left', HANDED_ON.slice(0, 1), []],
     ['ingest', 'that another person has the address', HANDED_ON, ['u-newcomer']],
-  ])(
-    'a binding that %s stores during a refresh is corrected if the refresh finds %s',
-    async (where, _, by, then) => {
-      for (let at = 1, effects = 1; effects >= at; at += 1) {
-        const engine = await createTestEngine();
-        const { world, deliver, emit, shown, ref } = engine;
-        const connection = await world.connection();
-        world.platform.employees = [LEAVER];
-        await refresh(engine);
-        await deliver({ upsert: 'g' });
-        // The member is known and in no group, so ingest stores no binding.
-        if (where === 'apply') await deliver({ user: 'ann', email: 'ann@acme.test' });
-        emit({ add: ['ann'], to: 'g' });
-        effects = 0;
-        const effect = async () => {
-          effects += 1;
-          if (effects !== at) return;
-          world.platform.employees = by;
-          await refreshPeople(connection, world.toolPorts);
-        };
-        const ports = world.portsFor({ effect });
-        await ingest(takeEvents(world), where === 'ingest' ? ports : world.toolPorts);
-        takeWoken(world);
-        await applyGroup(ref('g'), where === 'apply' ? ports : world.toolPorts);
-        // The next refresh confirms or removes a binding of ingest.
-        await (where === 'apply' ? deliver() : refresh(engine));
-        expect([at, shown('g')]).toEqual([at, [effects >= at ? then : ['u-leaver']]]);
-      }
-    },
-  );
+  ])('a binding that %s stores is corrected if a refresh meanwhile finds %s', async (where, _, by, then) => {
+    for (let at = 1, effects = 1; effects >= at; at += 1) {
+      const engine = await createTestEngine();
+      const { world, deliver, emit, shown, ref } = engine;
+      const connection = await world.connection();
+      world.platform.employees = [LEAVER];
+      await refresh(engine);
+      await deliver({ upsert: 'g' });
+      // The member is known and in no group, so ingest stores no binding.
+      if (where === 'apply') await deliver({ user: 'ann', email: 'ann@acme.test' });
+      emit({ add: ['ann'], to: 'g' });
+      effects = 0;
+      const effect = async () => {
+        effects += 1;
+        if (effects !== at) return;
+        world.platform.employees = by;
+        await refreshPeople(connection, world.toolPorts);
+      };
+      const ports = world.portsFor({ effect });
+      await ingest(takeEvents(world), where === 'ingest' ? ports : world.toolPorts);
+      takeWoken(world);
+      await applyGroup(ref('g'), where === 'apply' ? ports : world.toolPorts);
+      // The next refresh confirms or removes a binding of ingest.
+      await (where === 'apply' ? deliver() : refresh(engine));
+      expect([at, shown('g')]).toEqual([at, [effects >= at ? then : ['u-leaver']]]);
+    }
+  });
 
   it('a rebound member is updated in all groups even if the fan-out was interrupted', async () => {
     const { world, deliver, shown, member, role } = await createTestEngine();

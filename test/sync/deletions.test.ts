@@ -32,7 +32,7 @@ describe('deletion without an effect', () => {
     [404, 'the platform hides a missing permission'],
     [200, 'the platform fails to delete the group later'],
   ])(
-    'a deletion without an effect is tried three times, and again on the next day (answer %i: %s)',
+    'a deletion without effect is tried three times, and again a day later (answer %i: %s)',
     async (status) => {
       const { world, deliver, shown, state, sweeps } = await company();
       let deletes = 0;
@@ -76,29 +76,26 @@ describe('lost deletion', () => {
   it.each([
     ['and the list is empty', true],
     ['and the list shows the group', false],
-  ])(
-    'a lost deletion is sent again after the group was unreadable for ten minutes (404 %s)',
-    async (_, hidesFromList) => {
-      const { world, troubles, emit, pass, shown, state, deliver } = await company();
-      let isWrong = false;
-      world.platform.hidesFromList = hidesFromList;
-      world.platform.hidden = () => isWrong;
-      troubles.platform = (call) => {
-        if (call !== 'delete' || isWrong) return 'none';
-        isWrong = true;
-        return 'unavailable_before';
-      };
-      emit({ remove: 'g' });
-      await pass(10 * MINUTE_MS, 50);
-      expect(await state('g')).toMatchObject({ lastError: { code: 'missing' } });
-      isWrong = false;
-      troubles.platform = () => 'none';
-      world.advance(HOUR_MS);
-      await deliver();
-      expect(shown('g')).toEqual([]);
-      expect(await state('g')).toMatchObject({ settled: 'deleted' });
-    },
-  );
+  ])('a lost deletion is sent again after ten minutes without a read (404 %s)', async (_, hidesFromList) => {
+    const { world, troubles, emit, pass, shown, state, deliver } = await company();
+    let isWrong = false;
+    world.platform.hidesFromList = hidesFromList;
+    world.platform.hidden = () => isWrong;
+    troubles.platform = (call) => {
+      if (call !== 'delete' || isWrong) return 'none';
+      isWrong = true;
+      return 'unavailable_before';
+    };
+    emit({ remove: 'g' });
+    await pass(10 * MINUTE_MS, 50);
+    expect(await state('g')).toMatchObject({ lastError: { code: 'missing' } });
+    isWrong = false;
+    troubles.platform = () => 'none';
+    world.advance(HOUR_MS);
+    await deliver();
+    expect(shown('g')).toEqual([]);
+    expect(await state('g')).toMatchObject({ settled: 'deleted' });
+  });
 
   it('a deletion without an answer is complete after two 404s and a list that shows other managed groups', async () => {
     const { world, troubles, deliver, shown, state, deletes } = await company();

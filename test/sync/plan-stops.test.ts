@@ -70,21 +70,18 @@ it.each(settles)(
 );
 
 describe('plan of a group that apply does not write', () => {
-  it.each(stops)(
-    'the plan shows the change and the reason why apply does not write it: %s',
-    async (stop, begin) => {
-      const { world, deliver, emit, work, hire, shown, ref } = await createTestEngine();
-      await hire('a', 'b');
-      await deliver({ snapshot: 'g', of: ['a'] });
-      await begin(world);
-      emit({ add: ['b'], to: 'g' });
-      await work(100);
-      expect(shown('g')).toEqual([['u-a']]);
-      expect(await planGroup(ref('g'), world.toolPorts)).toMatchObject({
-        action: 'patch',
-        changes: [{ kind: 'add_member', after: 'u-b' }],
-        note: STOP_NOTES[stop],
-      });
-    },
-  );
+  it.each(stops)('the plan shows the change and why apply does not write it: %s', async (stop, begin) => {
+    const { world, deliver, emit, work, hire, shown, ref } = await createTestEngine();
+    await hire('a', 'b');
+    await deliver({ snapshot: 'g', of: ['a'] });
+    await begin(world);
+    emit({ add: ['b'], to: 'g' });
+    await work(100);
+    expect(shown('g')).toEqual([['u-a']]);
+    expect(await planGroup(ref('g'), world.toolPorts)).toMatchObject({
+      action: 'patch',
+      changes: [{ kind: 'add_member', after: 'u-b' }],
+      note: STOP_NOTES[stop],
+    });
+  });
 });

@@ -95,33 +95,30 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
 };
 
-it.each(Object.entries(FAULTS))(
-  'if %s, people get exactly the listed messages, and their ends',
-  async (_, fault) => {
-    const { begin, forMs, change = ADDS, told } = fault;
-    const { world, hire, deliver, emit, pass } = await createTestEngine();
-    const { platform } = world;
-    const spared = { failing: platform.failing, refusal: platform.refusal };
-    await hire('a', 'b', 'c');
-    await deliver({ snapshot: 'g', of: ['a', 'b'] }, { snapshot: 'h', of: ['b', 'c'] });
-    const subjects = async () => {
-      const found = await findProblems(await world.connection(), world.toolPorts);
-      return found.filter(({ count }) => count > 0).map(({ subject }) => subject);
-    };
-    const ever = new Set<Subject>();
-    const watch = async (lengthMs: number) => {
-      for (let passedMs = 0; passedMs < lengthMs; passedMs += 5 * MINUTE_MS) {
-        await pass(5 * MINUTE_MS);
-        for (const subject of await subjects()) ever.add(subject);
-        if (world.deadLetters.length > 0) ever.add('dead_letters');
-      }
-    };
-    begin(platform, (name) => [...platform.groups.values()].find(({ spokeId }) => spokeId === name)?.id);
-    emit(change);
-    await watch(forMs);
-    Object.assign(platform, spared, { forbidden: () => false, hidden: () => false, hidesFromList: true });
-    for (const list of [platform.refused, platform.kept, platform.unacceptable]) list.clear();
-    await watch(3 * HOUR_MS);
-    expect([[...ever], await subjects()]).toEqual([told, []]);
-  },
-);
+it.each(Object.entries(FAULTS))('if %s, people get exactly these messages and ends', async (_, fault) => {
+  const { begin, forMs, change = ADDS, told } = fault;
+  const { world, hire, deliver, emit, pass } = await createTestEngine();
+  const { platform } = world;
+  const spared = { failing: platform.failing, refusal: platform.refusal };
+  await hire('a', 'b', 'c');
+  await deliver({ snapshot: 'g', of: ['a', 'b'] }, { snapshot: 'h', of: ['b', 'c'] });
+  const subjects = async () => {
+    const found = await findProblems(await world.connection(), world.toolPorts);
+    return found.filter(({ count }) => count > 0).map(({ subject }) => subject);
+  };
+  const ever = new Set<Subject>();
+  const watch = async (lengthMs: number) => {
+    for (let passedMs = 0; passedMs < lengthMs; passedMs += 5 * MINUTE_MS) {
+      await pass(5 * MINUTE_MS);
+      for (const subject of await subjects()) ever.add(subject);
+      if (world.deadLetters.length > 0) ever.add('dead_letters');
+    }
+  };
+  begin(platform, (name) => [...platform.groups.values()].find(({ spokeId }) => spokeId === name)?.id);
+  emit(change);
+  await watch(forMs);
+  Object.assign(platform, spared, { forbidden: () => false, hidden: () => false, hidesFromList: true });
+  for (const list of [platform.refused, platform.kept, platform.unacceptable]) list.clear();
+  await watch(3 * HOUR_MS);
+  expect([[...ever], await subjects()]).toEqual([told, []]);
+});

@@ -77,14 +77,11 @@ describe('EventBridge event', () => {
     ['2026-11-20T11:29:59.750+00:00', '2026-11-20T11:29:59.750000000Z'],
     ['yesterday', '2026-11-20T11:30:00.000000000Z'],
     [undefined, '2026-11-20T11:30:00.000000000Z'],
-  ])(
-    'the time of an EventBridge event is the time in its detail, %s, or else the time of the envelope',
-    (time, at) => {
-      const detail = { group: { id: '00g1' }, time };
-      const [event] = decode(eventBridge(detail, { 'detail-type': 'directory.group.deleted' })).events;
-      expect(event?.stamp.slice(0, 30)).toBe(at);
-    },
-  );
+  ])('the time of an EventBridge event is that of its detail, %s, or else of the envelope', (time, at) => {
+    const detail = { group: { id: '00g1' }, time };
+    const [event] = decode(eventBridge(detail, { 'detail-type': 'directory.group.deleted' })).events;
+    expect(event?.stamp.slice(0, 30)).toBe(at);
+  });
 
   it.each([{}, { instance: 'i-1', state: 'running' }])('the EventBridge detail %j is ignored', (detail) => {
     expect(decode(eventBridge(detail))).toEqual({ events: [], ignored: 1, rejected: [] });

@@ -66,21 +66,15 @@ describe.each(['google', 'entra', 'okta'] as const)('calls of the reader after a
   it.each([
     ['one group loses a member', [removed('g1')]],
     ['two groups gain and lose a member', [added('g1'), removed('g2')]],
-    [
-      'six groups gain or lose a member',
-      ['g1', 'g2', 'g3'].map(added).concat(['g4', 'g5', 'g6'].map(removed)),
-    ],
+    ['six groups change a member', ['g1', 'g2', 'g3'].map(added).concat(['g4', 'g5', 'g6'].map(removed))],
     ['a group gets another name', [{ kind: 'changeGroup', group: 'g1', name: 'Crew' }]],
-  ])(
-    'the number of calls is at most 1.2 times the number of pages of changes and members if %s',
-    async (_, changes) => {
-      const reader = await settled(vendor, 8);
-      await reader.change(...changes);
-      const { calls, pages } = await callsOf(reader, vendor);
-      expect(calls).toBeLessThanOrEqual(1.2 * pages);
-      expect(reader.shown('g4')).toEqual([changes.length > 2 ? ['u-a'] : ['u-a', 'u-b']]);
-    },
-  );
+  ])('the calls are at most 1.2 times the pages of changes and members if %s', async (_, changes) => {
+    const reader = await settled(vendor, 8);
+    await reader.change(...changes);
+    const { calls, pages } = await callsOf(reader, vendor);
+    expect(calls).toBeLessThanOrEqual(1.2 * pages);
+    expect(reader.shown('g4')).toEqual([changes.length > 2 ? ['u-a'] : ['u-a', 'u-b']]);
+  });
 });
 
 describe('hourly list of the groups of Google', () => {

@@ -208,13 +208,10 @@ describe.each(Object.entries(VENDORS))('directory of %s', (_, vendor) => {
     await expect(other.group(sales)).rejects.toMatchObject({ kind: 'odd' });
   });
 
-  it.each(vendor.freeText)(
-    'an error message does not quote an error code that is free text: %j',
-    async (body) => {
-      const opened = await faulty(membersPath, { status: 400, body });
-      const failure = await readSales(opened).catch((error: unknown) => error);
-      expect(failure).toMatchObject({ kind: 'odd', reason: undefined });
-      expect(String(failure)).toMatch(/: the directory answered 400$/);
-    },
-  );
+  it.each(vendor.freeText)('an error message quotes no error code that is free text: %j', async (body) => {
+    const opened = await faulty(membersPath, { status: 400, body });
+    const failure = await readSales(opened).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ kind: 'odd', reason: undefined });
+    expect(String(failure)).toMatch(/: the directory answered 400$/);
+  });
 });

@@ -48,11 +48,7 @@ test('the platform command prints its address and tokens, keeps its state after 
 });
 
 test.each([
-  [
-    'an invalid world',
-    () => ['--world', temporaryFile('broken.json', BROKEN)],
-    'companies[0].groups[0].name',
-  ],
+  ['a wrong world', () => ['--world', temporaryFile('broken.json', BROKEN)], 'companies[0].groups[0].name'],
   ['a world that is not JSON', () => ['--world', temporaryFile('not.json', 'companies:')], 'JSON'],
   ['a missing world', () => ['--world', join(temporaryFolder(), 'absent.json')], 'absent.json'],
   ['an invalid data file', () => ['--data', temporaryFile('other.jsonl', '{"a":1}\n')], 'other.jsonl'],

@@ -29,15 +29,12 @@ describe('groups resource of the client', () => {
     expect(platform.seen).toEqual([]);
   });
 
-  it.each(['name', 'spokeId', 'users', 'version'])(
-    'replace without %s fails and sends no request',
-    async (field) => {
-      const { client, platform } = await rig(() => ({ body: GROUP }));
-      const whole = { name: 'Ops', spokeId: 'd1', users: [], version: 'v0', [field]: undefined };
-      await expect(client.groups.replace('g1', whole as never)).rejects.toThrow(field);
-      expect(platform.seen).toEqual([]);
-    },
-  );
+  it.each(['name', 'spokeId', 'users', 'version'])('replace without %s sends no request', async (field) => {
+    const { client, platform } = await rig(() => ({ body: GROUP }));
+    const whole = { name: 'Ops', spokeId: 'd1', users: [], version: 'v0', [field]: undefined };
+    await expect(client.groups.replace('g1', whole as never)).rejects.toThrow(field);
+    expect(platform.seen).toEqual([]);
+  });
 
   it.each<[number, unknown]>([
     [200, ''],

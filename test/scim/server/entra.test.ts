@@ -125,18 +125,15 @@ describe('users of Entra ID', () => {
     },
   );
 
-  it.each(['POST', 'PUT', 'PATCH'])(
-    'a %s may wrap each single value in a list of one object',
-    async (method) => {
-      const wrapped = (value: string) => [{ $ref: null, value }];
-      const values = { userName: wrapped('u8'), active: wrapped('False'), externalId: wrapped('e8') };
-      const Operations = Object.entries(values).map(([path, value]) => ({ op: 'Replace', path, value }));
-      const path = method === 'POST' ? '/Users' : `/Users/${u1}`;
-      const { body } = await entra.send(method, path, method === 'PATCH' ? { Operations } : values);
-      expect(body).toMatchObject({ userName: 'u8', active: false, externalId: 'e8' });
-      expect(await facts(body.id)).toMatchObject({ userName: 'u8', 'scim:active': 'false' });
-    },
-  );
+  it.each(['POST', 'PUT', 'PATCH'])('a %s may wrap each value in a list of one object', async (method) => {
+    const wrapped = (value: string) => [{ $ref: null, value }];
+    const values = { userName: wrapped('u8'), active: wrapped('False'), externalId: wrapped('e8') };
+    const Operations = Object.entries(values).map(([path, value]) => ({ op: 'Replace', path, value }));
+    const path = method === 'POST' ? '/Users' : `/Users/${u1}`;
+    const { body } = await entra.send(method, path, method === 'PATCH' ? { Operations } : values);
+    expect(body).toMatchObject({ userName: 'u8', active: false, externalId: 'e8' });
+    expect(await facts(body.id)).toMatchObject({ userName: 'u8', 'scim:active': 'false' });
+  });
 });
 
 async function facts(id: string) {

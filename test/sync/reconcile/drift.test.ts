@@ -355,10 +355,7 @@ describe('deletion that apply finds before the feed reports it', () => {
   const named = [{ kind: 'deleted', initiator: 'SYSTEM', eventIds: ['removed'] }];
 
   it.each<[string, (old: string, again: string) => Readonly<Record<string, readonly ActivityEvent[]>>[]]>([
-    [
-      'both groups together',
-      (old, again) => [{ [old]: [ownWrite, removed], [again]: [ownCreation, ownWrite] }],
-    ],
+    ['both together', (old, again) => [{ [old]: [ownWrite, removed], [again]: [ownCreation, ownWrite] }]],
     ['the new group first', (old, again) => [{ [again]: [ownCreation, ownWrite] }, { [old]: [removed] }]],
     ['the write of groupsync first', (old) => [{ [old]: [ownWrite] }, { [old]: [removed] }]],
   ])('a deletion is attributed when the feed reports the events in this order: %s', async (_, reports) => {

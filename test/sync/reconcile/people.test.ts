@@ -269,7 +269,7 @@ describe('person that the list lacks', () => {
     ['ACTIVE', ''],
     ['UNKNOWN', ' without a state'],
   ])(
-    'a person becomes GONE after a 404, wakes the groups once, and becomes %s when listed%s',
+    'a person is GONE after a 404, wakes the groups once, and is %s when listed%s',
     async (state, without) => {
       const world = await withAnn();
       expect(await run(world, [[bob]])).toMatchObject({ asked: 1, gone: 1, changed: 1, woken: 1 });
@@ -362,15 +362,12 @@ describe('review of pending members', () => {
     ['refused', {}, 1, false],
     ['refused', {}, 0, true],
     ['ambiguous', {}, undefined, true],
-  ])(
-    'a refresh tries a pending member again (cause %s, person %o, refused at revision %s): %s',
-    async (...row) => {
-      const [cause, now, refusedAt, isWoken] = row;
-      const world = await company();
-      await withMember(world, cause, refusedAt);
-      expect((await run(world, [[ann(now)]])).woken).toBe(isWoken ? 1 : 0);
-    },
-  );
+  ])('a refresh tries a pending member again (%s, person %o, refused at %s): %s', async (...row) => {
+    const [cause, now, refusedAt, isWoken] = row;
+    const world = await company();
+    await withMember(world, cause, refusedAt);
+    expect((await run(world, [[ann(now)]])).woken).toBe(isWoken ? 1 : 0);
+  });
 
   it('a refused member is tried again after a day, even if the person is unchanged', async () => {
     const world = await company();

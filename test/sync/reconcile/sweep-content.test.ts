@@ -34,22 +34,19 @@ describe('group whose content differs under the stored version', () => {
   it.each([
     ['an additional user', (users: readonly string[]) => [...users, 'u-guest'], ['members_added']],
     ['a missing user that no client removed', (users: readonly string[]) => users.slice(0, 1), []],
-  ])(
-    'a sweep finds and corrects changed content under the stored version (%s)',
-    async (_, changed, kinds) => {
-      const { world, troubles, sweepAfter, shown, drift, state } = await company(1);
-      world.platform.showing = (_call, users) => changed(users);
-      troubles.platform = (call) => {
-        if (call === 'patch' || call === 'put') world.platform.showing = (_call, users) => users;
-        return 'none';
-      };
-      await sweepAfter();
-      expect(await drift()).toEqual(kinds);
-      expect(world.platform.writes).toHaveLength(2);
-      expect(shown('g0')).toEqual([['u-a', 'u-b']]);
-      expect(await state('g0')).toMatchObject({ settled: 'in_sync' });
-    },
-  );
+  ])('a sweep finds and corrects changed content under a stored version (%s)', async (_, changed, kinds) => {
+    const { world, troubles, sweepAfter, shown, drift, state } = await company(1);
+    world.platform.showing = (_call, users) => changed(users);
+    troubles.platform = (call) => {
+      if (call === 'patch' || call === 'put') world.platform.showing = (_call, users) => users;
+      return 'none';
+    };
+    await sweepAfter();
+    expect(await drift()).toEqual(kinds);
+    expect(world.platform.writes).toHaveLength(2);
+    expect(shown('g0')).toEqual([['u-a', 'u-b']]);
+    expect(await state('g0')).toMatchObject({ settled: 'in_sync' });
+  });
 
   it.each([true, false])(
     'a sweep reads only the list if all contents are unchanged (spokeIds shown: %s)',

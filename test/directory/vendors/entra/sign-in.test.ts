@@ -100,17 +100,14 @@ describe('the steps of reading an Entra directory', () => {
   it.each([
     ['GroupMember.Read.All', ['groups', 'members', 'reports']],
     ['User.Read.All', ['members', 'users', 'reports']],
-  ])(
-    'the examination names the calls that need the right %s if this right is missing',
-    async (right, names) => {
-      const { examine, control } = await openEntra();
-      const all = ['GroupMember.Read.All', 'User.Read.All', 'Member.Read.Hidden'];
-      await control('rights', { roles: all.filter((one) => one !== right) });
-      const failed = (await examine()).filter(({ failure }) => failure !== undefined);
-      expect(failed.map(({ step }) => step)).toEqual(names);
-      for (const { failure } of failed) expect(failure?.kind).toBe('denied');
-    },
-  );
+  ])('the examination names the calls that need the right %s if it is missing', async (right, names) => {
+    const { examine, control } = await openEntra();
+    const all = ['GroupMember.Read.All', 'User.Read.All', 'Member.Read.Hidden'];
+    await control('rights', { roles: all.filter((one) => one !== right) });
+    const failed = (await examine()).filter(({ failure }) => failure !== undefined);
+    expect(failed.map(({ step }) => step)).toEqual(names);
+    for (const { failure } of failed) expect(failure?.kind).toBe('denied');
+  });
 
   it('the examination names the selected groups with hidden membership, if the right to read it is missing', async () => {
     const { examine, control, change } = await openEntra();

@@ -67,11 +67,7 @@ describe('sign-in to a Google directory', () => {
   });
 
   it.each([
-    [
-      'a scope that is not delegated',
-      ADMIN,
-      ['https://www.googleapis.com/auth/admin.directory.user.readonly'],
-    ],
+    ['a scope that is not granted', ADMIN, ['https://www.googleapis.com/auth/admin.directory.user.readonly']],
     ['an administrator who is suspended', 'sue@example.com', undefined],
   ])('the sign-in is denied with %s', async (_, administrator, scopes) => {
     const { directory, control } = await openGoogle({ administrator });

@@ -96,12 +96,7 @@ describe('sign-in to a Google directory without a stored secret', () => {
 
   it.each([
     ['another issuer is trusted', { issuer: 'https://other.example' }, 'token exchange', 'invalid_grant'],
-    [
-      'only another role has the right to sign',
-      { allowedSubjects: [`${ROLE_ARN}-other`] },
-      'signature',
-      'PERMISSION_DENIED',
-    ],
+    ['another role may sign', { allowedSubjects: [`${ROLE_ARN}-other`] }, 'signature', 'PERMISSION_DENIED'],
   ])('the examination names the step that fails if %s', async (_, trust, step, reason) => {
     const { examine, world, control } = await openFederated();
     const token = await world.webIdentity(`https:${PROVIDER}`);

@@ -85,12 +85,7 @@ describe('sign-in to an Okta organisation', () => {
 
   it.each([
     ['a key that is not registered', 'keys', { keys: [] }, 'invalid_client'],
-    [
-      'a scope that is not granted',
-      'scopes',
-      { scopes: ['okta.groups.read', 'okta.users.read'] },
-      'missing_scope',
-    ],
+    ['a missing scope', 'scopes', { scopes: ['okta.groups.read', 'okta.users.read'] }, 'missing_scope'],
     ['no granted scope', 'scopes', { scopes: [] }, 'consent_required'],
   ])('the sign-in is denied with %s', async (_, name, body, reason) => {
     const okta = await openOkta();
@@ -114,12 +109,7 @@ describe('sign-in to an Okta organisation', () => {
 
   it.each([
     ['an answer of the token endpoint', TOKEN_PATH, { error: 'Liz Doe <liz@example.com>' }, 'denied'],
-    [
-      'an answer of a proxy in the form of the token endpoint',
-      '/api/v1/users/*',
-      { error: 'not_of_the_api' },
-      'odd',
-    ],
+    ['an answer of a proxy like the token endpoint', '/api/v1/users/*', { error: 'not_of_the_api' }, 'odd'],
   ])('an error message does not quote an error code that is free text: %s', async (_, path, body, kind) => {
     const okta = await openOkta();
     await okta.control('faults', [{ match: { path }, times: 9, status: 400, body }]);
