@@ -205,7 +205,9 @@ const FIELD_REGISTERS = Object.fromEntries(
 ) as Record<EventField, z.ZodExactOptional<typeof FieldRegister>>;
 
 /** An unfinished takeover, as each of its two groups stores it. While it is open, apply leaves both groups as they are. */
-const OpenMove = z.lazy(() => z.object({ from: groupText, to: groupText, sinceMs: number }));
+const OpenMove = z.lazy(() =>
+  z.object({ from: groupText, to: groupText, sinceMs: number, floor: stampText }),
+);
 export type OpenMove = Frozen<z.infer<typeof OpenMove>>;
 
 /** A group that has moved to another source. The ids are equal if both sources name the group by the same id. */
@@ -215,6 +217,8 @@ export interface MovedGroup {
   readonly source: Source;
   /** The time of the takeover, until the platform group has moved. It identifies the takeover. */
   readonly openSinceMs?: number;
+  /** The floor of the members of the group `to` at that time. */
+  readonly floor?: Stamp;
   /**
    * Present for a new SCIM group that yields to the group `to` of the reader, because its name or its external id names
    * that group.
@@ -323,6 +327,8 @@ const workPart = () => ({
   movedTo: groupText.exactOptional(),
   /** The time of the latest takeover that moved a platform group to this group. */
   movedAt: number.exactOptional(),
+  /** The floor of this group's members at that takeover. Members with an earlier stamp were not wanted then. */
+  movedFloor: stampText.exactOptional(),
   /** The keys of the group's newest audit entries: `lastAudit` of a write, `lastAction` of an operator's action. */
   lastAudit: text.exactOptional(),
   lastAction: text.exactOptional(),

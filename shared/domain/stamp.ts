@@ -89,6 +89,10 @@ export function makeStamp(parts: StampParts): Stamp {
   ].join('.') as Stamp;
 }
 
+/** Returns the earliest stamp of an instant, in milliseconds since 1970. */
+export const stampAt = (ms: number): Stamp =>
+  makeStamp({ time: new Date(ms).toISOString(), id: '', source: '' });
+
 /** Returns the sequence as text that sorts by its number. An absent sequence sorts first. */
 function sequencePart(sequence: string | undefined): string {
   if (sequence === undefined) return '00';

@@ -1,5 +1,5 @@
 import type { OtherSource } from '../contract/answers/files.ts';
-import type { GroupId } from '../domain/ids.ts';
+import { type GroupId, groupId } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 
@@ -10,20 +10,13 @@ export type OtherSourcePorts = Pick<ToolPorts, 'reader' | 'scim'>;
  * store events about a group of the reader. The next SCIM request about a member replaces the effect of other events.
  */
 export async function ofOtherSources(
-  { name, settings }: Pick<Connection, 'name' | 'settings'>,
+  { name }: Pick<Connection, 'name'>,
   groups: readonly GroupId[],
   { reader, scim }: OtherSourcePorts,
 ): Promise<readonly OtherSource[]> {
-  const owned = settings.directory === null ? undefined : await reader.owned(name, groups);
-  const others = groups.filter((group) => owned?.has(group) !== true);
+  const owners = await reader.owners(name, groups);
+  const others = groups.filter((group) => !owners.has(group));
   const resources = await scim.read(name, 'Group', others);
-  const moved = (await reader.moves(name)).filter(({ source }) => source === 'scim').map(({ from }) => from);
-  const ofScim = new Set([
-    ...resources.map(({ id }) => id),
-    ...others.filter((group) => moved.includes(group)),
-  ]);
-  return [
-    ...[...(owned?.keys() ?? [])].map((group) => ({ group, source: 'directory' as const })),
-    ...[...ofScim].map((group) => ({ group, source: 'scim' as const })),
-  ];
+  const moved = [...owners].flatMap(([group, { source }]) => (source === 'events' ? [] : { group, source }));
+  return [...moved, ...resources.map(({ id }) => ({ group: groupId(id), source: 'scim' as const }))];
 }

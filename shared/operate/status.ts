@@ -14,7 +14,7 @@ import { type GroupRef, groupId } from '../domain/ids.ts';
 import { contactText } from '../plan/holder.ts';
 import { whyMoving, whyReleased } from '../plan/release.ts';
 import { KEPT_MEMBERS } from '../scim/server/indexing.ts';
-import { openMovesOf } from '../sync/moves.ts';
+import { openMovesOf, withCurrentOwner } from '../sync/moves.ts';
 import type { GroupIndex, ToolPorts } from '../sync/ports/bundles.ts';
 import { type Connection, type Health, problemsOf, repairOf } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
@@ -252,7 +252,7 @@ export async function readGroupStatus(
       : null,
     lastWriteAt: instant(lastWriteAtMs),
     dirtySince: instant(dirtySinceMs),
-    released: state.released ? whyReleased(state) : null,
+    released: state.released ? whyReleased(await withCurrentOwner(state, ports.groups)) : null,
     moving: state.openMove ? whyMoving(state.openMove, ports.clock()) : null,
     hold: hold ? { digest: hold.digest, removes: hold.removes, decision: hold.decision.kind } : null,
   };

@@ -77,8 +77,17 @@ function verdictOfGroup(input: VerdictInput): Verdict | undefined {
     return verdict('excluded', 'the settings groups.include and groups.exclude leave this group out');
   if (isUnheardOf(registers)) return verdict('group_unknown', UNHEARD_OF);
   if (!groupExists(registers)) return verdict('group_absent', 'the directory has no such group');
-  return groupName(registers) === undefined ? verdict('unnamed', whyUnnamed(input)) : undefined;
+  const isUnnamed = groupName(registers) === undefined && !leavesUnnamed(input);
+  return isUnnamed ? verdict('unnamed', whyUnnamed(input)) : undefined;
 }
+
+/** Whether the person leaves a moved group that its new source has not named yet. */
+const leavesUnnamed = (input: VerdictInput): boolean =>
+  isPresent(input) &&
+  !hasDeparted(input.facts.state.registers) &&
+  (input.whyBlocked !== undefined || leaverIn(input) !== undefined);
+
+const leaverIn = ({ facts, user }: VerdictInput): Cause | undefined => user && facts.departed?.get(user);
 
 function verdictOfBlocked(input: VerdictInput, why: string): Verdict {
   const { obstacle } = input;
@@ -162,8 +171,10 @@ function whyUnwanted(input: VerdictInput): string {
   const { facts, member, user, userFloor, uncounted } = input;
   const { state, wanted, settings, views } = facts;
   const register = wanted?.registers.find((one) => one.member === member);
-  if (register === undefined && user !== undefined && isPresent(input))
-    return removalText(causeByMark(user, views?.base));
+  if (register === undefined && user !== undefined && isPresent(input)) {
+    const { cause, detail } = leaverIn(input) ?? { cause: causeByMark(user, views?.base) };
+    return removalText(cause, detail);
+  }
   const known = removalCauseOf(state.registers, register, { floor: userFloor, uncounted }, settings);
   return removalText(known?.cause ?? 'no_member', known?.detail);
 }

@@ -52,7 +52,8 @@ export const createGroupMoves = (table: Table) => ({
       await table.update(groupKey(old), leaving(move, before), moving.isOfMove);
     }
     if (!hasBegun && before?.['movedTo'] !== move.to) return abandon(before, moving);
-    await end({ set: { movedAt: move.sinceMs }, remove: ['openMove', ...RELEASED] }, moving);
+    const set = { movedAt: move.sinceMs, movedFloor: move.floor };
+    await end({ set, remove: ['openMove', ...RELEASED] }, moving);
     return true;
   },
 });

@@ -1,5 +1,5 @@
 import { NO_GROUP, NO_NAME } from '../domain/group.ts';
-import type { MovedGroup, OpenMove } from '../domain/group-state.ts';
+import type { GroupState, MovedGroup, OpenMove } from '../domain/group-state.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { READER_SOURCE } from '../domain/source.ts';
 import { laterStamp, makeStamp, STAMP_ZERO, stampTimeMs } from '../domain/stamp.ts';
@@ -20,6 +20,20 @@ export const openMovesOf = async (
 ): Promise<readonly MovedGroup[]> =>
   (await reader.moves(connection)).filter(({ openSinceMs }) => openSinceMs !== undefined);
 
+/** Returns the group. If takeovers have moved its platform group several times, `movedTo` is the owner now. */
+export async function withCurrentOwner(
+  state: GroupState,
+  groups: Pick<Ports['groups'], 'read'>,
+): Promise<GroupState> {
+  const passed = new Set([state.ref.group]);
+  let { movedTo } = state;
+  while (movedTo !== undefined && !passed.has(movedTo)) {
+    passed.add(movedTo);
+    movedTo = (await groups.read({ ...state.ref, group: movedTo }))?.movedTo ?? movedTo;
+  }
+  return movedTo === undefined || movedTo === state.movedTo ? state : { ...state, movedTo };
+}
+
 /**
  * Continues an open move, from any point at which a worker stopped. The move sends nothing to the platform. A write
  * whose outcome is unknown moves too, and the new group settles it.
@@ -32,8 +46,8 @@ export async function continueMove(
   mayDecide = true,
 ): Promise<boolean> {
   const { groups, claims, reader } = ports;
-  const { from, to, source, openSinceMs: sinceMs = 0 } = move;
-  const mark: OpenMove = { from, to, sinceMs };
+  const { from, to, source, openSinceMs: sinceMs = 0, floor = STAMP_ZERO } = move;
+  const mark: OpenMove = { from, to, sinceMs, floor };
   const next: GroupRef = { connection: name, group: to };
   if (source === 'directory') await prepareForReader(next, mark, ports);
   const isMoved = await groups.move(name, mark, dirtyNow(ports), mayDecide);

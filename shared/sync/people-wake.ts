@@ -50,6 +50,9 @@ export async function wakeMembersOf(
         : await fanOutUser(ports.users, name, changedUser);
     for (const group of reached) groups.add(group);
   });
+  const reached = [...groups].map((group) => ({ connection: name, group }));
+  // A group that took a platform group over may not have its members yet.
+  for (const { movedTo } of await ports.groups.readMany(reached)) if (movedTo) groups.add(movedTo);
   await wakeAll(
     [...groups].map((group) => ({ connection: name, group })),
     ports,

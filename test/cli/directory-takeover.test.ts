@@ -34,20 +34,6 @@ describe('directory takeover', () => {
     expect(code).toBe(0);
     expect((await connection())?.observing).toBe(false);
   });
-
-  it('directory takeover exits with 3 if a group does not exist in the directory', async () => {
-    const { named } = await worldOf(sixInSync);
-    const { code, json } = await named('directory', 'takeover', '--yes');
-    expect(json).toMatchObject({ groups: [], unmapped: [{ group: 'g', name: 'Group g' }] });
-    expect(code).toBe(3);
-  });
-
-  it('directory takeover requires the option --directory if the connection reads no directory', async () => {
-    const { run } = await worldOf();
-    const { code, stderr } = await run('directory', 'takeover');
-    expect(code).toBe(2);
-    expect(stderr).toContain('default reads no directory: expected --directory KIND');
-  });
 });
 
 describe('directory takeover --to', () => {
@@ -85,6 +71,7 @@ describe('directory takeover --to', () => {
   });
 
   it.each([
+    [[], 'default reads no directory: expected --directory KIND'],
     [['--to', 'scim', '--same-ids'], '--same-ids: expected --to events, got --to scim'],
     [['--to', 'events', '--directory', 'google'], '--directory: expected --to directory, got --to events'],
   ])('directory takeover refuses the options %j', async (options, message) => {
@@ -159,14 +146,6 @@ describe('directory that is read without a key', () => {
     // One request asks for the members of several groups.
     const questions = asked.filter((question) => 'membersOf' in question);
     expect(questions.length).toBeLessThan(without.json.groups.length);
-  });
-
-  it('directory takeover shows the same groups with and without a key', async () => {
-    const { named, run, google } = await worldOf(sixInSync);
-    const url = ['--directory-url', google.url, '--json'];
-    const withKey = await named('directory', 'takeover', '--dry-run');
-    const without = await run('directory', 'takeover', '--dry-run', ...WITHOUT_KEY, ...url);
-    expect(without.json).toEqual(withKey.json);
   });
 
   it('without options, directory groups --compare lets the deployed function read the directory of the connection', async () => {

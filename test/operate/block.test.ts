@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { groupId, platformUserId } from '../../shared/domain/ids.ts';
+import { platformUserId } from '../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
 import { AT_WORK_MS } from '../../shared/domain/wake-up.ts';
-import { ofOtherSources } from '../../shared/operate/other-source.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
@@ -258,9 +257,8 @@ describe('groupsync block', () => {
   });
 });
 
-it('events send names the groups of a SCIM client and of a reader, and exits with 3', async () => {
+it('events send names the groups of a SCIM client, and exits with 3', async () => {
   const { ports, connection } = await company();
-  const { name } = connection;
   const times = { createdMs: 1, modifiedMs: 1, changedMs: 1, listedAt: STAMP_ZERO };
   const kept = {
     state: 'live',
@@ -270,8 +268,7 @@ it('events send names the groups of a SCIM client and of a reader, and exits wit
     replacements: new Map(),
   } as const;
   const resource = { type: 'Group', id: 's', attributes: { displayName: 'S' }, revision: 1 } as const;
-  await ports.scim.save(name, { ...resource, ...times, ...kept }, undefined);
-  await ports.reader.noteMove(name, { from: groupId('r'), to: groupId('r'), source: 'directory' });
+  await ports.scim.save(connection.name, { ...resource, ...times, ...kept }, undefined);
   const send = (id: string) => {
     const event = { specversion: '1.0', id: 'e', source: 'hr', time: new Date(ports.clock()).toISOString() };
     const [type, data] = ['directory.group.deleted', { group: { id } }];
@@ -280,9 +277,4 @@ it('events send names the groups of a SCIM client and of a reader, and exits wit
   const noEffect = expect.stringMatching(/group s .*SCIM client.*no effect/);
   expect(await send('s')).toMatchObject({ code: 3, stderr: noEffect });
   expect(await send('g')).toMatchObject({ code: 0, stderr: '' });
-  const read = { name, settings: { ...connection.settings, directory: {} as never } };
-  expect(await ofOtherSources(read, ['g', 'r', 's'].map(groupId), ports)).toEqual([
-    { group: 'r', source: 'directory' },
-    { group: 's', source: 'scim' },
-  ]);
 });

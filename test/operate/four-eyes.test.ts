@@ -27,6 +27,7 @@ import { clientNextTo } from '../directory/reading/scim-client.ts';
 import { clientOf } from '../scim/server/support/server.ts';
 import { calledBy, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, DAY_MS } from '../support/engine/world.ts';
+import { directory, openWith, takeOver } from '../support/operate/takeovers.ts';
 
 const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
 const WORD = { reason: 'a reorganisation' };
@@ -387,16 +388,11 @@ describe('earlier action as the cause of a hold', () => {
 
   // The new source lists only two of the four members, so the takeover is the cause of the other removals.
   it('under four eyes, the operator who took a group over cannot approve the removals', async () => {
-    const directory = { kind: 'google', administrator: 'admin@acme.test' };
     const guard = { minSize: 1, maxRemovedCount: 1 };
-    const settings = { directory, guard, fourEyes: true };
-    const reader = await openReader({ world: directoryOf({ rowing: ['a', 'b'] }), settings });
-    await reader.hire('a', 'b', 'c', 'd');
+    const reader = await openWith({ rowing: ['a', 'b'] }, { directory, guard, fourEyes: true });
     await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'b', 'c', 'd'] });
     const as = (by: string) => ({ ...reader.world.toolPorts, ...calledBy(by) });
-    const target = { source: 'directory', directory: reader.google.directory, replaces: false } as const;
-    const planned = await planTakeover(await reader.world.connection(), target, as('ann'));
-    await takeOverGroups(await reader.world.connection(), planned, as('ann'));
+    await takeOver(reader, 'directory', { ports: as('ann') });
     await reader.passMinutes(30);
     await resumeConnection(CONNECTION, as('ann'));
     await reader.passMinutes(30);
@@ -407,7 +403,6 @@ describe('earlier action as the cause of a hold', () => {
   });
 
   it('under four eyes, the operator who accepted deletions of the directory cannot approve them', async () => {
-    const directory = { kind: 'google', administrator: 'admin@acme.test' };
     const gone = ['g1', 'g2', 'g3', 'g4'];
     const groups = Object.fromEntries([...gone, 'g5', 'g6', 'g7', 'g8'].map((group) => [group, ['a']]));
     const reader = await openReader({

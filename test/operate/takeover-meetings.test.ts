@@ -1,19 +1,27 @@
 import { expect, it } from 'vitest';
 import { takeOverGroups } from '../../shared/directory/operate/takeover.ts';
+import { blockPerson } from '../../shared/operate/block.ts';
+import { explainMember } from '../../shared/operate/explain.ts';
 import { approveHold, listHolds, rejectHold } from '../../shared/operate/holds.ts';
 import { pauseConnection, resumeConnection } from '../../shared/operate/pausing.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
+import { planGroup } from '../../shared/sync/apply/plan-group.ts';
+import { refreshPeople } from '../../shared/sync/people.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
 import { platformGroupsOf } from '../directory/reading/fixture.ts';
 import { calledBy } from '../support/engine/test-engine.ts';
 import { CONNECTION, DAY_MS, MINUTE_MS } from '../support/engine/world.ts';
-import { openWith, plan, scimOf } from '../support/operate/takeovers.ts';
+import { directory, openWith, PEOPLE, plan, resume, scimOf, takeOver } from '../support/operate/takeovers.ts';
+import { remove, replace } from '../support/scim-operations.ts';
 
 const HOLDS_ALL = { minSize: 1, maxRemovedCount: 0, maxRemovedShare: 1 };
 
 /** A group of the events, and the actions of persons. */
-async function open(settings: Readonly<Record<string, unknown>>) {
-  const reader = await openWith({}, settings);
+async function open(
+  settings: Readonly<Record<string, unknown>>,
+  groups: Readonly<Record<string, readonly string[]>> = {},
+) {
+  const reader = await openWith(groups, settings);
   const { world } = reader;
   const as = (by: string) => ({ ...world.toolPorts, vault: {} as never, ...calledBy(by) }) as never;
   await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'b', 'c'] });
@@ -54,17 +62,6 @@ it.each([false, true])(
   },
 );
 
-it('a takeover with pairs of groups can be repeated', async () => {
-  const company = await open({});
-  const { world, scim, as, pass } = company;
-  await pauseConnection(CONNECTION, undefined, as('zed'));
-  const file = new Map([['okta-1', await scim.group('Rowers', ['a', 'b', 'c'])]]);
-  await pass(10 * MINUTE_MS);
-  const again = () => plan(company, 'scim', false, file);
-  await takeOverGroups(await world.connection(), await again(), as('zed'));
-  expect(await again()).toMatchObject({ groups: [] });
-});
-
 it('an excluded person whose removal was rejected stays after a repeated snapshot', async () => {
   const { world, set, pass, kinds, ref, deliver, users } = await open({ guard: HOLDS_ALL });
   await set('ann', 'people.exclude', ['email=b@acme.test']);
@@ -76,3 +73,78 @@ it('an excluded person whose removal was rejected stays after a repeated snapsho
   await pass(60 * MINUTE_MS);
   expect(users()).toEqual(['u-a', 'u-b', 'u-c']);
 });
+
+it.each([
+  ['blocked', 'authoritative', 0, 'u-a,u-c unnamed'],
+  ['ended', 'authoritative', 1, 'u-a,u-c unnamed'],
+  ['ended', 'additive', 1, 'u-a,u-c unnamed'],
+  ['ended', 'authoritative', 0, 'u-a,u-b,u-c held'],
+])(
+  'a person who is %s leaves a moved group (%s) before its new source names it, if the guard allows %i removals: %s',
+  async (how, mode, maxRemovedCount, after) => {
+    const guard = { ...HOLDS_ALL, maxRemovedCount };
+    const company = await open({ directory, guard, mode }, { rowing: ['a', 'b', 'c'] });
+    const { world, users, ref, pass, state } = company;
+    const { toolPorts: ports } = world;
+    await takeOver(company, 'directory');
+    await resume(company);
+    const isBlock = how === 'blocked';
+    world.platform.employees = PEOPLE.map((role) => ({
+      ...{ role, email: `${role}@acme.test`, userId: `u-${role}` },
+      state: role === 'b' && !isBlock ? 'TERMINATED' : 'ACTIVE',
+    }));
+    if (isBlock) await blockPerson(CONNECTION, { text: 'u-b', reason: 'stolen laptop' }, ports);
+    await refreshPeople(await world.connection(), ports);
+    const { decision } = await explainMember(ref('rowing'), 'b', {
+      connection: await world.connection(),
+      ports,
+    });
+    expect(decision.detail).toContain(isBlock ? 'stolen laptop' : 'employment has ended');
+    expect((await planGroup(ref('rowing'), ports)).changes).toMatchObject([{ before: 'u-b' }]);
+    await pass(20 * MINUTE_MS);
+    expect(`${users()} ${(await state('rowing'))?.settled}`).toBe(after);
+    await company.passMinutes(30);
+    expect(users()?.join()).toBe(after.split(' ')[0]);
+  },
+);
+
+it.each([
+  ['scim', 'removes the user', 'u-a,u-c'],
+  ['scim', 'lists only the others', 'u-a,u-c'],
+  ['scim', 'again lists only the others', 'u-a,u-b,u-c'],
+  ['events', 'removes the user', 'u-a,u-c'],
+  ['events', 'lists only the others', 'u-a,u-c'],
+  ['events', 'again lists only the others', 'u-a,u-b,u-c'],
+] as const)(
+  'a rejected removal covers no other membership after a takeover to %s: while the connection observes, it %s',
+  async (to, how, after) => {
+    const company = await open({ guard: HOLDS_ALL });
+    const { world, scim, set, pass, ref, users, emit } = company;
+    const id = await scim.group('Group rowing', ['a', 'b', 'c']);
+    const values = ['a', 'b', 'c'].map(async (one) => ({ value: await scim.user(one) }));
+    const [a, b, c] = await Promise.all(values);
+    const ofScim = {
+      id,
+      list: () => scim.patch(`/Groups/${id}`, [replace('members', [a, c])]),
+      take: () => scim.patch(`/Groups/${id}`, [remove(`members[value eq "${b?.value}"]`)]),
+    };
+    const ofEvents = {
+      id: 'okta-1',
+      list: async () => emit({ snapshot: 'okta-1', of: ['a', 'c'] }),
+      take: async () => emit({ take: ['b'], from: 'okta-1' }),
+    };
+    const [old, next] = to === 'scim' ? [ofEvents, ofScim] : [ofScim, ofEvents];
+    if (to === 'events') await takeOver(company, 'scim');
+    await resume(company);
+    if (how.startsWith('again')) await next.list();
+    await old.take();
+    await pass(20 * MINUTE_MS);
+    await rejectHold(ref(old.id), { reason: 'stays' }, world.toolPorts);
+    await takeOver(company, to);
+    await requeueDue(CONNECTION, world.toolPorts);
+    await set('ann', 'guard', null);
+    await (how.startsWith('removes') ? next.take() : next.list());
+    await resume(company);
+    expect(users()?.join()).toBe(after);
+  },
+);

@@ -289,7 +289,7 @@ describe('decide', () => {
     ['is excluded: settle', { settings: settingsWith({ groups: { exclude: ['Eng'] } }) }, EXCLUDED],
     [
       'has no name: settle as unnamed',
-      { wanted: { ...ABSENT, state: 'unnamed' } },
+      { wanted: { ...ABSENT, state: 'unnamed' }, departed: new Map() },
       { as: 'unnamed', driftOutcome: 'open' },
     ],
     ['has a suspected change: read', SUSPECTED, READ_GROUP],

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { platformAttributes } from '../../shared/domain/group-state.ts';
 import { connectionName, groupId } from '../../shared/domain/ids.ts';
+import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
 import { createGroupStore } from '../../shared/store/group-store.ts';
 import {
   AUDIT_PREFIX,
@@ -17,7 +18,7 @@ const connection = connectionName('default');
 const [old, next] = [groupId('old'), groupId('next')].map((group) => ({ connection, group })) as [Ref, Ref];
 type Ref = Parameters<typeof groupKey>[0];
 const [OLD, NEXT] = [groupKey(old), groupKey(next)];
-const move = { from: old.group, to: next.group, sinceMs: 5 };
+const move = { from: old.group, to: next.group, sinceMs: 5, floor: STAMP_ZERO };
 const dirty = { nowMs: 9, wakeAtMs: 9 };
 
 const sample = (name: string): Value => {
@@ -63,7 +64,14 @@ it('a move takes every attribute and item of the platform group, whatever write 
   }
   expect(deaths).toBeGreaterThan(6);
   const link = { of: 'link', takeOver: true };
-  expect(table.look(NEXT)).toEqual({ ...table.look(NEXT), ...STATE, link, upserted: 'v', movedAt: 5 });
+  expect(table.look(NEXT)).toEqual({
+    ...table.look(NEXT),
+    ...STATE,
+    link,
+    upserted: 'v',
+    movedAt: 5,
+    movedFloor: '',
+  });
   expect(table.look(OLD)).toMatchObject({ upserted: 'u', lastAudit: 'a', released: true, movedTo: 'next' });
   for (const name of ['openMove', ...platformAttributes()]) expect(table.look(OLD)).not.toHaveProperty(name);
   expect(CHUNKS.filter((sk) => table.look({ pk: NEXT.pk, sk }))).toEqual(CHUNKS.slice(0, -2));

@@ -1,6 +1,8 @@
+import { groupFloor } from '../../domain/group.ts';
 import type { MovedGroup } from '../../domain/group-state.ts';
 import type { GroupRef } from '../../domain/ids.ts';
 import type { Source } from '../../domain/source.ts';
+import { stampAt } from '../../domain/stamp.ts';
 import { doRecorded } from '../../operate/journal.ts';
 import { continueMove } from '../../sync/moves.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
@@ -30,10 +32,12 @@ export async function moveGroup(
     }
     // The time identifies the move, also if the clock of an earlier operator was ahead.
     const states = await ports.groups.readMany([old, { connection: name, group: to }]);
-    const begun = {
-      ...move,
-      openSinceMs: Math.max(ports.clock(), ...states.map((one) => 1 + (one.movedAt ?? 0))),
-    };
+    const openSinceMs = Math.max(ports.clock(), ...states.map((one) => 1 + (one.movedAt ?? 0)));
+    const next = states.find(({ ref }) => ref.group === to);
+    // The members of a reader's group are not known before its next read.
+    const isKnown = next !== undefined && source !== 'directory';
+    const floor = isKnown ? groupFloor(next.registers) : stampAt(openSinceMs);
+    const begun = { ...move, openSinceMs, floor };
     await ports.reader.noteMove(name, begun);
     isMoved = await continueMove(connection, begun, ports, false);
     return true;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { groupText, number } from '../../domain/forms.ts';
+import { groupText, number, stampText } from '../../domain/forms.ts';
 import type { MovedGroup } from '../../domain/group-state.ts';
 import { type ConnectionName, type GroupId, groupId } from '../../domain/ids.ts';
 import { SOURCES } from '../../domain/source.ts';
@@ -23,6 +23,26 @@ import { ReaderGroup } from '../rules/reader-group.ts';
  * first stores its token. After that, the position and each group refuse the writes of earlier holders.
  */
 export function createReaderStore(table: Table) {
+  /** Returns the last move of each moved group, which names the owner now. A group of the reader owns itself. */
+  async function owners(connection: ConnectionName, groups: readonly GroupId[]) {
+    const keys = groups.flatMap((group) => [
+      readerGroupKey(connection, group),
+      readerMoveKey(connection, group),
+    ]);
+    const bySort = new Map((await table.getMany(keys)).map((item) => [item.sk, item]));
+    const isMoved = groups.some((group) => bySort.has(readerMoveKey(connection, group).sk));
+    const moves = byGroup(isMoved ? await readMoves(table, connection) : []);
+    return new Map(
+      groups.flatMap((group): (readonly [GroupId, Pick<MovedGroup, 'to' | 'source'>])[] => {
+        const last = lastMove(group, moves);
+        if (last !== undefined) return [[group, last]];
+        const own = bySort.get(readerGroupKey(connection, group).sk);
+        const isOwned = own !== undefined && own['other'] === undefined;
+        return isOwned ? [[group, { to: group, source: 'directory' }]] : [];
+      }),
+    );
+  }
+
   return {
     /**
      * Begins a run. The store then refuses writes of the position by all earlier holders of the lease.
@@ -67,26 +87,16 @@ export function createReaderStore(table: Table) {
     removeGroup: (connection: ConnectionName, group: GroupId, { token }: Lease): Promise<boolean> =>
       table.delete(readerGroupKey(connection, group), noLaterThan(token)),
 
+    owners,
+
     /**
      * Returns the groups whose source is the reader, each with its id in the directory. This id differs from the group's
      * own id if the reader took the group over from a source that uses another id.
      */
     async owned(connection: ConnectionName, groups: readonly GroupId[]) {
-      const keys = groups.flatMap((group) => [
-        readerGroupKey(connection, group),
-        readerMoveKey(connection, group),
-      ]);
-      const bySort = new Map((await table.getMany(keys)).map((item) => [item.sk, item]));
+      const found = [...(await owners(connection, groups))];
       return new Map(
-        groups.flatMap((group): (readonly [GroupId, GroupId])[] => {
-          const moved = bySort.get(readerMoveKey(connection, group).sk);
-          if (moved !== undefined) {
-            const { to, source } = moveOf(moved);
-            return source === 'directory' ? [[group, to]] : [];
-          }
-          const own = bySort.get(readerGroupKey(connection, group).sk);
-          return own === undefined || own['other'] !== undefined ? [] : [[group, group]];
-        }),
+        found.flatMap(([group, { to, source }]) => (source === 'directory' ? [[group, to] as const] : [])),
       );
     },
 
@@ -96,7 +106,11 @@ export function createReaderStore(table: Table) {
     },
 
     /** Ends an open move. Its record replaces the record of an earlier move of the group `to`, if the group has moved. */
-    async endMove(connection: ConnectionName, { openSinceMs = 0, ...move }: MovedGroup, isMoved: boolean) {
+    async endMove(
+      connection: ConnectionName,
+      { openSinceMs = 0, floor: _, ...move }: MovedGroup,
+      isMoved: boolean,
+    ) {
       const key = readerMoveKey(connection, move.from);
       const isAsSeen = equal('openSinceMs', openSinceMs);
       if (!isMoved) return void (await table.delete(key, isAsSeen));
@@ -143,6 +157,7 @@ const Move = z.lazy(() =>
     to: groupText,
     source: z.enum(SOURCES),
     openSinceMs: number.exactOptional(),
+    floor: stampText.exactOptional(),
     yields: z.enum(['name', 'id']).exactOptional(),
   }),
 );
@@ -155,26 +170,28 @@ async function readMoves(table: Table, connection: ConnectionName): Promise<read
 }
 
 function withMoves(groups: readonly ReaderGroup[], moves: readonly MovedGroup[]): readonly ReaderGroup[] {
-  const byGroup = new Map(moves.map((move) => [move.from, move]));
+  const earlier = byGroup(moves);
   return groups.map((group) => {
-    const last = lastMove(group.group, byGroup);
+    const last = lastMove(group.group, earlier);
     if (last === undefined || (last.source === 'directory' && last.to === group.group)) return group;
     return { ...group, other: last.to };
   });
 }
 
+const byGroup = (moves: readonly MovedGroup[]) => new Map(moves.map((move) => [move.from, move]));
+
 /**
  * Returns the last move of a group that may have moved several times; undefined if it has not moved. The last move
  * names the group that replaces it now.
  */
-function lastMove(group: GroupId, byGroup: ReadonlyMap<GroupId, MovedGroup>): MovedGroup | undefined {
+function lastMove(group: GroupId, moves: ReadonlyMap<GroupId, MovedGroup>): MovedGroup | undefined {
   const passed = new Set<GroupId>();
   let last: MovedGroup | undefined;
-  let next = byGroup.get(group);
+  let next = moves.get(group);
   while (next !== undefined && !passed.has(next.from)) {
     passed.add(next.from);
     last = next;
-    next = byGroup.get(next.to);
+    next = moves.get(next.to);
   }
   return last;
 }

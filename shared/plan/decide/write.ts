@@ -29,7 +29,7 @@ import { SETTLED, settle } from './settle.ts';
  *
  *     the group                                          | decision
  *     ---------------------------------------------------|------------------------------------------------
- *     has no name and was never deleted                  | settle unnamed
+ *     has no name and was never deleted                  | settle unnamed; see `decideUnnamed`
  *     has a view that cannot be read                     | read the group; see `decideFetched`
  *     has marks of another mode                          | read the group, then mark; see `withMode`
  *     was deleted in the directory; policy releases      | remove its members, then release
@@ -44,9 +44,21 @@ export function decideWanted(facts: Facts, treatment: GroupTreatment): Decision 
   const { state, wanted, views } = facts;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
   if (wanted.state === 'unnamed' && !hasDeparted(state.registers))
-    return settle('unnamed', { driftOutcome: 'open' });
+    return decideUnnamed({ ...facts, wanted }, views.base);
   if (views.isUnreadable) return decideFetched(facts) ?? clear(facts);
   return decideDifference({ ...facts, wanted }, views.base, treatment);
+}
+
+/** Until the new source of a moved group names it, only people who ended or are blocked leave the platform group. */
+function decideUnnamed(facts: Known, current: View | undefined): Decision {
+  const { departed, blocked } = facts;
+  if (current === undefined || modeOf(current) === 'report')
+    return settle('unnamed', { driftOutcome: 'open' });
+  if (departed === undefined) return { kind: 'read', what: ['departed'] };
+  const leavers = { whyNot: departed, blocked, isDeletionHeld: true };
+  const policy = { mode: 'authoritative', onGroupDeleted: 'delete', whole: false } as const;
+  const decision = decideProven({ ...policy, ...leavers, wanted: undefined, current }, facts);
+  return decision.kind === 'settle' ? { ...decision, driftOutcome: 'open' } : decision;
 }
 
 /** Compares the wanted group with the stored view. */
@@ -177,8 +189,8 @@ function decideProven(input: Drafting, facts: Known): Decision {
   return settleOnceCertain(withFailure(settleGuarded(plan, input, guarded, facts), left, facts), facts);
 }
 
-function settleGuarded(plan: Plan, { isDeletionHeld }: Drafting, guarded: Guarded, { wanted }: Known) {
-  const isHeld = isDeletionHeld === true || guarded.held.size > 0;
+function settleGuarded(plan: Plan, { isDeletionHeld }: Drafting, guarded: Guarded, { wanted, state }: Known) {
+  const isHeld = (isDeletionHeld === true && hasDeparted(state.registers)) || guarded.held.size > 0;
   return settle(isHeld || guarded.isWaiting ? 'held' : SETTLED[wanted.state], {
     counts: countsOf(wanted, plan.after),
     driftOutcome: isHeld ? 'open' : 'restore',

@@ -1,3 +1,4 @@
+import { hasDeparted } from '../../domain/group.ts';
 import type { GroupState, GuardRecord, Intent, SettledState, Uncertain } from '../../domain/group-state.ts';
 import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
@@ -74,7 +75,7 @@ export async function confirmWrite(
     calledMs: context.calledMs(),
     wakeAtMs: nowMs + ports.coalesceMs,
     driftClosed,
-    settled: outcome.isUndone ? undefined : settledBy(write, wanted),
+    settled: outcome.isUndone ? undefined : settledBy(write, wanted, state),
     counts: countsOf(wanted, view, unshown),
     hasRemoved: write.plan.removals.length > outcome.kept.length,
     ...(platform && { platform }),
@@ -156,8 +157,12 @@ async function judged(observed: ObservedGroup | undefined, { write, facts, conte
 }
 
 /** A write for a deleted group that is no part of the deletion means that the deletion is held. */
-function settledBy({ held, isWaiting, plan, isUnrestated }: Write, { state }: Wanted): SettledState {
-  if (held.size > 0 || isWaiting || (state !== 'present' && !plan.departs)) return 'held';
+function settledBy(
+  { held, isWaiting, plan, isUnrestated }: Write,
+  { state }: Wanted,
+  { registers }: GroupState,
+): SettledState {
+  if (held.size > 0 || isWaiting || (hasDeparted(registers) && !plan.departs)) return 'held';
   return isUnrestated && state === 'present' ? 'unrestated' : SETTLED[state];
 }
 

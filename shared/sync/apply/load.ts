@@ -114,7 +114,7 @@ async function readHeld({ state, wanted }: Facts, reading: Reading): Promise<Hel
   const asOf = holds.map((hold) => hold.asOf).reduce((a, b) => (a < b ? a : b));
   const [sets, wantedAt] = await Promise.all([
     Promise.all(holds.map(read)),
-    readWantedAgain(wanted?.registers ?? [], asOf, reading),
+    readWantedAgain({ state, registers: wanted?.registers ?? [] }, asOf, reading),
   ]);
   return { sets, wantedAt };
 }

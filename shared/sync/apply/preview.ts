@@ -10,6 +10,7 @@ import type { Facts, PassedOver, Shown } from '../../plan/facts.ts';
 import { withAdoption } from '../../plan/marks.ts';
 import { NO_WRITES, NOTHING_SENT } from '../../plan/uncertain.ts';
 import { ownerOf } from '../claim-group.ts';
+import { withCurrentOwner } from '../moves.ts';
 import { openPlatform } from '../open-platform.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
@@ -49,13 +50,13 @@ export interface Preview {
 }
 
 /** Follows the decisions of apply up to its first write. If a fetch fails, the plan uses the stored view. */
-export function previewGroup(
+export async function previewGroup(
   state: GroupState,
   connection: Connection,
   ports: PreviewPorts,
 ): Promise<Preview> {
   const reading = readingOf(state, connection, ports);
-  return followFrom(startOf(state, reading), reading, ports);
+  return followFrom(startOf(await withCurrentOwner(state, ports.groups), reading), reading, ports);
 }
 
 /** Follows the decisions of apply as if an operator had just linked this platform group to the group. */

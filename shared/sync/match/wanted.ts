@@ -1,13 +1,20 @@
 import { renderName } from '../../contract/name-template.ts';
 import { isActive } from '../../domain/active.ts';
 import { blockOf } from '../../domain/block.ts';
-import { type DesiredGroup, desiredGroup, groupFloor, memberCounts } from '../../domain/group.ts';
+import {
+  type DesiredGroup,
+  desiredGroup,
+  groupFloor,
+  hasDeparted,
+  memberCounts,
+} from '../../domain/group.ts';
 import { NO_FIELDS } from '../../domain/group-fields.ts';
 import type { GroupState, PendingMark, StoredMember } from '../../domain/group-state.ts';
 import type { MemberId, PlatformUserId } from '../../domain/ids.ts';
 import { memberId, platformUserId, roleId } from '../../domain/ids.ts';
-import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
+import { laterStamp, STAMP_ZERO, type Stamp, stampAt } from '../../domain/stamp.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
+import { mayBeMember } from '../../plan/person.ts';
 import type { Facts, PendingMember, Wanted, WantedMember } from '../../plan/facts.ts';
 import {
   boundUser,
@@ -29,6 +36,7 @@ import { mayReadPart, membersAfter } from './changed-members.ts';
 import {
   eligibilityOf,
   isUnshownLately,
+  personsBoundTo,
   type Resolution,
   type ResolvePeople,
   refusedRevisionOf,
@@ -49,8 +57,10 @@ export async function readEnded({ wanted, state }: Facts, { connection, ports }:
  * decision, it returns also which of these people ended or are suspended, because they must leave although other
  * removals wait or were rejected. A person with an account that is switched on is not suspended.
  */
-export async function readDeparted({ wanted, state }: Facts, { connection, ports }: Reading) {
+export async function readDeparted({ wanted, state, views }: Facts, reading: Reading) {
+  const { connection, ports } = reading;
   const { group, registers = [], userFloors = new Map() } = wanted ?? {};
+  if (wanted?.state === 'unnamed' && !hasDeparted(state.registers)) return readLeavers(views, reading);
   const left = group ? endedMembers(state.registers, registers, userFloors, registers.length) : registers;
   const isCopied = ({ user }: StoredMember) => user?.role !== undefined;
   const uncopied = left.filter((one) => !isCopied(one)).map(({ member }) => member);
@@ -71,25 +81,52 @@ export async function readDeparted({ wanted, state }: Facts, { connection, ports
   return new Map([...causes, ...whyNot, ...suspended]);
 }
 
-/** Returns the users that the directory has wanted after the given stamp, with the stamp of their last membership. */
+/** Returns the wanted users of a moved group whose person ended. Its new source has not sent its members yet. */
+async function readLeavers(views: Facts['views'], { connection, ports }: Reading) {
+  const users = [...(views?.base?.users ?? [])].flatMap(([user, isWanted]) => (isWanted ? user : []));
+  const bindings = users.map((user) => ({ role: roleId(user), userId: user }));
+  const persons = await personsBoundTo(bindings, connection, ports.people);
+  const leavers = users.flatMap((user, at): [PlatformUserId, WhyNot][] => {
+    const person = persons[at];
+    const stays = person === undefined || mayBeMember(person, connection.settings);
+    return stays ? [] : [[user, { member: null, ...inactivity(person) }]];
+  });
+  return new Map(leavers);
+}
+
+/**
+ * Returns the users that the directory has wanted after the given stamp, with the stamp of their last membership. The
+ * time of a takeover counts too, for the users that the new source wanted then.
+ */
 export async function readWantedAgain(
-  registers: readonly StoredMember[],
+  { state, registers }: Pick<Facts, 'state'> & Pick<Wanted, 'registers'>,
   after: Stamp,
   { connection, ports }: Reading,
 ): Promise<ReadonlyMap<PlatformUserId, Stamp>> {
-  const again = registers.filter(({ presentAt = STAMP_ZERO }) => presentAt > after);
+  const wantedLast = wantedLastIn(state);
+  const again = registers.filter((one) => wantedLast(one) > after);
   const wantedAt = new Map<PlatformUserId, Stamp>();
   if (again.length === 0) return wantedAt;
   const members = again.map(({ member }) => member);
   const users = await ports.users.read(connection.name, members);
-  for (const { member, value, user, presentAt = STAMP_ZERO } of again) {
+  for (const one of again) {
+    const { member, value, user } = one;
     // An excluded person is in the directory group, but the directory does not want the person on the platform.
     const { attributes = new Map() } = users.get(member) ?? {};
     if (value === 'present' && whyUncounted(attributes, connection.settings)?.cause === 'excluded') continue;
     const id = boundUser(users.get(member) ?? user ?? {}, connection.settings);
-    if (id !== undefined) wantedAt.set(id, laterStamp(wantedAt.get(id) ?? STAMP_ZERO, presentAt));
+    if (id !== undefined) wantedAt.set(id, laterStamp(wantedAt.get(id) ?? STAMP_ZERO, wantedLast(one)));
   }
   return wantedAt;
+}
+
+/** Returns a function that returns the latest known stamp at which the source of the group wanted a member. */
+function wantedLastIn({ movedAt = 0, movedFloor }: GroupState): (register: StoredMember) => Stamp {
+  const moved = stampAt(movedAt);
+  return ({ value, stamp, presentAt = STAMP_ZERO }) => {
+    const wasMember = movedFloor !== undefined && presentAt !== STAMP_ZERO && presentAt >= movedFloor;
+    return wasMember && (value === 'present' || stamp > moved) ? laterStamp(presentAt, moved) : presentAt;
+  };
 }
 
 /** Returns why members are not in the group, by the users of their stored bindings. The first member of a user counts. */

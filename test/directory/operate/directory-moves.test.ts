@@ -4,6 +4,7 @@ import { groupsOfReader } from '../../../shared/directory/operate/reader-groups.
 import { takeOverGroups } from '../../../shared/directory/operate/takeover.ts';
 import { groupId, platformGroupId } from '../../../shared/domain/ids.ts';
 import type { Source } from '../../../shared/domain/source.ts';
+import { explainMember } from '../../../shared/operate/explain.ts';
 import { ofOtherSources } from '../../../shared/operate/other-source.ts';
 import { adoptGroup } from '../../../shared/operate/ownership.ts';
 import { pauseConnection } from '../../../shared/operate/pausing.ts';
@@ -30,25 +31,37 @@ import {
   scimOf,
   takeOver,
 } from '../../support/operate/takeovers.ts';
-import { platformGroupsOf, type Reader } from '../reading/fixture.ts';
+import { company, platformGroupsOf, type Reader } from '../reading/fixture.ts';
+import { openGoogle } from '../vendors/google/reader.ts';
 
 describe('takeover from a reader to SCIM', () => {
-  it('after a takeover to SCIM, the SCIM client owns both groups, and the reader only compares', async () => {
+  it('after each of several takeovers, all answers about the earlier owners name the owner', async () => {
     const reader = await openWith({ rowing: ['a', 'b'] });
+    const { world, ref } = reader;
+    const { toolPorts: ports } = world;
+    reader.emit({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
+    await reader.pass(5 * MINUTE_MS);
+    const scim = await (await scimOf(reader)).group('Group rowing', ['a']);
+    const ids = { events: 'okta-1', scim, directory: 'rowing' };
+    const connection = await world.connection();
+    const owners = new Set(['okta-1']);
+    for (const to of ['scim', 'directory', 'scim', 'events', 'directory', 'events'] as const) {
+      await takeOver(reader, to);
+      owners.add(ids[to]);
+      const others = [...owners].filter((id) => id !== ids[to]);
+      const released = `${ids[to]} of another source owns this group`;
+      expect(await ofOtherSources(connection, others.map(groupId), ports)).toEqual(
+        to === 'events' ? [] : others.map((group) => ({ group, source: to })),
+      );
+      for (const group of others) {
+        expect((await readGroupStatus(ref(group), ports))?.released).toBe(released);
+        expect((await planGroup(ref(group), ports)).note).toBe(released);
+        const { decision } = await explainMember(ref(group), 'a@acme.test', { connection, ports });
+        expect(decision.detail).toContain(released);
+      }
+    }
     await reader.passMinutes(30);
-    const scim = await scimOf(reader);
-    const group = await scim.group('Group rowing', ['a', 'c']);
-    await takeOver(reader, 'scim');
-    await resume(reader);
-    await reader.passMinutes(30);
-    expect(await reader.stored('rowing')).toMatchObject({ other: group });
-    const { toolPorts } = reader.world;
-    const named = [groupId('rowing'), groupId(group)];
-    expect(await ofOtherSources(await reader.world.connection(), named, toolPorts)).toEqual(
-      named.map((one) => ({ group: one, source: 'scim' })).reverse(),
-    );
-    const released = `${group} of another source owns this group`;
-    expect(await readGroupStatus(reader.ref('rowing'), toolPorts)).toMatchObject({ released });
+    expect(await reader.stored('rowing')).toMatchObject({ other: 'okta-1' });
   });
 
   it('the plan of a takeover finds the SCIM group by its external id if the name differs', async () => {
@@ -59,11 +72,11 @@ describe('takeover from a reader to SCIM', () => {
     expect((await plan(reader, 'scim')).groups).toMatchObject([{ target: group, by: 'externalId' }]);
   });
 
-  it('a group without a counterpart stays with the reader, and the directory cannot be disconnected', async () => {
+  it('the directory can be disconnected only after all groups have moved', async () => {
     const reader = await openWith({ rowing: ['a'], chess: ['b'] });
     await reader.passMinutes(30);
     const scim = await scimOf(reader);
-    await scim.group('Group rowing', ['a']);
+    const group = await scim.group('Group rowing', ['a']);
     expect(await takeOver(reader, 'scim')).toMatchObject({
       unmapped: [{ group: 'chess', reason: 'not_found' }],
     });
@@ -74,23 +87,14 @@ describe('takeover from a reader to SCIM', () => {
     const toolPorts = { ...reader.world.toolPorts, vault: {} as never };
     expect(await groupsOfReader(await reader.world.connection(), toolPorts)).toEqual(['chess']);
     const off = await planSettings(CONNECTION, [{ key: 'directory', value: null }], toolPorts);
-    await expect(changeSettings(off, toolPorts)).rejects.toThrow('the reader owns 1 group (chess)');
-  });
-
-  it('the directory can be disconnected after all groups have moved, and SCIM changes are still applied', async () => {
-    const reader = await openWith({ rowing: ['a'] });
-    await reader.passMinutes(30);
-    const scim = await scimOf(reader);
-    const group = await scim.group('Group rowing', ['a']);
-    const toolPorts = { ...reader.world.toolPorts, vault: {} as never };
-    const off = await planSettings(CONNECTION, [{ key: 'directory', value: null }], toolPorts);
     await expect(changeSettings(off, toolPorts)).rejects.toThrow('directory takeover --to scim');
+    await scim.group('Group chess', ['b']);
     await takeOver(reader, 'scim');
     await resume(reader);
     await changeSettings(off, toolPorts);
     await scim.join(group, 'b');
     await reader.pass(20 * MINUTE_MS);
-    expect(platformGroupsOf(reader)).toMatchObject([{ users: ['u-a', 'u-b'] }]);
+    expect(reader.shown(group)).toEqual([['u-a', 'u-b']]);
   });
 });
 
@@ -167,17 +171,6 @@ describe('takeover with steps in the wrong order', () => {
     },
   );
 
-  it('a group gets its own platform group after the group of the other source was renamed', async () => {
-    const reader = await openWith({}, {});
-    const scim = await scimOf(reader);
-    await BY_SOURCE.events(reader, ['a'], scim);
-    await BY_SOURCE.scim(reader, ['b'], scim);
-    expect(platformGroupsOf(reader)).toHaveLength(1);
-    await reader.deliver({ snapshot: 'okta-1', name: 'Group sailing', of: ['a'] });
-    await reader.pass(120 * MINUTE_MS);
-    expect(platformGroupsOf(reader).map(({ name }) => name)).toEqual(['Group sailing', 'Group rowing']);
-  });
-
   it('a group with another name moves by the file of an operator, if a pause comes before its first event', async () => {
     const reader = await openWith({}, {});
     const { toolPorts } = reader.world;
@@ -187,8 +180,9 @@ describe('takeover with steps in the wrong order', () => {
     await pauseConnection(CONNECTION, undefined, toolPorts);
     const group = await scim.group('Rowers', ['a']);
     await reader.pass(30 * MINUTE_MS);
-    const planned = await plan(reader, 'scim', false, new Map([['okta-1', group]]));
-    await takeOverGroups(await reader.world.connection(), planned, toolPorts);
+    const planned = () => plan(reader, 'scim', false, new Map([['okta-1', group]]));
+    await takeOverGroups(await reader.world.connection(), await planned(), toolPorts);
+    expect(await planned()).toMatchObject({ groups: [] });
     await resume(reader);
     expect(platformGroupsOf(reader)).toEqual([{ ...before, name: 'Rowers', spokeId: group }]);
   });
@@ -360,46 +354,90 @@ it.each(DIRECTIONS)(
   },
 );
 
-/** Returns the commands of docs/migrate.md for a move to a source, in their order. */
-function commandsFor(to: Source, options: string): readonly string[] {
+/** Returns the commands of a section of docs/migrate.md, in their order. */
+function commandsOf(section: string): readonly string[] {
   const page = readFileSync('docs/migrate.md', 'utf8');
-  const section = to === 'directory' ? '## To a directory' : '## To SCIM or events';
-  const [text = ''] = page.slice(page.indexOf(section)).split('**From another directory**');
-  const [own = ''] = text.slice(3).split('\n## ');
-  const commands = [...own.matchAll(/^ *groupsync (.+)$/gm)].map(([, command = '']) => command);
-  return commands.map((command) => command.replace(/"\$.*?"/, options).replace('--to scim', `--to ${to}`));
+  const [own = ''] = page.slice(page.indexOf(`## ${section}`) + 3).split('\n## ');
+  return [...own.matchAll(/^ *groupsync (.+)$/gm)].map(([, command = '']) => command);
 }
 
-describe('the steps of docs/migrate.md', () => {
-  it.each(DIRECTIONS)(
-    'the commands move a group of %s to %s from the first to the last',
-    async (from, to) => {
-      const reader = await openWith({ rowing: ['a', 'b'] }, from === 'directory' ? { directory } : {});
-      const scim = await scimOf(reader);
-      const first = await BY_SOURCE[from](reader, ['a', 'b'], scim);
-      const [before] = platformGroupsOf(reader);
-      const second = to === 'directory' ? 'rowing' : await BY_SOURCE[to](reader, ['b', 'c'], scim);
-      const key = temporaryFile('key.json', JSON.stringify(reader.google.key));
-      const options = `--directory google --administrator admin@acme.test --key ${key}`;
-      const ports = {
-        ...reader.world.toolPorts,
-        directoryApplicants: { present: async () => reader.google.directory, store: async () => {} },
-        deployment: { queue: async () => undefined },
-        functions: { run: async () => ({ reports: [await reader.run()] }) },
-      } as unknown as ToolPortsOfCommands;
-      const commands = commandsFor(to, options);
-      expect(commands.length).toBeGreaterThan(3);
-      for (const command of commands) {
-        const args = [...command.split(' '), ...(command === 'resume' ? ['--no-wait'] : []), '--yes'];
-        const { code, stderr } = await runCli(args, { ports });
-        expect(code, `${command}: ${stderr}`).toBe(0);
-        await reader.pass(5 * MINUTE_MS);
-        if (command !== 'resume') expect(platformGroupsOf(reader)).toEqual([before]);
-      }
-      await reader.pass(20 * MINUTE_MS);
-      const users = to === 'directory' ? ['u-a', 'u-b'] : ['u-b', 'u-c'];
-      expect(platformGroupsOf(reader)).toEqual([{ ...before, spokeId: second, users }]);
-      expect(await reader.state(first)).toMatchObject({ movedTo: second });
-    },
+/** Returns the commands for a move. "Another tool" refers to the commands "To a directory", without the takeover. */
+function commandsFor(from: Origin, to: Source): readonly string[] {
+  if (to !== 'directory') return commandsOf('To SCIM or events');
+  const commands = commandsOf('To a directory').filter(
+    (one) => from === 'another customer' || !one.includes('--accept-deletions'),
   );
+  if (from !== 'another tool') return commands;
+  return [...commandsOf('Another tool'), ...commands.filter((one) => !one.includes('takeover'))];
+}
+
+type Origin = Source | 'another customer' | 'another tool';
+
+/**
+ * Creates the group "Group rowing" before a move.
+ * @returns its first id, the directory to connect with the administrator, and its id there
+ */
+async function begin(from: Origin, reader: Reader, scim: Scim) {
+  const acme = { google: reader.google, administrator: 'admin@acme.test', there: 'rowing' };
+  const { platform } = reader.world;
+  if (from === 'another tool') {
+    platform.adopted.add(platform.addForeign({ name: 'Group rowing', users: ['u-a'], spokeId: 'rowing' }));
+    return { ...acme, first: undefined };
+  }
+  if (from !== 'another customer') return { ...acme, first: await BY_SOURCE[from](reader, ['a', 'b'], scim) };
+  const { groups = [], ...world } = company({ 'other-rowing': ['a', 'b'] });
+  const renamed = groups.map((group) => ({ ...group, name: 'Group rowing' }));
+  return {
+    google: await openGoogle({
+      world: { ...world, groups: renamed },
+      administrator: 'admin@acme.test',
+    }),
+    administrator: 'admin@other.test',
+    there: 'other-rowing',
+    first: await BY_SOURCE.directory(reader, [], scim),
+  };
+}
+
+const READS: readonly Origin[] = ['directory', 'another customer'];
+
+describe('the steps of docs/migrate.md', () => {
+  it.each<readonly [Origin, Source]>([
+    ...DIRECTIONS,
+    ['another customer', 'directory'],
+    ['another tool', 'directory'],
+  ])('the commands move a group of %s to %s from the first to the last', async (from, to) => {
+    const reader = await openWith({ rowing: ['a', 'b'] }, READS.includes(from) ? { directory } : {});
+    const scim = await scimOf(reader);
+    const { google, administrator, there, first } = await begin(from, reader, scim);
+    const [before] = platformGroupsOf(reader);
+    const second = to === 'directory' ? there : await BY_SOURCE[to](reader, ['b', 'c'], scim);
+    const key = temporaryFile('key.json', JSON.stringify(google.key));
+    const options = `--directory google --administrator ${administrator} --key ${key}`;
+    const isCustomer = from === 'another customer';
+    Object.assign(reader.ports.directories, { open: async () => google.directory });
+    const run = async (_: string, { acceptDeletions = false }) => ({
+      reports: [await reader.run({ acceptsDeletions: acceptDeletions, isFull: isCustomer })],
+    });
+    const ports = {
+      ...reader.world.toolPorts,
+      directoryApplicants: { present: async () => google.directory, store: async () => {} },
+      deployment: { queue: async () => undefined },
+      functions: { run },
+    } as unknown as ToolPortsOfCommands;
+    const commands = commandsFor(from, to);
+    expect(commands.length).toBeGreaterThan(3);
+    for (const command of commands) {
+      const given = command.replace(/"\$.*?"/, options).replace('--to scim', `--to ${to}`);
+      const args = [...given.split(' '), ...(command === 'resume' ? ['--no-wait'] : []), '--yes'];
+      const { code, stderr } = await runCli(args, { ports });
+      const stops = isCustomer && command === 'directory read';
+      expect(`${code} ${stderr}`).toMatch(stops ? /^[1-9](.|\n)*known groups are missing/ : /^0/);
+      await reader.pass(5 * MINUTE_MS);
+      if (command !== 'resume') expect(platformGroupsOf(reader)).toEqual([before]);
+    }
+    await reader.pass(20 * MINUTE_MS);
+    const users = to === 'directory' ? ['u-a', 'u-b'] : ['u-b', 'u-c'];
+    expect(platformGroupsOf(reader)).toEqual([{ ...before, spokeId: second, users }]);
+    if (first !== undefined) expect(await reader.state(first)).toMatchObject({ movedTo: second });
+  });
 });

@@ -1,75 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { compareDirectory } from '../../../shared/directory/operate/compare.ts';
-import { planTakeover, takeOverGroups } from '../../../shared/directory/operate/takeover.ts';
-import { groupId } from '../../../shared/domain/ids.ts';
-import { resumeConnection } from '../../../shared/operate/pausing.ts';
-import { planGroup } from '../../../shared/sync/apply/plan-group.ts';
-import { CONNECTION } from '../../support/engine/world.ts';
-import { company, openReader, platformGroupsOf, type Reader } from '../reading/fixture.ts';
-
-const PEOPLE = ['a', 'b', 'c', 'd'];
-const directory = { kind: 'google', administrator: 'admin@acme.test' };
-
-async function readerWith(
-  groups: Readonly<Record<string, readonly string[]>>,
-  settings: Readonly<Record<string, unknown>> = {},
-) {
-  const reader = await openReader({ world: company(groups), settings: { directory, ...settings } });
-  await reader.hire(...PEOPLE);
-  return reader;
-}
-
-const plan = async ({ world, google }: Reader) =>
-  planTakeover(
-    await world.connection(),
-    { source: 'directory', directory: google.directory, replaces: false },
-    world.toolPorts,
-  );
-
-async function takeOver(reader: Reader) {
-  const { world } = reader;
-  const planned = await plan(reader);
-  return takeOverGroups(await world.connection(), planned, world.toolPorts);
-}
+import { openWith, resume, takeOver } from '../../support/operate/takeovers.ts';
+import { platformGroupsOf, type Reader } from '../reading/fixture.ts';
 
 const compare = async ({ world, google }: Reader) =>
   compareDirectory(await world.connection(), google.directory, world.toolPorts);
 
-const resume = ({ world }: Reader) => resumeConnection(CONNECTION, world.toolPorts);
 describe('directory takeover', () => {
-  it('after a takeover, the plan of the old group names the group to which its platform group moved', async () => {
-    const reader = await readerWith({ rowing: ['a', 'b'] });
-    await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'c'] });
-    await takeOver(reader);
-    const old = { connection: CONNECTION, group: groupId('okta-1') };
-    expect(await planGroup(old, reader.world.toolPorts)).toMatchObject({
-      action: 'none',
-      note: 'rowing of another source owns this group',
-    });
-  });
-
   it('after a takeover, events about the old group only cause a read of the new group', async () => {
-    const reader = await readerWith({ rowing: ['a', 'b'] });
+    const reader = await openWith({ rowing: ['a', 'b'] });
     await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
-    await takeOver(reader);
+    await takeOver(reader, 'directory');
     await resume(reader);
     await reader.passMinutes(30);
     await reader.deliver({ take: ['a'], from: 'okta-1' }, { remove: 'okta-1' });
     expect(await reader.run()).toMatchObject({ read: 1, sent: 0 });
     expect(platformGroupsOf(reader)).toMatchObject([{ spokeId: 'rowing', users: ['u-a', 'u-b'] }]);
-  });
-
-  it('a takeover assigns a group from events to the reader if the directory group has the same id', async () => {
-    const reader = await readerWith({ rowing: ['a', 'b'] });
-    await reader.deliver({ snapshot: 'rowing', of: ['a', 'c'] });
-    await reader.passMinutes(10);
-    expect(await reader.stored('rowing')).toMatchObject({ other: 'rowing' });
-    await takeOver(reader);
-    await resume(reader);
-    await reader.passMinutes(70);
-    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
-    await reader.deliver({ add: ['d'], to: 'rowing' });
-    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
   });
 });
 
@@ -80,7 +26,7 @@ describe('directory groups --compare', () => {
   ])(
     'with the mode additive for the group %s, a first run would remove %i users of the group rowing',
     async (match, removed) => {
-      const { world, google } = await readerWith({ rowing: ['a'] });
+      const { world, google } = await openWith({ rowing: ['a'] });
       world.platform.adopted.add(
         world.platform.addForeign({ name: 'Rowers', users: ['u-d'], spokeId: 'rowing' }),
       );
@@ -93,7 +39,7 @@ describe('directory groups --compare', () => {
   );
 
   it('directory groups --compare shows the groups and members that a first run would adopt, create, add or remove', async () => {
-    const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
+    const reader = await openWith({ rowing: ['a', 'b'], chess: ['c'] });
     const { platform } = reader.world;
     platform.adopted.add(platform.addForeign({ name: 'Rowers', users: ['u-a', 'u-d'], spokeId: 'rowing' }));
     platform.addForeign({ name: 'Choir', users: [], spokeId: '' });
@@ -134,7 +80,7 @@ describe('directory groups --compare', () => {
   });
 
   it('directory groups --compare shows groups that another source owns, and counts members without an employee', async () => {
-    const reader = await readerWith({ rowing: ['a'], chess: ['admin@acme.test', 'c'] });
+    const reader = await openWith({ rowing: ['a'], chess: ['admin@acme.test', 'c'] });
     await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
     const { groups, totals } = await compare(reader);
     expect(totals).toMatchObject({ otherSource: 1, pending: 1 });

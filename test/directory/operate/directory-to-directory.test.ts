@@ -2,10 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { planTakeover, takeOverGroups } from '../../../shared/directory/operate/takeover.ts';
 import { changeSettings, planSettings } from '../../../shared/operate/settings.ts';
 import { CONNECTION } from '../../support/engine/world.ts';
-import { directory, openWith, resume, takeOver } from '../../support/operate/takeovers.ts';
+import { openWith, resume, takeOver } from '../../support/operate/takeovers.ts';
 import { company, openReader, platformGroupsOf } from '../reading/fixture.ts';
 import { openEntra } from '../vendors/entra/reader.ts';
-import { openGoogle } from '../vendors/google/reader.ts';
 
 describe('takeover from a directory to another directory', () => {
   it('another cloud cannot be connected while the reader owns groups of the tenant', async () => {
@@ -35,30 +34,5 @@ describe('takeover from a directory to another directory', () => {
     await resume(reader);
     await reader.passMinutes(30);
     expect(platformGroupsOf(reader)).toEqual([before]);
-  });
-
-  it('after a takeover to another Google customer, deleting the old groups keeps the platform group', async () => {
-    const reader = await openReader({ world: company({ rowing: ['a', 'b'] }), settings: { directory } });
-    await reader.hire('a', 'b', 'c');
-    await reader.passMinutes(30);
-    const [before] = platformGroupsOf(reader);
-    const world = company({ 'other-rowing': ['b', 'c'] });
-    const renamed = (world.groups ?? []).map((group) => ({ ...group, name: 'Group rowing' }));
-    const { directory: other } = await openGoogle({
-      world: { ...world, groups: renamed },
-      administrator: 'admin@acme.test',
-    });
-    const ports = { ...reader.world.toolPorts, vault: {} as never };
-    const target = { source: 'directory', directory: other, replaces: true } as const;
-    const planned = await planTakeover(await reader.world.connection(), target, ports);
-    await takeOverGroups(await reader.world.connection(), planned, ports);
-    const value = { kind: 'google', administrator: 'admin@other.test' };
-    await changeSettings(await planSettings(CONNECTION, [{ key: 'directory', value }], ports), ports);
-    Object.assign(reader.ports.directories, { open: async () => other });
-    await expect(reader.run({ isFull: true })).rejects.toThrow('known groups are missing');
-    await reader.run({ acceptsDeletions: true });
-    await reader.passMinutes(30);
-    await resume(reader);
-    expect(platformGroupsOf(reader)).toEqual([{ ...before, spokeId: 'other-rowing', users: ['u-b', 'u-c'] }]);
   });
 });
