@@ -207,10 +207,11 @@ const previewByKey = ({ connection, setting, present }: NamedDirectory, ports: T
     .then((directory) => previewDirectory(connection, directory, ports))
     .catch((error: Error) => {
       if (!(error instanceof DirectoryError)) throw error;
-      throw new HintedError(
-        `nothing was stored: ${error.message}; ${guidePageOf(setting.kind)}`,
-        'groupsync directory status',
-      );
+      const { message, reason = null } = error;
+      const row = { step: 'token exchange', problem: message, reason, detail: null, retries: false } as const;
+      const isSignIn = setting.kind === 'entra' && message.startsWith('token:');
+      const fix = isSignIn ? fixOfStep(row, setting, connection.name) : guidePageOf(setting.kind);
+      throw new HintedError(`nothing was stored: ${message}; ${fix}`, 'groupsync directory status');
     });
 
 const Trial = z.object({
