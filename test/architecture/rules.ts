@@ -169,7 +169,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   {
     files: 'functions/console.ts',
     mayImport: ['functions/frame/*', 'console/server/*', 'console/sign-in/*', SHARED],
-    packages: ['node:zlib'],
+    packages: [],
     packageTypes: ['aws-lambda'],
     fix: 'the handler of the console parses, calls the server of the console and replies',
   },
@@ -225,7 +225,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   {
     files: 'console/sign-in/*',
     mayImport: ['console/sign-in/*', 'console/server/*', SHARED],
-    packages: ['node:crypto', 'openid-client'],
+    packages: ['node:crypto', 'node:zlib', 'openid-client'],
     fix: 'the sign-in of the console is a layer around console/server: it decides who a person is, and console/server decides what the person may do',
   },
   {
