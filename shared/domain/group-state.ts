@@ -361,6 +361,11 @@ export interface GroupState extends Omit<GroupItem, Renamed> {
   readonly lastWriteAtMs?: number;
 }
 
+/** A change of some facts of a group. A fact that is undefined ends. */
+export type StateChange = {
+  readonly [Name in Exclude<keyof GroupState, 'ref' | 'registers'>]?: GroupState[Name] | undefined;
+};
+
 /** The maximum age of the content that a read shows, because a replica may lag behind. */
 export const READS_BEHIND_MS = 60_000;
 

@@ -3,13 +3,13 @@ import { EventActor } from '../domain/event.ts';
 import { number, stampText, text } from '../domain/forms.ts';
 import type { Author, MemberRegister } from '../domain/group.ts';
 import { EVENT_FIELDS } from '../domain/group-fields.ts';
-import type { GroupState, StoredMember } from '../domain/group-state.ts';
+import type { GroupState, StateChange, StoredMember } from '../domain/group-state.ts';
 import { GroupItem, PendingCause } from '../domain/group-state.ts';
 import { type GroupRef, memberId, roleId } from '../domain/ids.ts';
 import { STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
-import { understood } from './item-form.ts';
-import type { Item } from './table.ts';
+import { plain, understood } from './item-form.ts';
+import type { Attributes, Change, Item } from './table.ts';
 
 /*
  * The forms of the items of a group and its members. An item in an unknown form causes an error here, and not a wrong
@@ -53,6 +53,22 @@ const TIMES = new Set([
   'pausedAt',
   'lastWriteAt',
 ]);
+
+const attributeOf = (name: string): string => {
+  const time = name.replace(/Ms$/, '');
+  return TIMES.has(time) ? time : name;
+};
+
+/** Returns the change of the item that makes this change of the group. */
+export function itemChange(change: StateChange): Required<Pick<Change, 'set' | 'remove'>> {
+  const parts = Object.entries(change).map(([name, value]) => [attributeOf(name), value] as const);
+  const isMap = (value: unknown) => typeof value === 'object' && !Array.isArray(value);
+  const stored = parts.map(([name, value]) => [name, isMap(value) ? plain(value as object) : value]);
+  return {
+    set: plain(Object.fromEntries(stored)) as Attributes,
+    remove: parts.flatMap(([name, value]) => (value === undefined ? [name] : [])),
+  };
+}
 
 /** The form of member ids and stamps is not checked, because a check of a hundred thousand members takes long. */
 const MemberItem = z.lazy(() =>

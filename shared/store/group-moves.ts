@@ -4,8 +4,7 @@ import { type OpenMove, platformAttributes } from '../domain/group-state.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
 import { IN_FLIGHT } from './chunks.ts';
-import { RELEASED } from './group-changes.ts';
-import { dirtying, PARTIAL_READ_HINTS } from './group-writes.ts';
+import { dirtying, PARTIAL_READ_HINTS, RELEASED } from './group-writes.ts';
 import { driftKey, groupKey, PLATFORM_PREFIXES } from './keys.ts';
 import {
   type Attributes,

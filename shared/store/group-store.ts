@@ -1,30 +1,13 @@
-import type {
-  GroupState,
-  Intent,
-  LinkedGroup,
-  SettledState,
-  Uncertain,
-  ViewPointer,
-} from '../domain/group-state.ts';
+import type { GroupState, Intent, LinkedGroup, SettledState, StateChange } from '../domain/group-state.ts';
 import { type Hold, REJECTION_LIFETIME_MS, type RemovalSet, removalsOf } from '../domain/hold.ts';
 import type { GroupId, GroupRef } from '../domain/ids.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
-import type { Commit, Findings, Postponement, ReportedError } from '../sync/ports/groups.ts';
+import type { Commit, Postponement, ReportedError } from '../sync/ports/groups.ts';
 import type { HeldSet } from '../sync/ports/guard.ts';
 import type { AuditLink } from '../sync/ports/logs.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { findLines, readChunks, writeChunks } from './chunks.ts';
-import {
-  acceptedChange,
-  isOtherView,
-  MISSED,
-  RELEASED,
-  removalsChange,
-  removalsTo,
-  withoutRemovals,
-  writtenBy,
-} from './group-changes.ts';
-import { parseGroup } from './group-item.ts';
+import { itemChange, parseGroup } from './group-item.ts';
 import { createGroupMembers } from './group-members.ts';
 import { createGroupMoves } from './group-moves.ts';
 import { createGroupNotes } from './group-notes.ts';
@@ -34,8 +17,11 @@ import {
   IS_AT_REST,
   intentIs,
   intentIsAs,
+  MISSED,
   PARTIAL_READ_HINTS,
+  RELEASED,
   removalsAre,
+  removalsLeft,
   revIsAs,
   settledChange,
   suspectedChangeIsAs,
@@ -74,7 +60,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number) {
   async function listed(ref: GroupRef, sets: readonly RemovalSet[]) {
     const stored = await Promise.all(sets.map((set) => recorded(ref, set)));
     const removals = removalsOf(stored.map(({ hold }) => hold));
-    return { stored, removals, change: removalsTo(removals) };
+    return { stored, removals, change: itemChange({ removals }) };
   }
 
   /** Deletes what the item no longer uses after a commit: the previous view, and the change of the intent. */
@@ -104,40 +90,27 @@ export function createGroupStore(table: Table, inlineViewBytes?: number) {
     /**
      * @returns false if another worker has opened an intent, changed the view or settled the group since `seen` was read
      */
-    openIntent: (seen: GroupState, intent: Intent): Promise<boolean> =>
-      update(
-        seen.ref,
-        {
-          set: { intent: plain(intent), ...withoutRemovals(seen) },
-          // The item is largest while it has an intent, so optional data is removed from it.
-          remove: PARTIAL_READ_HINTS,
-        },
-        // If the SDK repeats the write, the intent of the first attempt is already stored. Without this condition, the
-        // worker would take its own intent for the intent of another worker.
-        any(unsettledSince(seen), intentIs(intent.id)),
-      ),
+    openIntent(seen: GroupState, intent: Intent): Promise<boolean> {
+      const { uncertain } = seen;
+      // The guard record of the new write replaces the record of the uncertain writes.
+      const replaced = uncertain?.removals && plain({ ...uncertain, removals: undefined });
+      // The item is largest while it has an intent, so optional data is removed from it.
+      const how = { set: plain({ intent: plain(intent), uncertain: replaced }), remove: PARTIAL_READ_HINTS };
+      // If the SDK repeats the write, the intent of the first attempt is already stored. Without this condition, the
+      // worker would take its own intent for the intent of another worker.
+      return update(seen.ref, how, any(unsettledSince(seen), intentIs(intent.id)));
+    },
 
     /** Counts a search that did not find a created group, or an answered deletion without effect. */
     noteMiss: (ref: GroupRef, intent: Intent): Promise<boolean> =>
-      update(ref, { set: { intent: plain(intent) } }, intentIs(intent.id)),
+      update(ref, itemChange({ intent }), intentIs(intent.id)),
 
     /**
      * Ends an intent without a new view. Examples are a refused write, and a write whose effect no fetch shows.
-     * @param left.uncertain the new record of uncertain writes; undefined if the record does not change
-     * @param left.isRefused whether the platform refused the write. If so, the write's stored sets are deleted
+     * @param isRefused whether the platform refused the write. If so, the write's stored sets are deleted
      */
-    async dropIntent(
-      ref: GroupRef,
-      intent: Intent,
-      left: {
-        readonly uncertain?: Uncertain | undefined;
-        readonly isRefused?: boolean;
-        readonly audited?: AuditLink | undefined;
-      },
-    ) {
-      const { uncertain, isRefused, audited } = left;
-      const set = plain({ uncertain: uncertain && plain(uncertain), lastAudit: audited });
-      const dropped = await change(ref, { set, remove: ['intent'] }, intentIs(intent.id));
+    async dropIntent(ref: GroupRef, intent: Intent, left: StateChange, isRefused = false) {
+      const dropped = await change(ref, itemChange(left), intentIs(intent.id));
       if (dropped.written && isRefused) await views.discard(ref, intent.change, dropped.item);
       return dropped.written;
     },
@@ -148,19 +121,19 @@ export function createGroupStore(table: Table, inlineViewBytes?: number) {
      */
     async commit(ref: GroupRef, commit: Commit): Promise<{ readonly clean: boolean } | undefined> {
       const { seen, platform } = commit;
-      const written = writtenBy(commit);
       const writeClean = () => {
+        const written = itemChange({ ...commit.change, ...removalsLeft(commit) });
         const { set, remove } = settledChange(seen, platform?.view, commit);
-        const used = removalsChange(commit);
-        const removed = new Set([...(written.remove ?? []), ...remove, ...used.remove]);
-        const clean = { set: { ...written.set, ...set, ...used.set }, remove: [...removed] };
+        const clean = {
+          set: { ...written.set, ...set },
+          remove: [...new Set([...written.remove, ...remove])],
+        };
         const isAsSeen = all(revIsAs(seen), removalsAre(seen), missing('pausedAt'));
         return change(ref, clean, all(intentIs(commit.intent), isAsSeen));
       };
       const writeDirty = async (now: GroupState): Promise<WriteOutcome> => {
-        const used = removalsChange({ ...commit, seen: now });
-        const set = { ...written.set, ...wakeUpFields(ref, commit.wakeAtMs), ...used.set };
-        const dirty = { ...written, set, remove: [...(written.remove ?? []), ...used.remove] };
+        const { set, remove } = itemChange({ ...commit.change, ...removalsLeft({ ...commit, seen: now }) });
+        const dirty = { set: { ...set, ...wakeUpFields(ref, commit.wakeAtMs) }, remove };
         const done = await change(ref, dirty, all(intentIs(commit.intent), removalsAre(now)));
         // An operator may have decided about other removals after the write began. These decisions stay. If the group
         // has begun to move, the new group settles the intent.
@@ -177,15 +150,15 @@ export function createGroupStore(table: Table, inlineViewBytes?: number) {
     },
 
     /**
-     * Stores the observed platform group as the view, or ends the link. Ends the suspected change. The dirty mark stays.
+     * Stores what a fetch showed, or other marks of the view. The dirty mark stays.
      * @returns false if an intent, a view, a suspected change or a settlement was stored since `seen` was read
      */
-    async storeObserved(seen: GroupState, platform: LinkedGroup | undefined, found?: Findings) {
-      const how = acceptedChange(seen, platform, found);
-      const accepted = await change(seen.ref, how, all(unsettledSince(seen), suspectedChangeIsAs(seen)));
-      if (accepted.written && platform !== undefined && isOtherView(seen, platform))
-        await views.discard(seen.ref, seen.link?.view, accepted.item);
-      return accepted.written;
+    async storeObserved(seen: GroupState, how: StateChange) {
+      const isAsSeen = all(unsettledSince(seen), suspectedChangeIsAs(seen));
+      const stored = await change(seen.ref, itemChange(how), isAsSeen);
+      if (stored.written && how.link !== undefined && how.link.view.id !== seen.link?.view.id)
+        await views.discard(seen.ref, seen.link?.view, stored.item);
+      return stored.written;
     },
 
     /**
@@ -198,7 +171,9 @@ export function createGroupStore(table: Table, inlineViewBytes?: number) {
     async settle(
       seen: GroupState,
       settled: SettledState,
-      how: Required<Pick<Commit, 'counts' | 'driftClosed' | 'calledMs'>> & {
+      how: Pick<Commit, 'counts'> & {
+        readonly driftClosed: boolean;
+        readonly calledMs: readonly number[];
         /** Whether the group is excluded, or its changes are only shown. */
         readonly isUnwritten: boolean;
         readonly againAtMs?: number | undefined;
@@ -264,17 +239,6 @@ export function createGroupStore(table: Table, inlineViewBytes?: number) {
         }),
         all(exists('rev'), unwrittenSince(seen)),
       ),
-
-    /** Replaces the view of the link by one with the same content and other marks. */
-    async storeMarks(seen: GroupState, view: ViewPointer): Promise<boolean> {
-      const stored = await change(
-        seen.ref,
-        { set: { link: plain({ ...seen.link, view: plain(view) }) } },
-        unsettledSince(seen),
-      );
-      if (stored.written) await views.discard(seen.ref, seen.link?.view, stored.item);
-      return stored.written;
-    },
 
     /**
      * Notes that this group may get a new platform group although an unmanaged one has its name, raises rev and marks the

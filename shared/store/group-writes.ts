@@ -1,10 +1,10 @@
-import type { GroupState, ViewPointer } from '../domain/group-state.ts';
-import type { Removals } from '../domain/hold.ts';
+import type { GroupState, StateChange, ViewPointer } from '../domain/group-state.ts';
+import { type Removals, removalsAfter } from '../domain/hold.ts';
 import type { GroupRef, IntentId } from '../domain/ids.ts';
 import { WAKE_GRACE_MS } from '../domain/wake-up.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
-import type { Commit, Findings, ReportedError } from '../sync/ports/groups.ts';
-import { OF_THIS_SCHEMA, plain } from './item-form.ts';
+import type { Commit, ReportedError } from '../sync/ports/groups.ts';
+import { OF_THIS_SCHEMA } from './item-form.ts';
 import { dueText, groupKey, IN_SYNC, MEMBER_PREFIX, NOT_DUE, placed } from './keys.ts';
 import { all, type Change, type Condition, equal, exists, less, missing, type Table } from './table.ts';
 
@@ -50,29 +50,16 @@ export const revIsAs = ({ rev }: GroupState): Condition => (rev === 0 ? missing(
 export const removalsAre = ({ removals }: { readonly removals?: Removals | undefined }): Condition =>
   removals === undefined ? missing('removals') : equal('removals.id', removals.id);
 
-/**
- * The limits of the lists on the group item. Usual lists are much shorter, and lists of this length still fit into an
- * item.
- */
-const MAX_OPEN_DRIFT = 500;
-const MAX_UNATTRIBUTED = 100;
+/** The attribute with the time of the first 404. Removed, for example, when the platform shows the group. */
+export const MISSED = 'missedAt';
+/** The attributes of a group that was released. */
+export const RELEASED = ['released', 'movedTo'];
 
-/** Returns the attributes to store after a fetch found external changes. The drift lists keep only the latest ids. */
-export const findingsToStore = (
-  seen: GroupState,
-  { openDrift = [], unattributed = [], flapDamping, audited, uncertain }: Findings = {},
-) =>
-  plain({
-    openDrift: merged(seen.openDrift, openDrift, MAX_OPEN_DRIFT),
-    unattributed: merged(seen.unattributed, unattributed, MAX_UNATTRIBUTED),
-
-    flapDamping,
-    lastAudit: audited,
-    uncertain,
-  });
-
-const merged = (before: readonly string[], more: readonly string[], most: number) =>
-  more.length === 0 ? undefined : [...new Set([...before, ...more])].slice(-most);
+/** Returns the list of removals after a write. After the deletion of the platform group, the whole list ends. */
+export function removalsLeft({ seen, platform, consumes }: Commit): StateChange {
+  const removals = consumes === undefined ? seen.removals : platform && removalsAfter(seen, consumes);
+  return removals?.id === seen.removals?.id ? {} : { removals };
+}
 
 /**
  * Returns the change that ends the work of apply on a group. It sets `inSync` if each wanted member is one user of the

@@ -1,4 +1,5 @@
 import type { GroupRef, PlatformGroupId } from '../domain/ids.ts';
+import { changeByDrop, changeByFetch } from '../plan/transition.ts';
 import type { ConnectionStore, Ports } from './ports/bundles.ts';
 import type { Owners } from './ports/claims.ts';
 
@@ -90,7 +91,7 @@ export async function leftBehind(
  */
 async function endLink(ref: GroupRef, id: PlatformGroupId, { groups }: ClaimPorts): Promise<boolean> {
   const seen = await groups.read(ref);
-  if (seen?.intent?.platformId === id) await groups.dropIntent(ref, seen.intent, {});
+  if (seen?.intent?.platformId === id) await groups.dropIntent(ref, seen.intent, changeByDrop());
   const now = seen?.intent === undefined ? seen : await groups.read(ref);
-  return now?.link?.id !== id || groups.storeObserved(now, undefined);
+  return now?.link?.id !== id || groups.storeObserved(now, changeByFetch(now, undefined));
 }

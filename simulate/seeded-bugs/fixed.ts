@@ -1,4 +1,5 @@
 import { type Hold, holdsOf } from '../../shared/domain/hold.ts';
+import { changeByFetch } from '../../shared/plan/transition.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { at, atGroups, type Bug } from '../seeding.ts';
 
@@ -111,7 +112,8 @@ export const FIXED_BUGS: Readonly<Record<string, Bug>> = {
     'apply creates a group again after a 404, even if every group answers 404',
     (ports, actor) => {
       const storeObserved = at('groups', (groups) => ({
-        storeObserved: (seen, base) => groups.storeObserved(seen, base, {}),
+        storeObserved: (seen, how) =>
+          groups.storeObserved(seen, 'link' in how ? changeByFetch(seen, how.link) : how),
       }));
       return at('guard', () => ({ unlink: async () => 0 }))(storeObserved(ports, actor), actor);
     },

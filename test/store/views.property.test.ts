@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import { connectionName, groupId, intentId, platformUserId } from '../../shared/domain/ids.ts';
 import type { UserChange, View } from '../../shared/domain/view.ts';
+import { changeByDrop, changeByFetch, changeByWrite } from '../../shared/plan/transition.ts';
 import { NOTHING_SENT } from '../../shared/plan/uncertain.ts';
 import { createGroupStore } from '../../shared/store/group-store.ts';
 import { groupKey } from '../../shared/store/keys.ts';
@@ -115,28 +116,28 @@ async function live(all: readonly (readonly [Action, number, Action | null])[]):
     const { kind, end } = drawn;
     const seen = (await store.read(ref)) as GroupState;
     if (kind === 'sweep' || kind === 'lose') return store.collect(seen, nowMs);
-    if (kind === 'unlink') return store.storeObserved(seen, undefined);
+    if (kind === 'unlink') return store.storeObserved(seen, changeByFetch(seen, undefined));
     const link = { id: 'p' as never, version: 'v' as never };
     if (kind === 'storeObserved') {
       const { view } = await prepare(store, seen, drawn);
-      return store.storeObserved(seen, { ...link, view });
+      return store.storeObserved(seen, changeByFetch(seen, { ...link, view }));
     }
     const opened = seen.intent ?? (await open(store, seen, drawn));
     if (opened === undefined) return false;
     const { id, action, change } = opened;
-    if (end === 'drop') return store.dropIntent(ref, opened, { isRefused: true });
+    if (end === 'drop') return store.dropIntent(ref, opened, changeByDrop(), true);
     if (end === 'uncertain') {
       const record = { write: opened, sent: NOTHING_SENT, untilMs: nowMs };
-      return store.dropIntent(ref, opened, {
-        uncertain: { ...record, change: await changed(store, seen, drawn) },
-      });
+      const uncertain = { ...record, change: await changed(store, seen, drawn) };
+      return store.dropIntent(ref, opened, changeByDrop({ uncertain }));
     }
     if (end !== 'commit') return false;
     const now = { ...seen, intent: opened };
     const view = action === 'create' && change ? change : (await prepare(store, now, drawn)).view;
     const counts = { wanted: 0, applied: 0, pending: 0 };
-    const commit = { intent: id, seen: now, writtenAtMs: nowMs, wakeAtMs: nowMs, counts };
-    return store.commit(ref, { ...commit, platform: { ...link, view }, settled: 'in_sync' });
+    const outcome = { platform: { ...link, view }, writtenAtMs: nowMs, settled: 'in_sync', counts } as const;
+    const written = changeByWrite(now, outcome);
+    return store.commit(ref, { ...outcome, intent: id, seen: now, wakeAtMs: nowMs, change: written });
   };
   const act = async (store: GroupStore, mine: Action, at = 0, then?: Action | null): Promise<void> => {
     let effects = 0;

@@ -5,6 +5,7 @@ import type { ListedGroup, ObservedGroup, View } from '../../domain/view.ts';
 import type { Decision } from '../../plan/decision.ts';
 import { adoptedView, isOurCreation, isSameVersion } from '../../plan/external-change.ts';
 import type { PassedOver } from '../../plan/facts.ts';
+import { changeByFetch } from '../../plan/transition.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { Reading } from '../reading.ts';
@@ -90,7 +91,7 @@ export async function adopt(
   const made = state.uncertain?.write;
   const isMade = made?.action === 'create' && isOurCreation(observed, made, facts.views?.created);
   const found = await recordLateWrite(isMade ? made : undefined, observed, state, context);
-  return unlessSuperseded(ports.groups.storeObserved(state, link, found));
+  return unlessSuperseded(ports.groups.storeObserved(state, changeByFetch(state, link, found)));
 }
 
 /**

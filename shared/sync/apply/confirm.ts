@@ -8,7 +8,7 @@ import { SETTLED } from '../../plan/decide/settle.ts';
 import type { Write } from '../../plan/decision.ts';
 import { mayPrecedeWriteForMs } from '../../plan/external-change.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
-import type { Commit } from '../ports/groups.ts';
+import { changeByWrite, type WriteOutcome } from '../../plan/transition.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { auditOf, originOf } from './audit.ts';
 import {
@@ -68,20 +68,26 @@ export async function confirmWrite(
   if (observed === undefined) await retireDeleted(state, context);
   const driftClosed = closesDrift(write, outcome);
   if (driftClosed) await closeDrift(state, context);
-  const committed = await ports.groups.commit(state.ref, {
-    intent: intent.id,
-    seen: state,
+  const { isCertain, ...left } = leftovers(writing, outcome);
+  const made: WriteOutcome = {
     writtenAtMs: nowMs,
     calledMs: context.calledMs(),
-    wakeAtMs: nowMs + ports.coalesceMs,
     driftClosed,
     settled: outcome.isUndone ? undefined : settledBy(write, wanted, state),
     counts: countsOf(wanted, view, unshown),
     hasRemoved: write.plan.removals.length > outcome.kept.length,
-    ...(platform && { platform }),
+    isCertain,
+    platform,
     ...(intent.action === 'create' && { createdAtMs: nowMs }),
     found: { ...found, ...(found && { flapDamping: external?.flapDamping }), audited, uncertain },
-    ...leftovers(writing, outcome),
+  };
+  const committed = await ports.groups.commit(state.ref, {
+    ...made,
+    ...left,
+    intent: intent.id,
+    seen: state,
+    change: changeByWrite(state, made),
+    wakeAtMs: nowMs + ports.coalesceMs,
   });
   if (committed === undefined) return SUPERSEDED;
   await giveBackKept(outcome, writing);
@@ -223,7 +229,7 @@ async function shownAfter(
 function leftovers(
   { write: { consumes, left, plan }, intent, facts, context: { bisection } }: Writing,
   outcome: Outcome,
-): Partial<Commit> {
+) {
   const { rejected, state } = facts;
   const { kept, external, isUndone, unshown } = outcome;
   // The approval stays if the platform kept some of the users that the write removes.
@@ -244,7 +250,7 @@ function leftovers(
     plan.departs && intent.action === 'patch',
   ].includes(true);
   return {
-    ...(isEnded && { isCertain: true }),
+    isCertain: isEnded,
     ...(kept.length === 0 && { consumes }),
     ...(isLeft && { unfinished: true }),
   };

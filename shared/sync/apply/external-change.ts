@@ -8,8 +8,14 @@ import { attribute } from '../../plan/attribute.ts';
 import { settlementOf } from '../../plan/decide/drift.ts';
 import type { Decision, DriftOutcome, ObserveExternal } from '../../plan/decision.ts';
 import { mayUnlink, UNLINKED_ALWAYS } from '../../plan/guard.ts';
+import {
+  changeByFetch,
+  changeByWrite,
+  type Findings,
+  outcomeFound,
+  type WriteOutcome,
+} from '../../plan/transition.ts';
 import { activityOf, attributeDrift } from '../attribute-drift.ts';
-import type { Commit, Findings } from '../ports/groups.ts';
 import type { DriftRecord } from '../ports/logs.ts';
 import { foundOf } from './audit.ts';
 import type { ApplyContext, PassFacts, Performed } from './context.ts';
@@ -20,25 +26,30 @@ export async function commitFound(
   intent: Intent,
   state: GroupState,
   { ports, record }: ApplyContext,
-  { happened, left }: { readonly happened: boolean; readonly left: Partial<Commit> },
+  { happened, isRefused, platform, found }: FoundIntent,
 ): Promise<boolean> {
-  const { id, action, atMs, consumes } = intent;
   const nowMs = ports.clock();
-  const audited = await record(state, foundOf(intent, nowMs, left.platform?.version ?? null, happened));
+  const audited = await record(state, foundOf(intent, nowMs, platform?.version ?? null, happened));
+  const outcome = {
+    ...outcomeFound(intent, state, platform, isRefused ? undefined : nowMs),
+    found: { ...found, audited },
+  };
   const committed = await ports.groups.commit(state.ref, {
-    intent: id,
+    ...outcome,
+    intent: intent.id,
     seen: state,
-    writtenAtMs: nowMs,
+    change: changeByWrite(state, outcome),
     wakeAtMs: nowMs + ports.coalesceMs,
-    settled: 'in_sync',
-    counts: state.counts ?? { wanted: 0, applied: 0, pending: 0 },
     unfinished: true,
-    ...(action === 'create' ? { createdAtMs: atMs } : {}),
-    ...(happened && { consumes: consumes ?? [] }),
-    ...left,
-    found: { ...left.found, audited },
+    ...(happened && { consumes: intent.consumes ?? [] }),
   });
   return committed !== undefined;
+}
+
+interface FoundIntent extends Pick<WriteOutcome, 'platform' | 'found'> {
+  readonly happened: boolean;
+  /** Whether the platform refused the write. */
+  readonly isRefused?: boolean;
 }
 
 /** Records in the audit log an uncertain write that took effect late. */
@@ -115,7 +126,7 @@ export async function unlink(
   const findings = difference && (await recordDrift(state, [difference], id, context));
   const audited = await recordLateWrite(lateWrite, { version: null }, state, context);
   const left = { ...findings, ...audited, isGone: true };
-  return unlessSuperseded(ports.groups.storeObserved(state, undefined, left));
+  return unlessSuperseded(ports.groups.storeObserved(state, changeByFetch(state, undefined, left)));
 }
 
 /**

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { GroupState } from '../../domain/group-state.ts';
 import { type Hold, type HoldDecision, holdsOf, type RemovalSet, removalsOf } from '../../domain/hold.ts';
 import type { PlatformUserId } from '../../domain/ids.ts';
 import type { HoldRemovals } from '../../plan/decision.ts';
 import { limitOf } from '../../plan/guard-limit.ts';
+import { changed } from '../../plan/transition.ts';
 import { entryOf } from '../ports/logs.ts';
 import { originOf } from './audit.ts';
 import { type ApplyContext, type PassFacts, type Performed, SUPERSEDED } from './context.ts';
@@ -41,10 +41,9 @@ export function withRemovals<Known extends Pick<PassFacts, 'state' | 'held'>>(
   sets: readonly RemovalSet[],
   facts: Known,
 ) {
-  const { removals: _, ...others } = facts.state;
   const sealed = sets.map(seal);
   const removals = removalsOf(sealed.map((set) => set.hold));
-  const state: GroupState = removals === undefined ? others : { ...others, removals };
+  const state = changed(facts.state, { removals });
   return { ...facts, state, held: { sets: sealed, wantedAt: facts.held?.wantedAt ?? new Map() } };
 }
 

@@ -3,6 +3,7 @@ import type { Intent } from '../../domain/group-state.ts';
 import type { ObservedGroup } from '../../domain/view.ts';
 import { REFUSED } from '../../plan/decide/refusal.ts';
 import type { Observe, ObserveExternal } from '../../plan/decision.ts';
+import { changeByFetch } from '../../plan/transition.ts';
 import { activityOf, attributeDrift } from '../attribute-drift.ts';
 import { retireClaim } from '../retire-claim.ts';
 import type { ApplyContext, PassFacts, Performed } from './context.ts';
@@ -34,12 +35,12 @@ const isExternal = (decision: Observe): decision is ObserveExternal => decision.
 
 async function observeGone(intent: Intent | undefined, { state }: PassFacts, context: ApplyContext) {
   const { connection, ports } = context;
-  if (intent === undefined) return unlessSuperseded(ports.groups.storeObserved(state, undefined));
+  if (intent === undefined)
+    return unlessSuperseded(ports.groups.storeObserved(state, changeByFetch(state, undefined)));
   // The claim is retired before the commit, because after the commit no item refers to the claim.
   if (intent.platformId !== undefined)
     await retireClaim(connection.company, intent.platformId, state.ref, ports);
-  const left = { settled: 'deleted', counts: { wanted: 0, applied: 0, pending: 0 } } as const;
-  return unlessSuperseded(commitFound(intent, state, context, { happened: true, left }));
+  return unlessSuperseded(commitFound(intent, state, context, { happened: true }));
 }
 
 /** Commits an open intent that took effect. The view is the current content of the group. */
@@ -52,12 +53,12 @@ async function observeOutcome(
   if (view === undefined) throw new Error('expected the view that the intent has made');
   const platform = await linkTo(state, observed, view, context);
   const uncertain = await storeMoved(readRecord(facts), facts, { observed, view }, context);
-  const left = { platform, found: { uncertain } };
   // After a 503 with Retry-After, the client repeats a request. If the first request took effect, the platform refuses
   // the repeated request with a conflict. So the removals of a refused write may have happened, and this function keeps
   // their reservation.
   const next = rejected === undefined ? AGAIN : CONFLICT;
-  return unlessSuperseded(commitFound(intent, state, context, { happened: true, left }), next);
+  const showing = { happened: true, platform, found: { uncertain } };
+  return unlessSuperseded(commitFound(intent, state, context, showing), next);
 }
 
 /**
@@ -75,11 +76,15 @@ async function observeExternal(decision: ObserveExternal, before: PassFacts, con
   const audited = await recordLateWrite(external.lateWrite, observed, state, context);
   const uncertain = await storeMoved(readRecord(before), before, { observed, view }, context);
   const found = { ...recorded, flapDamping, explainsRefusal, ...audited, uncertain };
-  const refused = rejected && { writtenAtMs: undefined };
   const isTaken =
     intent === undefined
-      ? context.ports.groups.storeObserved(state, link, found)
-      : commitFound(intent, state, context, { happened: false, left: { platform: link, found, ...refused } });
+      ? context.ports.groups.storeObserved(state, changeByFetch(state, link, found))
+      : commitFound(intent, state, context, {
+          happened: false,
+          isRefused: rejected !== undefined,
+          platform: link,
+          found,
+        });
   return unlessSuperseded(isTaken, CONFLICT);
 }
 
@@ -98,5 +103,5 @@ async function observeUnchanged(
   if (link === undefined) return AGAIN;
   const view = { ...link.view, digest: contentDigest(observed) };
   const shown = { id: link.id, version: observed.version, view };
-  return unlessSuperseded(ports.groups.storeObserved(state, shown, { flapDamping }));
+  return unlessSuperseded(ports.groups.storeObserved(state, changeByFetch(state, shown, { flapDamping })));
 }

@@ -3,6 +3,7 @@ import { intentId } from '../../domain/ids.ts';
 import type { Decision } from '../../plan/decision.ts';
 import type { Facts, Reservation, Wanted } from '../../plan/facts.ts';
 import { EMPTIED_ALWAYS, isEmptied } from '../../plan/guard.ts';
+import { changeByDrop, changeByFetch, changed } from '../../plan/transition.ts';
 import { mapConcurrently } from '../async-collections.ts';
 import type { RecentReservations } from '../ports/guard.ts';
 import { entryOf, OURSELVES } from '../ports/logs.ts';
@@ -151,14 +152,11 @@ async function dropRefused(
   facts: PassFacts,
   context: ApplyContext,
 ): Promise<Performed> {
-  const { intent: _, ...state } = facts.state;
-  const uncertain = stillOwed(state.uncertain, owed);
-  const isOver = await context.ports.groups.dropIntent(state.ref, intent, { uncertain, isRefused: true });
-  if (!isOver) return SUPERSEDED;
+  const { state } = facts;
+  const change = changeByDrop({ uncertain: stillOwed(state.uncertain, owed) });
+  if (!(await context.ports.groups.dropIntent(state.ref, intent, change, true))) return SUPERSEDED;
   await unreserve(facts, context);
-  return {
-    facts: { ...facts, state: { ...state, ...(uncertain && { uncertain }) }, reservation: undefined },
-  };
+  return { facts: { ...facts, state: changed(state, change), reservation: undefined } };
 }
 
 async function dropUncertain(
@@ -177,7 +175,8 @@ async function dropUncertain(
   // of them.
   const audited = await context.record(state, unfoundOf(intent, nowMs, record.untilMs));
   const uncertain = await storeRecord(record, state, known.views, context);
-  if (!(await context.ports.groups.dropIntent(state.ref, intent, { uncertain, audited }))) return SUPERSEDED;
+  const change = changeByDrop({ uncertain, audited });
+  if (!(await context.ports.groups.dropIntent(state.ref, intent, change))) return SUPERSEDED;
   if (failing === undefined) return AGAIN;
   const cause = new PlatformFailure('rejected', failing.message, {});
   const failed = { ...state, calledMs: context.calledMs() };
@@ -189,10 +188,9 @@ async function dropUncertain(
 async function mark({ view }: Of<'mark'>, { state }: PassFacts, { ports }: ApplyContext): Promise<Performed> {
   if (state.link === undefined) return AGAIN;
   const pointer = await ports.groups.prepareView(state, intentId(ports.newId()), view);
-  const digest = state.link.view.digest;
-  return unlessSuperseded(
-    ports.groups.storeMarks(state, { ...pointer, ...(digest !== undefined && { digest }) }),
-  );
+  const marked = { ...pointer, ...defined({ digest: state.link.view.digest }) };
+  const link = { ...state.link, view: marked };
+  return unlessSuperseded(ports.groups.storeObserved(state, { link }));
 }
 
 /** Ends the link, without a request to the platform. The platform group stays as it is. */
@@ -212,7 +210,7 @@ async function endReleasedLink(
     cause: `rev ${state.rev}`,
   });
   platform.groups.forgetList();
-  return unlessSuperseded(ports.groups.storeObserved(state, undefined, { audited }));
+  return unlessSuperseded(ports.groups.storeObserved(state, changeByFetch(state, undefined, { audited })));
 }
 
 async function settle(

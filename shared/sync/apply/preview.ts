@@ -1,4 +1,10 @@
-import type { GroupState, GuardRecord, Uncertain } from '../../domain/group-state.ts';
+import type {
+  GroupState,
+  GuardRecord,
+  LinkedGroup,
+  StateChange,
+  Uncertain,
+} from '../../domain/group-state.ts';
 import { removalsAfter } from '../../domain/hold.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import { intentId, platformGroupId } from '../../domain/ids.ts';
@@ -8,6 +14,7 @@ import { type Decision, type Observe, readsGroup } from '../../plan/decision.ts'
 import { adoptedView, viewOf } from '../../plan/external-change.ts';
 import type { Facts, PassedOver, Shown } from '../../plan/facts.ts';
 import { withAdoption } from '../../plan/marks.ts';
+import { changeByDrop, changeByFetch, changeByWrite, changed, outcomeFound } from '../../plan/transition.ts';
 import { NO_WRITES, NOTHING_SENT } from '../../plan/uncertain.ts';
 import { ownerOf } from '../claim-group.ts';
 import { withCurrentOwner } from '../moves.ts';
@@ -68,12 +75,9 @@ export async function previewAdoption(
 ): Promise<Preview> {
   const reading = readingOf(state, connection, ports);
   const previousLink = await readPreviousLink(state, platformGroupId(observed.id), reading);
-  const start = startOf({ ...state, released: false }, reading);
-  return followFrom(
-    linkedTo(start, observed, withAdoption(viewOf(observed, previousLink)), true),
-    reading,
-    ports,
-  );
+  const start = startOf(changed(state, { released: false, intent: undefined }), reading);
+  const base = withAdoption(viewOf(observed, previousLink));
+  return followFrom(linkedTo(start, observed, base), reading, ports);
 }
 
 async function followFrom(start: Facts, reading: Reading, ports: PreviewPorts): Promise<Preview> {
@@ -176,16 +180,13 @@ async function follow(
     case 'hold':
       return withRemovals(decision.sets, facts);
     case 'drop':
-      return again(facts, { intent: undefined, uncertain: owing(state, decision.owed) });
+      return again(facts, changeByDrop({ uncertain: owing(state, decision.owed) }));
     case 'observe':
       return afterObserving(decision, facts);
     case 'mark':
       return { ...facts, views: facts.views && { ...facts.views, base: decision.view } };
     case 'unlink':
-      return again(facts, {
-        ...UNLINKED,
-        previousLink: previousLinkOf(state, decision.id),
-      });
+      return again(facts, changeByFetch(state, undefined, { isGone: true }));
     case 'adopt': {
       const id = decision.candidate.id as PlatformGroupId;
       const passOver = (why: PassedOver): Facts => ({
@@ -197,7 +198,7 @@ async function follow(
       const observed = await reading.platform.groups.get(id);
       if (observed === undefined) return passOver('not_found');
       const previousLink = await readPreviousLink(state, id, reading);
-      return linkedTo(facts, observed, adoptedView(observed, decision.candidate, previousLink), true);
+      return linkedTo(facts, observed, adoptedView(observed, decision.candidate, previousLink));
     }
     default:
       return undefined;
@@ -205,21 +206,19 @@ async function follow(
 }
 
 function afterObserving({ observed, view, intent, external, flapDamping }: Observe, facts: Facts): Facts {
-  const { state } = facts;
-  if (observed === 'gone') {
-    const link = intent && { previousLink: previousLinkOf(state, state.link?.id) };
-    return again(facts, { ...UNLINKED, ...link });
-  }
-  if (view === undefined) {
-    const damping = { flapDamping: flapDamping ?? state.flapDamping };
-    return again(facts, { suspectedChange: undefined, missedAtMs: undefined, ...damping });
-  }
-  // If a fetch shows an external change and settles no write, the next write sends the whole group.
-  const takeOver = external !== undefined && intent === undefined;
-  const linked = linkedTo(facts, observed, view, takeOver);
-  if (external !== undefined || intent?.consumes === undefined) return linked;
-  const removals = removalsAfter(state, intent.consumes);
-  return { ...linked, state: changed(linked.state, { removals }), held: undefined };
+  const { state, nowMs } = facts;
+  const shown = observed === 'gone' || view === undefined ? undefined : linkOf(observed, view);
+  const platform = observed === 'gone' ? undefined : (shown ?? state.link);
+  const found = { flapDamping };
+  const change =
+    intent === undefined
+      ? changeByFetch(state, platform, found)
+      : changeByWrite(state, { ...outcomeFound(intent, state, platform, nowMs), found });
+  const isMade = intent !== undefined && external === undefined;
+  const used = isMade && { removals: platform && removalsAfter(state, intent.consumes) };
+  const next = again(facts, { ...change, ...used });
+  if (observed === 'gone' || view === undefined) return next;
+  return { ...next, ...shownAs(observed, view), ...(isMade && { held: undefined }) };
 }
 
 /** Returns the record of uncertain writes, with the removals that the dropped intent keeps reserved. */
@@ -229,38 +228,25 @@ const owing = ({ uncertain }: GroupState, removals: GuardRecord | undefined): Un
 /** Returns the facts of a new pass. The wanted state stays. The state of the platform must be read again. */
 function again(
   { fetched, listed, views, departed, held, reservation, ...facts }: Facts,
-  change: Partial<Loose>,
+  change: StateChange,
 ): Facts {
   return { ...facts, state: changed(facts.state, change), held };
 }
 
-const previousLinkOf = ({ link }: GroupState, platformId: PlatformGroupId | undefined) =>
-  link && platformId && { platformId, view: link.view, isGone: true };
+/** Returns the facts after the directory group was linked to this platform group. */
+const linkedTo = (facts: Facts, observed: ObservedGroup, base: View): Facts => ({
+  ...again(facts, changeByFetch(facts.state, linkOf(observed, base))),
+  ...shownAs(observed, base),
+});
 
-const changed = (state: GroupState, change: Partial<Loose>) => ({ ...state, ...change }) as GroupState;
+/** Returns the link to a platform group whose view is not stored. */
+const linkOf = ({ id, version }: ObservedGroup, { users }: View): LinkedGroup => ({
+  id: platformGroupId(id),
+  version,
+  view: { id: intentId(''), size: users.size },
+});
 
-type Loose = { readonly [name in keyof GroupState]: GroupState[name] | undefined };
-
-const UNLINKED: Partial<Loose> = {
-  intent: undefined,
-  suspectedChange: undefined,
-  missedAtMs: undefined,
-  link: undefined,
-};
-
-const linkedTo = (facts: Facts, observed: ObservedGroup, base: View, takeOver: boolean): Facts => ({
-  ...again(facts, {
-    intent: undefined,
-    suspectedChange: undefined,
-    missedAtMs: undefined,
-    link: {
-      ...facts.state.link,
-      id: platformGroupId(observed.id),
-      version: observed.version,
-      view: { id: intentId(''), size: base.users.size },
-      takeOver,
-    },
-  }),
-  fetched: observed,
+const shownAs = (fetched: ObservedGroup, base: View): Pick<Facts, 'fetched' | 'views'> => ({
+  fetched,
   views: { base, ...NO_WRITES, isUnreadable: false },
 });

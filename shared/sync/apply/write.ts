@@ -10,6 +10,7 @@ import { isOurCreation } from '../../plan/external-change.ts';
 import { meaningOf } from '../../plan/meaning.ts';
 import { isListed } from '../../plan/names.ts';
 import type { Plan } from '../../plan/plan.ts';
+import { changeByDrop, changed } from '../../plan/transition.ts';
 import { changeBetween } from '../../plan/uncertain.ts';
 import { type GroupFields, PlatformFailure, type WholeGroup } from '../ports/platform.ts';
 import { auditOf, originOf } from './audit.ts';
@@ -67,12 +68,13 @@ async function verifyDeletion(answer: DeletionAnswer, writing: Writing): Promise
 /** Ends the intent of the PATCH that clears a released group's external id. The next decision releases the group. */
 async function confirmClearing(observed: ObservedGroup, writing: Writing): Promise<Performed> {
   const { write, intent, facts, context } = writing;
-  const { intent: _, ...state } = facts.state;
+  const { state } = facts;
   const origin = originOf(state, facts.wanted, undefined);
   const result = { atMs: context.ports.clock(), versionAfter: observed.version, outcome: 'written' } as const;
   const audited = await context.record(state, auditOf(intent, write.plan.changes, origin, result));
-  const isOver = await context.ports.groups.dropIntent(state.ref, intent, { audited });
-  return isOver ? { facts: { ...facts, state, fetched: observed } } : SUPERSEDED;
+  const change = changeByDrop({ audited });
+  const isOver = await context.ports.groups.dropIntent(state.ref, intent, change);
+  return isOver ? { facts: { ...facts, state: changed(state, change), fetched: observed } } : SUPERSEDED;
 }
 
 /**
@@ -200,12 +202,10 @@ async function afterFailure(
   };
   if (next === 'compare' && needsFetch(cause, write.plan, facts, context.bisection))
     return { facts: refused };
-  await context.ports.groups.dropIntent(ref, intent, {
-    isRefused: true,
-    uncertain: stillOwed(uncertain, owed),
-  });
+  const change = changeByDrop({ uncertain: stillOwed(uncertain, owed) });
+  await context.ports.groups.dropIntent(ref, intent, change, true);
   await unreserve(refused, context);
-  const { intent: _, ...state } = facts.state;
+  const state = changed(facts.state, change);
   if (next === 'refuse' || next === 'compare') return { facts: { ...refused, state } };
   if (next !== 'gone' || link === undefined) throw cause;
   return { facts: { ...refused, state, fetched: 'gone' } };

@@ -249,7 +249,7 @@ describe('groups that the feed names', () => {
       users: new Map(),
     });
     const link = { id: seen.link?.id as never, version: 'v1' as never, view };
-    expect(await world.ports.groups.storeObserved(seen, link)).toBe(false);
+    expect(await world.ports.groups.storeObserved(seen, { link })).toBe(false);
     expect((await world.state('g')).suspectedChange?.version).toBe('v2');
   });
 

@@ -1,0 +1,155 @@
+import { defined } from '../domain/defined.ts';
+import type {
+  GroupState,
+  Intent,
+  LinkedGroup,
+  MemberCounts,
+  SettledState,
+  StateChange,
+  Uncertain,
+} from '../domain/group-state.ts';
+
+/*
+ * What the outcome of a decision does to the state of a group. Apply stores these changes, and a preview only makes
+ * them.
+ */
+
+export const changed = (state: GroupState, change: StateChange): GroupState =>
+  ({ ...state, ...change }) as GroupState;
+
+/** The conclusions from a fetch of the platform group, in addition to the view. */
+export interface Findings {
+  /** The drift records that apply must close after it has restored the group. */
+  readonly openDrift?: readonly string[];
+  readonly unattributed?: readonly string[];
+  readonly flapDamping?: GroupState['flapDamping'];
+  readonly audited?: GroupState['lastAudit'];
+  /** Whether the platform group is gone, as the function `existence` decided. */
+  readonly isGone?: boolean;
+  /** Whether this change explains a recorded refusal of a write: the refusal was only a version conflict. */
+  readonly explainsRefusal?: boolean;
+  readonly uncertain?: Uncertain | undefined;
+}
+
+/** The state of a group after the outcome of a platform write is known. */
+export interface WriteOutcome {
+  /** The linked platform group; undefined if it is gone. */
+  readonly platform?: LinkedGroup | undefined;
+  readonly createdAtMs?: number | undefined;
+  /** The time of the write; undefined if the platform refused the write. */
+  readonly writtenAtMs: number | undefined;
+  /**
+   * The state of the group after the write. Undefined if the platform shows other content than the write sent, because
+   * the group is then not settled.
+   */
+  readonly settled: SettledState | undefined;
+  readonly counts: MemberCounts;
+  readonly calledMs?: readonly number[];
+  /** Whether every record in `openDrift` was closed. */
+  readonly driftClosed?: boolean;
+  /** The conclusions from the answer to the write, or from a later fetch. */
+  readonly found?: Findings;
+  /** Whether the record of uncertain writes ends, because no earlier write can still take effect. */
+  readonly isCertain?: boolean;
+  /** Whether the write removed members. After such a write, the next failure of the group is reported again. */
+  readonly hasRemoved?: boolean;
+}
+
+/** Returns the change after the outcome of the open intent is known. */
+export function changeByWrite(
+  seen: GroupState,
+  { platform, found = {}, settled, counts, writtenAtMs, calledMs, ...outcome }: WriteOutcome,
+): StateChange {
+  const { createdAtMs = seen.link?.createdAtMs } = outcome;
+  const isReported = seen.failureReport?.digest !== undefined;
+  return {
+    intent: undefined,
+    createsNamesake: undefined,
+    missedAtMs: undefined,
+    ...(platform === undefined
+      ? withoutLink(seen, true)
+      : { link: { ...platform, ...defined({ createdAtMs }) }, previousLink: undefined }),
+    ...(outcome.driftClosed && { openDrift: undefined }),
+    ...(outcome.isCertain && { uncertain: undefined }),
+    ...(outcome.hasRemoved && isReported && { failureReport: undefined }),
+    ...changeByFindings(seen, found),
+    ...defined({ lastWriteAtMs: writtenAtMs, calledMs }),
+    settled,
+    counts,
+  };
+}
+
+const NO_MEMBERS: MemberCounts = { wanted: 0, applied: 0, pending: 0 };
+
+/** Returns the outcome of an open intent that a fetch showed: the platform group, or that it is gone. */
+export const outcomeFound = (
+  { action, atMs }: Intent,
+  { counts = NO_MEMBERS }: GroupState,
+  platform: LinkedGroup | undefined,
+  writtenAtMs: number | undefined,
+): WriteOutcome => ({
+  platform,
+  writtenAtMs,
+  ...(action === 'create' && { createdAtMs: atMs }),
+  ...(platform === undefined ? { settled: 'deleted', counts: NO_MEMBERS } : { settled: 'in_sync', counts }),
+});
+
+/**
+ * Returns the change after a fetch without an open intent. The suspected change and the first 404 end.
+ * @param platform undefined if the directory group no longer has a platform group
+ */
+export function changeByFetch(
+  seen: GroupState,
+  platform: LinkedGroup | undefined,
+  found: Findings = {},
+): StateChange {
+  const ended: StateChange = { missedAtMs: undefined, suspectedChange: undefined };
+  const change = { ...ended, ...changeByFindings(seen, found) };
+  if (platform === undefined) {
+    const released = defined({ releasedPlatformId: seen.link?.id });
+    return { ...change, ...withoutLink(seen, found.isGone ?? false), ...released };
+  }
+  const takeOver = platform.view.id !== seen.link?.view.id || seen.link.takeOver;
+  return {
+    ...change,
+    link: { ...seen.link, ...platform, ...defined({ takeOver }) },
+    previousLink: undefined,
+  };
+}
+
+/** Returns the change after an intent ended without a new view. Without `uncertain`, the record does not change. */
+export const changeByDrop = ({
+  uncertain,
+  audited,
+}: Pick<Findings, 'uncertain' | 'audited'> = {}): StateChange => ({
+  intent: undefined,
+  ...defined({ uncertain, lastAudit: audited }),
+});
+
+const withoutLink = ({ link }: GroupState, isGone: boolean): StateChange => ({
+  link: undefined,
+  refusedFields: undefined,
+  ...(link && { previousLink: { platformId: link.id, view: link.view, isGone } }),
+});
+
+/** The limits of the lists in a group. Usual lists are much shorter, and lists of this length fit into an item. */
+const MAX_OPEN_DRIFT = 500;
+const MAX_UNATTRIBUTED = 100;
+
+/** Returns what a fetch found, apart from the platform group. The drift lists keep only the latest ids. */
+const changeByFindings = (
+  seen: GroupState,
+  { openDrift = [], unattributed = [], flapDamping, audited, uncertain, explainsRefusal }: Findings,
+): StateChange => ({
+  ...(explainsRefusal && { lastError: undefined }),
+  ...defined({
+    openDrift: merged(seen.openDrift, openDrift, MAX_OPEN_DRIFT),
+    unattributed: merged(seen.unattributed, unattributed, MAX_UNATTRIBUTED),
+    flapDamping,
+    lastAudit: audited,
+    uncertain,
+  }),
+});
+
+const merged = (before: readonly string[], more: readonly string[], most: number) =>
+  more.length === 0 ? undefined : [...new Set([...before, ...more])].slice(-most);
