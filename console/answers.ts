@@ -11,8 +11,15 @@ import type { QUERIES } from './server/queries.ts';
 type Answer<Name extends keyof typeof QUERIES> = Awaited<ReturnType<(typeof QUERIES)[Name]>>;
 
 export type { BlockReport as BlockedAnswer, BlockRow } from '../shared/contract/answers/block.ts';
+export type { ShownDeadLetter } from '../shared/contract/answers/dead-letters.ts';
+export type { Explanation } from '../shared/contract/answers/explain.ts';
 export type { HoldRow } from '../shared/contract/answers/holds.ts';
-export type { AdoptionPreview } from '../shared/contract/answers/platform-groups.ts';
+export type {
+  AdoptionPreview,
+  PlatformGroupRow,
+  PlatformGroupsReport,
+} from '../shared/contract/answers/platform-groups.ts';
+export type { Entry } from './server/activity.ts';
 export type { Live } from './server/live.ts';
 export type { PersonName } from './server/people.ts';
 export type { SettingField } from './server/setting-fields.ts';
@@ -26,15 +33,13 @@ export type ConnectionPage = Answer<'connection'>;
 export type DeadLetters = Answer<'deadLetters'>;
 export type DecidedRemovals = HoldPage['others'][number];
 export type Deliveries = Answer<'deliveries'>;
-export type Delivery = Deliveries['deliveries'][number];
+export type DeliveryLine = Deliveries['deliveries'][number];
 export type DeliverySurvey = Answer<'deliverySurvey'>;
-export type Entry = Activity['entries'][number];
 export type EveryConnection = Awaited<ReturnType<typeof everyAttention>>;
-export type Explanation = Answer<'explain'>;
 export type GroupDetail = Answer<'group'>;
 export type GroupLine = GroupPage['rows'][number];
 export type GroupPage = Answer<'groups'>;
-export type GroupPlan = Answer<'plan'>;
+export type NamedPlan = Answer<'plan'>;
 export type HeldPeopleCause = HoldPage['causes'][number];
 export type HeldPerson = HoldPage['leaving'][number] | HoldPage['staying'][number];
 export type HoldLine = Holds['holds'][number];
@@ -44,13 +49,10 @@ export type Home = Answer<'home'>;
 export type MemberLine = GroupDetail['members'][number];
 export type PersonGroup = PersonPage['groups'][number];
 export type PersonPage = Answer<'person'>;
-export type PlanEffect = Omit<SettingsPreview['total'], 'groups'>;
-export type PlatformGroupRow = PlatformGroupsReport['groups'][number];
-export type PlatformGroupsReport = Answer<'platformGroups'>;
+export type EffectCounts = Omit<SettingsPreview['total'], 'groups'>;
 export type SessionLine = Sessions['sessions'][number];
 export type Sessions = Answer<'sessions'>;
 export type SettingsPreview = Awaited<ReturnType<typeof previewSettings>>;
-export type ShownDeadLetter = Answer<'deadLetter'>;
 export type TokenLine = ConnectionPage['tokens'][number];
 export type TrendKind = keyof Charts['trends'];
 export type Unmatched = UnmatchedPage['rows'][number];

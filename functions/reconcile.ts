@@ -1,6 +1,6 @@
 import '../shared/runtime/cold-start.ts';
 import type { Context } from 'aws-lambda';
-import { Decision } from '../shared/contract/decision.ts';
+import { DecisionRequest } from '../shared/contract/decision.ts';
 import { AskInvocation, DecideInvocation, ReconcileInvocation } from '../shared/contract/invocation.ts';
 import type { PlatformReply } from '../shared/contract/platform-reply.ts';
 import { answerDecision, type DecisionAnswer } from '../shared/operate/decisions.ts';
@@ -33,7 +33,7 @@ export async function handler(
   const leftMs = Math.max(1_000, context.getRemainingTimeInMillis() - RESERVE_MS);
   const decided = DecideInvocation.safeParse(event);
   if (decided.success) {
-    const decision = Decision.parse(JSON.parse(decided.data.decision));
+    const decision = DecisionRequest.parse(JSON.parse(decided.data.decision));
     requireOwnConnection(context, decision.connection);
     return answerDecision(decision, await deciding(decided.data), AbortSignal.timeout(leftMs));
   }

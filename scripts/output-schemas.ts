@@ -36,7 +36,7 @@ import {
   UpgradeReport,
 } from '../shared/contract/answers/status.ts';
 import { ROLES } from '../shared/contract/console.ts';
-import { Finding } from '../shared/contract/contract-report.ts';
+import { ProbeFinding } from '../shared/contract/contract-report.ts';
 
 /* The JSON that each command prints with `--json`. A test compares it with the commands' real output. */
 
@@ -123,7 +123,7 @@ export const OUTPUT_SCHEMAS = {
     gate: z.object({ state: text, reason: nullable(text), since: nullable(instant) }),
     lastGood: nullable(instant),
     credential: CredentialReport,
-    contract: nullable(z.object({ at: instant, findings: z.array(Finding) })).describe(
+    contract: nullable(z.object({ at: instant, findings: z.array(ProbeFinding) })).describe(
       'The findings of `probe`.',
     ),
     settings: z.record(text, z.unknown()).describe('Every setting, defaults included.'),

@@ -3,7 +3,7 @@ import type {
   Condition,
   Item,
   Key,
-  Part,
+  TablePart,
   QueryRequest,
   Table,
   TableIdentity,
@@ -121,7 +121,7 @@ export class MemoryTable implements Table {
 
   /** @param ask is called before each page, which is a separate request */
   async *scan(
-    { index, of }: Part = { index: 0, of: 1 },
+    { index, of }: TablePart = { index: 0, of: 1 },
     ask = async () => this.#options.before?.('scan', `${index}/${of}`),
   ): AsyncGenerator<readonly Item[]> {
     for (const [, { entries }] of [...this.#table].filter(([pk]) => pk.length % of === index)) {

@@ -9,7 +9,7 @@ import { EXIT } from '../io.ts';
 import { canAsk } from '../output/ask.ts';
 import type { Column } from '../output/table.ts';
 import { examples } from './arguments.ts';
-import { follow, NO_WAIT, noteObstacle, type Wait } from './follow.ts';
+import { follow, NO_WAIT, noteObstacle, type WaitOption } from './follow.ts';
 
 const PERSON = ['<person>', "a member's id, address or name, or an employee's id or address"] as const;
 
@@ -37,7 +37,7 @@ interface Reason {
   readonly reason?: string;
 }
 
-async function block(context: Context, text: string, { reason: given, wait }: Reason & Wait) {
+async function block(context: Context, text: string, { reason: given, wait }: Reason & WaitOption) {
   const { out, connection } = context;
   const reason = await context.reason(given);
   const ports = await context.ports();

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { SettingRequestRow } from '../../shared/contract/answers/status.ts';
 import { settingKeys } from '../../shared/contract/change-setting.ts';
-import type { Finding } from '../../shared/contract/contract-report.ts';
+import type { ProbeFinding } from '../../shared/contract/contract-report.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
 import { eraseConnection } from '../../shared/operate/forget.ts';
 import { planningWith } from '../../shared/operate/people-now.ts';
@@ -166,7 +166,7 @@ const settingLines = ({ settings, unknownSettings = [] }: Connection): readonly 
 ];
 
 function contractLines(
-  contract: { readonly at: string; readonly findings: readonly Finding[] } | null,
+  contract: { readonly at: string; readonly findings: readonly ProbeFinding[] } | null,
   connection: string,
 ): readonly string[] {
   if (contract === null) return [`platform    not probed yet: groupsync probe --connection ${connection}`];

@@ -8,7 +8,7 @@ import { plural } from '../output/words.ts';
 
 export const NO_WAIT = ['--no-wait', 'do not wait for completion'] as const;
 
-export interface Wait {
+export interface WaitOption {
   readonly wait: boolean;
 }
 

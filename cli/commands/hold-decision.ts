@@ -15,7 +15,7 @@ import { EXIT } from '../io.ts';
 import { canAsk } from '../output/ask.ts';
 import { percent, plural, shellWords } from '../output/words.ts';
 
-export interface Decision {
+export interface HoldOptions {
   readonly reason?: string;
   readonly digest?: string;
   readonly again?: boolean;
@@ -25,7 +25,7 @@ export interface Decision {
 export async function decideHold(
   context: Context,
   group: string,
-  decision: Decision,
+  decision: HoldOptions,
   name: 'approve' | 'reject',
 ) {
   const { out, io } = context;
@@ -69,7 +69,7 @@ type ReadHold = Awaited<ReturnType<typeof readHold>>;
  * have changed.
  * @throws NotFound if a digest prefix does not match the hold
  */
-function digestOf({ state, hold }: ReadHold, { digest: given }: Decision): string {
+function digestOf({ state, hold }: ReadHold, { digest: given }: HoldOptions): string {
   const digest = given?.length === hold.digest.length ? given : hold.digest;
   if (digest.startsWith(given ?? '')) return digest;
   throw new NotFound(
@@ -78,7 +78,7 @@ function digestOf({ state, hold }: ReadHold, { digest: given }: Decision): strin
 }
 
 /** @throws Error if a script (`--yes`) would replace an earlier decision without `--again` */
-function refuseDecided({ state, hold }: ReadHold, { again }: Decision, isScript: boolean): void {
+function refuseDecided({ state, hold }: ReadHold, { again }: HoldOptions, isScript: boolean): void {
   const decided = formatDecision(hold.decision);
   if (decided === undefined || !isScript || again === true) return;
   throw new Error(

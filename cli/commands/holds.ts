@@ -11,7 +11,7 @@ import { type Column, renderCsv } from '../output/table.ts';
 import { percent, plural, shellWords } from '../output/words.ts';
 import { collected, examples, WATCH, watched } from './arguments.ts';
 import {
-  type Decision,
+  type HoldOptions,
   decideHold,
   type FormatMember,
   formatDecision,
@@ -68,7 +68,7 @@ export function addHolds(program: Command, act: Act): void {
         ),
       )
       .action(
-        act((context, group: string, decision: Decision) => decideHold(context, group, decision, name)),
+        act((context, group: string, decision: HoldOptions) => decideHold(context, group, decision, name)),
       );
   }
 }

@@ -3,7 +3,7 @@ import { basename, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ImportReport } from '../../shared/contract/answers/files.ts';
 import { namedAttributes } from '../../shared/contract/settings.ts';
-import { createDirectory, type Directory, NO_DIRECTORY } from '../../shared/directory/operate/import.ts';
+import { createDirectory, type KnownNames, NO_DIRECTORY } from '../../shared/directory/operate/import.ts';
 import type { StateRule } from '../../shared/operate/import/account-state.ts';
 import { COLUMN_KEYS, type Headings } from '../../shared/operate/import/columns.ts';
 import { compareWithNow } from '../../shared/operate/import/compare.ts';
@@ -226,7 +226,7 @@ const modificationTime = async (path: string) =>
   (await stat(path).catch(() => undefined))?.mtime.toISOString();
 
 interface OpenedDirectory {
-  readonly directory: Directory;
+  readonly directory: KnownNames;
   readonly opened: { readonly ports: ToolPorts; readonly found: Connection } | undefined;
   readonly failure: unknown;
 }
@@ -242,7 +242,11 @@ async function openDirectory(context: Context, dryRun: boolean): Promise<OpenedD
   }
 }
 
-async function givenGroup({ out }: Context, { group: text, add, remove }: ImportFlags, directory: Directory) {
+async function givenGroup(
+  { out }: Context,
+  { group: text, add, remove }: ImportFlags,
+  directory: KnownNames,
+) {
   if (text === undefined) return undefined;
   if (text.trim() === '') throw new UsageError('--group: expected the id or name of a group, got nothing');
   const group = await directory.groupOf(text.trim());

@@ -16,8 +16,8 @@ import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { erasedLines, plural, shellWords } from '../output/words.ts';
 import { examples } from './arguments.ts';
-import { follow, NO_WAIT, type Wait } from './follow.ts';
-import { type Decision, decideHold } from './hold-decision.ts';
+import { follow, NO_WAIT, type WaitOption } from './follow.ts';
+import { type HoldOptions, decideHold } from './hold-decision.ts';
 
 export function addOwnership(program: Command, act: Act): void {
   program
@@ -53,7 +53,7 @@ export function addOwnership(program: Command, act: Act): void {
     .action(act(forget));
 }
 
-interface AdoptOptions extends Wait {
+interface AdoptOptions extends WaitOption {
   readonly create?: boolean;
   readonly digest?: string;
   readonly reason?: string;
@@ -96,7 +96,7 @@ async function approvalOf(
   preview: AdoptionPreview | undefined,
   found: Connection,
   context: Context,
-): Promise<Decision | undefined> {
+): Promise<HoldOptions | undefined> {
   if (digest === undefined) return undefined;
   if (!wait)
     throw new UsageError('--no-wait: expected no such option with --digest, which waits for the removals');
@@ -159,7 +159,7 @@ export function formatAdoption(outcome: AdoptOutcome, { group }: GroupRef): stri
   }
 }
 
-async function release(context: Context, group: string, { wait }: Wait): Promise<number> {
+async function release(context: Context, group: string, { wait }: WaitOption): Promise<number> {
   const { out } = context;
   const ref = await context.group(group);
   const question = `Release ${await context.groupLabel(ref)}? It keeps its name and members, loses the directory's id, and groupsync does not write it any more.`;

@@ -15,7 +15,7 @@ import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { duration, plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
-import { dirtyGroups, follow, NO_WAIT, type Wait } from './follow.ts';
+import { dirtyGroups, follow, NO_WAIT, type WaitOption } from './follow.ts';
 import { formatPause } from './status.ts';
 
 export function addPause(program: Command, act: Act): void {
@@ -67,7 +67,7 @@ async function restated(
 async function pause(
   context: Context,
   group: string | undefined,
-  { reason, wait }: Wait & { readonly reason?: string },
+  { reason, wait }: WaitOption & { readonly reason?: string },
 ): Promise<number> {
   const { out, connection } = context;
   const { ref, what, ports } = await targetOf(context, group);
@@ -107,7 +107,7 @@ async function alreadyPaused(ref: GroupRef | undefined, gate: Gate, ports: ToolP
 /** How long the command waits for the backlog. The requeue job, which wakes waiting groups, runs once a minute. */
 const BACKLOG_MS = 120_000;
 
-async function resume(context: Context, group: string | undefined, { wait }: Wait): Promise<number> {
+async function resume(context: Context, group: string | undefined, { wait }: WaitOption): Promise<number> {
   return group === undefined
     ? resumeAll(context, wait)
     : resumeOne(context, await context.group(group), wait);

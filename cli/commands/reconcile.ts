@@ -11,7 +11,7 @@ import type { Act, Context } from '../context.ts';
 import { EXIT, HintedError } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
-import { dirtyGroups, follow, NO_WAIT, type Wait } from './follow.ts';
+import { dirtyGroups, follow, NO_WAIT, type WaitOption } from './follow.ts';
 import { effectLines, effectOn, effectText } from './plan.ts';
 
 /**
@@ -28,7 +28,7 @@ export function addReconcile(program: Command, act: Act): void {
     .option(...NO_WAIT)
     .addHelpText(...examples('reconcile', 'reconcile --sweep --json'))
     .action(
-      act((context, { sweep, wait }: Wait & { readonly sweep?: boolean }) =>
+      act((context, { sweep, wait }: WaitOption & { readonly sweep?: boolean }) =>
         runNow(context, 'reconcile', { task: sweep === true ? 'sweep' : 'feed', wait }),
       ),
     );

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { DAY_MS } from '../../shared/domain/duration.ts';
 import { instant } from '../../shared/operate/status.ts';
 import { issueClient, renewClient, tokenRow, withdrawClient } from '../../shared/scim/operate/tokens.ts';
 import { listClients } from '../../shared/scim/tokens/clients.ts';
@@ -13,7 +14,6 @@ const EXPIRES = [
   '--expires <duration>',
   'validity of the secret, such as 90d, or never (default: 180d)',
 ] as const;
-const DAY_MS = 86_400_000;
 
 export function addScimClients(scim: Command, act: Act): void {
   const client = scim

@@ -1,11 +1,10 @@
 import { InvalidArgumentError } from 'commander';
+import { DAY_MS } from '../../shared/domain/duration.ts';
 import type { ScimToken } from '../../shared/scim/ports.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Context } from '../context.ts';
 import { duration } from '../output/words.ts';
 import { age } from './arguments.ts';
-
-const DAY_MS = 86_400_000;
 
 /** Default validity of a token or a client secret. */
 export const DEFAULT_LIFETIME_MS = 180 * DAY_MS;

@@ -6,7 +6,7 @@ import { get } from './net.ts';
 import { Button, Chevron, Empty, Failure, Field, Filters, Page, personName, Select, Time } from './parts.tsx';
 import { filterBy, query } from './route.ts';
 import { actionText, actorText, changeText, outcomeText, Sentence } from './sentence.tsx';
-import { type Column, Table, usePages } from './table.tsx';
+import { type PageColumn, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';
 
 const MAX_EXPORTED = 10_000;
@@ -30,7 +30,7 @@ export function Activity() {
     const { entries } = await get<ActivityAnswer>('activity', { ...params, count: MAX_EXPORTED });
     download('activity.csv', csv([T.activity.csv, ...entries.map(rowOf)]));
   };
-  const details: Column<Entry> = {
+  const details: PageColumn<Entry> = {
     title: T.activity.details,
     unseen: true,
     width: '44px',
@@ -123,7 +123,7 @@ function valuesOf(entry: Entry, key: (typeof KEYS)[number]): readonly string[] {
 const sinceOf = (hours: number): string =>
   new Date((Math.floor(Date.now() / MINUTE_MS) - hours * 60) * MINUTE_MS).toISOString();
 
-const COLUMNS: readonly Column<Entry>[] = [
+const COLUMNS: readonly PageColumn<Entry>[] = [
   {
     title: T.activity.what,
     of: (entry) => (

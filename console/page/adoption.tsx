@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { AdoptionPreview, GroupPlan, PlatformGroupRow, PlatformGroupsReport } from '../answers.ts';
+import type { AdoptionPreview, NamedPlan, PlatformGroupRow, PlatformGroupsReport } from '../answers.ts';
 import { matchesText } from '../search.ts';
 import { performNow } from './actions.tsx';
 import { post, useAnswer } from './net.ts';
@@ -7,13 +7,13 @@ import { Answered, Button, Empty, Failure, Field, Section } from './parts.tsx';
 import { pathTo } from './route.ts';
 import { T } from './texts.ts';
 
-export interface AdoptionPair {
+export interface PairToAdopt {
   readonly group: string;
   readonly platformId: string;
 }
 
 interface AdoptionProps {
-  readonly pairs: readonly AdoptionPair[];
+  readonly pairs: readonly PairToAdopt[];
   readonly done: () => void;
   readonly cancel: () => void;
 }
@@ -128,7 +128,7 @@ const matches = (row: PlatformGroupRow, group: string) => row.matches.some((one)
 const proofOf = (row: PlatformGroupRow, group: string) =>
   row.matches.filter((one) => one.group === group).map(({ by }) => T.adoption.by[by])[0];
 
-export function Clashes({ group, clashes }: Pick<GroupPlan, 'group' | 'clashes'>) {
+export function Clashes({ group, clashes }: Pick<NamedPlan, 'group' | 'clashes'>) {
   const [chosen, setChosen] = useState<string | null>(null);
   const close = () => setChosen(null);
   if (clashes.length === 0) return null;

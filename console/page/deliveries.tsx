@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Deliveries as DeliveriesAnswer, Delivery, DeliverySurvey } from '../answers.ts';
+import type { Deliveries as DeliveriesAnswer, DeliveryLine, DeliverySurvey } from '../answers.ts';
 import { duration, number, percent } from './format.ts';
 import { useAnswer } from './net.ts';
 import { Answered, Button, Empty, Facts, Field, Filters, Page, personName, Select, Time } from './parts.tsx';
 import { filterBy, pathTo, query } from './route.ts';
-import { type Column, Table } from './table.tsx';
+import { type PageColumn, Table } from './table.tsx';
 import { T } from './texts.ts';
 
 /** The page asks for new deliveries at this interval, so that an administrator sees the effect of a click at once. */
@@ -24,7 +24,7 @@ export function Deliveries() {
     const timer = isLive ? setInterval(() => document.hidden || void reload(), ASK_EVERY_MS) : undefined;
     return () => clearInterval(timer);
   }, [isLive, reload]);
-  const details: Column<Delivery> = {
+  const details: PageColumn<DeliveryLine> = {
     title: T.deliveries.details,
     unseen: true,
     width: '84px',
@@ -100,7 +100,7 @@ export function Deliveries() {
 
 const codeText = (code: string): string => T.deadLetters.causes[code] ?? code;
 
-function Answer({ of: { outcome, status } }: { readonly of: Delivery }) {
+function Answer({ of: { outcome, status } }: { readonly of: DeliveryLine }) {
   const isProblem = outcome === 'refused' || outcome === 'failed';
   return (
     <span class={isProblem ? 'bad-text' : 'muted'}>
@@ -110,14 +110,14 @@ function Answer({ of: { outcome, status } }: { readonly of: Delivery }) {
 }
 
 /** Returns the reason of a refusal: the meaning of its code, and the message of a SCIM error. */
-const reasonOf = ({ code, detail }: Delivery): string =>
+const reasonOf = ({ code, detail }: DeliveryLine): string =>
   [...(code === null ? [] : [codeText(code)]), ...(detail === null ? [] : [detail])].join(': ');
 
-const Group = ({ of: { id, name } }: { readonly of: Delivery['groups'][number] }) => (
+const Group = ({ of: { id, name } }: { readonly of: DeliveryLine['groups'][number] }) => (
   <a href={pathTo('groups', id)}>{name ?? id}</a>
 );
 
-const COLUMNS: readonly Column<Delivery>[] = [
+const COLUMNS: readonly PageColumn<DeliveryLine>[] = [
   {
     title: T.deliveries.what,
     of: (one) => (
@@ -141,7 +141,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
 
 const isEmpty = (shown: ComponentChildren): boolean => Array.isArray(shown) && shown.length === 0;
 
-function Details({ of: one, close }: { readonly of: Delivery; readonly close: () => void }) {
+function Details({ of: one, close }: { readonly of: DeliveryLine; readonly close: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   const more = one.named - one.groups.length - one.people.length;

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { GroupDetail, GroupPlan, MemberLine } from '../answers.ts';
+import type { GroupDetail, NamedPlan, MemberLine } from '../answers.ts';
 import { matchesText } from '../search.ts';
 import { ChoosePlatformGroup, Clashes } from './adoption.tsx';
 import { Entries } from './entries.tsx';
@@ -23,7 +23,7 @@ import {
   Time,
 } from './parts.tsx';
 import { filterBy, id, pathTo, query } from './route.ts';
-import { type Column, type Sorts, sortedBy, Table } from './table.tsx';
+import { type PageColumn, type Sorts, sortedBy, Table } from './table.tsx';
 import { T } from './texts.ts';
 
 export function Group() {
@@ -140,7 +140,7 @@ function settingText(key: string, value: unknown): preact.ComponentChildren {
 }
 
 function Plan({ group, members }: { readonly group: string; readonly members: readonly MemberLine[] }) {
-  const loadable = useAnswer<GroupPlan>('plan', { group });
+  const loadable = useAnswer<NamedPlan>('plan', { group });
   const memberOf = (user: string) => members.find((member) => member.user === user);
   return (
     <Section title={T.group.planTitle}>
@@ -198,7 +198,7 @@ function verdictOf({ directory, platform, pending, held }: MemberLine): string {
 const membership = (isMember: boolean) =>
   isMember ? <span>{T.group.yes}</span> : <span class="muted">{T.group.no}</span>;
 
-const COLUMNS: readonly Column<MemberLine>[] = [
+const COLUMNS: readonly PageColumn<MemberLine>[] = [
   {
     title: T.group.columns.name,
     of: (member) => <Member of={member} unknown={T.group.unknownMember} />,

@@ -17,7 +17,7 @@ import {
 import { GroupTabs } from './platform-groups.tsx';
 import { filterBy, pathTo, query } from './route.ts';
 import { StateFilter } from './state-filter.tsx';
-import { type Column, selectionColumn, Table, usePages } from './table.tsx';
+import { type PageColumn, selectionColumn, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';
 
 export function Groups() {
@@ -121,7 +121,7 @@ function Chosen({ ids, clear }: { readonly ids: readonly string[]; readonly clea
   );
 }
 
-const COLUMNS: readonly Column<GroupLine>[] = [
+const COLUMNS: readonly PageColumn<GroupLine>[] = [
   {
     title: T.groups.columns.name,
     sort: 'name',

@@ -5,7 +5,7 @@ import { hasWords, searchable } from '../search.ts';
 import { csv, download, exact } from './format.ts';
 import { Button, Empty, Field, Filters, Member, personName, Select } from './parts.tsx';
 import { filterBy, query } from './route.ts';
-import { type Column, selectionColumn, Table } from './table.tsx';
+import { type PageColumn, selectionColumn, Table } from './table.tsx';
 import { T } from './texts.ts';
 
 interface Props {
@@ -108,7 +108,7 @@ function causeIn(causes: readonly HeldPeopleCause[], { cause }: HeldPerson): str
 function boxes(
   found: readonly HeldPerson[],
   { picked, setPicked }: NonNullable<Props['selection']>,
-): Column<HeldPerson> {
+): PageColumn<HeldPerson> {
   const change = (people: readonly HeldPerson[], isPicked: boolean) => {
     const next = new Set(picked);
     for (const { user } of people) {
@@ -131,7 +131,7 @@ function boxes(
 }
 
 /** On narrow screens, the cause is below the name if there are several causes. */
-const nameColumn = (causes: readonly HeldPeopleCause[]): Column<HeldPerson> => ({
+const nameColumn = (causes: readonly HeldPeopleCause[]): PageColumn<HeldPerson> => ({
   title: T.hold.columns.name,
   width: 'minmax(0, 1.3fr)',
   of: (person) => (
@@ -142,13 +142,13 @@ const nameColumn = (causes: readonly HeldPeopleCause[]): Column<HeldPerson> => (
   ),
 });
 
-const DEPARTMENT: Column<HeldPerson> = {
+const DEPARTMENT: PageColumn<HeldPerson> = {
   title: T.hold.columns.department,
   of: ({ department }) => department ?? <span class="muted">{T.none}</span>,
   width: 'minmax(0, 0.8fr)',
 };
 
-const causeColumn = (causes: readonly HeldPeopleCause[]): Column<HeldPerson> => ({
+const causeColumn = (causes: readonly HeldPeopleCause[]): PageColumn<HeldPerson> => ({
   title: T.hold.columns.cause,
   of: (person) => causeIn(causes, person),
   kind: 'wide',

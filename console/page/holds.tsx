@@ -4,7 +4,7 @@ import { percent } from './format.ts';
 import { useAnswer } from './net.ts';
 import { Answered, Empty, Page, Section, Time } from './parts.tsx';
 import { filterBy, pathTo, query } from './route.ts';
-import { type Column, type Sorts, sortedBy, Table } from './table.tsx';
+import { type PageColumn, type Sorts, sortedBy, Table } from './table.tsx';
 import { T } from './texts.ts';
 
 /** All holds of the connection. Without a chosen column, holds that wait for a decision come first. */
@@ -50,7 +50,7 @@ const SORTS: Sorts<HoldLine> = {
   decision: ({ decision }) => T.hold.decisions[decision],
 };
 
-const COLUMNS: readonly Column<HoldLine>[] = [
+const COLUMNS: readonly PageColumn<HoldLine>[] = [
   {
     title: T.holds.columns.group,
     sort: 'group',

@@ -29,7 +29,7 @@ import {
   Toggle,
 } from './parts.tsx';
 import { filterBy, id, pathTo, query } from './route.ts';
-import { type Column, Table, usePages } from './table.tsx';
+import { type PageColumn, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';
 
 export function People() {
@@ -121,7 +121,7 @@ function Unmatched() {
 
 const causeText = (cause: string): string => T.pending[cause] ?? cause;
 
-const PENDING_COLUMNS: readonly Column<UnmatchedRow>[] = [
+const PENDING_COLUMNS: readonly PageColumn<UnmatchedRow>[] = [
   { title: T.people.columns.name, of: ({ person }) => <PersonLink of={person} /> },
   {
     title: T.people.columns.department,

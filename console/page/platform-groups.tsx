@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { PlatformGroupRow, PlatformGroupsReport } from '../answers.ts';
 import { matchesText } from '../search.ts';
-import { Adoption, type AdoptionPair } from './adoption.tsx';
+import { Adoption, type PairToAdopt } from './adoption.tsx';
 import { number } from './format.ts';
 import { useAnswer } from './net.ts';
 import { Answered, Button, Empty, Field, Filters, Page, State, Tabs } from './parts.tsx';
 import { connection, filterBy, pathTo, query } from './route.ts';
 import { StateFilter } from './state-filter.tsx';
-import { type Column, selectionColumn, Table } from './table.tsx';
+import { type PageColumn, selectionColumn, Table } from './table.tsx';
 import { T } from './texts.ts';
 
 /** Tabs for the list of directory groups and the list of platform groups. */
@@ -49,7 +49,7 @@ function Shown({ groups, totals, reload }: PlatformGroupsReport & { readonly rel
     setChosen(new Set(ids));
     setPreviewed(false);
   };
-  const pairs = groups.flatMap(({ platformId, matches: [match] }): readonly AdoptionPair[] =>
+  const pairs = groups.flatMap(({ platformId, matches: [match] }): readonly PairToAdopt[] =>
     match !== undefined && chosen.has(platformId) ? [{ group: match.group, platformId }] : [],
   );
   const done = () => {
@@ -115,7 +115,7 @@ function boxes(
   possible: readonly PlatformGroupRow[],
   chosen: ReadonlySet<string>,
   choose: (ids: Iterable<string>) => void,
-): Column<PlatformGroupRow> {
+): PageColumn<PlatformGroupRow> {
   const ids = possible.map(({ platformId }) => platformId);
   const isAll = ids.length > 0 && ids.every((id) => chosen.has(id));
   return selectionColumn<PlatformGroupRow>({
@@ -159,7 +159,7 @@ function DirectoryGroup({ state, owner, matches, ambiguous }: PlatformGroupRow) 
   );
 }
 
-const COLUMNS: readonly Column<PlatformGroupRow>[] = [
+const COLUMNS: readonly PageColumn<PlatformGroupRow>[] = [
   {
     title: T.adoption.columns.name,
     of: ({ platformId, name, spokeId, state }) => (

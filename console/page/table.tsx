@@ -4,7 +4,7 @@ import { get, live, type Params } from './net.ts';
 import { connection } from './route.ts';
 import { T } from './texts.ts';
 
-export interface Column<Row> {
+export interface PageColumn<Row> {
   readonly title: string;
   readonly of: (row: Row) => ComponentChildren;
   /** Replaces the title, for example a checkbox that selects all rows. */
@@ -38,7 +38,7 @@ export function sortedBy<Row>(rows: readonly Row[], sorts: Sorts<Row>, by: strin
 }
 
 /** Widths of the columns for wide, narrow and very narrow screens; the style sheet selects one of them. */
-function tracksOf<Row>(columns: readonly Column<Row>[]) {
+function tracksOf<Row>(columns: readonly PageColumn<Row>[]) {
   const tracks = (hidden: readonly string[], isNarrow: boolean) =>
     columns
       .filter(({ kind = '' }) => !hidden.some((one) => kind.includes(one)))
@@ -55,7 +55,7 @@ function Head<Row>({
   column,
   sorting,
 }: {
-  readonly column: Column<Row>;
+  readonly column: PageColumn<Row>;
   readonly sorting?: Sorting | undefined;
 }) {
   const { title, kind, unseen, head, sort } = column;
@@ -97,7 +97,7 @@ export const selectionColumn = <Row,>({
   choose,
   mayChoose = () => true,
   all,
-}: Selection<Row>): Column<Row> => ({
+}: Selection<Row>): PageColumn<Row> => ({
   title: T.groups.selectTitle,
   unseen: true,
   width: '18px',
@@ -115,7 +115,7 @@ export const selectionColumn = <Row,>({
 
 interface TableProps<Row> {
   readonly label: string;
-  readonly columns: readonly Column<Row>[];
+  readonly columns: readonly PageColumn<Row>[];
   /** undefined while the list is loading: the table then shows placeholders. */
   readonly count: number | undefined;
   /** Returns undefined for a row that is not loaded yet. */

@@ -4,7 +4,7 @@ import type { Role } from '../../shared/contract/console.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { Refused } from '../../shared/operate/refused.ts';
 import type { Live } from './live.ts';
-import { isAtLeast, type Person, roleFor, seesEveryConnection } from './roles.ts';
+import { isAtLeast, type SignedInPerson, roleFor, seesEveryConnection } from './roles.ts';
 
 interface Access {
   readonly role: Role;
@@ -79,18 +79,22 @@ export const ACTION_ACCESS: Readonly<Record<string, Access>> = {
 };
 
 /** @throws Refused if the person does not have the role for the connection */
-export function requireRole(person: Person, connection: ConnectionName, required: Role): void {
+export function requireRole(person: SignedInPerson, connection: ConnectionName, required: Role): void {
   const role = roleFor(person, connection);
   if (role !== undefined && isAtLeast(role, required)) return;
   const has = role === undefined ? 'no role' : `the role ${role}`;
   throw new Refused(`this needs the role ${required}; you have ${has} for ${connection}`);
 }
 
-export const isAdministrator = (person: Person | undefined, connection: ConnectionName): boolean =>
+export const isAdministrator = (person: SignedInPerson | undefined, connection: ConnectionName): boolean =>
   person !== undefined && roleFor(person, connection) === 'administrator';
 
 /** @throws Refused if the person may not do this */
-export function requireAccess(person: Person, connection: ConnectionName, access: Access | undefined): void {
+export function requireAccess(
+  person: SignedInPerson,
+  connection: ConnectionName,
+  access: Access | undefined,
+): void {
   if (access === undefined) throw new Refused('this needs AWS credentials: use the command line');
   requireRole(person, connection, access.role);
   if (access.everyConnection === true && !seesEveryConnection(person))
@@ -101,12 +105,12 @@ export function requireAccess(person: Person, connection: ConnectionName, access
 
 /** Returns the connections that the person may see. Without a person, returns all connections. */
 export const visibleTo = <Row extends { readonly name: string }>(
-  person: Person | undefined,
+  person: SignedInPerson | undefined,
   rows: readonly Row[],
 ): readonly Row[] => rows.filter(({ name }) => sees(person, name));
 
 /** Whether the person has a role for the connection. True without a person: then AWS permissions decide. */
-export const sees = (person: Person | undefined, connection: string): boolean =>
+export const sees = (person: SignedInPerson | undefined, connection: string): boolean =>
   person === undefined || roleFor(person, connection as ConnectionName) !== undefined;
 
 /**
@@ -125,7 +129,7 @@ export const withoutHiddenOwners = (
 });
 
 /** Whether a person may see the messages of all connections. True without a person: then AWS permissions decide. */
-export const seesMessages = (person: Person | undefined): boolean =>
+export const seesMessages = (person: SignedInPerson | undefined): boolean =>
   person === undefined || seesEveryConnection(person);
 
 /** Hides the numbers of messages in the queues, because the queues have messages of all connections. */
@@ -145,7 +149,7 @@ function refusedTo(role: Role): Live['refused'] {
 }
 
 /** Adds the role, and removes what the person may not see: other connections, and messages of all connections. */
-export function withoutHidden(live: Live, person: Person, connection: ConnectionName): Live {
+export function withoutHidden(live: Live, person: SignedInPerson, connection: ConnectionName): Live {
   const role = roleFor(person, connection);
   return {
     ...live,

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../shared/domain/duration.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { type JournalPorts, journalOf, recordAction } from '../../shared/operate/journal.ts';
 import { type LogPorts, readLog } from '../../shared/operate/log.ts';
@@ -13,7 +14,6 @@ interface Acknowledgement {
 }
 
 const ACTION = 'acknowledge';
-const DAY_MS = 86_400_000;
 /** The longest time for which an item may be hidden. */
 export const MAX_HIDDEN_DAYS = 30;
 /** The maximum number of these actions that are read, newest first. Items hidden by older actions are shown again. */

@@ -1,7 +1,7 @@
+import { HOUR_MS } from '../../shared/domain/duration.ts';
 import type { Trend } from '../../shared/sync/ports/connections.ts';
 import type { Entry } from './activity.ts';
 
-const HOUR_MS = 3_600_000;
 const HOURS = 24;
 const QUARTER_MS = HOUR_MS / 4;
 const WRITES = new Set(['create', 'patch', 'put', 'delete']);

@@ -1,10 +1,10 @@
+import { HOUR_MS } from '../../shared/domain/duration.ts';
 import { memberId } from '../../shared/domain/ids.ts';
 import { readDeliveries } from '../../shared/operate/deliveries.ts';
 import type { RequestContext } from './context.ts';
 import { findPeople, nameOf } from './people.ts';
 
 const SHOWN = 200;
-const HOUR_MS = 3_600_000;
 
 /** Returns the newest matching deliveries, newest first, with names. */
 export async function deliveriesPage(query: URLSearchParams, context: RequestContext) {

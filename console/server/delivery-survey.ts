@@ -1,8 +1,8 @@
+import { DAY_MS } from '../../shared/domain/duration.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { readDeliveries } from '../../shared/operate/deliveries.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 
-const DAY_MS = 86_400_000;
 const MAX_SURVEYED = 1_000;
 
 /**

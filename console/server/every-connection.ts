@@ -6,11 +6,11 @@ import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { seesMessages, visibleTo, withoutMessages } from './access.ts';
 import type { Live } from './live.ts';
 import { type Overview, revisionOf } from './overview.ts';
-import { type Person, roleFor } from './roles.ts';
+import { type SignedInPerson, roleFor } from './roles.ts';
 
 interface Visible {
   /** undefined: the person uses AWS credentials. */
-  readonly person: Person | undefined;
+  readonly person: SignedInPerson | undefined;
   readonly ports: ToolPorts;
   readonly overviewOf: (connection: ConnectionName) => Overview;
   readonly describe: (error: unknown) => string;

@@ -15,16 +15,16 @@ import type { RequestContext } from './context.ts';
 import { everyAttention, everyLive } from './every-connection.ts';
 import type { Live } from './live.ts';
 import { createOverview, type Overview } from './overview.ts';
-import { QUERIES, type Query } from './queries.ts';
+import { QUERIES, type ConsoleQuery } from './queries.ts';
 import { createReadLog } from './reads.ts';
-import type { Person } from './roles.ts';
+import type { SignedInPerson } from './roles.ts';
 import { createSession } from './session.ts';
 
 export interface ConsoleOptions {
   readonly prefix: string;
   readonly ports: ToolPorts;
   /** Returns the ports of a person who signed in. */
-  readonly portsOf?: (person: Person) => ToolPorts;
+  readonly portsOf?: (person: SignedInPerson) => ToolPorts;
   readonly describe: (error: unknown) => string;
   /** Set if the server cannot stream. Then `live` answers once, and the page repeats the request after this time. */
   readonly pollMs?: number;
@@ -45,7 +45,7 @@ const LARGEST_BODY_BYTES = 2_000_000;
  */
 export function createHandle(
   consoleOptions: ConsoleOptions,
-): (request: Request, person?: Person) => Promise<Response> {
+): (request: Request, person?: SignedInPerson) => Promise<Response> {
   const { prefix, ports, portsOf = () => ports, formatCommands, pollMs } = consoleOptions;
   const overviews = new Map<ConnectionName, Overview>();
   const session = createSession(ports);
@@ -55,7 +55,7 @@ export function createHandle(
     overviews.set(connection, overview);
     return overview;
   };
-  const answer = async (request: Request, person: Person | undefined, describe: Describe) => {
+  const answer = async (request: Request, person: SignedInPerson | undefined, describe: Describe) => {
     const { pathname, searchParams } = new URL(request.url);
     const name = pathname.replace('/api/', '');
     const reply = (live: () => Promise<Live>) =>
@@ -84,7 +84,7 @@ export function createHandle(
     };
     if (kind === 'action') return perform(name, request, context);
     if (name !== 'live') {
-      const queries: Readonly<Record<string, Query>> = QUERIES;
+      const queries: Readonly<Record<string, ConsoleQuery>> = QUERIES;
       const found = await queries[name]?.(searchParams, context);
       await recordQuery(name, searchParams, person?.id ?? '', context);
       return Response.json(found);

@@ -36,7 +36,7 @@ import { settingFields } from './setting-fields.ts';
 const DEAD_LETTERS_SHOWN = 1_000;
 const PAGE = 200;
 
-export type Query = (query: URLSearchParams, context: RequestContext) => Promise<unknown>;
+export type ConsoleQuery = (query: URLSearchParams, context: RequestContext) => Promise<unknown>;
 
 /** The read-only queries of the page, by the last part of the path. */
 export const QUERIES = {
@@ -105,7 +105,7 @@ export const QUERIES = {
     const { checks } = await examine({ prefix, connection }, ports);
     return { checks: checks.map((one) => ({ ...one, fix: one.fix && formatCommands(one.fix, connection) })) };
   },
-} satisfies Readonly<Record<string, Query>>;
+} satisfies Readonly<Record<string, ConsoleQuery>>;
 
 function rangeOf(query: URLSearchParams): { readonly from: number; readonly count: number } {
   const whole = (name: string, otherwise: number) =>

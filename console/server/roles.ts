@@ -9,7 +9,7 @@ import {
 
 export { isAtLeast, type Roles, roleFor } from '../../shared/contract/console.ts';
 
-export interface Person {
+export interface SignedInPerson {
   /** The same at every sign-in of the person, for example an e-mail address. */
   readonly id: string;
   readonly roles: Roles;
@@ -38,5 +38,5 @@ export function rolesOf(claims: Claims, rules: readonly RoleRule[]): Roles {
   return roles;
 }
 
-export const seesEveryConnection = ({ roles }: Pick<Person, 'roles'>): boolean =>
+export const seesEveryConnection = ({ roles }: Pick<SignedInPerson, 'roles'>): boolean =>
   Object.hasOwn(roles, EVERY_CONNECTION);

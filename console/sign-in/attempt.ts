@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Attempt } from './provider.ts';
+import type { SignInAttempt } from './provider.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -7,7 +7,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 export const hashOf = (sessionId: string): string => sha256(`session:${sessionId}`);
 
 /** Returns the values of an attempt, derived from one secret. Only the browser stores the secret. */
-export const attemptOf = (secret: string): Attempt => ({
+export const attemptOf = (secret: string): SignInAttempt => ({
   state: sha256(`state:${secret}`),
   nonce: sha256(`nonce:${secret}`),
   verifier: sha256(`verifier:${secret}`),

@@ -14,7 +14,7 @@ import {
 import type { ConsoleSignIn } from '../../shared/contract/console.ts';
 import type { Claims } from '../server/roles.ts';
 
-export interface Attempt {
+export interface SignInAttempt {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
@@ -26,12 +26,12 @@ export class SignInRefused extends Error {
 }
 
 export interface Provider {
-  authorizationUrl(attempt: Attempt): Promise<URL>;
+  authorizationUrl(attempt: SignInAttempt): Promise<URL>;
   /**
    * Exchanges the code for an id token, and checks the state, signature, issuer, audience, nonce and times.
    * @throws SignInRefused, and another error if the provider is unavailable
    */
-  claimsOf(callback: URL, attempt: Attempt): Promise<Claims>;
+  claimsOf(callback: URL, attempt: SignInAttempt): Promise<Claims>;
 }
 
 interface ProviderOptions {

@@ -2,7 +2,7 @@ import type { ConsoleSignIn } from '../../shared/contract/console.ts';
 import type { ConsoleSessions } from '../../shared/sync/ports/bundles.ts';
 import { problem } from '../server/handle.ts';
 import { HEADERS, indexOf, type Page } from '../server/page-files.ts';
-import { type Claims, hasClaim, type Person, type Roles, rolesOf } from '../server/roles.ts';
+import { type Claims, hasClaim, type SignedInPerson, type Roles, rolesOf } from '../server/roles.ts';
 import { attemptOf, attemptValue, hashOf, ownPath, readAttempt } from './attempt.ts';
 import {
   abandonedAttempts,
@@ -26,7 +26,7 @@ interface ConsoleServerOptions {
   readonly sessions: ConsoleSessions;
   readonly page: Page;
   /** Answers requests for data and actions (`createHandle`). */
-  readonly handle: (request: Request, person: Person) => Promise<Response>;
+  readonly handle: (request: Request, person: SignedInPerson) => Promise<Response>;
   readonly clock: () => number;
   readonly randomHex: (bytes: number) => string;
   /** Receives log events. They contain no session ids, codes or tokens. */
@@ -124,7 +124,10 @@ function refusalOf({ method, headers }: Request, origin: string): string | undef
 const sessionIdOf = (cookies: Cookies): string | undefined =>
   /^[0-9a-f]{64}$/.exec(cookies.get(SESSION_COOKIE) ?? '')?.[0];
 
-async function personOf(cookies: Cookies, options: ConsoleServerOptions): Promise<Person | undefined> {
+async function personOf(
+  cookies: Cookies,
+  options: ConsoleServerOptions,
+): Promise<SignedInPerson | undefined> {
   const id = sessionIdOf(cookies);
   const session = id === undefined ? undefined : await options.sessions.find(hashOf(id));
   if (session === undefined || session.expiresMs <= options.clock()) return undefined;

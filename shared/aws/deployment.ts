@@ -33,7 +33,7 @@ import {
   type ScheduleFacts,
   type ScimFacts,
 } from '../sync/ports/deployment.ts';
-import type { AuditActor, Caller } from '../sync/ports/logs.ts';
+import type { AuditActor, CallerIdentity } from '../sync/ports/logs.ts';
 import type { Sdk } from './sdk.ts';
 
 interface DeploymentOptions {
@@ -70,7 +70,7 @@ export function queueUrlsByName(sdk: Sdk, { prefix, queueUrls }: DeploymentOptio
  * which is fetched only once. On a local stack, it is the user of this machine.
  * @param user the login name of the user of this machine
  */
-export function createCaller({ sts }: Sdk, isLocal: boolean, user: string): Caller {
+export function createCaller({ sts }: Sdk, isLocal: boolean, user: string): CallerIdentity {
   let asked: Promise<AuditActor> | undefined;
   const ask = async (): Promise<AuditActor> => {
     if (isLocal) return { kind: 'operator', id: `local:${user}` };

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 
 /** An observed behaviour of the platform that the specification leaves open. */
-export const Finding = z.object({
+export const ProbeFinding = z.object({
   about: z.string(),
   found: z.string().describe('The behaviour; begins with `unknown` if probe could not determine it.'),
 });
-export type Finding = z.infer<typeof Finding>;
+export type ProbeFinding = z.infer<typeof ProbeFinding>;
 
 /** The findings of `groupsync probe`. They are valid only for this base URL and this company. */
 export const ContractReport = z.lazy(() =>
@@ -13,7 +13,7 @@ export const ContractReport = z.lazy(() =>
     baseUrl: z.string(),
     company: z.string(),
     atMs: z.number(),
-    findings: z.array(Finding),
+    findings: z.array(ProbeFinding),
   }),
 );
 export type ContractReport = z.infer<typeof ContractReport>;

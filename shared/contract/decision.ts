@@ -9,7 +9,7 @@ const connection = z
   .transform(connectionName);
 
 /** An operator's decision: about a hold, about a change of settings, or to probe the platform. */
-export const Decision = z.lazy(() =>
+export const DecisionRequest = z.lazy(() =>
   z.discriminatedUnion('about', [
     z.object({
       about: z.literal('hold'),
@@ -35,4 +35,4 @@ export const Decision = z.lazy(() =>
     z.object({ about: z.literal('probe'), connection }),
   ]),
 );
-export type Decision = z.infer<typeof Decision>;
+export type DecisionRequest = z.infer<typeof DecisionRequest>;

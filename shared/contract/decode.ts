@@ -7,7 +7,7 @@ import { type Changes, type Invalid, invalid } from './adapters/reading.ts';
 import { MAX_ARN_LENGTH, MAX_EVENTS_PER_MESSAGE, MAX_STAMP_LENGTH } from './events/bounds.ts';
 import { ConnectionText } from './events/fields.ts';
 import { DEFAULT_CONNECTION, type DeadLetterCode } from './names.ts';
-import { type Piece, type Place, placeWithin, unwrap } from './unwrap.ts';
+import { type Piece, type EventPlace, placeWithin, unwrap } from './unwrap.ts';
 
 /** A message of the events queue. Times are in milliseconds since 1970. */
 export interface MessageToDecode {
@@ -187,7 +187,7 @@ export const EDITED_SOURCE = 'groupsync/edit';
 
 interface Delivery {
   /** The time and id for events without their own; undefined if the attribute `stamp` cannot be read. */
-  readonly place: Place | undefined;
+  readonly place: EventPlace | undefined;
   /** The number of the first operation; above 0 if this message is a part of an earlier message, or was edited. */
   readonly operation: number;
   readonly isEdited: boolean;

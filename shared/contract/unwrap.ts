@@ -1,11 +1,11 @@
 import { readCloudEvent, readEventBridge, readOktaHook, readSns } from './adapters/envelopes.ts';
 import { readOkta } from './adapters/okta.ts';
-import { type Adapter, type Envelope, IGNORED, invalid, type Reading } from './adapters/reading.ts';
+import { type Adapter, type Envelope, IGNORED, invalid, type MessageReading } from './adapters/reading.ts';
 import { MAX_ENVELOPES } from './events/bounds.ts';
 import { parseJson } from './json.ts';
 
 /** The time and the id that decide the position of an event in the order of all events. */
-export interface Place {
+export interface EventPlace {
   readonly time: string;
   readonly id: string;
 }
@@ -16,9 +16,9 @@ export interface Place {
  * without a time is ignored, because it may be the id of a resource.
  */
 export function placeWithin(
-  outer: Place | undefined,
+  outer: EventPlace | undefined,
   { time, id = outer?.id }: { readonly time?: string | undefined; readonly id?: string | undefined },
-): Place | undefined {
+): EventPlace | undefined {
   if (time === undefined) return outer;
   return id === undefined ? undefined : { time, id };
 }
@@ -29,7 +29,7 @@ interface Wrapping {
    * The time and id that the envelopes give; undefined if the attribute `stamp` cannot be read. In that case, only an
    * event with its own time and id is accepted.
    */
-  readonly place: Place | undefined;
+  readonly place: EventPlace | undefined;
   readonly connection: string | undefined;
   /** Returns the message body for this event alone: the received body, or one item of a received list. */
   readonly body: () => string;
@@ -37,7 +37,7 @@ interface Wrapping {
 
 /** One part of a message: an event, a part to ignore, or an error. */
 export interface Piece extends Wrapping {
-  readonly reading: Exclude<Reading, Envelope>;
+  readonly reading: Exclude<MessageReading, Envelope>;
 }
 
 /** The first adapter that recognises a value reads it. A CloudEvent may contain any data, so its adapter is first. */
@@ -104,7 +104,7 @@ function* unwrapEnvelope(envelope: Envelope, outer: Level): Generator<Piece> {
   else yield* unwrapValue(content.value, level);
 }
 
-function read(value: unknown): Reading | undefined {
+function read(value: unknown): MessageReading | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   for (const adapter of ADAPTERS) {
     const reading = adapter(value as Readonly<Record<string, unknown>>);

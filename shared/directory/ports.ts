@@ -121,7 +121,7 @@ export interface DirectoryUser {
   readonly isExternal?: boolean;
 }
 
-export interface DirectoryChange {
+export interface ReportedChange {
   /** Id or address of the group or user. */
   readonly key: string;
   readonly atMs: number;
@@ -154,8 +154,8 @@ interface FoundUser {
 
 /** The reported changes. For each key, there are at most the latest deletion and the latest other change. */
 export interface DirectoryChanges {
-  readonly groups: readonly DirectoryChange[];
-  readonly users: readonly DirectoryChange[];
+  readonly groups: readonly ReportedChange[];
+  readonly users: readonly ReportedChange[];
   readonly cursor: string;
   /** Whether the directory no longer knows the given cursor. In that case, any group or user may have changed. */
   readonly isReset?: boolean;

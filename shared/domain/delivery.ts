@@ -45,13 +45,13 @@ export interface DeliveryOf {
 export const DELIVERY_LIFETIME_MS = 30 * 86_400_000;
 const MAX_IDS = 16;
 
-export interface Named {
+export interface NamedIds {
   readonly groups: Iterable<string>;
   readonly members: Iterable<string>;
 }
 
 /** Returns the first ids, groups before members, and the number of all different ids. */
-export function firstIds({ groups, members }: Named): Pick<Delivery, 'groups' | 'members' | 'named'> {
+export function firstIds({ groups, members }: NamedIds): Pick<Delivery, 'groups' | 'members' | 'named'> {
   const [allGroups, allMembers] = [[...new Set(groups)], [...new Set(members)]];
   const firstGroups = allGroups.slice(0, MAX_IDS);
   return {

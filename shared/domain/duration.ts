@@ -1,3 +1,7 @@
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
 /** Formats a duration with one unit: 42 s, 12 min, 3 h, 5 d. */
 export function duration(ms: number): string {
   const seconds = Math.round(ms / 1_000);

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { DAY_MS } from './duration.ts';
 import { type Frozen, number, platformGroupText, stampText, text } from './forms.ts';
 import type { PlatformUserId } from './ids.ts';
 
@@ -109,8 +110,6 @@ export const holdWith = (
   kind: HoldDecision['kind'],
   state: Parameters<typeof holdsOf>[0],
 ): Hold | undefined => holdsOf(state).find(({ decision }) => decision.kind === kind);
-
-const DAY_MS = 24 * 3_600_000;
 
 /** A waiting hold and an unused approval expire after this time. A new hold then contains the removals. */
 export const HOLD_LIFETIME_MS = 7 * DAY_MS;

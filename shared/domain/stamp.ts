@@ -1,3 +1,5 @@
+import { MINUTE_MS } from './duration.ts';
+
 declare const brand: unique symbol;
 
 /**
@@ -35,7 +37,6 @@ const DIGITS = /^\d+$/;
 export const MAX_SEQUENCE_DIGITS = 32;
 /** The greatest index of an operation within one message. */
 export const MAX_OPERATION = 99_999;
-const MINUTE_MS = 60_000;
 
 /**
  * Returns the same instant in UTC with nine fraction digits, so that equal instants are equal strings (RFC 3339 section

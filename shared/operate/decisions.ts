@@ -1,5 +1,5 @@
 import type { ProbeReport } from '../contract/answers/connect.ts';
-import type { Decision } from '../contract/decision.ts';
+import type { DecisionRequest } from '../contract/decision.ts';
 import type { DecidedHold, DecidedRequests, Decisions } from '../sync/ports/decisions.ts';
 import type { Functions } from '../sync/ports/deployment.ts';
 import { PlatformFailure } from '../sync/ports/platform.ts';
@@ -15,7 +15,7 @@ type Decided = DecidedHold | DecidedRequests | ProbeReport;
 
 /** Performs a decision as the caller that the ports identify. @param signal ends a probe between two of its steps */
 export async function carryOut(
-  decision: Decision,
+  decision: DecisionRequest,
   ports: DecisionPorts,
   signal: AbortSignal,
 ): Promise<Decided> {
@@ -51,7 +51,7 @@ export const provenText = (decision: string, person: string | undefined): string
  * @param person the person who signed in to the console; undefined if the AWS identity of the sender decides
  */
 export function createDecisions(functions: Functions, prove: Prove, person?: string): Decisions {
-  const send = async (decision: Decision) => {
+  const send = async (decision: DecisionRequest) => {
     const text = JSON.stringify(decision);
     const proof = await prove(provenText(text, person));
     const answer = (await functions.run('reconcile', {
@@ -74,7 +74,7 @@ export function createDecisions(functions: Functions, prove: Prove, person?: str
 
 /** Performs a decision that was sent to the function. @returns the answer for the sender */
 export async function answerDecision(
-  decision: Decision,
+  decision: DecisionRequest,
   ports: DecisionPorts,
   signal: AbortSignal,
 ): Promise<DecisionAnswer> {

@@ -1,5 +1,5 @@
 import type { ProbeReport } from '../contract/answers/connect.ts';
-import type { Finding } from '../contract/contract-report.ts';
+import type { ProbeFinding } from '../contract/contract-report.ts';
 import { type PlatformGroupId, platformGroupId, platformUserId, type VersionToken } from '../domain/ids.ts';
 import { isWhole, type ListedGroup, type ObservedGroup } from '../domain/view.ts';
 import { meaningOf } from '../plan/meaning.ts';
@@ -43,7 +43,7 @@ const POLL_MS = 1_000;
 const SKEW_MS = 600_000;
 const PATCH_VERSION = 'PATCH version';
 
-type Step = readonly [about: string, run: (group: TestGroup) => Promise<string | readonly Finding[]>];
+type Step = readonly [about: string, run: (group: TestGroup) => Promise<string | readonly ProbeFinding[]>];
 const STEPS: readonly Step[] = [
   ['new group', tryShowing],
   ['write scopes', tryScopes],
@@ -77,7 +77,7 @@ export async function probePlatform(
   const created = await create(name, platform);
   // No other group has this name. A response with another name is about another group, so it is not used.
   const id = !(created instanceof PlatformFailure) && isNamed(name, created) ? created.id : undefined;
-  const findings: Finding[] = [];
+  const findings: ProbeFinding[] = [];
   let stopped: string | null = null;
   let left: readonly string[] = [];
   try {
@@ -125,7 +125,7 @@ function whyStopped(error: unknown, signal: AbortSignal): string {
  * Returns whether the report shows how PATCH handles versions. A report without this result does not replace a report
  * with it.
  */
-const showsPatchVersion = (findings: readonly Finding[]): boolean => {
+const showsPatchVersion = (findings: readonly ProbeFinding[]): boolean => {
   const version = findings.find(({ about }) => about === PATCH_VERSION)?.found ?? '';
   return !version.startsWith('unknown');
 };
@@ -140,14 +140,14 @@ const isNamed = (name: string, group: ListedGroup): boolean =>
   group.spokeId === name || (isWhole(group) && foldName(group.name) === name);
 
 /** Runs a step. If a call fails, the finding is `unknown`, and the next steps still run. */
-async function tryStep([about, run]: Step, group: TestGroup): Promise<readonly Finding[]> {
+async function tryStep([about, run]: Step, group: TestGroup): Promise<readonly ProbeFinding[]> {
   group.signal.throwIfAborted();
   const found = await run(group).catch(failureThat((failure) => !(failure instanceof ScopeRefused)));
   if (found instanceof PlatformFailure) return [{ about, found: `unknown: ${found.message}` }];
   return typeof found === 'string' ? [{ about, found }] : found;
 }
 
-async function tryShowing(group: TestGroup): Promise<readonly Finding[]> {
+async function tryShowing(group: TestGroup): Promise<readonly ProbeFinding[]> {
   const { id, name, created } = group;
   const { groups } = group.platform;
   const startMs = group.ports.clock();
@@ -165,7 +165,7 @@ async function tryShowing(group: TestGroup): Promise<readonly Finding[]> {
 }
 
 /** Tests the write scopes. If one is missing, the probe ends. */
-async function tryScopes(group: TestGroup): Promise<readonly Finding[]> {
+async function tryScopes(group: TestGroup): Promise<readonly ProbeFinding[]> {
   const { id, name, created, platform } = group;
   const users = [platformUserId(`${name.replaceAll(' ', '-')}-unknown`)];
   const version = async () => (await platform.groups.get(id))?.version ?? created.version;
@@ -226,7 +226,7 @@ async function tryUnknownUser(group: TestGroup): Promise<string> {
  * Tests two parameters of the feed. With a start time, no event may be older. With a page size of one, a page must have
  * one event.
  */
-async function tryActivity(group: TestGroup): Promise<readonly Finding[]> {
+async function tryActivity(group: TestGroup): Promise<readonly ProbeFinding[]> {
   const { id, connection, platform, ports, signal } = group;
   const { settings } = connection;
   const sinceMs = ports.clock() - SKEW_MS;

@@ -1,3 +1,5 @@
+import { HOUR_MS, MINUTE_MS } from '../domain/duration.ts';
+
 /** The evidence about a platform group, after the platform answered 404 for its id. */
 export interface AbsenceEvidence {
   /** The time of the first 404 since the platform last showed the group; undefined if this 404 is the first. */
@@ -29,8 +31,6 @@ interface AbsenceLimits {
   readonly uncertainMs: number;
 }
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 const SETTLES_IN_AN_HOUR = 6;
 
 export const absenceLimits = (createSettleMs: number): AbsenceLimits => ({

@@ -1,8 +1,8 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
 import { SCHEDULES } from '../contract/topology.ts';
+import { MINUTE_MS } from '../domain/duration.ts';
 import { SOURCES, type Source, type SourceState } from '../domain/source.ts';
 
-const MINUTE_MS = 60_000;
 /**
  * A source counts as late this long after its expected interval. The time allows for a message in transit, or for one
  * missed run of the reader.

@@ -17,7 +17,7 @@ export type FailureKind =
   | 'unreached';
 
 /** The kind of call: a write, a read of one group (`group`), a read of the list (`groups`), or another. */
-export type Call = 'create' | 'change' | 'delete' | 'group' | 'groups' | 'other';
+export type CallKind = 'create' | 'change' | 'delete' | 'group' | 'groups' | 'other';
 
 export interface Failed {
   readonly kind: FailureKind;
@@ -48,14 +48,14 @@ type Next =
   /** The answer is malformed. */
   | 'odd';
 
-const WRITES: ReadonlySet<Call> = new Set(['create', 'change', 'delete']);
+const WRITES: ReadonlySet<CallKind> = new Set(['create', 'change', 'delete']);
 
 const WAIT: Meaning = { happened: 'no', whose: 'probe', next: 'wait' };
 const UNSURE: Meaning = { happened: 'unknown', whose: 'probe', next: 'settle' };
 const ASK: Meaning = { happened: 'no', whose: 'probe', next: 'gate' };
 const of = (next: Next): Meaning => ({ happened: 'no', whose: 'group', next });
 
-const NOT_FOUND: Readonly<Record<Call, Meaning>> = {
+const NOT_FOUND: Readonly<Record<CallKind, Meaning>> = {
   create: ASK,
   change: of('gone'),
   delete: of('gone'),
@@ -81,7 +81,7 @@ const NOT_FOUND: Readonly<Record<Call, Meaning>> = {
  * concerns the connection. `*` means that the failure concerns the group. Without `!` or `*`, a probe shows whether the
  * failure concerns the connection or the group.
  */
-export function meaningOf({ kind, status = 0 }: Failed, call: Call = 'other'): Meaning {
+export function meaningOf({ kind, status = 0 }: Failed, call: CallKind = 'other'): Meaning {
   const unsure = WRITES.has(call) ? UNSURE : WAIT;
   switch (kind) {
     case 'throttled':

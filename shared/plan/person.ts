@@ -3,7 +3,7 @@ import type { RoleId } from '../domain/ids.ts';
 import { compareText } from './plan.ts';
 
 /** The fields of a platform role that decide which person has the role. */
-export interface Role {
+export interface PlatformRole {
   readonly role: RoleId;
   /** The user id of the role; absent if the scopes of the credential do not include it. */
   readonly userId?: string;
@@ -13,10 +13,13 @@ export interface Role {
 export type PersonSettings = Pick<ConnectionSettings, 'memberIdField' | 'includeStates'>;
 
 /** The roles of one person. The first role decides whether the person may be a member. */
-type PersonRoles<One extends Role> = readonly [One, ...One[]];
+type PersonRoles<One extends PlatformRole> = readonly [One, ...One[]];
 
 /** Whether a role in this state allows its person to be a member. */
-export function mayBeMember({ state }: Pick<Role, 'state'>, { includeStates }: PersonSettings): boolean {
+export function mayBeMember(
+  { state }: Pick<PlatformRole, 'state'>,
+  { includeStates }: PersonSettings,
+): boolean {
   const states: readonly string[] = includeStates;
   return states.includes(state);
 }
@@ -34,7 +37,7 @@ export function mayBeMember({ state }: Pick<Role, 'state'>, { includeStates }: P
  * The function sorts the roles of a person by these criteria: the role may be a member, is `preferred`, is ACTIVE, has
  * the smaller id. So the first role may be a member if any role of the person may be a member.
  */
-export function personsOf<One extends Role>(
+export function personsOf<One extends PlatformRole>(
   roles: readonly One[],
   settings: PersonSettings,
   preferred?: RoleId,
@@ -69,7 +72,7 @@ export function personsOf<One extends Role>(
  * @param holders the roles that have the value; at least one
  * @param others the other roles of the same users, without the value
  */
-export function choosePerson<One extends Role>(
+export function choosePerson<One extends PlatformRole>(
   holders: readonly One[],
   others: readonly One[],
   settings: PersonSettings,
@@ -82,4 +85,4 @@ export function choosePerson<One extends Role>(
   return candidates.length === 1 ? candidates[0] : undefined;
 }
 
-const isActive = ({ state }: Role): boolean => state === 'ACTIVE';
+const isActive = ({ state }: PlatformRole): boolean => state === 'ACTIVE';

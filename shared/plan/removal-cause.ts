@@ -118,7 +118,7 @@ export interface WhyNot {
   readonly detail?: string;
 }
 
-export type Cause = Pick<WhyNot, 'cause' | 'detail'>;
+export type CauseDetail = Pick<WhyNot, 'cause' | 'detail'>;
 
 /**
  * Returns why no membership of a user counts now; undefined if memberships count. A suspension comes first, because its
@@ -127,7 +127,7 @@ export type Cause = Pick<WhyNot, 'cause' | 'detail'>;
 export function whyUncounted(
   attributes: ReadonlyMap<string, Register<string>>,
   settings: PeopleSettings,
-): Cause | undefined {
+): CauseDetail | undefined {
   if (!isActive(attributes)) return { cause: 'suspended' };
   const condition = exclusionOf(attributes, settings);
   return condition === undefined ? undefined : { cause: 'excluded', detail: condition };
@@ -141,13 +141,13 @@ export function whyUncounted(
 export function removalCauseOf(
   group: GroupRegisters,
   register: Pick<StoredMember, 'value' | 'stamp' | 'via'> | undefined,
-  user: { readonly floor: Stamp; readonly uncounted: Cause | undefined },
+  user: { readonly floor: Stamp; readonly uncounted: CauseDetail | undefined },
   { nested }: Pick<ConnectionSettings, 'nested'>,
-): Cause | undefined {
+): CauseDetail | undefined {
   if (!groupExists(group)) return { cause: 'group_deleted' };
   if (register === undefined) return { cause: 'no_member' };
   const { value, stamp, via } = register;
-  const ofInner: Cause = { cause: nested === 'flatten' ? 'inner_group' : 'nested' };
+  const ofInner: CauseDetail = { cause: nested === 'flatten' ? 'inner_group' : 'nested' };
   if (value === 'absent') return via === undefined ? { cause: 'removed' } : ofInner;
   if (stamp <= user.floor) return { cause: 'user_deleted' };
   const isCounted = memberCounts(register, groupFloor(group), user.floor);

@@ -175,7 +175,7 @@ export function partOf({ hold }: RemovalSet, users: ReadonlySet<PlatformUserId>)
 }
 
 /** The removals that begin to wait. `deletes` is set for the deletion of the group, with the members to show. */
-export interface Waiting
+export interface WaitingRemovals
   extends Pick<Hold, 'rule' | 'dirtySinceMs' | 'asOf' | 'platformId' | 'deletes' | 'ofLeavers'> {
   readonly users: readonly PlatformUserId[];
   /** The number of other removals, which an operator approved. */
@@ -190,7 +190,7 @@ export interface Waiting
 export function withWaiting(
   sets: readonly RemovalSet[],
   open: readonly RemovalSet[],
-  { users: added, approved, size, share, isUnderFourEyes, ...waiting }: Waiting,
+  { users: added, approved, size, share, isUnderFourEyes, ...waiting }: WaitingRemovals,
   nowMs: number,
 ): readonly RemovalSet[] {
   const isSame = ({ hold }: RemovalSet) =>

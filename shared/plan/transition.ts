@@ -32,7 +32,7 @@ export interface Findings {
 }
 
 /** The state of a group after the outcome of a platform write is known. */
-export interface WriteOutcome {
+export interface KnownOutcome {
   /** The linked platform group; undefined if it is gone. */
   readonly platform?: LinkedGroup | undefined;
   readonly createdAtMs?: number | undefined;
@@ -58,7 +58,7 @@ export interface WriteOutcome {
 /** Returns the change after the outcome of the open intent is known. */
 export function changeByWrite(
   seen: GroupState,
-  { platform, found = {}, settled, counts, writtenAtMs, calledMs, ...outcome }: WriteOutcome,
+  { platform, found = {}, settled, counts, writtenAtMs, calledMs, ...outcome }: KnownOutcome,
 ): StateChange {
   const { createdAtMs = seen.link?.createdAtMs } = outcome;
   const isReported = seen.failureReport?.digest !== undefined;
@@ -87,7 +87,7 @@ export const outcomeFound = (
   { counts = NO_MEMBERS }: GroupState,
   platform: LinkedGroup | undefined,
   writtenAtMs: number | undefined,
-): WriteOutcome => ({
+): KnownOutcome => ({
   platform,
   writtenAtMs,
   ...(action === 'create' && { createdAtMs: atMs }),

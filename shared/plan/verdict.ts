@@ -8,7 +8,7 @@ import { causeByMark } from './draft.ts';
 import type { Facts } from './facts.ts';
 import { hasFailed } from './refused-fields.ts';
 import { whyReleased } from './release.ts';
-import { type Cause, removalCauseOf, removalText } from './removal-cause.ts';
+import { type CauseDetail, removalCauseOf, removalText } from './removal-cause.ts';
 import { UNRESTATED } from './restore.ts';
 import { treatmentOf } from './treatment.ts';
 
@@ -34,7 +34,7 @@ export interface VerdictInput {
   readonly whyBlocked: string | undefined;
   readonly userFloor: Stamp;
   /** Why no membership of the user counts; undefined if they count. */
-  readonly uncounted: Cause | undefined;
+  readonly uncounted: CauseDetail | undefined;
 }
 
 const verdict = (outcome: string, detail: string): Verdict => ({ outcome, detail });
@@ -87,7 +87,8 @@ const leavesUnnamed = (input: VerdictInput): boolean =>
   !hasDeparted(input.facts.state.registers) &&
   (input.whyBlocked !== undefined || leaverIn(input) !== undefined);
 
-const leaverIn = ({ facts, user }: VerdictInput): Cause | undefined => user && facts.departed?.get(user);
+const leaverIn = ({ facts, user }: VerdictInput): CauseDetail | undefined =>
+  user && facts.departed?.get(user);
 
 function verdictOfBlocked(input: VerdictInput, why: string): Verdict {
   const { obstacle } = input;

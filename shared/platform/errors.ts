@@ -1,4 +1,4 @@
-import { ANSWER_PREFIX, type FailureKind, PlatformFailure } from '../sync/ports/platform.ts';
+import { ANSWER_PREFIX, PlatformFailure } from '../sync/ports/platform.ts';
 import { retryAfterOf } from './retry.ts';
 
 /**
@@ -167,7 +167,7 @@ const CALLS: ReadonlyMap<string, PlatformFailure['call']> = new Map([
   ['DELETE /platform/api/groups/{groupId}', 'delete'],
 ]);
 
-function kindOf(error: PlatformError): FailureKind {
+function kindOf(error: PlatformError): PlatformFailure['kind'] {
   if (error instanceof UnauthorizedError) return 'unauthorized';
   if (error instanceof ForbiddenError || error.status === 402) return 'forbidden';
   if (error instanceof RateLimitedError) return 'throttled';

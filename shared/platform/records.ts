@@ -6,7 +6,7 @@ import { type EmployeeRecord, type FeedStart, failureIn, type Platform } from '.
 import type { FeedEvent } from '../sync/ports/reconcile.ts';
 import { type Calling, calling, PlatformError } from './errors.ts';
 import type { GroupClient } from './group-client.ts';
-import type { ActivityEvent } from './resources/activity.ts';
+import type { ListedActivity } from './resources/activity.ts';
 import type { Employee } from './resources/employees.ts';
 
 type Wanted = Parameters<Platform['employees']>[0];
@@ -73,7 +73,7 @@ export async function* feedPages(client: GroupClient, start: FeedStart, call: Ca
 }
 
 /** Converts an event. Each text is shortened, because many events are stored in one item. */
-function eventOf({ id, timestamp, subjects, initiator, event_type: type }: ActivityEvent): FeedEvent {
+function eventOf({ id, timestamp, subjects, initiator, event_type: type }: ListedActivity): FeedEvent {
   return {
     id: id.length <= LONGEST_TEXT ? id : createHash('sha256').update(id).digest('base64url'),
     at: timestamp?.slice(0, LONGEST_TEXT) ?? null,
@@ -89,7 +89,7 @@ function eventOf({ id, timestamp, subjects, initiator, event_type: type }: Activ
 const LONGEST_TEXT = 100;
 const LONGEST_NAME = 200;
 
-function actorOf(initiator: ActivityEvent['initiator']): Pick<FeedEvent, 'actor'> {
+function actorOf(initiator: ListedActivity['initiator']): Pick<FeedEvent, 'actor'> {
   const [role, name] = [initiator?.role, initiator?.display_name].map(
     (text) => text?.slice(0, LONGEST_NAME).toWellFormed() || null,
   );

@@ -31,7 +31,7 @@ import { createDynamoTable } from '../store/dynamo-table.ts';
 import { createEraser } from '../store/eraser.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { MissingPart, type ScimFacts } from '../sync/ports/deployment.ts';
-import type { Caller } from '../sync/ports/logs.ts';
+import type { CallerIdentity } from '../sync/ports/logs.ts';
 import { newId, randomHex, sleep, systemClock, systemRandom } from './clock.ts';
 import { type Config, readConfig } from './config.ts';
 import { storesOver } from './stores.ts';
@@ -96,7 +96,7 @@ export async function wireTool(target: ToolTarget) {
   const functions = createFunctions(sdk.lambda, prefix, target.answerMs);
   const isReal = local === undefined && target.emulator === undefined;
   const proveAs =
-    (who: Caller): Prove =>
+    (who: CallerIdentity): Prove =>
     async (text) =>
       isReal ? proveIdentity(text, prefix, sdk) : { user: (await who()).id };
   const ports: ToolPorts = {

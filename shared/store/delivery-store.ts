@@ -1,4 +1,5 @@
 import { DELIVERY_LIFETIME_MS, Delivery } from '../domain/delivery.ts';
+import { DAY_MS } from '../domain/duration.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import { OF_THIS_SCHEMA, plain, understood } from './item-form.ts';
 import { deliveryKey } from './keys.ts';
@@ -6,7 +7,6 @@ import type { Table } from './table.ts';
 
 /** The size of a page. The size is small, so that a request for the newest records does not read many older records. */
 const PAGE_SIZE = 100;
-const DAY_MS = 86_400_000;
 
 /** Stores the records of deliveries: one partition per connection and day, sorted by time. */
 export function createDeliveryStore(table: Table) {

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { fieldName, type MatchRule, soughtValues } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import type { Delivery } from '../domain/delivery.ts';
+import { DAY_MS } from '../domain/duration.ts';
 import { groupFloor, memberCounts, NO_GROUP } from '../domain/group.ts';
 import {
   type ConnectionName,
@@ -31,7 +32,7 @@ import {
   tombstoneKey,
 } from './keys.ts';
 import { createPeopleStore } from './people-store.ts';
-import { equal, type Item, type Key, type Part, type Table } from './table.ts';
+import { equal, type Item, type Key, type TablePart, type Table } from './table.ts';
 import { createUserStore } from './user-store.ts';
 
 const WRITES_IN_FLIGHT = 16;
@@ -52,7 +53,7 @@ const SORTS: Readonly<Record<string, string>> = {
 /** Erases data by a scan of the table, because the keys are not known. Each method can be repeated after a crash. */
 export function createEraser(table: Table) {
   /** @param erase returns the kind of the erased data; undefined if nothing was erased */
-  const eraseAll = async (erase: (item: Item) => Promise<string | undefined>, part?: Part) => {
+  const eraseAll = async (erase: (item: Item) => Promise<string | undefined>, part?: TablePart) => {
     const erased: Record<string, number> = {};
     for await (const page of table.scan(part)) {
       const sorts = await pMap(page, erase, { concurrency: WRITES_IN_FLIGHT });
@@ -192,7 +193,6 @@ function isDeliveryAbout(item: Item, member: MemberId, hashes: ReadonlySet<strin
   return item.pk.startsWith('D#') && (members?.includes(member) === true || hashes.has(filter?.hash ?? ''));
 }
 
-const DAY_MS = 86_400_000;
 const PARTS = 30;
 
 /** Whether the member is in one of the groups, or left one after `overMs`, which each stored tombstone shows. */

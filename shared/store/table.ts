@@ -65,7 +65,7 @@ export interface TableIdentity {
 }
 
 /** One part of the table: part number `index` (from 0) of `of` parts. An item is always in the same part. */
-export interface Part {
+export interface TablePart {
   readonly index: number;
   readonly of: number;
 }
@@ -90,7 +90,7 @@ export interface Table {
   /** Returns pages of items in the order of the sort key. */
   query(request: QueryRequest): AsyncIterable<readonly Item[]>;
   /** Returns all items of the table, or of one part of the table, in pages. */
-  scan(part?: Part): AsyncIterable<readonly Item[]>;
+  scan(part?: TablePart): AsyncIterable<readonly Item[]>;
   /**
    * @param sent with `once`, a put without an answer fails and is not repeated. Use it for a put without a condition,
    * because a repeated put could overwrite changes that other requests made after the first put.

@@ -17,7 +17,7 @@ import {
 } from '../domain/ids.ts';
 import { compareUtf8, join, type Register } from '../domain/register.ts';
 import { laterStamp, stampTimeMs } from '../domain/stamp.ts';
-import type { JoinedUser, UserChange } from '../sync/ports/desired.ts';
+import type { JoinedUser, UserUpdate } from '../sync/ports/desired.ts';
 import { attributeKey, UserState, undescribed } from '../sync/ports/desired.ts';
 import type { BoundTo } from '../sync/ports/people.ts';
 import { StoreError } from '../sync/ports/store-errors.ts';
@@ -81,7 +81,7 @@ export function createUserStore(
      */
     async join(
       connection: ConnectionName,
-      changes: readonly UserChange[],
+      changes: readonly UserUpdate[],
       settings?: Decisive,
       recalled?: ReadonlyMap<MemberId, UserState>,
     ) {
@@ -113,7 +113,7 @@ export function createUserStore(
      * Stores a user whose id no other request knows yet. The write has no condition, and shares one request with other
      * such writes. If the request gets no answer, it is not retried, and the method throws.
      */
-    async addNew(connection: ConnectionName, change: UserChange): Promise<void> {
+    async addNew(connection: ConnectionName, change: UserUpdate): Promise<void> {
       const { next } = joined(undefined, change);
       if (next !== undefined) await table.put(itemOf(connection, next), undefined, 'once');
     },
@@ -234,7 +234,7 @@ type Decisive = Pick<ConnectionSettings, 'match' | 'people'>;
 /** Returns the user after the change (undefined if the change adds nothing), and the number of dropped attributes. */
 function joined(
   current: UserState | undefined,
-  { user, attributes: newAttributes, deleted, author, boundTo }: UserChange,
+  { user, attributes: newAttributes, deleted, author, boundTo }: UserUpdate,
   settings: Decisive = { match: [], people: { exclude: [] } },
 ): { readonly next: UserState | undefined; readonly dropped: number } {
   const before = current ?? undescribed(user);
@@ -288,7 +288,7 @@ type NamedRegister = readonly [name: string, register: Register<string>];
  * Returns the attributes of a user after a change. Values from before an erasure are ignored, except
  * `ACTIVE_ATTRIBUTE`.
  */
-function joinedAttributes({ attributes, erasedMs }: UserState, newAttributes: UserChange['attributes']) {
+function joinedAttributes({ attributes, erasedMs }: UserState, newAttributes: UserUpdate['attributes']) {
   const all = new Map<string, Register<string>>(attributes);
   for (const [name, register] of newAttributes) {
     const isErased = erasedMs !== undefined && stampTimeMs(register.stamp) < erasedMs;

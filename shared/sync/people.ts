@@ -1,6 +1,7 @@
 import type { PeopleReport } from '../contract/answers/reconcile.ts';
 import type { EmployeeField } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
+import { HOUR_MS } from '../domain/duration.ts';
 import type { GroupId, RoleId } from '../domain/ids.ts';
 import { mayBeMember, personsOf } from '../plan/person.ts';
 import { compareText } from '../plan/plan.ts';
@@ -218,8 +219,6 @@ function ofThisRole(failure: unknown): PlatformFailure {
   if (failure instanceof PlatformFailure && failure.kind === 'unavailable') return failure;
   throw failure;
 }
-
-const HOUR_MS = 3_600_000;
 
 function stretchOf(roles: readonly RoleId[], nowMs: number): readonly RoleId[] {
   if (roles.length <= ASKED_BY_ID) return roles;

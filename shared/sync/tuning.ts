@@ -1,3 +1,5 @@
+import { HOUR_MS } from '../domain/duration.ts';
+
 /**
  * The number of concurrent writes of one batch. It is high enough to hide the latency of the writes, and low enough for
  * one partition of the table.
@@ -60,7 +62,6 @@ export const LONGEST_BACKOFF_MS = 3_600_000;
  */
 export const CALLS_AN_HOUR = 10;
 const CALLS_OF_A_TRY = 4;
-const HOUR_MS = 3_600_000;
 
 /** Returns the calls of the last hour, at most the latest `CALLS_AN_HOUR`. */
 export const calledOf = (callsMs: readonly number[], nowMs: number): readonly number[] =>

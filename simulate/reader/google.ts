@@ -1,6 +1,6 @@
 import { sign } from 'node:crypto';
 import { google } from '../../directory-simulator/google/dialect.ts';
-import type { Claims, Credential } from '../../shared/directory/vendors/google/credential.ts';
+import type { AssertionClaims, GoogleCredential } from '../../shared/directory/vendors/google/credential.ts';
 import type { ServiceAccountKey } from '../../shared/directory/vendors/google/schemas.ts';
 import { createGoogleDirectory } from '../../shared/directory/vendors/google/vendor.ts';
 import { BASE_URL, customerKey, type Question, type SourceVendor } from './vendor.ts';
@@ -73,9 +73,13 @@ export const googleSource: SourceVendor<'google'> = {
 };
 
 /** Signs without a thread, because a thread ends at a random time and would make the run unrepeatable. */
-const credentialOf = ({ client_email, private_key, private_key_id }: ServiceAccountKey): Credential => ({
+const credentialOf = ({
+  client_email,
+  private_key,
+  private_key_id,
+}: ServiceAccountKey): GoogleCredential => ({
   account: client_email,
-  async sign(claims: Claims) {
+  async sign(claims: AssertionClaims) {
     const parts = [{ alg: 'RS256', typ: 'JWT', kid: private_key_id }, claims];
     const signed = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
     return `${signed}.${sign('RSA-SHA256', Buffer.from(signed), private_key).toString('base64url')}`;

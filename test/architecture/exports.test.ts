@@ -58,13 +58,42 @@ function nameOf({ kind, name }: { readonly kind: string; readonly name?: string 
   return kind === 'Name' && name ? name : ALL;
 }
 
+/** The names of two types of the product, each with the reason. The list has at most ten names. */
+const SHARED_NAMES: Readonly<Record<string, string>> = {
+  Plan: 'the decided plan of a group, and its public form in the answer of `plan`',
+};
+
+const PRODUCT = /^(?:shared|functions|infra|cli|console)\//;
+
+/** Returns the names of the types that more than one file of the product declares and exports, with the files. */
+function sharedTypeNames(sources: readonly Source[]): ReadonlyMap<string, readonly string[]> {
+  const files = new Map<string, readonly string[]>();
+  for (const { path, text } of sources.filter((source) => PRODUCT.test(source.path))) {
+    for (const statement of parseSync(path, text).program.body) {
+      const one = statement.type === 'ExportNamedDeclaration' ? statement.declaration : null;
+      if (one?.type !== 'TSInterfaceDeclaration' && one?.type !== 'TSTypeAliasDeclaration') continue;
+      files.set(one.id.name, [...(files.get(one.id.name) ?? []), path]);
+    }
+  }
+  return new Map([...files].filter(([, { length }]) => length > 1));
+}
+
 describe('exports', () => {
+  const paths = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' })
+    .split('\0')
+    .filter((path) => /\.[cm]?[jt]sx?$/.test(path) && existsSync(join(ROOT, path)));
+  const sources = paths.map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
+
+  it('an exported type of the product has a name of its own, or the list of shared names has a reason', () => {
+    expect(Object.keys(SHARED_NAMES).length).toBeLessThanOrEqual(10);
+    const shared = sharedTypeNames(sources);
+    expect(Object.keys(SHARED_NAMES).filter((name) => !shared.has(name))).toEqual([]);
+    const unlisted = [...shared].filter(([name]) => !(name in SHARED_NAMES));
+    expect(unlisted, 'rename one of the types, or add the name to SHARED_NAMES with a reason').toEqual([]);
+  });
+
   it('every export is imported by another file, or is listed with a reason', () => {
-    const paths = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' })
-      .split('\0')
-      .filter((path) => /\.[cm]?[jt]sx?$/.test(path) && existsSync(join(ROOT, path)));
     expect(paths.length).toBeGreaterThan(1_000);
-    const sources = paths.map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
     const unused = unusedExports(sources).filter(
       (one) => !ALLOWED.some(([path]) => path.test(one.split(':')[0] ?? '')),
     );

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Person } from '../../console/server/roles.ts';
+import type { SignedInPerson } from '../../console/server/roles.ts';
 import { asking } from '../support/console/asking.ts';
 import { added, group, savedWorld } from '../support/operate/world.ts';
 
@@ -14,13 +14,13 @@ async function twoConnections() {
   const queue = async () => ({ url: '', visible: 1, inFlight: 0, delayed: 0, redrivesTo: undefined });
   return { ...world.ports, deployment: { ...world.ports.deployment, queue } };
 }
-const personWith = (roles: Person['roles']): Person => ({ id: 'ann@acme.test', roles });
+const personWith = (roles: SignedInPerson['roles']): SignedInPerson => ({ id: 'ann@acme.test', roles });
 type Shown = { readonly value: { readonly status: { readonly queues: { readonly eventsDlq: unknown } } } };
 type Row = { readonly row: { readonly name: string }; readonly role: string | null };
 
 it('the page of all connections shows only items of connections for which the person has a role', async () => {
   const ports = await twoConnections();
-  const cases: [Person | undefined, [string, string | null][], number][] = [
+  const cases: [SignedInPerson | undefined, [string, string | null][], number][] = [
     [
       undefined,
       [
@@ -76,7 +76,7 @@ it('a connection that cannot be read is shown with its problem, and the other co
 
 it('a person with a role for one connection does not see the number of dead-lettered messages', async () => {
   const ports = await twoConnections();
-  const home = (roles: Person['roles']) => asking(ports, 'default', personWith(roles))('home');
+  const home = (roles: SignedInPerson['roles']) => asking(ports, 'default', personWith(roles))('home');
   expect((await home({ '*': 'viewer' })).causes).toMatchObject([{ count: 1 }]);
   expect(await home({ default: 'administrator' })).toMatchObject({
     causes: [],
@@ -91,8 +91,8 @@ it('a person without a role for the connection that owns a platform group sees n
   await world.apply('owned-by-default');
   const [platformId = ''] = world.platform.groups.keys();
   for (const id of ['owned-by-default', 'h']) await world.publish({ ...group(id), connection: 'b' });
-  const ask = (roles: Person['roles']) => asking(world.ports, 'b', personWith(roles));
-  const rows = async (roles: Person['roles']) => (await ask(roles)('platformGroups')).groups;
+  const ask = (roles: SignedInPerson['roles']) => asking(world.ports, 'b', personWith(roles));
+  const rows = async (roles: SignedInPerson['roles']) => (await ask(roles)('platformGroups')).groups;
   const owner = { connection: 'default', group: 'owned-by-default', name: null };
   const seen = { platformId, spokeId: 'owned-by-default', owner };
   for (const roles of [{ b: 'viewer', default: 'viewer' }, { '*': 'viewer' }] as const)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Person } from '../../console/server/roles.ts';
+import type { SignedInPerson } from '../../console/server/roles.ts';
 import { ownPath } from '../../console/sign-in/attempt.ts';
 import { createProvider } from '../../console/sign-in/provider.ts';
 import { CALLBACK_PATH, createConsoleServer } from '../../console/sign-in/server.ts';
@@ -15,7 +15,7 @@ const ORIGIN = 'https://console.test';
 const SESSION = '__Host-groupsync-session';
 let provider: Awaited<ReturnType<typeof startBadProvider>>;
 let nowMs = Date.now();
-let asked: [string, Person][] = [];
+let asked: [string, SignedInPerson][] = [];
 let logged: string[] = [];
 let table: MemoryTable;
 

@@ -10,12 +10,7 @@ import { createToken } from '../../shared/scim/tokens/tokens.ts';
 import { createFeedStore } from '../../shared/store/connection-states.ts';
 import { feedKey } from '../../shared/store/keys.ts';
 import type { Deployment, QueueFacts } from '../../shared/sync/ports/deployment.ts';
-import {
-  ANSWER_PREFIX,
-  type Applicant,
-  type FailureKind,
-  PlatformFailure,
-} from '../../shared/sync/ports/platform.ts';
+import { ANSWER_PREFIX, type Applicant, PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { added, applicantOf, group, NOW_MS, removed, savedWorld } from '../support/operate/world.ts';
 
 const PREFIX = 'groupsync';
@@ -406,7 +401,7 @@ describe('groupsync doctor', () => {
 
   describe('doctor during an outage of the platform', () => {
     const UNTIL_MS = Date.UTC(2026, 10, 20, 11, 30);
-    const failed = (kind: FailureKind, detail: { retryAfterMs?: number } = {}) =>
+    const failed = (kind: PlatformFailure['kind'], detail: { retryAfterMs?: number } = {}) =>
       new PlatformFailure(kind, `GET /platform/api/me: ${kind}`, detail);
     const outage = async (failure: PlatformFailure, world: Sound) => {
       const fails = () => Promise.reject(failure);

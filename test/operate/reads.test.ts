@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Person } from '../../console/server/roles.ts';
+import type { SignedInPerson } from '../../console/server/roles.ts';
 import { weakensSafety } from '../../shared/contract/weakening.ts';
 import { asking } from '../support/console/asking.ts';
 import { portsAs, sixInSync } from '../support/operate/world.ts';
@@ -66,7 +66,7 @@ describe('setting auditReads', () => {
   it('the console does not show data if its audit entry cannot be stored', async () => {
     const { ports } = await sixInSync({ auditReads: true });
     const record = async () => Promise.reject(new Error('AccessDeniedException'));
-    const reader: Person = { id: 'ann', roles: { '*': 'viewer' } };
+    const reader: SignedInPerson = { id: 'ann', roles: { '*': 'viewer' } };
     const ask = asking({ ...ports, audit: { ...ports.audit, record } }, 'default', reader);
     expect(await ask('group?group=g')).toEqual({ message: expect.stringContaining('AccessDenied') });
   });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type Call, type FailureKind, meaningOf } from '../../shared/plan/meaning.ts';
+import { type CallKind, type FailureKind, meaningOf } from '../../shared/plan/meaning.ts';
 import type { PlatformError } from '../../shared/platform/errors.ts';
 import { errorOfStatus, failureOf, NetworkError, UnexpectedBodyError } from '../../shared/platform/errors.ts';
 
 const GROUPS = '/platform/api/groups';
-const CALLS: readonly (readonly [Call, method: string, path: string])[] = [
+const CALLS: readonly (readonly [CallKind, method: string, path: string])[] = [
   ['create', 'POST', GROUPS],
   ['change', 'PUT', `${GROUPS}/{groupId}`],
   ['change', 'PATCH', `${GROUPS}/{groupId}`],
@@ -28,7 +28,7 @@ type Cells = readonly [
   groups: string,
   other: string,
 ];
-const COLUMNS: readonly Call[] = ['create', 'change', 'delete', 'group', 'groups', 'other'];
+const COLUMNS: readonly CallKind[] = ['create', 'change', 'delete', 'group', 'groups', 'other'];
 
 const each = (cell: string): Cells => [cell, cell, cell, cell, cell, cell];
 const UNSURE: Cells = ['settle?', 'settle?', 'settle?', 'wait', 'wait', 'wait'];

@@ -1,7 +1,7 @@
-import type { PlanEffect } from '../../answers.ts';
+import type { EffectCounts } from '../../answers.ts';
 import { many } from './many.ts';
 
-const effectText = ({ added, removed, held, dropped }: PlanEffect): string => {
+const effectText = ({ added, removed, held, dropped }: EffectCounts): string => {
   const gone = dropped === 0 ? '' : `; ${many(dropped, 'planned change')} would not be made`;
   return `${added} added, ${removed} removed, ${held} held${gone}`;
 };
@@ -103,7 +103,7 @@ export const conn = {
   callsOnly: 'This setting does not affect the plan of any group.',
   noEffect: 'No group would change.',
   tooMany: 'Too many groups to preview here. Run: groupsync plan --with',
-  effect: (groups: number, of: PlanEffect) => `${many(groups, 'group')} would change: ${effectText(of)}.`,
+  effect: (groups: number, of: EffectCounts) => `${many(groups, 'group')} would change: ${effectText(of)}.`,
   effectOf: effectText,
   doctor: 'Checks',
   doctorRun: 'Run checks',

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Identifier, Instant } from '../events/fields.ts';
 import { CloudEvent, isNativeType, NATIVE_TYPES, nativeEvent } from '../events/native.ts';
-import { type Adapter, IGNORED, invalid, invalidBy, type Reading } from './reading.ts';
+import { type Adapter, IGNORED, invalid, invalidBy, type MessageReading } from './reading.ts';
 
 /** The time of an envelope, for events without their own time. It may be missing or invalid. */
 const EnvelopeTime = Instant.optional().catch(undefined);
@@ -97,7 +97,7 @@ export const readCloudEvent: Adapter = (value) => {
 };
 
 /** Reads an event of a type `directory.…`. groupsync defines these types, so an unknown type is an error. */
-function readNative(type: string, value: Readonly<Record<string, unknown>>): Reading {
+function readNative(type: string, value: Readonly<Record<string, unknown>>): MessageReading {
   const schema = isNativeType(type) ? SCHEMAS.get(type) : undefined;
   if (schema === undefined) {
     return invalid(`type: expected one of ${NATIVE_TYPES.join(', ')}`, 'unknown_type');

@@ -5,7 +5,7 @@ import { MAX_MEMBERS_PER_EVENT, MAX_NAME_LENGTH } from '../events/bounds.ts';
 import { Identifier, Instant, LONE_SURROGATE } from '../events/fields.ts';
 import { attributesOfLogin } from '../events/member.ts';
 import { NATIVE_DATA } from '../events/native.ts';
-import { type Adapter, IGNORED, invalid, invalidBy, type Reading } from './reading.ts';
+import { type Adapter, IGNORED, invalid, invalidBy, type MessageReading } from './reading.ts';
 
 const Target = z.lazy(() =>
   z.object({
@@ -83,7 +83,7 @@ function changesOf(
   type: keyof typeof NATIVE_DATA,
   targets: readonly Target[],
   active: 'true' | 'false' | undefined,
-): Reading | { readonly changes: readonly DirectoryChange[] } {
+): MessageReading | { readonly changes: readonly DirectoryChange[] } {
   const groups = targets.filter((target) => target.type === 'UserGroup');
   const members = usersAmong(targets).map(memberOf);
   const isOfUser = type.startsWith('directory.user.');

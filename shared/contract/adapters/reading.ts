@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { DirectoryChange, EventActor } from '../../domain/event.ts';
 import type { DeadLetterCode } from '../names.ts';
 
-export type Reading = Changes | typeof IGNORED | Envelope | Invalid;
+export type MessageReading = Changes | typeof IGNORED | Envelope | Invalid;
 
 /** A value that has the shape of the adapter's format, but is not valid. */
 export interface Invalid {
@@ -38,7 +38,7 @@ export interface Envelope {
 }
 
 /** Reads a JSON object in the format of the adapter; undefined if the object has another format. */
-export type Adapter = (value: Readonly<Record<string, unknown>>) => Reading | undefined;
+export type Adapter = (value: Readonly<Record<string, unknown>>) => MessageReading | undefined;
 
 /** A valid event that changes no group and no member. */
 export const IGNORED = { kind: 'ignored' } as const;

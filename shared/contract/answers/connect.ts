@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Finding } from '../contract-report.ts';
+import { ProbeFinding } from '../contract-report.ts';
 import { type Answer, count, nullable, text } from './forms.ts';
 
 /** The result of one check; `fix` is the next step if the check failed. */
@@ -66,7 +66,7 @@ export const Inspection = z.object({
 export type Inspection = Answer<typeof Inspection>;
 
 export const ProbeReport = z.object({
-  findings: z.array(Finding),
+  findings: z.array(ProbeFinding),
   kept: z
     .boolean()
     .describe(

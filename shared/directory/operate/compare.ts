@@ -10,7 +10,7 @@ import type { Connection } from '../../sync/ports/connections.ts';
 import { undescribed } from '../../sync/ports/desired.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { DirectoryError, type DirectoryUser } from '../ports.ts';
-import type { ListedGroup as DirectoryListed } from '../reading/context.ts';
+import type { GroupAsOf as DirectoryListed } from '../reading/context.ts';
 import { groupsOfOtherSources, type OtherGroups, otherGroupsOf } from '../reading/context.ts';
 import { attributesOfUser } from '../reading/events.ts';
 import { readWhole } from '../reading/whole-group.ts';
@@ -18,7 +18,7 @@ import {
   type DirectoryListing,
   type DirectoryToolPorts,
   listDirectory,
-  type PlatformGroups,
+  type GroupsOnPlatform,
   readPlatformGroups,
 } from './preview.ts';
 import type { ShownDirectory } from './through-function.ts';
@@ -32,7 +32,7 @@ interface Comparing {
   readonly connection: Connection;
   readonly directory: ShownDirectory;
   readonly listing: DirectoryListing;
-  readonly platform: PlatformGroups;
+  readonly platform: GroupsOnPlatform;
   readonly others: OtherGroups;
   readonly ports: DirectoryToolPorts;
   /** The platform user of each member; undefined if the member would be pending. */

@@ -13,17 +13,17 @@ import { type UserState, undescribed } from '../../sync/ports/desired.ts';
 import { groupsWithSource } from './source-groups.ts';
 
 /** Finds the known groups and members that a file identifies by a name or an address. */
-export interface Directory {
+export interface KnownNames {
   /**
    * Returns the group with this id. If there is none, returns the group with this name. If there is none either,
    * returns a new group with the text as id and name.
    */
-  readonly groupOf: (text: string) => Promise<NamedGroup | Ambiguous>;
+  readonly groupOf: (text: string) => Promise<KnownGroup | Ambiguous>;
   /** Returns the member with this id or address; undefined if no known member has it. */
   readonly memberOf: (group: string, address: string) => Promise<MemberId | AmbiguousMember | undefined>;
 }
 
-export interface NamedGroup {
+export interface KnownGroup {
   readonly id: string;
   readonly name: string;
   /** Undefined if there is no deployment. */
@@ -43,7 +43,7 @@ interface AmbiguousMember {
 }
 
 /** Used without a deployment. Each name and address is treated as an id. */
-export const NO_DIRECTORY: Directory = {
+export const NO_DIRECTORY: KnownNames = {
   groupOf: async (text) => ({ id: text, name: text }),
   memberOf: async () => undefined,
 };
@@ -52,7 +52,7 @@ export const NO_DIRECTORY: Directory = {
  * Returns a directory that treats different spellings of the name of a new group as one group, with the first spelling
  * as its id and name.
  */
-export function withOneSpelling(directory: Directory, given: NamedGroup | undefined): Directory {
+export function withOneSpelling(directory: KnownNames, given: KnownGroup | undefined): KnownNames {
   const first = new Map(given === undefined ? [] : [[foldName(given.id), given.id]]);
   return {
     ...directory,
@@ -68,7 +68,7 @@ export function withOneSpelling(directory: Directory, given: NamedGroup | undefi
 type DirectoryPorts = Pick<ToolPorts, 'groups' | 'users' | 'index' | 'people' | 'reader' | 'scim'>;
 
 /** Creates the directory. It reads the groups once, each group's members once, and the holder of each address once. */
-export function createDirectory(connection: Connection, ports: DirectoryPorts): Directory {
+export function createDirectory(connection: Connection, ports: DirectoryPorts): KnownNames {
   const { name } = connection;
   const groups = once(async () => {
     const all = await collectPages(ports.index.all(name));

@@ -24,7 +24,7 @@ import {
   type DirectoryStep,
   type DirectoryUser,
 } from '../ports.ts';
-import type { ListedGroup } from '../reading/context.ts';
+import type { GroupAsOf } from '../reading/context.ts';
 import { groupsOfOtherSources } from '../reading/context.ts';
 import { createMemberQuestions } from '../reading/member-questions.ts';
 import { readWhole } from '../reading/whole-group.ts';
@@ -146,7 +146,7 @@ async function usersOf(
   group: GroupId,
   connection: Connection,
   directory: Directory,
-  listed: ReadonlyMap<GroupId, ListedGroup>,
+  listed: ReadonlyMap<GroupId, GroupAsOf>,
 ): Promise<readonly DirectoryUser[] | string> {
   try {
     const { nested } = connection.settings;
@@ -181,9 +181,9 @@ export type DirectoryToolPorts = JournalPorts &
   Pick<ToolPorts, 'claims' | 'connections' | 'desired' | 'people' | 'platforms' | 'sleep' | 'users'>;
 
 export interface DirectoryListing {
-  readonly listed: ReadonlyMap<GroupId, ListedGroup>;
+  readonly listed: ReadonlyMap<GroupId, GroupAsOf>;
   /** The groups that the settings `groups.include` and `groups.exclude` select. */
-  readonly selected: readonly ListedGroup[];
+  readonly selected: readonly GroupAsOf[];
 }
 
 /** Lists every group of a directory. @throws DirectoryError */
@@ -191,7 +191,7 @@ export async function listDirectory(
   directory: Pick<Directory, 'groups'>,
   { settings }: Pick<Connection, 'settings'>,
 ): Promise<DirectoryListing> {
-  const listed = new Map<GroupId, ListedGroup>();
+  const listed = new Map<GroupId, GroupAsOf>();
   for await (const { items, asOfMs } of directory.groups()) {
     for (const group of items) listed.set(group.id, { group, asOfMs });
   }
@@ -200,7 +200,7 @@ export async function listDirectory(
 }
 
 /** The platform groups that a first run of the reader would find. */
-export type PlatformGroups = Awaited<ReturnType<typeof readPlatformGroups>>;
+export type GroupsOnPlatform = Awaited<ReturnType<typeof readPlatformGroups>>;
 
 /** @throws PlatformFailure */
 export async function readPlatformGroups(connection: Connection, ports: DirectoryToolPorts) {

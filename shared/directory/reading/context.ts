@@ -45,7 +45,7 @@ export interface ReaderRun {
   readonly acceptsDeletions: boolean;
   readonly users: KnownUsers;
   /** The groups that this run has listed. The run does not request them again. */
-  readonly listed: Map<GroupId, ListedGroup>;
+  readonly listed: Map<GroupId, GroupAsOf>;
   readonly questions: MemberQuestions;
   /** Every known group: as it is stored, or due earlier because of `fullMs`. */
   readonly groups: Map<GroupId, ReaderGroup>;
@@ -54,7 +54,7 @@ export interface ReaderRun {
   readonly report: DirectoryRunReport;
 }
 
-export interface ListedGroup {
+export interface GroupAsOf {
   readonly group: DirectoryGroup;
   readonly asOfMs: number;
 }

@@ -1,10 +1,10 @@
 import { groupExists, groupName, isUnheardOf } from '../../domain/group.ts';
 import { foldName } from '../../plan/names.ts';
 import { dirtyNow } from '../../sync/wake.ts';
-import type { Difference } from '../rules/read.ts';
+import type { MemberDifference } from '../rules/read.ts';
 import type { ReaderGroup } from '../rules/reader-group.ts';
 import { isOfAnotherSource, type ReaderPorts, type ReaderRun, storeGroup } from './context.ts';
-import type { WholeGroup } from './whole-group.ts';
+import type { GroupWithNested } from './whole-group.ts';
 
 /** The time after which the reader compares a group of another source again, or requests it again. */
 const COMPARED_MS = 3_600_000;
@@ -54,8 +54,8 @@ async function namesakeOf({ group, other }: ReaderGroup, name: string, run: Read
 }
 
 interface Compared {
-  readonly whole: WholeGroup;
-  readonly difference: Difference;
+  readonly whole: GroupWithNested;
+  readonly difference: MemberDifference;
   readonly nowMs: number;
 }
 

@@ -1,6 +1,6 @@
 import { selectionOf } from '../../contract/group-policy.ts';
 import { type GroupId, groupId } from '../../domain/ids.ts';
-import type { DirectoryChange, DirectoryGroup } from '../ports.ts';
+import type { ReportedChange, DirectoryGroup } from '../ports.ts';
 import { afterNaming } from '../rules/named.ts';
 import type { ReaderGroup } from '../rules/reader-group.ts';
 import { afterChange, afterReport } from '../rules/schedule.ts';
@@ -14,7 +14,7 @@ export const isSelected = ({ connection }: ReaderRun, group: DirectoryGroup): bo
  * Records a report about a group. The report names the group by its id or by an address. After the deletion of a group,
  * its address in a report may mean a new group.
  */
-export async function takeGroup(run: ReaderRun, report: DirectoryChange): Promise<boolean> {
+export async function takeGroup(run: ReaderRun, report: ReportedChange): Promise<boolean> {
   const { key, isDeletion } = report;
   const named = [...run.groups.values()].filter(({ group, address }) => group === key || address === key);
   for (const known of named) await takeKnown(run, known, report);
@@ -26,7 +26,7 @@ export async function takeGroup(run: ReaderRun, report: DirectoryChange): Promis
 }
 
 /** The part of a report that concerns the lists of members. */
-type MemberReport = Pick<DirectoryChange, 'atMs' | 'members'>;
+type MemberReport = Pick<ReportedChange, 'atMs' | 'members'>;
 
 /** Returns the reader's item of a group after a report about `changed`: the group itself, or a group within it. */
 function afterMemberReport(
@@ -40,7 +40,7 @@ function afterMemberReport(
   return afterNaming(afterReport(known, atMs, nowMs), named, { nowMs, lagMs: directory.lagMs });
 }
 
-async function takeKnown(run: ReaderRun, known: ReaderGroup, report: DirectoryChange): Promise<void> {
+async function takeKnown(run: ReaderRun, known: ReaderGroup, report: ReportedChange): Promise<void> {
   const { atMs, isDeletion, isMembership = false } = report;
   const nowMs = run.ports.clock();
   const reported = afterMemberReport(run, known, known.group, report);

@@ -1,5 +1,5 @@
 import { type MemberId, memberId } from '../../domain/ids.ts';
-import { type DirectoryChange, DirectoryError, type DirectoryUser, type ReaderPosition } from '../ports.ts';
+import { type ReportedChange, DirectoryError, type DirectoryUser, type ReaderPosition } from '../ports.ts';
 import type { ReaderGroup } from '../rules/reader-group.ts';
 import { afterReport, afterUserReport, SHOWN_AFTER_MS } from '../rules/schedule.ts';
 import { stampTimeOf } from '../rules/stamp.ts';
@@ -29,7 +29,7 @@ interface Failure {
   readonly error: unknown;
 }
 
-interface Report extends DirectoryChange {
+interface Report extends ReportedChange {
   readonly kind: 'group' | 'user';
 }
 
@@ -131,13 +131,13 @@ async function takeEach(run: ReaderRun, reports: readonly Report[], { left, fail
 const isTimeUp = ({ ports, deadlineMs }: ReaderRun): boolean => ports.clock() >= deadlineMs;
 
 /** Whether the report names the user by an address. Ids contain no `@`. */
-const isByAddress = ({ key }: DirectoryChange): boolean => key.includes('@');
+const isByAddress = ({ key }: ReportedChange): boolean => key.includes('@');
 
 /**
  * Returns the reports that name a user by id, if the user is not stored. This read of the table saves a call to the
  * directory for each of these users.
  */
-async function unknownUsers<Change extends DirectoryChange>(
+async function unknownUsers<Change extends ReportedChange>(
   { connection, ports }: ReaderRun,
   changes: readonly Change[],
 ): Promise<readonly Change[]> {
@@ -154,7 +154,7 @@ async function unknownUsers<Change extends DirectoryChange>(
  * every reported user after the lag.
  * @returns false if the next run must request the user again
  */
-async function takeUser(run: ReaderRun, report: DirectoryChange): Promise<boolean> {
+async function takeUser(run: ReaderRun, report: ReportedChange): Promise<boolean> {
   if (report.isDeletion) {
     await takeDeletedUser(run, report);
     return true;
@@ -176,7 +176,7 @@ async function takeUser(run: ReaderRun, report: DirectoryChange): Promise<boolea
  * inactive. After that, the user leaves all groups. If the directory still shows the user, its answer is recorded, but
  * may be outdated. In each case, the user's groups are read.
  */
-async function takeDeletedUser(run: ReaderRun, { key, atMs, isFinal }: DirectoryChange): Promise<void> {
+async function takeDeletedUser(run: ReaderRun, { key, atMs, isFinal }: ReportedChange): Promise<void> {
   const { directory, ports, users } = run;
   const id = memberId(key);
   await users.read([id]);
@@ -196,7 +196,7 @@ async function takeDeletedUser(run: ReaderRun, { key, atMs, isFinal }: Directory
  * deleted users is enough for all reports of a run.
  * @returns the reports whose user is in this list. A later run handles the other reports
  */
-async function takeDeletedUsers<Change extends DirectoryChange>(run: ReaderRun, changes: readonly Change[]) {
+async function takeDeletedUsers<Change extends ReportedChange>(run: ReaderRun, changes: readonly Change[]) {
   if (changes.length === 0) return [];
   const found = new Set<Change>();
   const byKey = new Map(changes.map((change) => [change.key.toLowerCase(), change]));

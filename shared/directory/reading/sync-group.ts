@@ -21,7 +21,7 @@ import { changeMessages, type Origin, snapshotMessage, userMessages } from './ev
 import { contentDigest } from './key-digest.ts';
 import { comparedOf, leaveOut, withOwner } from './other-source.ts';
 import { takeKey } from './reported-groups.ts';
-import { checkCounts, readWhole, type WholeGroup } from './whole-group.ts';
+import { checkCounts, readWhole, type GroupWithNested } from './whole-group.ts';
 
 /**
  * Reads a whole group, compares it with the desired state, and sends the differences.
@@ -49,7 +49,7 @@ export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boo
   const stamp = stampOf(origin);
   const stored = await readStored({ connection: connection.name, group: known.group }, ports, users);
   const content = contentDigest(described.users.keys());
-  const differs = (one: WholeGroup) => differenceOf(readOf(one, content), stored, stamp);
+  const differs = (one: GroupWithNested) => differenceOf(readOf(one, content), stored, stamp);
   // A removal of members is allowed only after a comparison of the list with the directory's count.
   const isUnsure = differs(described).removed.length > 0 && described.unchecked.size > 0;
   const whole = isUnsure ? await checkCounts(directory, described) : described;
@@ -98,7 +98,7 @@ async function noteRestated({ group }: ReaderGroup, { connection, ports }: Reade
  * Reads the group. If only its members have changed, the name and address of the last read are used.
  * @returns undefined if the directory has no such group
  */
-async function readNow(known: ReaderGroup, run: ReaderRun): Promise<WholeGroup | undefined> {
+async function readNow(known: ReaderGroup, run: ReaderRun): Promise<GroupWithNested | undefined> {
   const { directory, listed, questions } = run;
   const { name = '', address } = known;
   const { nested } = run.connection.settings;
@@ -120,14 +120,14 @@ async function readNow(known: ReaderGroup, run: ReaderRun): Promise<WholeGroup |
  */
 async function takeEarlierAddress(
   { address, readMs, reportedMs }: ReaderGroup,
-  { group, asOfMs }: WholeGroup,
+  { group, asOfMs }: GroupWithNested,
   run: ReaderRun,
 ): Promise<void> {
   if (readMs !== undefined && group.address !== address)
     await takeKey(run, address, { atMs: reportedMs ?? asOfMs });
 }
 
-const readOf = ({ group, users, isShort, isCounted }: WholeGroup, content: string): GroupRead => ({
+const readOf = ({ group, users, isShort, isCounted }: GroupWithNested, content: string): GroupRead => ({
   name: group.name,
   members: new Set(users.keys()),
   isShort,
@@ -135,7 +135,7 @@ const readOf = ({ group, users, isShort, isCounted }: WholeGroup, content: strin
   content,
 });
 
-function messagesOf(outcome: ReadOutcome, { group }: WholeGroup, origin: Origin): readonly string[] {
+function messagesOf(outcome: ReadOutcome, { group }: GroupWithNested, origin: Origin): readonly string[] {
   const named = { id: group.id, name: group.name };
   if (outcome.kind === 'snapshot') return [snapshotMessage(named, outcome.members, origin)];
   if (outcome.kind === 'changes') return changeMessages(named, outcome, origin);
@@ -145,7 +145,7 @@ function messagesOf(outcome: ReadOutcome, { group }: WholeGroup, origin: Origin)
 interface Done {
   readonly outcome: ReadOutcome;
   readonly content: string;
-  readonly whole: WholeGroup;
+  readonly whole: GroupWithNested;
   readonly news: readonly DirectoryUser[];
   readonly stampMs: number;
   readonly nowMs: number;

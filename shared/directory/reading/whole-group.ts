@@ -8,7 +8,7 @@ import {
 } from '../ports.ts';
 import { isOlderThanReports } from '../rules/named.ts';
 import type { NamedMembership } from '../rules/reader-group.ts';
-import type { ListedGroup } from './context.ts';
+import type { GroupAsOf } from './context.ts';
 import { memberDigest } from './key-digest.ts';
 import type { MemberQuestions } from './member-questions.ts';
 
@@ -34,7 +34,7 @@ function compareWithCount(count: number | undefined, { users, groups }: ListedCo
 }
 
 /** A group with all groups within it. Every list was read to its end. */
-export type WholeGroup = NonNullable<Awaited<ReturnType<typeof readWhole>>>;
+export type GroupWithNested = NonNullable<Awaited<ReturnType<typeof readWhole>>>;
 
 type ReadDirectory = Pick<Directory, 'group' | 'membersOf'>;
 
@@ -43,7 +43,7 @@ const MAX_BELOW = 500;
 
 interface Reading {
   /** The groups that this run has listed. They are not requested again. */
-  readonly listed: ReadonlyMap<GroupId, ListedGroup>;
+  readonly listed: ReadonlyMap<GroupId, GroupAsOf>;
   readonly nested: 'flatten' | 'ignore';
   /** The nested groups that the last read found. */
   readonly known: readonly GroupId[];
@@ -167,8 +167,8 @@ function finderOf(directory: ReadDirectory, { id, known, listed, facts, unchecke
  */
 export async function checkCounts(
   directory: ReadDirectory,
-  whole: WholeGroup,
-): Promise<WholeGroup | undefined> {
+  whole: GroupWithNested,
+): Promise<GroupWithNested | undefined> {
   let { group, counted, isShort, isCounted } = whole;
   for (const [id, listed] of whole.unchecked) {
     const found = await directory.group(id);

@@ -1,6 +1,6 @@
+import { DAY_MS } from '../../domain/duration.ts';
 import type { ReaderGroup } from './reader-group.ts';
 
-const DAY_MS = 24 * 3_600_000;
 /** If more than this share of the known groups is missing in one list, the list counts as wrong. */
 const MAX_MISSING_SHARE = 0.05;
 

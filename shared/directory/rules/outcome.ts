@@ -1,10 +1,10 @@
+import { HOUR_MS } from '../../domain/duration.ts';
 import type { MemberId } from '../../domain/ids.ts';
-import { type Difference, type GroupRead, isEqual } from './read.ts';
+import { type MemberDifference, type GroupRead, isEqual } from './read.ts';
 import type { ReaderGroup } from './reader-group.ts';
 
 /** The minimum time between two reads that confirm each other, in a directory without lag. */
 export const CONFIRMED_AFTER_MS = 10 * 60_000;
-const HOUR_MS = 3_600_000;
 /**
  * A read is short if the directory lists fewer users than it counts. After this many short reads within an hour, the
  * reader adds the listed users and removes no member.
@@ -47,7 +47,7 @@ export type ReadOutcome =
  */
 export function outcomeOf(
   read: GroupRead,
-  difference: Difference,
+  difference: MemberDifference,
   known: Pick<ReaderGroup, 'shortMs' | 'unconfirmed'>,
   { nowMs, lagMs }: { readonly nowMs: number; readonly lagMs: number },
 ): ReadOutcome {
@@ -66,7 +66,10 @@ export function outcomeOf(
   return { kind: 'changes', isNamed, added, removed };
 }
 
-const withoutRemovals = ({ added, isNamed }: Difference, because: 'short' | 'unconfirmed'): ReadOutcome =>
+const withoutRemovals = (
+  { added, isNamed }: MemberDifference,
+  because: 'short' | 'unconfirmed',
+): ReadOutcome =>
   added.length === 0 && !isNamed
     ? { kind: 'again', because }
     : { kind: 'changes', isNamed, added, removed: [], keepsBecause: because };

@@ -28,7 +28,7 @@ interface StoredRegister extends Register<Presence> {
 }
 
 /** The changes that would make the desired state equal to a read. */
-export type Difference = ReturnType<typeof differenceOf>;
+export type MemberDifference = ReturnType<typeof differenceOf>;
 
 /**
  * Compares a read with the desired state. A stored value with a later stamp than the read wins, so the result does not
@@ -74,5 +74,5 @@ function nameDifference({ name }: GroupRead, registers: GroupRegisters, stamp: S
   return latest > stamp ? 'superseded' : 'new';
 }
 
-export const isEqual = ({ added, removed, isNamed, isSuperseded }: Difference): boolean =>
+export const isEqual = ({ added, removed, isNamed, isSuperseded }: MemberDifference): boolean =>
   added.length + removed.length === 0 && !isNamed && !isSuperseded;

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../domain/duration.ts';
 import type { GroupId } from '../../domain/ids.ts';
 import { namedWithinLag } from './named.ts';
 import {
@@ -9,7 +10,6 @@ import {
 } from './outcome.ts';
 import type { ReaderGroup } from './reader-group.ts';
 
-const HOUR_MS = 3_600_000;
 /**
  * A group without changes is due again at the first full hour after 23 hours, so daily at the same hour. Many groups
  * are then due in the same run. The run reads a user of several groups only once, which saves requests.

@@ -11,7 +11,7 @@ export interface AccessTokens {
 }
 
 /** A call requests a new token if the kept token expires within this time. */
-const EARLY_MS = 300_000;
+export const EARLY_MS = 300_000;
 
 /** Keeps an access token until five minutes before it expires. Concurrent calls share one request for a token. */
 export function keepAccessToken(requestToken: () => Promise<Token>, clock: () => number): AccessTokens {

@@ -8,7 +8,7 @@ import type { GroupState } from '../../domain/group-state.ts';
 import { type ConnectionName, type MemberId, type PlatformGroupId, roleId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { clashFinder, type NamedGroup, withSpokeId } from '../../plan/names.ts';
-import { choosePerson, mayBeMember, type Role } from '../../plan/person.ts';
+import { choosePerson, mayBeMember, type PlatformRole } from '../../plan/person.ts';
 import { whyUncounted } from '../../plan/removal-cause.ts';
 import { collectPages } from '../../sync/async-collections.ts';
 import { leftBehind } from '../../sync/claim-group.ts';
@@ -75,7 +75,7 @@ interface MatchResult {
 function matchOf(
   user: UserState,
   rules: readonly TriedRule[],
-  roles: readonly Role[],
+  roles: readonly PlatformRole[],
   settings: ConnectionSettings,
 ): MatchResult {
   const rule = rules.find((one) => heldValue(user, one) !== undefined);
@@ -91,15 +91,15 @@ function matchOf(
 
 interface TriedRule extends MatchRule {
   readonly field: string;
-  readonly holders: ReadonlyMap<string, readonly Role[]>;
+  readonly holders: ReadonlyMap<string, readonly PlatformRole[]>;
 }
 
 /** Returns the member's value for this rule, if an employee has the same value. */
 const heldValue = (user: UserState, rule: TriedRule): string | undefined =>
   soughtValues(rule, user).find((value) => rule.holders.has(value));
 
-function holdersOf(field: string, employees: readonly SampledEmployee[], roles: readonly Role[]) {
-  const holders = new Map<string, Role[]>();
+function holdersOf(field: string, employees: readonly SampledEmployee[], roles: readonly PlatformRole[]) {
+  const holders = new Map<string, PlatformRole[]>();
   for (const [at, employee] of employees.entries()) {
     const value = employee.get(field);
     const role = roles[at];
@@ -111,7 +111,7 @@ function holdersOf(field: string, employees: readonly SampledEmployee[], roles: 
 }
 
 /** @param at identifies an employee without a readable id */
-function roleOf(employee: SampledEmployee, at: number): Role {
+function roleOf(employee: SampledEmployee, at: number): PlatformRole {
   const userId = employee.get('userId');
   return {
     role: roleId(employee.get('id') ?? `employee ${at}`),

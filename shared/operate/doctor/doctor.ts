@@ -1,5 +1,6 @@
 import type { Check } from '../../contract/answers/connect.ts';
 import { functionName } from '../../contract/names.ts';
+import { DAY_MS } from '../../domain/duration.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import { EXPIRES_SOON_MS } from '../../plan/notice.ts';
 import { listTokens, type TokenSummary } from '../../scim/tokens/tokens.ts';
@@ -61,8 +62,6 @@ async function checkNotices(name: ConnectionName | undefined, ports: ToolPorts):
   const detail = `the latest notification of ${name ?? 'this stage'} was not sent, at ${at}: ${lastFailure.message}`;
   return [fault('notify', detail, 'groupsync notify test')];
 }
-
-const DAY_MS = 86_400_000;
 
 const create = (name: ConnectionName) => `groupsync --connection ${name} scim token create`;
 

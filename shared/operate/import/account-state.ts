@@ -128,7 +128,7 @@ function kindOf(heading: string): StateKind | undefined {
  * Returns the state of the account of a row. One inactive column decides. Empty values are ignored.
  * @param today the date (UTC), as 2026-11-20. An account is inactive from the day after its end date
  */
-export function accountOf(
+export function accountStateOf(
   columns: readonly StateColumn[],
   field: (at: number) => string,
   today: string,

@@ -1,5 +1,5 @@
 import { isAbout, type StateColumn, type StateRule, stateColumns } from './account-state.ts';
-import { attributeOf, type Column, type Heading, plainHeading, readHeading } from './headings.ts';
+import { attributeOf, type FileColumn, type Heading, plainHeading, readHeading } from './headings.ts';
 
 /** The columns of a file, each by the index of its field (from 0). `isId` says whether a column contains ids. */
 export interface Layout {
@@ -36,9 +36,9 @@ interface MemberColumns {
 }
 
 /** Headings from `--columns`, for columns with unusual headings. */
-export type Headings = ReadonlyMap<Column, string>;
+export type Headings = ReadonlyMap<FileColumn, string>;
 
-export const COLUMN_KEYS: ReadonlyMap<string, Column> = new Map([
+export const COLUMN_KEYS: ReadonlyMap<string, FileColumn> = new Map([
   ['group', 'group id'],
   ['name', 'group name'],
   ['member', 'member id'],
@@ -71,7 +71,7 @@ export function layoutOf(
   const headingsLeft = fields.map((field, at) =>
     [...given.values()].includes(at) ? undefined : readHeading(field),
   );
-  const find = (column: Column, rank?: number) => place(headingsLeft, column, rank);
+  const find = (column: FileColumn, rank?: number) => place(headingsLeft, column, rank);
   const clashes = clashesOf(headingsLeft, given);
   const [clash] = clashes.keys();
   if (clash !== undefined) {
@@ -124,17 +124,17 @@ export function columnsOption(headings: Headings): string | undefined {
     : undefined;
 }
 
-function whichOf(column: Column): string {
+function whichOf(column: FileColumn): string {
   const [key] = [...COLUMN_KEYS].find(([, one]) => one === column) ?? [];
   return key === undefined ? '' : ` (--columns '${key}=HEADING' says which)`;
 }
 
-type Find = (column: Column, rank?: number) => number | undefined;
-type Given = ReadonlyMap<Column, number>;
+type Find = (column: FileColumn, rank?: number) => number | undefined;
+type Given = ReadonlyMap<FileColumn, number>;
 
 function givenPlaces(fields: readonly string[], headings: Headings): Given | NoLayout {
   const plain = fields.map(plainHeading);
-  const given = new Map<Column, number>();
+  const given = new Map<FileColumn, number>();
   for (const [column, heading] of headings) {
     const exact = fields.findIndex((field) => field.trim() === heading.trim());
     const at = exact < 0 ? plain.indexOf(plainHeading(heading)) : exact;
@@ -145,7 +145,11 @@ function givenPlaces(fields: readonly string[], headings: Headings): Given | NoL
 }
 
 /** Returns the index of the first heading of a column with this rank. Without a rank, the lowest rank counts. */
-function place(free: readonly (Heading | undefined)[], column: Column, rank?: number): number | undefined {
+function place(
+  free: readonly (Heading | undefined)[],
+  column: FileColumn,
+  rank?: number,
+): number | undefined {
   const ranks = free.map((heading) => (heading?.column === column ? heading.rank : Number.POSITIVE_INFINITY));
   const best = rank ?? Math.min(...ranks);
   const at = Number.isFinite(best) ? ranks.indexOf(best) : -1;
@@ -153,7 +157,7 @@ function place(free: readonly (Heading | undefined)[], column: Column, rank?: nu
 }
 
 /** Returns the columns for which several headings have the lowest rank, with the index of the first such heading. */
-function clashesOf(free: readonly (Heading | undefined)[], given: Given): ReadonlyMap<Column, number> {
+function clashesOf(free: readonly (Heading | undefined)[], given: Given): ReadonlyMap<FileColumn, number> {
   const columns = [...new Set(free.flatMap((heading) => (heading === undefined ? [] : heading.column)))];
   return new Map(
     columns.flatMap((column) => {

@@ -1,9 +1,17 @@
 import { CUSTOM_PREFIX } from '../../contract/exclusion.ts';
 
-export type Column = 'group id' | 'group' | 'group name' | 'member id' | 'id' | 'login' | 'email' | 'type';
+export type FileColumn =
+  | 'group id'
+  | 'group'
+  | 'group name'
+  | 'member id'
+  | 'id'
+  | 'login'
+  | 'email'
+  | 'type';
 
 export interface Heading {
-  readonly column: Column;
+  readonly column: FileColumn;
   /**
    * How certain it is that the heading means this column; 0 is the most certain. If several headings mean the same
    * column, only the heading with the lowest rank is used.
@@ -16,7 +24,7 @@ export interface Heading {
  * (download of members, bulk template), GAM (`print group-members`), Entra ID (bulk files, portal), Okta (group
  * membership report), Active Directory and Exchange (PowerShell), JumpCloud, OneLogin, PingOne, Workday.
  */
-export const SPELLINGS: Readonly<Record<Column, readonly (readonly string[])[]>> = {
+export const SPELLINGS: Readonly<Record<FileColumn, readonly (readonly string[])[]>> = {
   'group id': [
     ['groupid', 'groupidentifier', 'groupexternalid', 'groupobjectid', 'groupuniqueid', 'oktagroupid'],
     ['groupemail', 'groupemailaddress', 'groupmail', 'groupkey'],
@@ -69,7 +77,7 @@ export function readHeading(field: string): Heading | undefined {
   for (const spelling of spellingsOf(field)) {
     for (const [column, ranks] of Object.entries(SPELLINGS)) {
       const rank = ranks.findIndex((words) => words.includes(spelling));
-      if (rank >= 0) return { column: column as Column, rank };
+      if (rank >= 0) return { column: column as FileColumn, rank };
     }
   }
   return undefined;
@@ -100,7 +108,7 @@ const MEMBER = /\b(?:member|user|person|employee)\b/i;
  * column, if there is exactly one such heading.
  * @returns undefined if the column of the group or of the member is not certain
  */
-export function certainColumns(fields: readonly string[]): ReadonlyMap<Column, string> | undefined {
+export function certainColumns(fields: readonly string[]): ReadonlyMap<FileColumn, string> | undefined {
   const headings = fields.map((field) => field.trim()).filter((field) => field !== '');
   const only = (fits: (heading: string) => boolean) => {
     const found = headings.filter(fits);

@@ -1,5 +1,5 @@
 import type { LineError } from '../../contract/answers/files.ts';
-import type { Directory, NamedGroup } from '../../directory/operate/import.ts';
+import type { KnownNames, KnownGroup } from '../../directory/operate/import.ts';
 import type { Layout } from './columns.ts';
 import { isAddress, type ReadRow } from './rows.ts';
 
@@ -7,9 +7,9 @@ import { isAddress, type ReadRow } from './rows.ts';
 export type FileKind = 'snapshot' | 'add' | 'remove';
 
 interface Identifying {
-  readonly directory: Directory;
+  readonly directory: KnownNames;
   /** The group that `--group` names. Rows of other groups are skipped. */
-  readonly given: NamedGroup | undefined;
+  readonly given: KnownGroup | undefined;
   readonly kind: FileKind;
 }
 
@@ -43,9 +43,9 @@ export async function identify(
 }
 
 /** Replaces the address in a row by the id of the member who has it. Without such a member, the row is not changed. */
-async function withMemberId(row: ReadRow, directory: Directory): Promise<ReadRow | RefusedLine> {
+async function withMemberId(row: ReadRow, directory: KnownNames): Promise<ReadRow | RefusedLine> {
   const addresses = new Set([row.member, row.email].filter(isAddress));
-  let member: Awaited<ReturnType<Directory['memberOf']>>;
+  let member: Awaited<ReturnType<KnownNames['memberOf']>>;
   for (const address of addresses) member ??= await directory.memberOf(row.group, address);
   if (member === undefined) return row;
   if (typeof member !== 'string') {
@@ -61,7 +61,7 @@ async function groupOf(
   { line, group, name }: ReadRow,
   { group: columns }: Layout,
   { directory, kind }: Omit<Identifying, 'given'>,
-): Promise<NamedGroup | LineError> {
+): Promise<KnownGroup | LineError> {
   const isId = columns?.isId === true;
   if (isId && name !== '' && kind === 'snapshot') return { id: group, name };
   const found = await directory.groupOf(group);
@@ -73,7 +73,7 @@ async function groupOf(
 }
 
 /** Returns a group with exactly this id. A group with this text as its name does not count. */
-const withExactId = ({ isKnown }: NamedGroup, id: string): NamedGroup => ({
+const withExactId = ({ isKnown }: KnownGroup, id: string): KnownGroup => ({
   id,
   name: id,
   ...(isKnown !== undefined && { isKnown: false }),

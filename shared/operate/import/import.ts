@@ -1,5 +1,5 @@
 import type { ImportComparison, ImportReport } from '../../contract/answers/files.ts';
-import type { Directory, NamedGroup } from '../../directory/operate/import.ts';
+import type { KnownNames, KnownGroup } from '../../directory/operate/import.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import { judgeAge, makeStamp, normaliseInstant } from '../../domain/stamp.ts';
 import type { EventSender } from '../../sync/ports/queues.ts';
@@ -9,7 +9,7 @@ import { plural, visible, withId } from '../names.ts';
 import type { StateRule } from './account-state.ts';
 import type { Headings } from './columns.ts';
 import type { FileKind } from './identify.ts';
-import { type ReadFile, type Reading, readAll } from './read-file.ts';
+import { type ReadFile, type FileReading, readAll } from './read-file.ts';
 import { createRowSort, type RowSort } from './row-sort.ts';
 import type { CsvRecord, Row } from './rows.ts';
 import { snapshotsOf } from './snapshots.ts';
@@ -29,11 +29,11 @@ interface ImportOptions {
   /** What the file lists: all members (the default), or members to add or to remove. */
   readonly kind?: FileKind | undefined;
   /** The group of every row, if the file has no column for the group. Otherwise only rows of this group are read. */
-  readonly group?: NamedGroup | undefined;
-  readonly directory: Directory;
+  readonly group?: KnownGroup | undefined;
+  readonly directory: KnownNames;
   readonly stateRules?: readonly StateRule[] | undefined;
-  readonly decideStates: Reading['decideStates'];
-  readonly attributes?: Reading['attributes'];
+  readonly decideStates: FileReading['decideStates'];
+  readonly attributes?: FileReading['attributes'];
   readonly compare?:
     | ((rows: AsyncIterable<Row>, asOf: string) => Promise<ImportComparison | undefined>)
     | undefined;

@@ -1,6 +1,6 @@
 import { addressForm } from '../../contract/address.ts';
 import type { LineError } from '../../contract/answers/files.ts';
-import { type Directory, type NamedGroup, withOneSpelling } from '../../directory/operate/import.ts';
+import { type KnownNames, type KnownGroup, withOneSpelling } from '../../directory/operate/import.ts';
 import { mapConcurrently } from '../../sync/async-collections.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { createErrors } from '../events.ts';
@@ -22,11 +22,11 @@ import {
 } from './rows.ts';
 import { weightOf } from './snapshots.ts';
 
-export interface Reading {
+export interface FileReading {
   readonly columns?: Headings | undefined;
   readonly kind?: FileKind | undefined;
-  readonly group?: NamedGroup | undefined;
-  readonly directory: Directory;
+  readonly group?: KnownGroup | undefined;
+  readonly directory: KnownNames;
   readonly stateRules?: readonly StateRule[] | undefined;
   /** The attributes of people that are read if the file has them. */
   readonly attributes?: readonly string[] | undefined;
@@ -65,7 +65,7 @@ const MAX_TITLE_LINES = 10;
 export async function readAll(
   records: AsyncIterable<CsvRecord>,
   rowSort: RowSort,
-  reading: Reading,
+  reading: FileReading,
   today: string,
 ) {
   const { kind = 'snapshot', columns: headings, group: given, stateRules = [] } = reading;
@@ -157,7 +157,7 @@ function countState<Counted extends CountedState>(
 }
 
 /** Asks once for each value that import does not know. @returns the rows, without the members that are switched off */
-async function decided(rows: readonly ReadRow[], { decideStates }: Reading): Promise<readonly ReadRow[]> {
+async function decided(rows: readonly ReadRow[], { decideStates }: FileReading): Promise<readonly ReadRow[]> {
   if (rows.length === 0) return [];
   const unknown = new Map<string, UnknownState>();
   for (const { account, line } of rows)
@@ -175,7 +175,7 @@ const atTop = (message: string): LineError => ({ line: 1, message });
 function lackOf(
   { rows, noPeople, otherGroups, switchedOff, refused }: ReturnType<Collected['found']>,
   { hasHeader }: Layout,
-  given: NamedGroup | undefined,
+  given: KnownGroup | undefined,
 ): LineError | undefined {
   if (rows > 0) return undefined;
   const [firstRefused] = refused;
@@ -198,7 +198,7 @@ function lackOf(
 async function* identifiedRows(
   records: AsyncIterable<CsvRecord>,
   layout: Layout,
-  { directory, group: given, kind = 'snapshot' }: Reading,
+  { directory, group: given, kind = 'snapshot' }: FileReading,
   today: string,
 ): AsyncGenerator<ReadRow | LineError | RefusedLine | typeof OTHER_GROUP> {
   const spelling = withOneSpelling(directory, given);

@@ -3,7 +3,7 @@ import type { LineError } from '../../contract/answers/files.ts';
 import { withoutGuards } from '../../contract/csv.ts';
 import { MAX_ID_LENGTH, MAX_NAME_LENGTH } from '../../contract/events/bounds.ts';
 import { isVisible } from '../../domain/visible.ts';
-import { ACTIVE, type Account, accountOf, type StateRule } from './account-state.ts';
+import { ACTIVE, type Account, accountStateOf, type StateRule } from './account-state.ts';
 import { columnsOption, type Headings, type Layout, layoutOf, type NoLayout, shown } from './columns.ts';
 import { certainColumns, readHeading } from './headings.ts';
 
@@ -152,7 +152,7 @@ export function readRow(
   const field = (at: number | undefined) =>
     at === undefined ? '' : withoutGuards((fields[at] ?? '').trim());
   const isPerson = !NO_PERSON.test(field(member.type)) && !/^example:/i.test(field(member.at));
-  const account = isPerson ? accountOf(layout.states, field, today) : ACTIVE;
+  const account = isPerson ? accountStateOf(layout.states, field, today) : ACTIVE;
   const isRead = isPerson && account.off === undefined;
   const person = isRead ? personOf(field, member) : NO_ONE;
   const named = layout.attributes.map(({ name, at }) => [name, field(at)]);

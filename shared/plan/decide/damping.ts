@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../domain/duration.ts';
 import { EVENT_FIELDS } from '../../domain/group-fields.ts';
 import type { FlapDamping, GroupState, SuspectedChange } from '../../domain/group-state.ts';
 import { holdWith } from '../../domain/hold.ts';
@@ -10,8 +11,6 @@ import { treatmentOf } from '../treatment.ts';
 
 /** groupsync makes this many restorations of a group within an hour without a wait. */
 const RESTORED_AT_ONCE = 2;
-
-const HOUR_MS = 3_600_000;
 
 const NO_USERS = { users: new Map() };
 

@@ -15,7 +15,7 @@ import {
   judgeRemovals,
   type RemovalList,
   stillOpen,
-  type Waiting,
+  type WaitingRemovals,
   withWaiting,
 } from '../removals.ts';
 import { hiddenWanted } from '../unshown.ts';
@@ -162,7 +162,7 @@ function judgeOthers(guarded: Guarded, context: GuardContext): Guarded | Decisio
 
 /** Returns the decision to record the removals without a decision as waiting. People who ended have a set of their own. */
 function hold(
-  { rule, share }: Pick<Waiting, 'rule'> & Partial<Pick<Waiting, 'share'>>,
+  { rule, share }: Pick<WaitingRemovals, 'rule'> & Partial<Pick<WaitingRemovals, 'share'>>,
   { plan, facts, judged, sets }: GuardContext,
 ): HoldRemovals {
   const { state, settings, wanted, nowMs } = facts;
@@ -171,7 +171,7 @@ function hold(
   const leavers = leaversOf(plan, facts);
   const others = undecided.filter((user) => !leavers.has(user));
   const users = others.length > 0 ? others : undecided;
-  const waiting: Waiting = {
+  const waiting: WaitingRemovals = {
     users: isDeletion ? plan.removals : users,
     ...(state.link && { platformId: state.link.id }),
     ...(isDeletion && { deletes: true }),

@@ -1,8 +1,7 @@
+import { HOUR_MS } from '../../domain/duration.ts';
 import { READS_BEHIND_MS } from '../../domain/group-state.ts';
 import type { Source } from '../../domain/source.ts';
 import type { Wait } from '../decision.ts';
-
-const HOUR_MS = 3_600_000;
 
 export const TRIED: Wait = {
   kind: 'wait',

@@ -33,7 +33,7 @@ const Initiator = z.lazy(() =>
  * Workforce Platform API, Activity event, with the field names of the specification. A platform may send an
  * `event_type`, subject or initiator that the specification does not list. This is not an error.
  */
-const ActivityEvent = z.lazy(() =>
+const ListedActivity = z.lazy(() =>
   z.object({
     id: z.string().min(1).optional(),
     request_data: z.unknown().optional(),
@@ -54,9 +54,9 @@ const ActivityEvent = z.lazy(() =>
     name: text,
   }),
 );
-export type ActivityEvent = z.infer<typeof ActivityEvent> & { readonly id: string };
+export type ListedActivity = z.infer<typeof ListedActivity> & { readonly id: string };
 
-const isKnown = (event: z.infer<typeof ActivityEvent>): event is ActivityEvent => event.id !== undefined;
+const isKnown = (event: z.infer<typeof ListedActivity>): event is ListedActivity => event.id !== undefined;
 
 /**
  * A page with at least this number of events is an error if no event has an id. A shorter page is accepted, because the
@@ -70,7 +70,7 @@ const MANY_EVENTS = 10;
  * hide the other events. A long list without any event id is an error (`MANY_EVENTS`).
  */
 const ActivityEnvelope = z.lazy(() => {
-  const events = listed(ActivityEvent).refine((list) => list.length < MANY_EVENTS || list.some(isKnown), {
+  const events = listed(ListedActivity).refine((list) => list.length < MANY_EVENTS || list.some(isKnown), {
     error: 'expected events with ids, got a list of something else',
   });
   return z.object({ data: z.object({ events: events.nullable(), next: text }).nullable() });
@@ -185,7 +185,7 @@ function firstQuery(start: ActivityStart, { names, clock }: Settings): Record<st
   };
 }
 
-type Feed = { readonly events: readonly z.infer<typeof ActivityEvent>[]; readonly next: string | null };
+type Feed = { readonly events: readonly z.infer<typeof ListedActivity>[]; readonly next: string | null };
 
 const decoding: Call<Feed>['decoding'] = {
   schema: ActivityEnvelope.transform(({ data }) => ({

@@ -36,7 +36,7 @@ const VERBS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'replace'
 const { Group } = resourceTypes(false, true);
 
 /** Returns the meaning of a request. A request that the server cannot read keeps what its method and path mean. */
-export function meaningOf(request: Request): Meaning {
+export function requestMeaning(request: Request): Meaning {
   const [first = '', segment] = request.path.split('/').filter((one) => one !== '');
   const noun = NOUNS[first];
   const endpoint = noun === undefined ? (ENDPOINTS.find((one) => one === first) ?? 'other') : first;

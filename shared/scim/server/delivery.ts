@@ -1,7 +1,7 @@
-import { type Delivery, type DeliveryOf, firstIds, type Named, summaryOf } from '../../domain/delivery.ts';
+import { type Delivery, type DeliveryOf, firstIds, type NamedIds, summaryOf } from '../../domain/delivery.ts';
 import type { ScimToken } from '../ports.ts';
 import { readQueryString } from '../protocol/list-query.ts';
-import { type Meaning, meaningOf } from '../protocol/meaning.ts';
+import { type Meaning, requestMeaning } from '../protocol/meaning.ts';
 import type { ScimObject, ScimValue } from '../protocol/value.ts';
 import { hashOf, stateOf } from '../tokens/tokens.ts';
 import type { ScimReply } from './context.ts';
@@ -31,7 +31,7 @@ export function deliveriesOf(answered: Answered, nowMs: number): readonly Delive
   const error = reply.status < 400 ? {} : (reply.body ?? {});
   const outcome = outcomeOf(isRead, Number(error['status'] ?? reply.status), reply.body);
   if (outcome === undefined || reply.status === 429) return [];
-  const meaning = meaningOf({ method, path, query: readQueryString(request.query), body });
+  const meaning = requestMeaning({ method, path, query: readQueryString(request.query), body });
   // The client does not get the reason why its token was refused.
   const refusal = reply.status === 401 ? `token_${stateOf(sender, nowMs)}` : undefined;
   const delivery = {
@@ -52,7 +52,7 @@ export function deliveriesOf(answered: Answered, nowMs: number): readonly Delive
 }
 
 /** Adds the id of a created resource. */
-function withNew({ endpoint, groups, members }: Meaning, { headers }: ScimReply): Named {
+function withNew({ endpoint, groups, members }: Meaning, { headers }: ScimReply): NamedIds {
   const made = headers['location']?.split('/').slice(-1).map(decodeURIComponent) ?? [];
   if (endpoint === 'Groups') return { groups: [...groups, ...made], members };
   return { groups, members: endpoint === 'Users' ? [...members, ...made] : members };

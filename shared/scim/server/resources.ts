@@ -58,7 +58,7 @@ export async function finishWrite(
   return found;
 }
 
-export interface Change {
+export interface ResourceChange {
   readonly context: ScimContext;
   readonly ifMatch: string | undefined;
   readonly ifNoneMatch?: string | undefined;
@@ -98,7 +98,7 @@ export async function rewriteResource(
     membersChange = { isChange: false },
     state = 'live',
     found,
-  }: Change & {
+  }: ResourceChange & {
     readonly edit: (attributes: ScimObject) => ScimObject;
     readonly membersChange?: MembersChange;
     readonly state?: ScimResource['state'];

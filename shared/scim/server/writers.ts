@@ -31,7 +31,7 @@ import {
 } from './membership.ts';
 import { listedMember, noteNesting, withNestedGroups } from './nesting.ts';
 import { factsOf, record, stampOf } from './record.ts';
-import type { Change, MembersChange, Rewrite } from './resources.ts';
+import type { ResourceChange, MembersChange, Rewrite } from './resources.ts';
 import { advanceGroup, rewriteResource, settleResource } from './resources.ts';
 
 export interface Written {
@@ -52,7 +52,7 @@ async function createUser(body: ScimObject, context: ScimContext): Promise<Writt
  * Replaces a user, and removes all attributes that the body does not contain. A missing `active` keeps its value,
  * because it must not reactivate an account.
  */
-function replaceUser(id: string, body: ScimObject, change: Change): Promise<Written> {
+function replaceUser(id: string, body: ScimObject, change: ResourceChange): Promise<Written> {
   const type = change.context.types.User;
   checkSchemas(body, type.core.id);
   const given = readResource(body, type);
@@ -60,14 +60,14 @@ function replaceUser(id: string, body: ScimObject, change: Change): Promise<Writ
   return rewriteUser(id, change, replaced);
 }
 
-function patchUser(id: string, body: ScimValue, change: Change): Promise<Written> {
+function patchUser(id: string, body: ScimValue, change: ResourceChange): Promise<Written> {
   const operations = readPatch(body);
   return rewriteUser(id, change, (attributes) =>
     applyPatch(attributes, operations, change.context.types.User),
   );
 }
 
-async function rewriteUser(id: string, change: Change, edit: (attributes: ScimObject) => ScimObject) {
+async function rewriteUser(id: string, change: ResourceChange, edit: (attributes: ScimObject) => ScimObject) {
   const { context } = change;
   const type = context.types.User;
   const rewrite = await rewriteResource(id, 'User', {
@@ -116,7 +116,7 @@ function checkName({ id, attributes }: Pick<ScimResource, 'id' | 'attributes'>, 
  * Replaces a group. Without `members` in the body, the members stay, because some clients leave out members that they
  * do not change. Other clients leave out an empty list, so `status` shows such groups. An empty list removes the members.
  */
-function replaceGroup(id: string, body: ScimObject, change: Change): Promise<Written> {
+function replaceGroup(id: string, body: ScimObject, change: ResourceChange): Promise<Written> {
   const type = change.context.types.Group;
   checkSchemas(body, type.core.id);
   const { members, others } = splitMembers(body, type);
@@ -127,7 +127,7 @@ function replaceGroup(id: string, body: ScimObject, change: Change): Promise<Wri
   return rewriteGroup(id, change, () => replaced, { members: net, mention });
 }
 
-function patchGroup(id: string, body: ScimValue, change: Change): Promise<Written> {
+function patchGroup(id: string, body: ScimValue, change: ResourceChange): Promise<Written> {
   const type = change.context.types.Group;
   const { members, attributes: operations } = splitGroupPatch(readPatch(body), type);
   const edit = (attributes: ScimObject) => applyPatch(attributes, operations, type);
@@ -149,7 +149,7 @@ type Edit = (attributes: ScimObject) => ScimObject;
  */
 async function rewriteGroup(
   id: string,
-  change: Change,
+  change: ResourceChange,
   edit: Edit,
   {
     members,
@@ -193,7 +193,7 @@ async function rewriteGroup(
 /** Writes the next revision of a group, with its attributes. */
 async function reviseGroup(
   id: string,
-  change: Change,
+  change: ResourceChange,
   { edit, decision }: { readonly edit: Edit; readonly decision: DecidedMembers },
 ): Promise<Rewrite> {
   const { context } = change;
@@ -283,7 +283,7 @@ interface DecidedMembers {
 }
 
 /** Returns the change of a group's members in a request, and whether the change has an effect. */
-async function decideMembers(group: GroupId, operations: readonly MemberOperation[], change: Change) {
+async function decideMembers(group: GroupId, operations: readonly MemberOperation[], change: ResourceChange) {
   const { context } = change;
   const { types } = context;
   // A filter selects members from the list of the version in `If-Match`. So the group is read before its members.
@@ -309,7 +309,7 @@ const readGroup = async (group: GroupId, { ports, connection }: ScimContext) =>
 async function decideWholeList(
   group: GroupId,
   { requested, seen }: { readonly requested: MemberChange; readonly seen: ScimResource | undefined },
-  change: Change,
+  change: ResourceChange,
 ): Promise<DecidedMembers> {
   const { context } = change;
   const write = context.ports.newId();
@@ -331,7 +331,11 @@ async function decideWholeList(
  * Takes the next revision of a group, and begins a write of its members. Clients see no change yet.
  * @returns undefined for a request with a condition, and if the write was refused
  */
-async function takeRevision(group: GroupId, begins: string, { context, ifMatch, ifNoneMatch }: Change) {
+async function takeRevision(
+  group: GroupId,
+  begins: string,
+  { context, ifMatch, ifNoneMatch }: ResourceChange,
+) {
   if (ifMatch !== undefined || ifNoneMatch !== undefined) return undefined;
   const { ports, connection, admitted } = context;
   await admitted;
@@ -379,7 +383,7 @@ function decided(
  */
 async function advanceIfUnchanged(
   id: string,
-  { context, ifMatch, ifNoneMatch }: Change,
+  { context, ifMatch, ifNoneMatch }: ResourceChange,
   { edit, membersChange, found, taken }: Omit<DecidedMembers, 'net'> & { readonly edit: Edit },
 ): Promise<Rewrite | undefined> {
   if (ifMatch !== undefined || ifNoneMatch !== undefined) return undefined;

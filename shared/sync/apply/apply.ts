@@ -1,4 +1,5 @@
 import type { DriftKind } from '../../domain/drift.ts';
+import { HOUR_MS } from '../../domain/duration.ts';
 import type { Gate } from '../../domain/gate.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
@@ -191,7 +192,6 @@ async function connectionOf(name: ConnectionName, { connections }: ApplyPorts) {
 const needsApply = (state: GroupState): boolean =>
   state.dirtySinceMs !== undefined || state.intent !== undefined || state.suspectedChange !== undefined;
 
-const HOUR_MS = 3_600_000;
 /**
  * Returns the wait before the next search. If the platform accepted a part of the write, the next search begins
  * immediately; otherwise in an hour.

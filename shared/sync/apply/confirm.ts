@@ -8,7 +8,7 @@ import { SETTLED } from '../../plan/decide/settle.ts';
 import type { Write } from '../../plan/decision.ts';
 import { mayPrecedeWriteForMs } from '../../plan/external-change.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
-import { changeByWrite, type WriteOutcome } from '../../plan/transition.ts';
+import { changeByWrite, type KnownOutcome } from '../../plan/transition.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { auditOf, originOf } from './audit.ts';
 import {
@@ -69,7 +69,7 @@ export async function confirmWrite(
   const driftClosed = closesDrift(write, outcome);
   if (driftClosed) await closeDrift(state, context);
   const { isCertain, ...left } = leftovers(writing, outcome);
-  const made: WriteOutcome = {
+  const made: KnownOutcome = {
     writtenAtMs: nowMs,
     calledMs: context.calledMs(),
     driftClosed,

@@ -13,7 +13,7 @@ import {
   changeByWrite,
   type Findings,
   outcomeFound,
-  type WriteOutcome,
+  type KnownOutcome,
 } from '../../plan/transition.ts';
 import { activityOf, attributeDrift } from '../attribute-drift.ts';
 import type { DriftRecord } from '../ports/logs.ts';
@@ -46,7 +46,7 @@ export async function commitFound(
   return committed !== undefined;
 }
 
-interface FoundIntent extends Pick<WriteOutcome, 'platform' | 'found'> {
+interface FoundIntent extends Pick<KnownOutcome, 'platform' | 'found'> {
   readonly happened: boolean;
   /** Whether the platform refused the write. */
   readonly isRefused?: boolean;

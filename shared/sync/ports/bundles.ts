@@ -27,7 +27,7 @@ import type { createUserStore } from '../../store/user-store.ts';
 import type { Connection } from './connections.ts';
 import type { Decisions } from './decisions.ts';
 import type { Deployment, Functions } from './deployment.ts';
-import type { Caller } from './logs.ts';
+import type { CallerIdentity } from './logs.ts';
 import type { Applicants, Platforms } from './platform.ts';
 import type { ApplyQueue, DeadLetterQueue, EventSender, Mailbox } from './queues.ts';
 import type { CredentialVault } from './secrets.ts';
@@ -93,7 +93,7 @@ export interface Ports {
   readonly functions: Functions;
   readonly decisions: Decisions;
   readonly deployment: Deployment;
-  readonly caller: Caller;
+  readonly caller: CallerIdentity;
   readonly clock: () => number;
   /** Returns a unique id. A later id sorts after each earlier id, so that a list by id is in the order of creation. */
   readonly newId: () => string;

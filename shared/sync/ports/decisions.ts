@@ -1,6 +1,6 @@
 import type { ProbeReport } from '../../contract/answers/connect.ts';
 import type { SettingDifference } from '../../contract/change-setting.ts';
-import type { Decision } from '../../contract/decision.ts';
+import type { DecisionRequest } from '../../contract/decision.ts';
 import type { Hold } from '../../domain/hold.ts';
 
 export type HoldOutcome =
@@ -29,8 +29,10 @@ export type DecidedHold = HoldOutcome | AllOrNone;
  */
 export interface Decisions {
   /** @throws Refused if the operator has no right to decide */
-  hold(decision: Omit<Extract<Decision, { about: 'hold' }>, 'about'>): Promise<DecidedHold>;
+  hold(decision: Omit<Extract<DecisionRequest, { about: 'hold' }>, 'about'>): Promise<DecidedHold>;
   /** @throws Refused if the operator has no right to decide */
-  settings(decision: Omit<Extract<Decision, { about: 'settings' }>, 'about'>): Promise<DecidedRequests>;
-  probe(order: Omit<Extract<Decision, { about: 'probe' }>, 'about'>): Promise<ProbeReport>;
+  settings(
+    decision: Omit<Extract<DecisionRequest, { about: 'settings' }>, 'about'>,
+  ): Promise<DecidedRequests>;
+  probe(order: Omit<Extract<DecisionRequest, { about: 'probe' }>, 'about'>): Promise<ProbeReport>;
 }

@@ -99,7 +99,7 @@ export const undescribed = (member: MemberId): UserState => ({
 });
 
 /** A change of a user, to be joined with the stored state. */
-export interface UserChange {
+export interface UserUpdate {
   readonly user: MemberId;
   readonly attributes: ReadonlyMap<string, Register<string>>;
   readonly deleted: Stamp;

@@ -1,9 +1,9 @@
 import type { GroupError, GroupState, StateChange } from '../../domain/group-state.ts';
 import type { IntentId } from '../../domain/ids.ts';
-import type { WriteOutcome } from '../../plan/transition.ts';
+import type { KnownOutcome } from '../../plan/transition.ts';
 
 /** The end of a write: its outcome, and the state that it was planned from. */
-export interface Commit extends Pick<WriteOutcome, 'platform' | 'settled' | 'counts'> {
+export interface Commit extends Pick<KnownOutcome, 'platform' | 'settled' | 'counts'> {
   readonly intent: IntentId;
   /** The item when the write was planned. The group stays dirty if rev or the hold changed, or if it is paused. */
   readonly seen: GroupState;

@@ -48,7 +48,7 @@ export const ERASING = 'connections_erase';
  * Returns the person who runs a command.
  * @throws if AWS does not return the identity
  */
-export type Caller = () => Promise<AuditActor>;
+export type CallerIdentity = () => Promise<AuditActor>;
 
 /** Identifies an entry and its content: `<milliseconds since 1970>#<hash>`. */
 export type AuditLink = string;

@@ -8,7 +8,7 @@ import type {
   VersionToken,
 } from '../../domain/ids.ts';
 import type { ListedGroup, ObservedGroup } from '../../domain/view.ts';
-import type { Call, Failed } from '../../plan/meaning.ts';
+import type { CallKind, Failed, FailureKind } from '../../plan/meaning.ts';
 import type { Connection } from './connections.ts';
 import type { FeedPage } from './reconcile.ts';
 
@@ -169,8 +169,6 @@ export interface StoredApplicants {
   stored(connection: ConnectionName, baseUrl: string): Promise<Applicant>;
 }
 
-export type FailureKind = Failed['kind'];
-
 /**
  * Separates groupsync's own text from the platform's error text. The platform's text comes after the separator and may
  * contain names. Operators see both parts. Logs contain only the part before the separator.
@@ -191,7 +189,7 @@ export class PlatformFailure extends Error implements Failed {
   override readonly name = 'PlatformFailure';
   readonly kind: FailureKind;
   readonly status: number | undefined;
-  readonly call: Call | undefined;
+  readonly call: CallKind | undefined;
   readonly retryAfterMs: number | undefined;
   readonly secretVersion: string | undefined;
   /** For `unauthorized`: the `atMs` of `KnownRefusal`. */
@@ -202,7 +200,7 @@ export class PlatformFailure extends Error implements Failed {
     message: string,
     detail: {
       readonly status?: number | undefined;
-      readonly call?: Call | undefined;
+      readonly call?: CallKind | undefined;
       readonly retryAfterMs?: number | undefined;
       readonly secretVersion?: string | undefined;
       readonly cause?: unknown;

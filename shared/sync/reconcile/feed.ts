@@ -1,5 +1,6 @@
 import type { ReconcileReport } from '../../contract/answers/reconcile.ts';
 import type { ActivityEvent } from '../../domain/drift.ts';
+import { DAY_MS } from '../../domain/duration.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import { meaningOf } from '../../plan/meaning.ts';
 import { reportToGate, throughGate } from '../gate.ts';
@@ -178,7 +179,6 @@ async function record(pages: FeedPages, position: FeedPosition, reading: Reading
 
 type FeedPages = readonly FeedPage[];
 
-const DAY_MS = 24 * 3_600_000;
 /**
  * The start of a read by date is at most this long ago. The feed contains only events that are less than 90 days old
  * (specification, "Company activity"). The remaining day is a margin for clocks and delays.

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../domain/duration.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { Episode, Finding } from '../../domain/notice.ts';
 import {
@@ -22,8 +23,6 @@ export interface NotifyPorts {
   /** The number of messages in both dead-letter queues of the stage. */
   readonly deadLetterCount: () => Promise<number>;
 }
-
-const HOUR_MS = 3_600_000;
 
 /**
  * Notifies operators when an episode begins, grows or ends. The attempt is stored before the notice is sent, so that

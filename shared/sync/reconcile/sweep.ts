@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { contentDigest, isSameContent } from '../../domain/content-digest.ts';
+import { HOUR_MS } from '../../domain/duration.ts';
 import { type GroupState, READS_BEHIND_MS } from '../../domain/group-state.ts';
 import { holdsOf } from '../../domain/hold.ts';
 import { type GroupId, type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
@@ -35,7 +36,6 @@ const STUCK_MS = 15 * 60_000;
  * The groups are divided into this number of parts. Each hourly sweep cleans one part, so each group is cleaned daily.
  */
 const GARBAGE_TURNS = 24;
-const HOUR_MS = 3_600_000;
 
 export type SweepRun = Awaited<ReturnType<typeof compareAll>>;
 

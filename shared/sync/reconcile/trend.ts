@@ -1,8 +1,8 @@
+import { HOUR_MS } from '../../domain/duration.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { Ports } from '../ports/bundles.ts';
 import type { GroupSummary } from '../ports/group-index.ts';
 
-const HOUR_MS = 3_600_000;
 const MOST_HOURS = 24;
 
 export type TrendPorts = Pick<Ports, 'index' | 'trends' | 'clock'>;

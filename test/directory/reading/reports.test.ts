@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   type Directory,
-  type DirectoryChange,
+  type ReportedChange,
   DirectoryError,
   type DirectoryGroup,
 } from '../../../shared/directory/ports.ts';
@@ -19,7 +19,7 @@ const GROUP: DirectoryGroup = {
 /** Creates a directory with one group and reports about users. Each request for a user takes a minute. */
 async function reported(count: number) {
   const asked: string[] = [];
-  const changes: DirectoryChange[] = [];
+  const changes: ReportedChange[] = [];
   const state = {
     lists: 0,
     listings: 0,

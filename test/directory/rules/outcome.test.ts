@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { outcomeOf } from '../../../shared/directory/rules/outcome.ts';
-import type { Difference } from '../../../shared/directory/rules/read.ts';
+import type { MemberDifference } from '../../../shared/directory/rules/read.ts';
 import { type MemberId, memberId } from '../../../shared/domain/ids.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20, 10);
 const MINUTE_MS = 60_000;
 const [ANN, BOB] = [memberId('ann'), memberId('bob')];
-const NONE: Difference = { added: [], removed: [], isNamed: false, isSuperseded: false };
+const NONE: MemberDifference = { added: [], removed: [], isNamed: false, isSuperseded: false };
 
 const many = (count: number): MemberId[] =>
   Array.from({ length: count }, (_, index) => memberId(`m${index}`));
@@ -15,7 +15,7 @@ const minutesAgo = (...minutes: readonly number[]) => minutes.map((ago) => NOW_M
 interface Case {
   readonly members?: readonly MemberId[];
   readonly isShort?: boolean;
-  readonly difference?: Partial<Difference>;
+  readonly difference?: Partial<MemberDifference>;
   readonly shortMs?: readonly number[];
   readonly isCounted?: boolean;
   readonly unconfirmed?: { readonly content: string; readonly sinceMs: number };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Difference, differenceOf, isEqual } from '../../../shared/directory/rules/read.ts';
+import { type MemberDifference, differenceOf, isEqual } from '../../../shared/directory/rules/read.ts';
 import { NO_GROUP } from '../../../shared/domain/group.ts';
 import { type MemberId, memberId } from '../../../shared/domain/ids.ts';
 import { makeStamp, STAMP_ZERO, type Stamp } from '../../../shared/domain/stamp.ts';
@@ -21,7 +21,7 @@ interface Stored {
 
 const ids = (names: readonly string[]): MemberId[] => names.map(memberId);
 
-function compare(members: readonly string[], stored: Stored | undefined, name = 'Sales'): Difference {
+function compare(members: readonly string[], stored: Stored | undefined, name = 'Sales'): MemberDifference {
   const { name: storedName = 'Sales', nameAt = 1, deletedAt, snapshotAt } = stored ?? {};
   const registers = {
     ...NO_GROUP,

@@ -1,5 +1,5 @@
 import { createHandle } from '../../../console/server/handle.ts';
-import type { Person } from '../../../console/server/roles.ts';
+import type { SignedInPerson } from '../../../console/server/roles.ts';
 import type { ToolPorts } from '../../../shared/sync/ports/bundles.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { ToolPorts } from '../../../shared/sync/ports/bundles.ts';
  * its first answer.
  * @param connection undefined: all connections
  */
-export function asking(ports: ToolPorts, connection?: string, person?: Person) {
+export function asking(ports: ToolPorts, connection?: string, person?: SignedInPerson) {
   const formatCommands = (text: string, of: string) => `${text} for ${of}`;
   const describe = ({ message }: never) => `groupsync connect: ${message}`;
   const handle = createHandle({ prefix: 'p', ports, describe, formatCommands, pollMs: 1 } as never);

@@ -1,16 +1,11 @@
 import * as z from 'zod';
 import { parseJson } from '../../../contract/json.ts';
-import {
-  type DirectoryChange,
-  type DirectoryChanges,
-  DirectoryError,
-  type NamedMember,
-} from '../../ports.ts';
+import { DAY_MS } from '../../../domain/duration.ts';
+import { type ReportedChange, type DirectoryChanges, DirectoryError, type NamedMember } from '../../ports.ts';
 import { type Graph, listPages } from './graph.ts';
 import { selectedUser } from './members.ts';
 import { Change } from './schemas.ts';
 
-const DAY_MS = 86_400_000;
 /** Links older than this are not used. A link is valid for seven days ("Use delta query", token duration). */
 const LONGEST_MS = 6 * DAY_MS;
 /** With this header, the answer contains only changed properties. */
@@ -100,8 +95,8 @@ async function readChanges(graph: Graph, resource: Resource, url: string) {
 }
 
 /** Combines all entries of an object into one change. The order of the entries does not matter. */
-function changesOf(entries: readonly Entry[], nowMs: number): readonly DirectoryChange[] {
-  const byKey = new Map<string, DirectoryChange>();
+function changesOf(entries: readonly Entry[], nowMs: number): readonly ReportedChange[] {
+  const byKey = new Map<string, ReportedChange>();
   for (const entry of entries) {
     const { id: key, '@removed': removed, displayName } = entry;
     const before = byKey.get(key);

@@ -33,7 +33,7 @@ import { ClientSecret, Group, User } from './schemas.ts';
 export interface EntraOptions {
   readonly tenant: string;
   readonly clientId: string;
-  readonly credential: Credential;
+  readonly credential: EntraCredential;
   readonly cloud: EntraCloud;
   /** Base URL of another host with the same APIs, such as a simulator. undefined means Microsoft. */
   readonly baseUrl?: string | undefined;
@@ -103,7 +103,7 @@ export const entra: Vendor<'entra'> = {
 async function credentialOf(
   { federation }: DirectoryOf<'entra'>,
   readSecret: ReadSecret,
-): Promise<Credential> {
+): Promise<EntraCredential> {
   if (federation !== undefined) return { kind: 'federation', audience: federation.audience };
   const parsed = ClientSecret.safeParse(await readSecret());
   if (parsed.success) return { kind: 'secret', clientSecret: parsed.data.clientSecret };
@@ -161,7 +161,7 @@ const examineCredential = async (
     : stepOf('web identity', await attempt(() => world.webIdentity(credential.audience)));
 
 /** How the application authenticates: with a client secret, or with the AWS role of this process. */
-export type Credential =
+export type EntraCredential =
   | { readonly kind: 'secret'; readonly clientSecret: string }
   | { readonly kind: 'federation'; readonly audience: string };
 
@@ -169,7 +169,7 @@ interface SignInOptions {
   /** The id or a domain of the tenant. */
   readonly tenant: string;
   readonly clientId: string;
-  readonly credential: Credential;
+  readonly credential: EntraCredential;
   /** Base URL of the token endpoints. */
   readonly loginUrl: string;
   readonly scope: string;
@@ -193,7 +193,7 @@ const createAccessTokens = (options: SignInOptions, world: DirectoryWorld): Acce
 type Proof = Readonly<Record<string, string>>;
 
 /** Returns the credential fields of the token request: the client secret, or a client assertion. */
-async function proofOf(credential: Credential, world: DirectoryWorld): Promise<Proof> {
+async function proofOf(credential: EntraCredential, world: DirectoryWorld): Promise<Proof> {
   if (credential.kind === 'secret') return { client_secret: credential.clientSecret };
   const assertion = await world.webIdentity(credential.audience);
   return { client_assertion_type: JWT_BEARER, client_assertion: assertion };

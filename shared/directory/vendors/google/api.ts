@@ -14,14 +14,14 @@ interface ApiCall<Body extends z.ZodType> {
   readonly body: Body;
 }
 
-export interface Api {
+export interface GoogleApi {
   <Body extends z.ZodType>(call: ApiCall<Body>): Promise<ApiAnswer<z.infer<Body>>>;
   readonly pages: Pages;
   readonly attributes: readonly string[];
 }
 
 /** Returns a function that reads the JSON APIs below the base URL. */
-export function createApi(baseUrl: string, tokens: AccessTokens, world: DirectoryWorld): Api {
+export function createApi(baseUrl: string, tokens: AccessTokens, world: DirectoryWorld): GoogleApi {
   const refusalOf = (operation: string, { status }: { readonly status: number }, value: unknown) =>
     apiRefusal(operation, status, value);
   const call = createSignedCalls(tokens, refusalOf, world);

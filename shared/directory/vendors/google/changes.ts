@@ -1,6 +1,6 @@
 import type * as z from 'zod';
-import type { DirectoryChange, DirectoryChanges, NamedMember } from '../../ports.ts';
-import type { Api } from './api.ts';
+import type { ReportedChange, DirectoryChanges, NamedMember } from '../../ports.ts';
+import type { GoogleApi } from './api.ts';
 import { Activity, listOf } from './schemas.ts';
 
 /**
@@ -18,7 +18,7 @@ const GROUP_PARAMETERS = new Set(['GROUP_EMAIL', 'group_email', 'group_id']);
 const USER_PARAMETERS = new Set(['USER_EMAIL']);
 
 /** Reads which groups and users the Reports API names. If nothing has changed, this function makes two calls. */
-export async function changesSince(api: Api, cursor: string, nowMs: number): Promise<DirectoryChanges> {
+export async function changesSince(api: GoogleApi, cursor: string, nowMs: number): Promise<DirectoryChanges> {
   const sinceMs = Number(cursor);
   // The cursor is not from Google, for example because the connection has changed its directory.
   if (Number.isNaN(sinceMs)) return { groups: [], users: [], cursor: cursorAt(nowMs), isReset: true };
@@ -37,7 +37,11 @@ export const cursorAt = (nowMs: number): string => String(nowMs);
 
 type Entry = z.infer<typeof Activity>;
 
-async function activitiesOf(api: Api, application: string, startTime: string): Promise<readonly Entry[]> {
+async function activitiesOf(
+  api: GoogleApi,
+  application: string,
+  startTime: string,
+): Promise<readonly Entry[]> {
   const entries: Entry[] = [];
   const operation = `activities.list ${application}`;
   const path = ['admin', 'reports', 'v1', 'activity', 'users', 'all', 'applications', application];
@@ -81,14 +85,14 @@ const IS_MEMBER_AFTER: Readonly<Record<string, boolean>> = {
   remove_member: false,
 };
 
-const isOfMembers = ({ isMembership }: DirectoryChange): boolean => isMembership === true;
+const isOfMembers = ({ isMembership }: ReportedChange): boolean => isMembership === true;
 
 /**
  * Returns at most two changes of each key: the latest deletion, and the latest other change with the members of all
  * other changes. Both are needed, because a new object can have the address of a deleted object.
  */
-function latestOf(entries: readonly Entry[], names: ReadonlySet<string>): readonly DirectoryChange[] {
-  const latest = new Map<string, DirectoryChange>();
+function latestOf(entries: readonly Entry[], names: ReadonlySet<string>): readonly ReportedChange[] {
+  const latest = new Map<string, ReportedChange>();
   for (const change of entries.flatMap((entry) => changesIn(entry, names))) {
     const place = `${change.isDeletion} ${change.key}`;
     const before = latest.get(place);
@@ -97,13 +101,13 @@ function latestOf(entries: readonly Entry[], names: ReadonlySet<string>): readon
   return [...latest.values()];
 }
 
-function merged(before: DirectoryChange, change: DirectoryChange): DirectoryChange {
+function merged(before: ReportedChange, change: ReportedChange): ReportedChange {
   const isMembership = isOfMembers(before) && isOfMembers(change);
   const members = [before, change].flatMap((one) => one.members ?? []);
   return { ...(before.atMs < change.atMs ? change : before), isMembership, members };
 }
 
-const changesIn = ({ id, events }: Entry, names: ReadonlySet<string>): readonly DirectoryChange[] =>
+const changesIn = ({ id, events }: Entry, names: ReadonlySet<string>): readonly ReportedChange[] =>
   events.flatMap((event) => {
     const { name = '', parameters } = event;
     const change = {

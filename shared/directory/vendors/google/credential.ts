@@ -8,7 +8,7 @@ import { signInRefusal } from './refusal.ts';
 import { type ServiceAccountKey, SignedJwt } from './schemas.ts';
 
 /** The claims of a service account that requests an access token (RFC 7523). Times are seconds since 1970. */
-export interface Claims {
+export interface AssertionClaims {
   readonly iss: string;
   readonly sub: string;
   readonly aud: string;
@@ -18,12 +18,12 @@ export interface Claims {
 }
 
 /** A service account that groupsync uses with its key, or through a workload identity pool. */
-export interface Credential {
+export interface GoogleCredential {
   readonly account: string;
-  sign(claims: Claims): Promise<string>;
+  sign(claims: AssertionClaims): Promise<string>;
 }
 
-export const keyCredential = (key: ServiceAccountKey): Credential => ({
+export const keyCredential = (key: ServiceAccountKey): GoogleCredential => ({
   account: key.client_email,
   async sign(claims) {
     const signer = await importPKCS8(key.private_key, 'RS256').catch(() => {
@@ -44,12 +44,12 @@ interface FederationOptions {
 }
 
 /** The calls of a sign-in without a stored secret. The command `doctor` tests each call separately. */
-export interface Federation extends Credential {
+export interface Federation extends GoogleCredential {
   /** Returns a token of AWS for the role of this process. */
   webIdentity(): Promise<string>;
   /** @returns a federated access token of Google Cloud */
   exchangeToken(webIdentity: string): Promise<string>;
-  signWith(federated: string, claims: Claims): Promise<string>;
+  signWith(federated: string, claims: AssertionClaims): Promise<string>;
 }
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -126,7 +126,7 @@ async function askToSignIn<Body extends z.ZodType>(
 }
 
 export interface SignInOptions {
-  readonly credential: Credential;
+  readonly credential: GoogleCredential;
   /** Address of the administrator in whose name the service account reads (domain-wide delegation). */
   readonly administrator: string;
   readonly tokenUrl: string;
@@ -149,7 +149,7 @@ export const createAccessTokens = (options: SignInOptions, world: DirectoryWorld
 export function claimsOf(
   { credential, administrator, tokenUrl, scopes }: SignInOptions,
   nowMs: number,
-): Claims {
+): AssertionClaims {
   const iat = Math.floor(nowMs / 1_000);
   return {
     iss: credential.account,

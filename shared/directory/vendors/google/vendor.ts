@@ -15,10 +15,10 @@ import type { DirectoryWorld } from '../exchange.ts';
 import { namedValues } from '../named-attributes.ts';
 import { attempt, firstOf, stepOf, unlessMissing, withDetail } from '../steps.ts';
 import type { ReadSecret, Vendor } from '../vendor.ts';
-import { type Api, createApi } from './api.ts';
+import { type GoogleApi, createApi } from './api.ts';
 import { changesSince, cursorAt } from './changes.ts';
 import {
-  type Credential,
+  type GoogleCredential,
   claimsOf,
   createAccessTokens,
   type Federation,
@@ -30,7 +30,7 @@ import { hostsOf } from './hosts.ts';
 import { Group, listOf, Member, ServiceAccountKey, User } from './schemas.ts';
 
 interface GoogleOptions {
-  readonly credential: Credential;
+  readonly credential: GoogleCredential;
   /** Address of the administrator on whose behalf the service account reads. */
   readonly administrator: string;
   /** Base URL of another host with the same API, such as a simulator. undefined means Google. */
@@ -54,12 +54,12 @@ const GROUPS = ['admin', 'directory', 'v1', 'groups'];
 const USERS = ['admin', 'directory', 'v1', 'users'];
 
 /** Returns the custom schemas of the attributes that the settings name, as `Schema.Field`. */
-const schemasOf = ({ attributes }: Api): readonly string[] => [
+const schemasOf = ({ attributes }: GoogleApi): readonly string[] => [
   ...new Set(attributes.flatMap((one) => (isOfSchema(one) ? (one.split('.')[1] ?? []) : []))),
 ];
 
 /** Returns the parameters for custom fields. Without them, Google shows all other fields (`projection=basic`). */
-const projection = (api: Api): Readonly<Record<string, string>> => {
+const projection = (api: GoogleApi): Readonly<Record<string, string>> => {
   const customFieldMask = schemasOf(api).join(',');
   return customFieldMask === '' ? {} : { projection: 'custom', customFieldMask };
 };
@@ -101,21 +101,21 @@ export function createGoogleDirectory(options: GoogleOptions, world: DirectoryWo
   };
 }
 
-const findUser = (api: Api, userKey: string): Promise<DirectoryUser | undefined> =>
+const findUser = (api: GoogleApi, userKey: string): Promise<DirectoryUser | undefined> =>
   unlessMissing(async () => {
     const path = [...USERS, userKey];
     const { body } = await api({ operation: 'users.get', path, query: projection(api), body: User });
     return userOf(body, api);
   });
 
-const groupPages = (api: Api) =>
+const groupPages = (api: GoogleApi) =>
   api.pages('groups.list', async (pageToken) => {
     const query = { customer: 'my_customer', maxResults: MAX_PAGE, pageToken };
     const { body, asOfMs } = await api({ operation: 'groups.list', path: GROUPS, query, body: GroupPage });
     return { items: body.items.map(groupOf), next: body.next, asOfMs };
   });
 
-const memberPages = (api: Api, group: string) =>
+const memberPages = (api: GoogleApi, group: string) =>
   api.pages('members.list', async (pageToken) => {
     const path = [...GROUPS, group, 'members'];
     const query = { maxResults: MAX_PAGE, pageToken };
@@ -124,7 +124,7 @@ const memberPages = (api: Api, group: string) =>
   });
 
 /** Lists the users, or the users who were deleted in the last 20 days ("Manage users", retrieve deleted users). */
-const userPages = (api: Api, showDeleted: 'true' | 'false') =>
+const userPages = (api: GoogleApi, showDeleted: 'true' | 'false') =>
   api.pages('users.list', async (pageToken) => {
     const all = { customer: 'my_customer', showDeleted, maxResults: MAX_USERS, pageToken };
     const query = { ...all, ...projection(api) };
@@ -132,13 +132,13 @@ const userPages = (api: Api, showDeleted: 'true' | 'false') =>
     return { items: body.items.map((user) => userOf(user, api)), next: body.next, asOfMs };
   });
 
-async function* deletedUserPages(api: Api): AsyncGenerator<DirectoryPage<DirectoryUser>> {
+async function* deletedUserPages(api: GoogleApi): AsyncGenerator<DirectoryPage<DirectoryUser>> {
   for await (const { items, asOfMs } of userPages(api, 'true'))
     yield { items: items.map((user) => ({ ...user, isActive: false })), asOfMs };
 }
 
 /** Returns the attributes of all users. A run that reads members with named attributes needs this list once. */
-async function allUsers(api: Api) {
+async function allUsers(api: GoogleApi) {
   const attributes = new Map<MemberId, DirectoryUser['attributes']>();
   let asOfMs = Number.POSITIVE_INFINITY;
   for await (const page of userPages(api, 'false')) {
@@ -150,7 +150,7 @@ async function allUsers(api: Api) {
 
 /** Adds the attributes that the settings name. Lists of members do not have them. */
 async function* describedPages(
-  api: Api,
+  api: GoogleApi,
   pages: AsyncIterable<DirectoryPage<DirectoryMember>>,
   users: () => ReturnType<typeof allUsers>,
 ): AsyncGenerator<DirectoryPage<DirectoryMember>> {
@@ -188,7 +188,7 @@ function memberOf({ id, type, email, status = '' }: z.infer<typeof Member>): Dir
   return { kind: 'user', user: status === '' ? { ...user, isExternal: true } : user };
 }
 
-const userOf = (user: z.infer<typeof User>, { attributes }: Api): DirectoryUser => ({
+const userOf = (user: z.infer<typeof User>, { attributes }: GoogleApi): DirectoryUser => ({
   id: memberId(user.id),
   attributes: new Map([
     ...attributesOf(user.primaryEmail),
@@ -245,7 +245,7 @@ async function credentialOf(
   { federation, baseUrl }: DirectoryOf<'google'>,
   readSecret: ReadSecret,
   world: DirectoryWorld,
-): Promise<Credential> {
+): Promise<GoogleCredential> {
   if (federation !== undefined) {
     const { sts: stsUrl, iam: iamUrl } = hostsOf(baseUrl);
     return federatedCredential({ ...federation, stsUrl, iamUrl }, world);
@@ -298,7 +298,7 @@ const MAX_COMPARED = 20;
 const MAX_COUNT = 200;
 
 /** Returns what `directMembersCount` includes. A group with users and groups among its members shows it. */
-async function whatIsCounted(api: Api): Promise<string> {
+async function whatIsCounted(api: GoogleApi): Promise<string> {
   const groups = (await firstOf(groupPages(api)))?.items ?? [];
   const comparable = groups.filter(({ userCount = 0 }) => userCount > 0 && userCount <= MAX_COUNT);
   for (const { id, userCount } of comparable.slice(0, MAX_COMPARED)) {
@@ -310,7 +310,7 @@ async function whatIsCounted(api: Api): Promise<string> {
   return `unknown whether directMembersCount includes groups: none of the first ${MAX_COMPARED} groups with a count shows it`;
 }
 
-async function listedCounts(api: Api, group: string) {
+async function listedCounts(api: GoogleApi, group: string) {
   const users = new Set<string>();
   const groups = new Set<string>();
   for await (const { items } of memberPages(api, group)) {
@@ -339,7 +339,7 @@ async function examineCredential(options: SignInOptions, world: DirectoryWorld) 
 const isFederation = (credential: SignInOptions['credential']): credential is Federation =>
   'webIdentity' in credential;
 
-type Call = (api: Api, options: GoogleOptions, world: DirectoryWorld) => Promise<unknown>;
+type Call = (api: GoogleApi, options: GoogleOptions, world: DirectoryWorld) => Promise<unknown>;
 
 /** For each right, a call that needs it. Only the first page of groups or members is read, but all recent reports. */
 const CALLS: Readonly<Record<keyof typeof SCOPES, Call>> = {

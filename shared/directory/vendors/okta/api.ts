@@ -25,7 +25,7 @@ interface ListAnswer<Body> extends ApiAnswer<Body> {
   readonly next: string | undefined;
 }
 
-export type Api = ReturnType<typeof createApi>;
+export type OktaApi = ReturnType<typeof createApi>;
 
 export interface ApiOptions {
   /** The base URL of the organisation, without a slash at the end. Every request is sent to this host. */

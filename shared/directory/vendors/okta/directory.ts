@@ -3,7 +3,7 @@ import { parseJson } from '../../../contract/json.ts';
 import { groupId, memberId } from '../../../domain/ids.ts';
 import type {
   Directory,
-  DirectoryChange,
+  ReportedChange,
   DirectoryChanges,
   DirectoryGroup,
   DirectoryMember,
@@ -14,7 +14,7 @@ import type {
 import type { DirectoryWorld } from '../exchange.ts';
 import { namedValues, vendorName } from '../named-attributes.ts';
 import { unlessMissing } from '../steps.ts';
-import { type Api, type ApiOptions, createApi, pathOf } from './api.ts';
+import { type OktaApi, type ApiOptions, createApi, pathOf } from './api.ts';
 import { firstPoll, pollLog } from './log.ts';
 import { Group, type LogEvent, User } from './schemas.ts';
 
@@ -32,7 +32,7 @@ interface List<Item extends z.ZodType> {
 
 /** Reads a list to its end, by the links of its pages. */
 const listPages = <Item extends z.ZodType>(
-  api: Api,
+  api: OktaApi,
   { operation, path, item, isFixed = false }: List<Item>,
 ): AsyncGenerator<DirectoryPage<z.infer<Item>>> =>
   api.pages(operation, async (next = path) => {
@@ -64,7 +64,10 @@ export function createOktaDirectory(options: ApiOptions, world: DirectoryWorld):
 }
 
 /** Lists the members with any status. */
-export async function* memberPages(api: Api, group: string): AsyncGenerator<DirectoryPage<DirectoryMember>> {
+export async function* memberPages(
+  api: OktaApi,
+  group: string,
+): AsyncGenerator<DirectoryPage<DirectoryMember>> {
   const path = pathOf(['groups', group, 'users'], { limit: PAGE_SIZE });
   for await (const { items, asOfMs } of listPages(api, { operation: 'listGroupUsers', path, item: User })) {
     yield { items: items.map((user) => ({ kind: 'user', user: userOf(user, api) })), asOfMs };
@@ -72,7 +75,7 @@ export async function* memberPages(api: Api, group: string): AsyncGenerator<Dire
 }
 
 /** Reads one page with one user, to test the right to read users. */
-export async function tryUsers(api: Api): Promise<void> {
+export async function tryUsers(api: OktaApi): Promise<void> {
   for await (const _ of listPages(api, userList({ limit: '1' }))) return;
 }
 
@@ -100,7 +103,7 @@ const cursorAt = (nowMs: number): string => JSON.stringify({ sinceMs: nowMs });
  *   users changed since a time  | new, renamed, enabled or disabled  | deleted users
  *   the System Log              | all of these, and deletions        | entries that are late or lost
  */
-async function changesSince(api: Api, given: string, nowMs: number): Promise<DirectoryChanges> {
+async function changesSince(api: OktaApi, given: string, nowMs: number): Promise<DirectoryChanges> {
   const json = parseJson(given);
   const cursor = Cursor.safeParse(json.ok ? json.value : undefined).data;
   // The cursor is not from Okta, for example because the connection has changed its directory.
@@ -117,9 +120,9 @@ async function changesSince(api: Api, given: string, nowMs: number): Promise<Dir
 
 const isAfter = (field: string, ms: number): string => `${field} gt "${new Date(ms).toISOString()}"`;
 
-async function changedGroups(api: Api, sinceMs: number): Promise<readonly DirectoryChange[]> {
+async function changedGroups(api: OktaApi, sinceMs: number): Promise<readonly ReportedChange[]> {
   const filter = `${isAfter('lastMembershipUpdated', sinceMs)} or ${isAfter('lastUpdated', sinceMs)}`;
-  const changes: DirectoryChange[] = [];
+  const changes: ReportedChange[] = [];
   for await (const { items } of listPages(api, groupList({ filter }))) {
     for (const { id, lastUpdated, lastMembershipUpdated } of items) {
       const atMs = Math.max(lastUpdated, lastMembershipUpdated);
@@ -132,8 +135,8 @@ async function changedGroups(api: Api, sinceMs: number): Promise<readonly Direct
 /**
  * Returns the changed users with their states. One call returns 200 users, so a change of all users costs few calls.
  */
-async function changedUsers(api: Api, sinceMs: number): Promise<readonly DirectoryChange[]> {
-  const changes: DirectoryChange[] = [];
+async function changedUsers(api: OktaApi, sinceMs: number): Promise<readonly ReportedChange[]> {
+  const changes: ReportedChange[] = [];
   for await (const { items, asOfMs } of listPages(
     api,
     userList({ filter: isAfter('lastUpdated', sinceMs) }),
@@ -159,7 +162,7 @@ const IS_MEMBER_AFTER: Readonly<Record<string, boolean>> = {
  * Returns the changes of groups or users in the log. An event about a membership is a change of the group, not of the
  * user.
  */
-const changesIn = (events: readonly LogEvent[], type: 'User' | 'UserGroup'): readonly DirectoryChange[] =>
+const changesIn = (events: readonly LogEvent[], type: 'User' | 'UserGroup'): readonly ReportedChange[] =>
   events
     .filter(({ eventType }) => eventType.startsWith('group.') === (type === 'UserGroup'))
     .flatMap((event) => {
@@ -187,8 +190,8 @@ function membersIn(event: LogEvent): readonly NamedMember[] {
  * Combines all changes of each key into one change, with the latest time and with all named members. If one of the
  * changes is a deletion, the result is the deletion, because a deletion is final and a list may be delayed.
  */
-function latestOf(changes: readonly DirectoryChange[]): readonly DirectoryChange[] {
-  const latest = new Map<string, DirectoryChange>();
+function latestOf(changes: readonly ReportedChange[]): readonly ReportedChange[] {
+  const latest = new Map<string, ReportedChange>();
   for (const change of changes) {
     const before = latest.get(change.key);
     latest.set(change.key, before === undefined ? change : merged(before, change));
@@ -196,7 +199,7 @@ function latestOf(changes: readonly DirectoryChange[]): readonly DirectoryChange
   return [...latest.values()];
 }
 
-function merged(before: DirectoryChange, change: DirectoryChange): DirectoryChange {
+function merged(before: ReportedChange, change: ReportedChange): ReportedChange {
   const atMs = Math.max(before.atMs, change.atMs);
   const isMembership = before.isMembership === true && change.isMembership === true;
   const deletion = [before, change].find(({ isDeletion }) => isDeletion);
@@ -213,7 +216,7 @@ const groupList = (query: { readonly filter?: string; readonly expand?: string }
 });
 
 /** Lists the groups of every type: Okta groups, app groups and built-in groups. */
-export async function* groupPages(api: Api): AsyncGenerator<DirectoryPage<DirectoryGroup>> {
+export async function* groupPages(api: OktaApi): AsyncGenerator<DirectoryPage<DirectoryGroup>> {
   for await (const { items, asOfMs } of listPages(api, groupList({ expand: 'stats' }))) {
     yield { items: items.map(groupOf), asOfMs };
   }
@@ -223,7 +226,7 @@ export async function* groupPages(api: Api): AsyncGenerator<DirectoryPage<Direct
  * Finds a group by its id. The list is requested first, because only the list counts the users. The list can begin with
  * empty pages. An empty list does not prove that the group does not exist.
  */
-async function findGroup(api: Api, id: string): Promise<DirectoryGroup | undefined> {
+async function findGroup(api: OktaApi, id: string): Promise<DirectoryGroup | undefined> {
   const filter = `id eq ${JSON.stringify(id)}`;
   for await (const { items } of listPages(api, groupList({ filter, expand: 'stats' }))) {
     const listed = items.find((group) => group.id === id);
@@ -251,7 +254,7 @@ const userList = (query: { readonly filter?: string; readonly limit?: string }):
   isFixed: true,
 });
 
-const findUser = (api: Api, key: string): Promise<DirectoryUser | undefined> =>
+const findUser = (api: OktaApi, key: string): Promise<DirectoryUser | undefined> =>
   unlessMissing(async () => {
     const { body } = await api.one({ operation: 'getUser', path: pathOf(['users', key]), body: User });
     return userOf(body, api);
@@ -270,7 +273,7 @@ const PROFILE = {
   department: 'department',
 };
 
-function userOf({ id, status, profile }: z.infer<typeof User>, api: Api): DirectoryUser {
+function userOf({ id, status, profile }: z.infer<typeof User>, api: OktaApi): DirectoryUser {
   const login = profile.login ?? '';
   const email = profile.email || login;
   const attributes = [

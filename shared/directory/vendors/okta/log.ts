@@ -1,13 +1,13 @@
 import * as z from 'zod';
+import { DAY_MS } from '../../../domain/duration.ts';
 import { DirectoryError } from '../../ports.ts';
-import { type Api, pathOf } from './api.ts';
+import { type OktaApi, pathOf } from './api.ts';
 import { LogEvent } from './schemas.ts';
 
 /** The largest page ("List all System Log events": limit). */
 const MAX_PAGE = '1000';
 /** Maximum number of pages that one run reads. The next run continues after these pages. */
 const MAX_PAGES = 100;
-const DAY_MS = 86_400_000;
 /** The earliest start of a poll. Okta keeps events for 90 days. */
 const LONGEST_AGO_MS = 89 * DAY_MS;
 
@@ -46,7 +46,7 @@ export const firstPoll = (sinceMs: number, nowMs: number): string =>
  * @param next the link of the last poll
  * @param first the poll to use without a link, if Okta refuses the link, or if the link has another filter
  */
-export async function pollLog(api: Api, next: string | undefined, first: string): Promise<LogRead> {
+export async function pollLog(api: OktaApi, next: string | undefined, first: string): Promise<LogRead> {
   if (next === undefined || filterOf(next) !== FILTER) return poll(api, first, false);
   try {
     return await poll(api, next, false);
@@ -61,10 +61,10 @@ export async function pollLog(api: Api, next: string | undefined, first: string)
 const filterOf = (path: string): string | null =>
   new URL(path, 'https://okta.invalid').searchParams.get('filter');
 
-export const readPage = (api: Api, path: string) =>
+export const readPage = (api: OktaApi, path: string) =>
   api.list({ operation: 'listLogEvents', path, body: Events, isFixed: true });
 
-async function poll(api: Api, from: string, isReset: boolean): Promise<LogRead> {
+async function poll(api: OktaApi, from: string, isReset: boolean): Promise<LogRead> {
   const events: LogEvent[] = [];
   const seen = new Set<string>();
   let path = from;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { exportJWK, type GenerateKeyPairResult, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 import { parseJson } from '../../../contract/json.ts';
 import { DirectoryError } from '../../ports.ts';
+import { EARLY_MS } from '../access-tokens.ts';
 import { type DirectoryAnswer, type DirectoryWorld, exchange, headersOf } from '../exchange.ts';
 import type { NewId } from './ids.ts';
 import type { RateLimits } from './rate-limits.ts';
@@ -27,8 +28,6 @@ interface SignInOptions {
 
 /** The lifetime of an assertion. A request uses its assertion within seconds. Okta accepts at most an hour. */
 const ASSERTION_SECONDS = 300;
-/** A call requests a new token if the kept token expires within this time. */
-const EARLY_MS = 300_000;
 /** A sign-in can need three requests: the first request, one with a proof, and one with a nonce. */
 const MAX_REQUESTS = 3;
 const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';

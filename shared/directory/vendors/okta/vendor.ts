@@ -3,7 +3,7 @@ import { DirectoryError, type DirectoryStep } from '../../ports.ts';
 import type { DirectoryWorld } from '../exchange.ts';
 import { attempt, firstOf, stepOf, unlessMissing } from '../steps.ts';
 import type { ReadSecret, Vendor } from '../vendor.ts';
-import { type Api, accessTokenAuthorization, apiTokenAuthorization, createApi } from './api.ts';
+import { type OktaApi, accessTokenAuthorization, apiTokenAuthorization, createApi } from './api.ts';
 import { createOktaDirectory, groupPages, memberPages, SCOPES, tryUsers } from './directory.ts';
 import { createIds } from './ids.ts';
 import { firstPoll, readPage } from './log.ts';
@@ -65,7 +65,7 @@ type Right = (typeof RIGHTS)[number];
 const SCOPE_OF: Readonly<Record<Right, string>> = { ...SCOPES, members: SCOPES.groups };
 
 /** For each right, the calls that need this right. Only the first page of a list is read. */
-const CALLS: Readonly<Record<Right, (api: Api, nowMs: number) => Promise<unknown>>> = {
+const CALLS: Readonly<Record<Right, (api: OktaApi, nowMs: number) => Promise<unknown>>> = {
   groups: (api) => firstOf(groupPages(api)),
   async members(api) {
     const [group] = (await firstOf(groupPages(api)))?.items ?? [];
@@ -120,7 +120,7 @@ async function signInOnce(signIns: readonly SignIn[]): Promise<DirectoryStep> {
   return stepOf('token exchange', outcomes.find((outcome) => 'value' in outcome) ?? first);
 }
 
-const examineRights = (apiOf: (right: Right) => Api, world: DirectoryWorld) =>
+const examineRights = (apiOf: (right: Right) => OktaApi, world: DirectoryWorld) =>
   Promise.all(
     RIGHTS.map(async (right) =>
       stepOf(right, await attempt(() => CALLS[right](apiOf(right), world.clock()))),

@@ -4,7 +4,7 @@ import type { PartialSettings } from '../../../../directory-simulator/engine/set
 import type { WorldInput } from '../../../../directory-simulator/engine/world.ts';
 import { CLIENT_ID } from '../../../../directory-simulator/entra/application.ts';
 import type { SelectsGroup } from '../../../../shared/directory/ports.ts';
-import type { Credential } from '../../../../shared/directory/vendors/entra/vendor.ts';
+import type { EntraCredential } from '../../../../shared/directory/vendors/entra/vendor.ts';
 import {
   createEntraDirectory,
   type EntraOptions,
@@ -14,8 +14,8 @@ import type { DirectoryWorld } from '../../../../shared/directory/vendors/exchan
 import { recordable } from '../../../../shared/runtime/recorder.ts';
 import { SECRET, startEntra, TENANT } from '../../../directory-simulator/entra/fixture.ts';
 
-const WITH_SECRET: Credential = { kind: 'secret', clientSecret: SECRET };
-export const FEDERATED: Credential = { kind: 'federation', audience: 'api://AzureADTokenExchange' };
+const WITH_SECRET: EntraCredential = { kind: 'secret', clientSecret: SECRET };
+export const FEDERATED: EntraCredential = { kind: 'federation', audience: 'api://AzureADTokenExchange' };
 
 interface Options {
   readonly settings?: PartialSettings;
