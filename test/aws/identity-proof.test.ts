@@ -91,18 +91,8 @@ describe('deciderOf', () => {
 
   it.each([
     ['a person named by an operator at the command line', sender(ARN), 'bob@acme.test', ROLE],
-    [
-      'a role of another account with the same name as the role of the console',
-      sender(`${console.id.replace('1111', '9999')}`),
-      'bob',
-      ROLE,
-    ],
-    [
-      'a role whose name begins with the name of the console role',
-      sender(console.id.replace('-Role/', '-Role2/')),
-      'bob',
-      ROLE,
-    ],
+    ['a role of this name in another account', sender(`${console.id.replace('1111', '9999')}`), 'bob', ROLE],
+    ['a role with a longer name', sender(console.id.replace('-Role/', '-Role2/')), 'bob', ROLE],
     ['a person named by the console of another stage', console, 'bob', undefined],
     ['a decision of the console that names no person', console, undefined, ROLE],
   ])('%s is refused', (_, from, person, role) => {

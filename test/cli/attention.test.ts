@@ -79,31 +79,6 @@ describe('groupsync holds approve --member', () => {
   });
 });
 
-describe('groupsync holds reject --member', () => {
-  it('holds reject --member keeps the given members, and holds approve with --digest and --again replaces this decision', async () => {
-    const { cli, ports, refOf } = await heldWorld();
-    const reason = ['--reason', 'stays', '--yes', '--json'];
-    const rejected = await cli('holds', 'reject', 'g', '--member', 'm-cid', ...reason);
-    expect(rejected).toMatchObject({ code: 0, json: { group: 'g', outcome: 'decided' } });
-    expect(heldIn(await ports.groups.read(refOf('g')))).toMatchObject({
-      hold: { removes: 3, decision: { kind: 'waiting' } },
-      rejection: { removes: 1, decision: { kind: 'rejected', reason: 'stays' } },
-    });
-    const { digest } = (await cli('holds', '--json')).json.holds[1];
-    expect(await cli('holds', 'approve', 'g', '--digest', digest, ...reason)).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('already decided: rejected by'),
-    });
-    const again = ['--digest', digest.slice(0, 12), '--again', ...reason];
-    expect((await cli('holds', 'approve', 'g', ...again)).json).toMatchObject({ outcome: 'decided' });
-    expect(heldIn(await ports.groups.read(refOf('g')))).toMatchObject({
-      hold: { removes: 3 },
-      approval: { removes: 1 },
-      rejection: undefined,
-    });
-  });
-});
-
 describe('groupsync events validate', () => {
   const event = { specversion: '1.0', source: 's', type: 'directory.group.upserted' };
   const file = () =>

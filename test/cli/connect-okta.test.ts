@@ -59,15 +59,6 @@ describe('doctor of a connection that reads Okta', () => {
   const checksOf = async ({ run }: Awaited<ReturnType<typeof oktaWorldOf>>): Promise<readonly Check[]> =>
     (await run('doctor', '--json')).json.checks.filter(({ name }: Check) => name.includes(': directory'));
 
-  it('doctor has a check for each step of reading Okta', async () => {
-    const world = await oktaWorldOf();
-    await world.connectByKms();
-    const steps = ['signature', 'token exchange', 'groups', 'members', 'users', 'reports'];
-    expect((await checksOf(world)).map(({ name, ok }) => [name, ok])).toEqual(
-      steps.map((step) => [`default: directory ${step}`, true]),
-    );
-  });
-
   it('doctor names a missing scope, the required administrator role, and a public key that Okta does not know', async () => {
     const world = await oktaWorldOf();
     await world.connectByKms();
@@ -84,15 +75,6 @@ describe('doctor of a connection that reads Okta', () => {
     await world.okta.control('keys', { keys: [] });
     expect(await failing()).toMatchObject([
       { name: 'default: directory token exchange', fix: expect.stringContaining('public key') },
-    ]);
-  });
-
-  it('doctor reports a failure of the credential step if no usable key is stored', async () => {
-    const world = await oktaWorldOf();
-    await world.connectByKey();
-    world.stored.push('removed');
-    expect(await checksOf(world)).toMatchObject([
-      { name: 'default: directory credential', ok: false, fix: expect.stringContaining('docs/read-okta.md') },
     ]);
   });
 });

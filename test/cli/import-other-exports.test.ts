@@ -33,11 +33,7 @@ describe('import of files of other exporters', () => {
       '"group id", "group name", "member id"\n"c1", "One", "m1"\n',
       [snapshot('c1', 'One', ['m1'])],
     ],
-    [
-      'a spreadsheet with notes of several lines',
-      `${HEADER},note\r\nc1,One,m1,eva@acme.test,"first\r\nsecond, ""third"""\r\n`,
-      ONE,
-    ],
+    ['multi-line notes', `${HEADER},note\r\nc1,One,m1,eva@acme.test,"first\r\nsecond, ""third"""\r\n`, ONE],
   ])('import reads the file of %s', async (_, content, expected) => {
     const { snapshots } = await importing();
     expect(await snapshots(content)).toEqual(expected);

@@ -27,12 +27,7 @@ describe('roles from claims', () => {
     ['a group for all connections', ['all'], 'viewer', 'viewer'],
     ['a group for one connection', ['acme-approvers'], 'approver', undefined],
     ['two groups: the higher role wins', ['acme-admins', 'acme-approvers', 'all'], 'administrator', 'viewer'],
-    [
-      'a role for one connection, and a higher role for all connections',
-      ['acme-approvers', 'operators'],
-      'operator',
-      'operator',
-    ],
+    ['a role for one, and a higher one for all', ['acme-approvers', 'operators'], 'operator', 'operator'],
   ])('%s', (_, groups, ofAcme, ofOther) => {
     const person = { roles: rolesOf({ groups }, rules) };
     expect(roleFor(person, acme)).toBe(ofAcme);

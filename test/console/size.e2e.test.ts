@@ -232,18 +232,6 @@ describe('console for a large company', () => {
     expect(files.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(100_000);
   });
 
-  it('the page is painted within five seconds on a busy machine', async () => {
-    const page = await browser.newPage();
-    const url = new URL(served.urlOf('default'));
-    let least = Number.POSITIVE_INFINITY;
-    for (let tries = 0; tries < 4 && least >= 5_000; tries += 1) {
-      await page.goto(`${url.origin}/c/default/groups?try=${tries}${url.hash}`);
-      await page.getByText('Group 0', { exact: true }).waitFor();
-      least = Math.min(least, Number(await page.evaluate('performance.now()')));
-    }
-    expect(least).toBeLessThan(5_000);
-  });
-
   it('a list of 10,000 groups scrolls to its end without a pause', async () => {
     const longest = await longestTask('/groups', async (page) => {
       await page.getByText('Group 0', { exact: true }).waitFor();

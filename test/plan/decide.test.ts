@@ -199,11 +199,7 @@ describe('decide', () => {
       { wanted: { ...wanted('ab'), group: wanted('a').group } },
       { counts: { wanted: 2, applied: 1 } },
     ],
-    [
-      'is wanted, and its earlier platform group counted as gone: adopt that group',
-      { ...NO_BASE, ...NONE, state: LOST },
-      ADOPT_P,
-    ],
+    ['is wanted, its earlier group counted as gone: adopt', { ...NO_BASE, ...NONE, state: LOST }, ADOPT_P],
     [
       'is wanted, and its earlier platform group answers 404: create',
       { ...NO_BASE, ...NONE, ...NOT_FOUND_P, state: LOST },
@@ -338,11 +334,7 @@ describe('decide', () => {
       { ...SUSPECTED, fetched: changed('ax'), settings: WATCHED },
       { flapDamping: undefined },
     ],
-    [
-      'may have changed, without spokeId: read the list',
-      { ...SUSPECTED, fetched: unechoed },
-      readList(5_000),
-    ],
+    ['may have changed, no spokeId: read the list', { ...SUSPECTED, fetched: unechoed }, readList(5_000)],
     ['would lose a member: reserve the removal', { views: views(view('ab')) }, RESERVE],
     ['loses too many: hold', leaving(7), { kind: 'hold', sets: [{ hold: { rule: 'share', keeps: 1 } }] }],
     [
@@ -357,11 +349,7 @@ describe('decide', () => {
     ],
     ['is wanted and has no link: read the list', UNLINKED, READ_LIST],
     ['exists already on the platform: adopt', { ...UNLINKED, ...Q }, ADOPT_Q],
-    [
-      'has the name of platform groups: read the groups that own them',
-      NAMED,
-      { kind: 'read', what: ['namesakes'], ids: ['q'] },
-    ],
+    ['has a name in use: read the namesakes', NAMED, { kind: 'read', what: ['namesakes'], ids: ['q'] }],
     ['has the name of an unmanaged platform group: wait for an operator', namesakes([], true), NAME_CLASH],
     [
       'has the name of an unmanaged platform group, and an operator asked for another group: create',
@@ -411,16 +399,8 @@ describe('decide', () => {
   const RECORD = { intent: intentId('i9'), atMs: 1, removals: 1 };
   it.each<[string, Partial<Facts>, object]>([
     ['a write with an unknown outcome leads to a read of the group', opened(), READ_GROUP],
-    [
-      'a write that the platform shows is observed',
-      { ...made, fetched: changed('ab') },
-      { kind: 'observe', intent: {}, view: {} },
-    ],
-    [
-      'a write that is shown without the spokeId leads to a read of the list',
-      { ...made, fetched: unechoed },
-      readList(MINUTE_MS),
-    ],
+    ['shown writes: observe', { ...made, fetched: changed('ab') }, { kind: 'observe', intent: {}, view: {} }],
+    ['a write shown without spokeId: read the list', { ...made, fetched: unechoed }, readList(MINUTE_MS)],
     [
       'a write that is shown with another name is observed with an external change',
       { ...made, fetched: changed('ab', 'Theirs') },
@@ -429,11 +409,7 @@ describe('decide', () => {
     ['a write that is not shown is dropped', { ...made, fetched: shown('a') }, { kind: 'drop' }],
     ['a refused write goes with its record', { ...made, ...refused }, { kind: 'drop', owed: undefined }],
     ['a refused write keeps a record', { ...made, ...refused, rejected: { owed: RECORD } }, { owed: RECORD }],
-    [
-      'only users that the write did not add are recorded as an external change',
-      { ...made, fetched: changed('abx') },
-      added('x'),
-    ],
+    ['only users that the write did not add are external', { ...made, fetched: changed('abx') }, added('x')],
     [
       'users of a refused write that the group shows are recorded as an external change',
       { ...made, ...refused, fetched: changed('abx') },
@@ -455,11 +431,7 @@ describe('decide', () => {
       { kind: 'observe', observed: 'gone', intent: {} },
     ],
     ['a single 404 after a deletion is recorded', { ...deleting, fetched: 'gone' }, MISSED],
-    [
-      'a deletion that is answered with 404 leads to a record of the 404',
-      { ...deleting, fetched: 'gone', deletion: 'absent' },
-      MISSED,
-    ],
+    ['the answer 404 to a deletion: record it', { ...deleting, fetched: 'gone', deletion: 'absent' }, MISSED],
     [
       'a deletion waits after two 404s while the list shows the group',
       { ...deletingMissed, fetched: 'gone', listed: listing(shown('a')) },
@@ -570,11 +542,7 @@ describe('decide', () => {
     flapDamping: { sinceMs: NOW_MS, count: 2 },
   };
   it.each<[string, Partial<Facts>, object]>([
-    [
-      'a refused name that no other group has is tried again after a minute',
-      named(shown('a'), shown('', { id: 'q', name: 'X' })),
-      AGAIN,
-    ],
+    ['a refused unique name is tried again', named(shown('a'), shown('', { id: 'q', name: 'X' })), AGAIN],
     ['a refused name that another group has leads to a wait', named(other), waits('name_in_use')],
     [
       'members are written without a refused name that another group has',
@@ -613,7 +581,7 @@ describe('decide', () => {
       { kind: 'read' },
     ],
     [
-      "an operator's sync of a damped group resets the damping",
+      'sync resets the damping',
       { state: state(damping), fetched: shown('a') },
       { flapDamping: { count: 0 } },
     ],
@@ -624,11 +592,7 @@ describe('decide', () => {
     ],
     ['a group waits during an hour of 404s with an empty list', late(59, departed), waits('missing')],
     ['a group is unlinked after an hour of 404s with an empty list', late(60, departed), { kind: 'unlink' }],
-    [
-      'a group that answers 404 while the list shows another managed group is unlinked',
-      late(1, departed, other),
-      { kind: 'unlink' },
-    ],
+    ['a 404, and the list shows a managed group: unlink', late(1, departed, other), { kind: 'unlink' }],
     ['an uncertain write leads to a wake-up', { state: state(uncertainly({})) }, { againAtMs: NOW_MS + 1 }],
     ['a group is read after its uncertain write', { state: state(uncertainly({}, NOW_MS)) }, READ_GROUP],
     [
@@ -786,11 +750,7 @@ describe('decide', () => {
         { views: views({ ...view('a'), users: new Map([...view('a').users, [user('x'), false]]) }) },
         { kind: 'wait' },
       ],
-      [
-        'a damped group is read while a person is blocked, who may be in the group again',
-        { blocked: new Set([user('x')]) },
-        READ_GROUP,
-      ],
+      ['a damped group is read while a person is blocked', { blocked: new Set([user('x')]) }, READ_GROUP],
     ])('%s', (_, over, decision) => {
       expect(decide(facts({ ...dampedAfter({}), ...over }))).toMatchObject(decision);
     });

@@ -62,16 +62,8 @@ describe('judgeByLimits', () => {
     ],
     ['all members of a group below minSize', { size: 4, removals: 4 }, 'allowed'],
     ['all members of a group of minSize', { size: 5, removals: 5 }, 'share'],
-    [
-      'all shown members of a group that reaches minSize only with its hidden member',
-      { size: 4, hidden: 1, removals: 4 },
-      'share',
-    ],
-    [
-      'more than half of the shown members, but exactly half of the shown and hidden members',
-      { size: 10, hidden: 2, removals: 6 },
-      'share',
-    ],
+    ['all shown members, if a hidden one reaches minSize', { size: 4, hidden: 1, removals: 4 }, 'share'],
+    ['more than half of the shown, but half of all members', { size: 10, hidden: 2, removals: 6 }, 'share'],
     [
       'the last members of a group that had minSize members',
       { size: 3, removals: 3, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 5 } },
@@ -92,24 +84,12 @@ describe('judgeByLimits', () => {
       { size: 10, removals: 1, recent: { ...NOTHING_REMOVED, group: 4, connection: 4, largestSize: 10 } },
       'allowed',
     ],
-    [
-      'the largest allowed number of a connection in an hour',
-      { removals: 5, recent: { ...NOTHING_REMOVED, connection: 15 } },
-      'allowed',
-    ],
-    [
-      'one removal more than a connection may lose in an hour',
-      { removals: 6, recent: { ...NOTHING_REMOVED, connection: 15 } },
-      'per_hour',
-    ],
+    ['as many as an hour allows', { removals: 5, recent: { ...NOTHING_REMOVED, connection: 15 } }, 'allowed'],
+    ['one more than this limit', { removals: 6, recent: { ...NOTHING_REMOVED, connection: 15 } }, 'per_hour'],
     ['removals that break the hourly limit and also other rules', { size: 21, removals: 21 }, 'per_hour'],
     ['all members of a deleted group', { size: 15, removals: 15, deletesGroup: true }, 'allowed'],
     ['a deletion above the hourly limit', { size: 21, removals: 21, deletesGroup: true }, 'per_hour'],
-    [
-      'the second deleted group within the hour',
-      { deletesGroup: true, recent: { ...NOTHING_REMOVED, deletedGroups: 1 } },
-      'allowed',
-    ],
+    ['two deletions', { deletesGroup: true, recent: { ...NOTHING_REMOVED, deletedGroups: 1 } }, 'allowed'],
     [
       'the third deleted group of a small company',
       { deletesGroup: true, recent: { ...NOTHING_REMOVED, deletedGroups: 2, managedGroups: 59 } },

@@ -72,14 +72,4 @@ describe('npm run budget', () => {
     expect(lines).toEqual(says.map((one) => expect.stringMatching(`^over the budget: ${one};`)));
     expect(status).toBe(1);
   });
-
-  it('the budget check counts only files that git tracks, if git is available', () => {
-    const root = project({ 'cli/draft.ts': '6\n7\n' });
-    for (const args of [
-      ['init', '-q'],
-      ['add', 'shared', 'cli/c.ts'],
-    ])
-      spawnSync('git', args, { cwd: root });
-    expect(checkBudget(root)).toMatchObject({ status: 0, stderr: '' });
-  });
 });

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Explanation } from '../../shared/contract/answers/explain.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
-import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
 import { createChecks } from '../../simulate/checks/all-checks.ts';
-import { type Around, checkExplain, checkPlan } from '../../simulate/checks/one-decision.ts';
 import type { OperatorDone } from '../../simulate/operators.ts';
 import {
   type ClientWrite,
@@ -647,85 +644,5 @@ describe('check that the audit records everything', () => {
     const change = (w: World, hour: number) => hour === 2 && [w.theirs(), w.drift({ initiator: 'UNKNOWN' })];
     expect(causesOf(change, { hours: 20 })).toEqual(['on_record drift_without_initiator']);
     expect(causesOf(change, { hours: 4 })).toEqual([]);
-  });
-});
-
-describe('check of one decision', () => {
-  const stood = (users: readonly string[], name = 'Sales') => ({ id: 'p1', name, users });
-  const around = { connection: 'a', group: 'g1', outcome: 'written', isSeen: true };
-  const checked = (check: (seen: Seen) => void): readonly string[] => {
-    const causes: string[] = [];
-    const { seen } = makeWorld();
-    Object.assign(seen.runLog, { violated: ({ cause }: Violation) => causes.push(cause) });
-    check(seen);
-    return causes;
-  };
-  const explained = (
-    outcome: string,
-    wanted: boolean,
-    users: { readonly before: readonly string[]; readonly after: readonly string[] },
-    isSeen = true,
-  ) =>
-    checked((seen) => {
-      const answer = {
-        member: 'm1',
-        wanted,
-        match: { user: 'u' },
-        decision: { outcome },
-        because: 'so',
-      } as unknown as Explanation;
-      const stands = { before: stood(users.before), after: stood(users.after) };
-      checkExplain(seen, { ...around, ...stands, answer, isSeen });
-    });
-
-  it.each([
-    ['waiting', true, [], ['u'], []],
-    ['waiting', true, [], [], ['explain_waiting']],
-    ['waiting', false, ['u'], [], []],
-    ['waiting', false, ['u'], ['u'], ['explain_waiting']],
-    ['held', false, ['u'], ['u'], []],
-    ['held', false, ['u'], [], ['explain_held']],
-    ['in_sync', true, ['u'], [], ['explain_in_sync']],
-    ['pending:unknown', true, [], ['u'], ['explain_pending_unknown']],
-    ['not_wanted', false, [], [], []],
-  ] as const)(
-    'explain answers %s for a member (wanted: %s, users of the group before: %j, after: %j), and the check reports %j',
-    (outcome, wanted, before, after, causes) => {
-      expect(explained(outcome, wanted, { before, after })).toEqual(causes);
-    },
-  );
-
-  it('the check accepts a wrong answer of explain if groupsync has not yet read a change of the group', () => {
-    expect(explained('in_sync', true, { before: [], after: [] })).toEqual(['explain_in_sync']);
-    expect(explained('in_sync', true, { before: [], after: [] }, false)).toEqual([]);
-  });
-
-  const planned = (
-    plan: Partial<GroupPlan>,
-    { before, after }: Pick<Around<GroupPlan>, 'before' | 'after'>,
-  ) =>
-    checked((seen) => {
-      const answer = {
-        group: 'g1',
-        action: 'none',
-        changes: [],
-        held: [],
-        hold: null,
-        digest: '',
-        note: null,
-        ...plan,
-      } as GroupPlan;
-      checkPlan(seen, { ...around, answer, before, after });
-    });
-  const add = { kind: 'add_member', member: 'm1', before: null, after: 'u', reason: '' };
-
-  it('the check of one decision finds a plan that differs from the following write', () => {
-    const both = { before: stood([]), after: stood(['u']) };
-    expect(planned({ action: 'patch', changes: [add] }, both)).toEqual([]);
-    expect(planned({ action: 'patch', changes: [] }, both)).toEqual(['plan_patch']);
-    expect(planned({ action: 'none' }, both)).toEqual(['plan_none']);
-    expect(planned({ action: 'delete' }, { ...both, after: undefined })).toEqual([]);
-    expect(planned({ action: 'delete' }, both)).toEqual(['plan_delete']);
-    expect(planned({ action: 'none', note: 'the platform could not be asked' }, both)).toEqual([]);
   });
 });

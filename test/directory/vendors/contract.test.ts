@@ -16,6 +16,8 @@ interface Options {
 
 interface Opened {
   readonly directory: Directory;
+  readonly clock: { ms: number };
+  readonly requests: () => Promise<readonly { readonly path: string }[]>;
   readonly control: (name: string, body?: unknown) => Promise<unknown>;
 }
 
@@ -36,6 +38,8 @@ interface Vendor {
   readonly freeText: readonly object[];
   readonly bigWorld: (users: NonNullable<WorldInput['users']>) => WorldInput;
   readonly temporary: readonly string[];
+  /** The end of the path of the sign-in. */
+  readonly tokenPath: string;
   readonly faults: readonly FaultCase[];
 }
 
@@ -61,6 +65,7 @@ const VENDORS: Readonly<Record<string, Vendor>> = {
       groups: [{ id: 'big', email: 'g@example.com', members: membersOf(users) }],
     }),
     temporary: ['quotaExceeded', 'backendError'],
+    tokenPath: '/token',
     faults: [
       ['an error of the credential', 'denied', { error: 'authError' }],
       ['a missing right', 'denied', { error: 'insufficientPermissions' }],
@@ -89,6 +94,7 @@ const VENDORS: Readonly<Record<string, Vendor>> = {
       groups: [{ id: 'big', email: 'g@c.example', members: membersOf(users) }],
     }),
     temporary: ['tooManyRequests', 'gatewayTimeout'],
+    tokenPath: '/oauth2/v2.0/token',
     faults: [
       ['an access token that is not valid', 'denied', { error: 'invalidAuthenticationToken' }],
       ['a missing right', 'denied', { error: 'authorizationRequestDenied' }],
@@ -116,7 +122,10 @@ const VENDORS: Readonly<Record<string, Vendor>> = {
     ],
   },
   okta: {
-    open: openOkta,
+    open: async (options) => {
+      const opened = await openOkta(options);
+      return { ...opened, requests: opened.calls };
+    },
     sales: '00gsales',
     memberCount: 8,
     membersPath: '*/users',
@@ -128,6 +137,7 @@ const VENDORS: Readonly<Record<string, Vendor>> = {
       groups: [{ id: 'big', email: 'g@x', name: 'Big', members: membersOf(users) }],
     }),
     temporary: ['internalError', 'badGateway'],
+    tokenPath: '/oauth2/v1/token',
     faults: [
       ['a refused token', 'denied', { error: 'invalidToken' }],
       ['a missing right', 'denied', { error: 'accessDenied' }],
@@ -199,6 +209,27 @@ describe.each(Object.entries(VENDORS))('directory of %s', (_, vendor) => {
       { match: { path: membersPath }, times: 1, error: second },
     ]);
     expect(await readSales(opened)).toHaveLength(memberCount);
+  });
+
+  it('the reader uses one token for many calls, and requests a new token after it expires or is refused', async () => {
+    const { directory, control, requests, clock } = await open();
+    const signIns = async () =>
+      (await requests()).filter(({ path }) => path.endsWith(vendor.tokenPath)).length;
+    await directory.group(sales);
+    await directory.group(sales);
+    expect(await signIns()).toBe(1);
+    clock.ms += 3_400_000;
+    await directory.group(sales);
+    expect(await signIns()).toBe(2);
+    await control('access-tokens/expire');
+    expect(await directory.group(sales)).toMatchObject({ name: 'Sales' });
+    expect(await signIns()).toBe(3);
+  });
+
+  it('the sign-in is repeated after an error of the server', async () => {
+    const { directory, control } = await open();
+    await control('faults', [{ match: { path: `*${vendor.tokenPath}` }, times: 2, status: 503 }]);
+    expect(await directory.group(sales)).toMatchObject({ name: 'Sales' });
   });
 
   it('a 404 without an error of the API does not prove that a group is gone', async () => {

@@ -71,16 +71,3 @@ test('an unknown path gets 404 and a wrong method gets 405, both with a JSON bod
   expect(wrong.headers['allow']).toBe('GET');
   expect(wrong.json.error.requestId).toBe(wrong.headers['x-request-id']);
 });
-
-test('requests above requestsPerSecond get 429 with Retry-After until the second ends, separately for each credential', async () => {
-  const { call, clock } = startSimulator();
-  await call('POST /_simulator/settings', { body: { requestsPerSecond: 2 } });
-  const statuses = async () => [(await call('GET /me')).status, (await call('GET /me')).status];
-  expect(await statuses()).toEqual([200, 200]);
-  const refused = await call('GET /me');
-  expect(refused.status).toBe(429);
-  expect(refused.headers['retry-after']).toBe('1');
-  expect((await call('GET /me', { token: 'acme-key' })).status).toBe(200);
-  clock.ms += 1000;
-  expect(await statuses()).toEqual([200, 200]);
-});

@@ -1,22 +1,6 @@
 import { expect, test } from 'vitest';
 import { startSimulator } from './fixture.ts';
 
-test.each([
-  [{}, 'body.name'],
-  [{ name: 7 }, 'body.name'],
-  [{ name: 'x', users: 'u1' }, 'body.users'],
-  [{ name: 'x', users: ['u1', null] }, 'body.users[1]'],
-  [{ name: 'x', spokeId: 1 }, 'body.spokeId'],
-  ['{"name":', 'not valid JSON'],
-  ['[]', 'body'],
-])('a POST of a group with the body %j is refused', async (body, reason) => {
-  const { call } = startSimulator();
-  const refused = await call('POST /groups', { body });
-  expect(refused.status).toBe(400);
-  expect(refused.json.error.message).toContain(reason);
-  expect((await call('GET /groups')).json).toHaveLength(1);
-});
-
 test('PUT empties the fields that the body does not contain', async () => {
   const { call } = startSimulator();
   const replaced = (await call('PUT /groups/g1', { body: { name: 'Left', version: 'v1' } })).json;

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { readJournal } from '../../../local/platform/state/journal.ts';
@@ -73,21 +73,4 @@ test('a damaged complete line gives an error that names the line', async () => {
   writeFileSync(dataFile, '{"my":"own file"}\n');
   expect(() => startSimulator({ dataFile })).toThrow(/line 1/);
   expect(readFileSync(dataFile, 'utf8')).toBe('{"my":"own file"}\n');
-});
-
-test('a long journal is compacted into a new file with the same state', async () => {
-  const first = startSimulator({ dataFile });
-  const users = Array.from({ length: 20_000 }, (_, index) => `user-${index}-0123456789`);
-  let largest = 0;
-  let shrunk = false;
-  for (let round = 0; round < 20; round += 1) {
-    // Each round reverses the order of the users, which causes only one event. So the state stays small.
-    await first.call('PATCH /groups/g1', { body: { users: round % 2 === 0 ? users : [...users].reverse() } });
-    const { size } = statSync(dataFile);
-    shrunk ||= size < largest;
-    largest = Math.max(largest, size);
-  }
-  expect(shrunk).toBe(true);
-  expect(existsSync(`${dataFile}.new`)).toBe(false);
-  expect(world(startSimulator({ dataFile }).simulator)).toEqual(world(first.simulator));
 });

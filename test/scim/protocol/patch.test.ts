@@ -42,11 +42,7 @@ describe('error of an attribute value', () => {
 
 describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
   it.each<[string, ScimObject, ScimObject]>([
-    [
-      'ignores upper and lower case in names and operations',
-      { op: 'ADD', path: 'USERNAME', value: 'b' },
-      { ...ann, userName: 'b' },
-    ],
+    ['ignores the case of names', { op: 'ADD', path: 'USERNAME', value: 'b' }, { ...ann, userName: 'b' }],
     ['reads "False" as false', { op: 'Replace', path: 'active', value: 'False' }, { ...ann, active: false }],
     [
       'keeps only one primary value',
@@ -210,11 +206,7 @@ describe('PATCH of members', () => {
       [remove('members[value eq "a" or value eq "z"]')],
       { ...kept, absent: ['a', 'z'] },
     ],
-    [
-      'removes members by a filter that depends on all members',
-      [remove('members[not (value eq "a")]')],
-      { ...kept, absent: ['b', 'c'] },
-    ],
+    ['removes members by not', [remove('members[not (value eq "a")]')], { ...kept, absent: ['b', 'c'] }],
     [
       'removes only the members in the value',
       [{ op: 'Remove', path: 'members', value: [{ $ref: null, value: 'a' }] }],
@@ -235,7 +227,7 @@ describe('PATCH of members', () => {
       { ...kept, present: ['x'] },
     ],
     [
-      'changes no member if the value contains only a name',
+      'changes no member for a name',
       [{ op: 'replace', value: { displayName: 'N' } }],
       { ...kept, others: 1 },
     ],

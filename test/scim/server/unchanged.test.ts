@@ -39,14 +39,8 @@ describe('SCIM request that changes nothing', () => {
     ['replaces a value with its current value', title('x')],
     ['has no path', { op: 'Replace', value: { title: 'x', active: 'True', 'name.givenName': 'G' } }],
     ['adds the current value of a single-valued attribute', add('displayName', 'G F')],
-    [
-      'adds a value that a multi-valued attribute already has',
-      add('emails', [{ type: 'work', primary: true, value: 'ann@acme.test' }]),
-    ],
-    [
-      'replaces a sub-attribute, selected by a filter, with its current value',
-      replace('phoneNumbers[type eq "mobile"].value', '1'),
-    ],
+    ['adds an existing value', add('emails', [{ type: 'work', primary: true, value: 'ann@acme.test' }])],
+    ['replaces a selected sub-attribute by its value', replace('phoneNumbers[type eq "mobile"].value', '1')],
     ['removes a missing value', remove('nickName')],
     ['names an unstored attribute', { op: 'replace', value: { 'urn:custom:1.0:User:colour': 'red' } }],
   ])('a user keeps the version and the modification time if a request %s', async (_title, operation) => {
@@ -65,10 +59,7 @@ describe('SCIM request that changes nothing', () => {
     ['removes a user who is not a member', remove('members[value eq "m9"]')],
     ['replaces the members with the same ones', replace('members', [{ value: 'm1' }, { value: 'id000001' }])],
     ['removes members by a filter that selects no member', remove('members[value sw "zz"]')],
-    [
-      'changes a sub-attribute of a member that groupsync does not store, such as `display`',
-      replace('members[value eq "m1"].display', 'M'),
-    ],
+    ['changes a member attribute that is not stored', replace('members[value eq "m1"].display', 'M')],
   ])('a group keeps the version and the modification time if a request %s', async (_title, operation) => {
     const before = await client.get(group);
     const answer = await client.patch(group, [operation]);

@@ -45,17 +45,6 @@ describe('sign-in to an Entra directory', () => {
     }
   });
 
-  it('the reader requests a new token after its token expires or is refused', async () => {
-    const entra = await openEntra();
-    await entra.directory.group('g-emea');
-    entra.clock.ms += 3_400_000;
-    await entra.directory.group('g-emea');
-    expect(await tokenCalls(entra)).toBe(2);
-    await entra.control('access-tokens/expire');
-    expect((await entra.directory.group('g-emea'))?.name).toBe('EMEA');
-    expect(await tokenCalls(entra)).toBe(3);
-  });
-
   it.each([
     ['a wrong secret', { credential: { kind: 'secret', clientSecret: 'other' } as const }, 'AADSTS7000215'],
     ['an unknown application', { clientId: 'other' }, 'AADSTS700016'],
@@ -80,12 +69,6 @@ describe('sign-in to an Entra directory', () => {
     const failure = await directory.group('g-emea').catch((error: unknown) => error);
     expect(failure).toMatchObject({ kind: 'denied', reason: undefined });
     expect(String(failure)).toMatch(/: the directory answered 400$/);
-  });
-
-  it('the sign-in is repeated after a failure of the server', async () => {
-    const { directory, control } = await openEntra();
-    await control('faults', [{ match: { path: '*/token' }, times: 2, status: 503 }]);
-    expect((await directory.group('g-emea'))?.name).toBe('EMEA');
   });
 });
 

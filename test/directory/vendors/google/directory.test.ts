@@ -52,20 +52,6 @@ describe('members of a Google group', () => {
 });
 
 describe('sign-in to a Google directory', () => {
-  it('the reader uses one token for many calls, and requests a new token after it expires or is refused', async () => {
-    const { directory, requests, clock, control } = await openGoogle();
-    const signIns = async () => (await requests()).filter(({ path }) => path === '/token').length;
-    await directory.group('g-sales');
-    await directory.group('g-sales');
-    expect(await signIns()).toBe(1);
-    clock.ms += 3_400_000;
-    await directory.group('g-sales');
-    expect(await signIns()).toBe(2);
-    await control('access-tokens/expire');
-    await directory.group('g-sales');
-    expect(await signIns()).toBe(3);
-  });
-
   it.each([
     ['a scope that is not granted', ADMIN, ['https://www.googleapis.com/auth/admin.directory.user.readonly']],
     ['an administrator who is suspended', 'sue@example.com', undefined],
@@ -75,12 +61,6 @@ describe('sign-in to a Google directory', () => {
     const failure = await directory.group('g-sales').catch((error: unknown) => error);
     expect(failure).toMatchObject({ kind: 'denied' });
     expect(String(failure)).not.toContain('@');
-  });
-
-  it('the sign-in is repeated after a quota error', async () => {
-    const { directory, control } = await openGoogle();
-    await control('faults', [{ match: { path: '/token' }, times: 2, error: 'userRateLimitExceeded' }]);
-    expect((await directory.group('g-sales'))?.name).toBe('Sales');
   });
 });
 

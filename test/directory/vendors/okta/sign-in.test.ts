@@ -8,22 +8,6 @@ const statusesOf = async ({ calls }: OpenedOkta) =>
   (await calls()).filter(({ path }) => path === TOKEN_PATH).map(({ status }) => status);
 
 describe('sign-in to an Okta organisation', () => {
-  it.each(['key', 'kms'] as const)(
-    'the reader with a %s uses one token for many calls, and requests a new token after it expires or is refused',
-    async (credential) => {
-      const okta = await openOkta({ credential });
-      await okta.directory.group('00gsales');
-      await okta.directory.group('00gsales');
-      expect(await statusesOf(okta)).toEqual([200]);
-      okta.clock.ms += 3_400_000;
-      await okta.directory.group('00gsales');
-      expect(await statusesOf(okta)).toEqual([200, 200]);
-      await okta.control('access-tokens/expire');
-      expect(await okta.directory.group('00gsales')).toMatchObject({ name: 'Sales' });
-      expect(await statusesOf(okta)).toEqual([200, 200, 200]);
-    },
-  );
-
   it.each(['token', 'everywhere'] as const)(
     'the sign-in repeats its request with a proof and a nonce if Okta asks for them (%s)',
     async (dpop) => {
@@ -36,8 +20,8 @@ describe('sign-in to an Okta organisation', () => {
     },
   );
 
-  it('calls and the sign-in succeed after Okta no longer accepts the old nonce', async () => {
-    const okta = await openOkta({ settings: { dpop: 'everywhere' } });
+  it('calls and the sign-in with a KMS key succeed after Okta no longer accepts the old nonce', async () => {
+    const okta = await openOkta({ credential: 'kms', settings: { dpop: 'everywhere' } });
     await okta.directory.group('00gsales');
     await okta.control('dpop-nonces/expire');
     expect(await okta.directory.group('00gsales')).toMatchObject({ name: 'Sales' });
@@ -118,11 +102,10 @@ describe('sign-in to an Okta organisation', () => {
     expect(String(failure)).toMatch(/: the directory answered 400$/);
   });
 
-  it('the sign-in is repeated after a 429, a server error and an incomplete answer', async () => {
+  it('the sign-in is repeated after a 429 and an incomplete answer', async () => {
     const okta = await openOkta();
     await okta.control('faults', [
       { match: { path: TOKEN_PATH }, times: 1, error: 'tooManyRequests' },
-      { match: { path: TOKEN_PATH }, times: 1, error: 'badGateway' },
       { match: { path: TOKEN_PATH }, times: 1, status: 200, body: '{"access_tok' },
     ]);
     expect(await okta.directory.group('00gsales')).toMatchObject({ name: 'Sales' });
