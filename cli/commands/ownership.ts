@@ -20,15 +20,13 @@ import { follow, NO_WAIT, type WaitOption } from './follow.ts';
 import { type HoldOptions, decideHold } from './hold-decision.ts';
 
 export function addOwnership(program: Command, act: Act): void {
-  program
+  const adoption = program
     .command('adopt')
     .description('link a platform group to a directory group, and manage it')
     .argument('<group>', 'id or name of the directory group')
     .argument('[platform-id]', 'id of the platform group')
-    .option('--create', 'instead create a platform group beside the unmanaged one with the same name')
-    .option('--digest <digest>', 'also approve the removals that the preview shows with this digest')
-    .option('--reason <text>', 'with --digest: why you approve, for the audit')
-    .option(...NO_WAIT)
+    .option('--create', 'instead create a platform group beside the unmanaged one with the same name');
+  addApproval(adoption)
     .addHelpText(...examples('adopt Engineering 64f0c1', 'adopt Engineering --create'))
     .action(act(adopt));
   program
@@ -53,11 +51,20 @@ export function addOwnership(program: Command, act: Act): void {
     .action(act(forget));
 }
 
-interface AdoptOptions extends WaitOption {
-  readonly create?: boolean;
+export interface Approval extends WaitOption {
   readonly digest?: string;
   readonly reason?: string;
 }
+
+interface AdoptOptions extends Approval {
+  readonly create?: boolean;
+}
+
+export const addApproval = (command: Command): Command =>
+  command
+    .option('--digest <digest>', 'also approve the removals that the preview shows with this digest')
+    .option('--reason <text>', 'with --digest: why you approve, for the audit')
+    .option(...NO_WAIT);
 
 async function adopt(
   context: Context,
@@ -74,7 +81,7 @@ async function adopt(
   const { ports, found } = await context.connected();
   const [preview] = await previewAdoptions(found, [{ group: ref.group, platformId }], ports);
   if (preview !== undefined) out.note(formatPreview(preview, found));
-  const approval = await approvalOf(options, preview, found, context);
+  const approval = await approvalOf(options, preview?.digest ?? null, found, context);
   if (!(await context.confirm(`Adopt ${platformId}?`))) return EXIT.failed;
   const outcome = await adoptGroup(ref, platformGroupId(platformId), ports);
   const isAdopted = outcome.kind === 'adopted';
@@ -90,17 +97,19 @@ async function adopt(
   return wait ? follow(context, [ref]) : EXIT.done;
 }
 
-/** @throws Error if the preview does not show the removals of the digest, or if another person must approve them */
-async function approvalOf(
-  { digest, reason, wait }: AdoptOptions,
-  preview: AdoptionPreview | undefined,
+/**
+ * @param shown the digest of the removals that the preview shows
+ * @throws Error if the given digest is another one, or if another person must approve the removals
+ */
+export async function approvalOf(
+  { digest, reason, wait }: Approval,
+  shown: string | null,
   found: Connection,
   context: Context,
-): Promise<HoldOptions | undefined> {
+): Promise<(HoldOptions & { readonly reason: string }) | undefined> {
   if (digest === undefined) return undefined;
   if (!wait)
     throw new UsageError('--no-wait: expected no such option with --digest, which waits for the removals');
-  const shown = preview?.digest ?? null;
   if (digest === '' || shown?.startsWith(digest) !== true)
     throw new Error(
       `nothing was changed: expected the digest of the preview (${shown ?? 'none, because no removals are held'}), got "${digest}"`,

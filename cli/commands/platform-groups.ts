@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
 import {
   type AdoptionPreview,
@@ -17,8 +18,8 @@ import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { plural, shellWords } from '../output/words.ts';
 import { examples } from './arguments.ts';
-import { follow, NO_WAIT } from './follow.ts';
-import { formatAdoption, formatPreview } from './ownership.ts';
+import { follow } from './follow.ts';
+import { type Approval, addApproval, approvalOf, formatAdoption, formatPreview } from './ownership.ts';
 
 const STATES: readonly string[] = PLATFORM_GROUP_STATES;
 
@@ -33,12 +34,12 @@ export function addPlatformGroups(program: Command, act: Act): void {
     .option('--state <state>', `only groups in this state: ${STATES.join(', ')}`)
     .addHelpText(...examples('platform-groups', 'platform-groups list --state unmanaged --output csv'))
     .action(act(list));
-  command
+  const adoption = command
     .command('adopt')
     .description('adopt groups that have exactly one match, after a preview')
     .argument('[platform-ids...]', 'ids of adoptable platform groups')
-    .option('--all', 'every adoptable group with exactly one match')
-    .option(...NO_WAIT)
+    .option('--all', 'every adoptable group with exactly one match');
+  addApproval(adoption)
     .addHelpText(...examples('platform-groups adopt 64f0c1', 'platform-groups adopt --all --yes'))
     .action(act(adopt));
 }
@@ -81,12 +82,12 @@ function formatDirectoryGroup({ owner, matches }: PlatformGroupRow): string {
   return matches.map(({ group, by }) => `${group} (same ${by})`).join(', ');
 }
 
-interface AdoptOptions {
+interface AdoptOptions extends Approval {
   readonly all?: boolean;
-  readonly wait: boolean;
 }
 
-async function adopt(context: Context, ids: readonly string[], { all, wait }: AdoptOptions) {
+async function adopt(context: Context, ids: readonly string[], options: AdoptOptions) {
+  const { all, wait } = options;
   if (ids.length > 0 === (all === true)) throw new UsageError('expected ids of platform groups, or --all');
   const { out } = context;
   const { ports, found } = await context.connected();
@@ -95,6 +96,10 @@ async function adopt(context: Context, ids: readonly string[], { all, wait }: Ad
   refuseOthers(ids, pairs, report.groups);
   const previews = await previewAdoptions(found, pairs, ports);
   for (const preview of previews) out.note(formatPreview(preview, found));
+  const digest = digestOfAll(previews);
+  if (digest !== null && previews.length > 1 && !found.settings.fourEyes)
+    out.note(`to approve exactly these removals of all groups too: --digest ${digest.slice(0, 12)}`);
+  const approval = await approvalOf(options, digest, found, context);
   if (pairs.length === 0) out.note('no group of the platform can be adopted');
   else if (!(await context.confirm(`Adopt ${plural(pairs.length, 'group')}?`))) return EXIT.failed;
   const adoptions: { ref: GroupRef; preview: AdoptionPreview; outcome: AdoptOutcome }[] = [];
@@ -112,7 +117,31 @@ async function adopt(context: Context, ids: readonly string[], { all, wait }: Ad
   );
   const adopted = adoptions.filter(({ outcome }) => outcome.kind === 'adopted').map(({ ref }) => ref);
   if (wait && adopted.length > 0) await follow(context, adopted);
-  return adopted.length === pairs.length ? EXIT.done : EXIT.failed;
+  if (adopted.length < pairs.length) return EXIT.failed;
+  return approval === undefined ? EXIT.done : approveShown(context, previews, approval.reason);
+}
+
+/** Returns one digest of the held removals of all previews; null if there are none. */
+function digestOfAll(previews: readonly AdoptionPreview[]): string | null {
+  const [first = null, ...others] = previews.flatMap(({ digest }) => digest ?? []).sort();
+  return others.length === 0 ? first : createHash('sha256').update(`${first} ${others}`).digest('hex');
+}
+
+/** Approves exactly the removals that the previews showed. */
+async function approveShown(context: Context, previews: readonly AdoptionPreview[], reason: string) {
+  const ports = await context.ports();
+  let code: number = EXIT.done;
+  for (const { group, digest } of previews) {
+    if (digest === null) continue;
+    const ref = { connection: context.connection, group: groupId(group) };
+    const { kind } = await ports.decisions.hold({ ...ref, isApproved: true, request: { reason, digest } });
+    if (kind === 'decided') await follow(context, [ref]);
+    else code = EXIT.attention;
+    context.out.note(
+      kind === 'decided' ? `${group}: approved` : `${group}: not approved, its removals have changed`,
+    );
+  }
+  return code;
 }
 
 /** @throws NotFound for a given id that is not in `pairs` */

@@ -9,8 +9,7 @@ import { refreshPeople } from '../../shared/sync/people.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
 import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, failFirst, HOUR_MS } from '../support/engine/world.ts';
-
-type Mode = 'authoritative' | 'additive' | 'report';
+import { AB, MODE_TABLE, type Mode } from '../support/operate/mode-table.ts';
 
 /** Creates the group `g` with the users u-a and u-b, in sync, in this mode. */
 async function company(mode: Mode, settings: object = {}) {
@@ -51,6 +50,8 @@ async function company(mode: Mode, settings: object = {}) {
       await deliver();
     },
     users: () => world.platform.groups.get(id)?.users.toSorted(),
+    name: () => world.platform.groups.get(id)?.name,
+    isLinked: async () => (await engine.state('g'))?.link !== undefined,
     drift: async () =>
       (await allOf(world.toolPorts.drift.list(CONNECTION))).map(
         ({ kind, settledBy }) => `${kind} ${settledBy}`,
@@ -60,45 +61,12 @@ async function company(mode: Mode, settings: object = {}) {
 
 type Company = Awaited<ReturnType<typeof company>>;
 
-const AB = ['u-a', 'u-b'];
-
-/** Each line of the table of modes: what happens, what is read, and the result in each mode. */
-const TABLE: readonly (readonly [
+/** The lines that need a clock. */
+const LATER: readonly (readonly [
   line: string,
   happens: (company: Company) => Promise<unknown>,
   results: Readonly<Record<Mode, unknown>>,
-  reads?: (company: Company) => unknown,
 ])[] = [
-  [
-    'a new group of the directory',
-    ({ deliver }) => deliver({ snapshot: 'new', of: ['c'] }),
-    { authoritative: [['u-c']], additive: [['u-c']], report: [] },
-    ({ shown }) => shown('new'),
-  ],
-  [
-    'a new member',
-    ({ deliver }) => deliver({ add: ['c'], to: 'g' }),
-    { authoritative: [...AB, 'u-c'], additive: [...AB, 'u-c'], report: AB },
-  ],
-  [
-    'a member that another client removed',
-    ({ other }) => other({ users: ['u-a'] }),
-    { authoritative: AB, additive: AB, report: ['u-a'] },
-  ],
-  [
-    'a member that the directory removed',
-    ({ deliver }) => deliver({ take: ['b'], from: 'g' }),
-    { authoritative: ['u-a'], additive: ['u-a'], report: AB },
-  ],
-  ['a leaver', ({ people }) => people('b'), { authoritative: ['u-a'], additive: ['u-a'], report: AB }],
-  [
-    'a removed member that another client adds again',
-    async ({ deliver, other }) => {
-      await deliver({ take: ['b'], from: 'g' });
-      await other({ users: AB });
-    },
-    { authoritative: ['u-a'], additive: ['u-a'], report: AB },
-  ],
   [
     'a removed member that another client adds again after two years',
     async ({ deliver, other, world }) => {
@@ -121,58 +89,14 @@ const TABLE: readonly (readonly [
     },
     { authoritative: ['u-a'], additive: ['u-a'], report: AB },
   ],
-  [
-    'a user that the directory never wanted',
-    ({ other }) => other({ users: [...AB, 'u-x'] }),
-    { authoritative: AB, additive: [...AB, 'u-x'], report: [...AB, 'u-x'] },
-  ],
-  [
-    'a user that another client added, and that the directory then wanted for a while',
-    async ({ deliver, other }) => {
-      await other({ users: [...AB, 'u-c'] });
-      await deliver({ add: ['c'], to: 'g' });
-      await deliver({ take: ['c'], from: 'g' });
-    },
-    { authoritative: AB, additive: AB, report: [...AB, 'u-c'] },
-  ],
-  [
-    'the records of changes by another client',
-    ({ other }) => other({ users: [...AB, 'u-x'], name: 'Theirs' }),
-    {
-      authoritative: ['members_added restore', 'name restore'],
-      additive: ['members_added adopt', 'name restore'],
-      report: ['members_added report', 'name report'],
-    },
-    async ({ drift }) => (await drift()).sort(),
-  ],
-  [
-    'a name that another client changed',
-    ({ other }) => other({ name: 'Theirs' }),
-    { authoritative: 'Group g', additive: 'Group g', report: 'Theirs' },
-    ({ world, id }) => world.platform.groups.get(id)?.name,
-  ],
-  [
-    'a platform group that another client deleted',
-    ({ other }) => other('delete'),
-    { authoritative: [AB], additive: [AB], report: [] },
-    ({ shown }) => shown('g'),
-  ],
-  [
-    'a group that the directory deleted, with a user that the directory never wanted',
-    async ({ deliver, other }) => {
-      await other({ users: [...AB, 'u-x'] });
-      await deliver({ remove: 'g' });
-    },
-    { authoritative: [undefined, false], additive: [['u-x'], false], report: [[...AB, 'u-x'], true] },
-    async ({ users, state }) => [users(), (await state('g'))?.link !== undefined],
-  ],
 ];
 
 describe('table of modes', () => {
-  const cases = TABLE.flatMap(([line, happens, results, reads = ({ users }: Company) => users()]) =>
-    (['authoritative', 'additive', 'report'] as const).map(
-      (mode) => [line, mode, results[mode], happens, reads] as const,
-    ),
+  const cases = [...MODE_TABLE, ...LATER].flatMap(
+    ([line, happens, results, reads = ({ users }: Company) => users()]) =>
+      (['authoritative', 'additive', 'report'] as const).map(
+        (mode) => [line, mode, results[mode], happens, reads] as const,
+      ),
   );
   it.each(cases)('%s, in the mode %s: %j', async (_, mode, result, happens, reads) => {
     const there = await company(mode);

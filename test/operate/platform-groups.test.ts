@@ -103,9 +103,14 @@ describe('groups of the platform', () => {
     });
   });
 
-  it.each([false, true])(
-    'adopt --digest also approves the removals that the preview showed, but not under four eyes (%s)',
-    async (fourEyes) => {
+  it.each([
+    ['adopt n', false],
+    ['adopt n', true],
+    ['platform-groups adopt', false],
+    ['platform-groups adopt', true],
+  ])(
+    '%s --digest also approves the removals that the preview showed, but not under four eyes (%s)',
+    async (command, fourEyes) => {
       const { publish, hire, ports, apply, other, platform } = await world({
         guard: guardLimits({}),
         fourEyes,
@@ -116,7 +121,7 @@ describe('groups of the platform', () => {
       const wake: typeof ports.applyQueue.wake = async () => apply('n').then(() => []);
       const applying = { ...ports, applyQueue: { ...ports.applyQueue, wake } };
       const adopt = (digest = '') =>
-        runCli(['adopt', 'n', night, '--digest', digest, '--reason', 'no member', '--yes'], {
+        runCli([...command.split(' '), night, '--digest', digest, '--reason', 'no member', '--yes'], {
           ports: applying,
         });
       const wrong = await adopt('0000');
@@ -139,6 +144,37 @@ describe('groups of the platform', () => {
 });
 
 describe('groupsync platform-groups', () => {
+  it('platform-groups adopt --all --digest approves the removals of all groups, if they are as in the preview', async () => {
+    const { publish, hire, ports, apply, other, platform } = await world({ guard: guardLimits({}) });
+    await hire('ann');
+    for (const [id, name] of Object.entries({ n: 'Night', d: 'Day' })) {
+      await publish(group(id, name), added(id, 'ann'));
+      other(name, 'x', ['u-other']);
+    }
+    const wake: typeof ports.applyQueue.wake = async (refs) => {
+      for (const ref of refs) await apply(ref.group);
+      return [];
+    };
+    const applying = { ...ports, applyQueue: { ...ports.applyQueue, wake } };
+    const adopt = (digest: string) => {
+      const args = [
+        'platform-groups',
+        'adopt',
+        '--all',
+        '--digest',
+        digest,
+        '--reason',
+        'no member',
+        '--yes',
+      ];
+      return runCli(args, { ports: applying });
+    };
+    const [, digest = ''] = /of all groups too: --digest (\w+)/.exec((await adopt('00')).stderr) ?? [];
+    expect((await adopt(digest)).code).toBe(0);
+    for (const id of ['n', 'd']) await apply(id);
+    expect([...platform.groups.values()].map(({ users }) => users)).toEqual([['u-ann'], ['u-ann']]);
+  });
+
   it('a managed group, a group without a match and a missing group are refused with the next step', async () => {
     const { publish, ports, apply, other, platform } = await world();
     await publish(group('m', 'Managed'));

@@ -24,6 +24,8 @@ export interface Around {
   readonly signal?: AbortSignal;
   readonly cwd?: string;
   readonly nodeVersion?: string;
+  /** The person who runs the command. */
+  readonly user?: string;
   /** The width of the terminal. If undefined, standard output is no terminal. */
   readonly columns?: number;
   /** The input of a person at a terminal. Each text is typed after the question that it answers appears. */
@@ -58,7 +60,7 @@ export async function runCli(args: readonly string[], around: Around = {}): Prom
     cwd: around.cwd ?? process.cwd(),
     nodeVersion: around.nodeVersion ?? '22.12.0',
     signal: around.signal ?? new AbortController().signal,
-    user: 'tester',
+    user: around.user ?? 'tester',
     openTool: ports === undefined ? wireTool : async () => toolOf(ports),
     openCdk: async () => ({ ...UNCHANGED_CDK, ...around.cdk }),
   };

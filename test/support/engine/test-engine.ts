@@ -121,7 +121,7 @@ export async function allOf<One>(pages: AsyncIterable<readonly One[]>): Promise<
 const at = (ms: number) => new Date(ms).toISOString();
 const members = (ids: readonly string[]) => ids.map((id) => ({ id, email: `${id}@acme.test` }));
 
-function eventOf(directoryEvent: DirectoryEvent) {
+export function eventOf(directoryEvent: DirectoryEvent) {
   const of = (type: string, data: object) => ({ type: `directory.${type}`, data });
   if ('upsert' in directoryEvent) {
     const { upsert: id, name = `Group ${id}` } = directoryEvent;
