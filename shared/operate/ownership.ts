@@ -4,6 +4,7 @@ import { type GroupRef, intentId, type PlatformGroupId } from '../domain/ids.ts'
 import type { ObservedGroup } from '../domain/view.ts';
 import { shows, viewOf } from '../plan/external-change.ts';
 import { withAdoption } from '../plan/marks.ts';
+import { changeByAdoption } from '../plan/transition.ts';
 import { readPreviousLink } from '../sync/apply/adopt.ts';
 import { claimGroup } from '../sync/claim-group.ts';
 import { openPlatform } from '../sync/open-platform.ts';
@@ -72,7 +73,7 @@ export async function adoptGroup(
   const change = { kind: 'adopt_group', before: null, after: platformId, reason: observed.name };
   const action = { action: 'adopt' as const, changes: [change] };
   const act = async () =>
-    (await ports.groups.adopt(seen, link, dirtyNow(ports))) ||
+    (await ports.groups.adopt(seen, changeByAdoption(link), dirtyNow(ports))) ||
     // If the first answer was lost, the SDK repeated the write. The repeated write fails, although the group has this
     // view.
     (await ports.groups.read(ref))?.link?.view.id === viewId;

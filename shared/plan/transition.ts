@@ -117,6 +117,18 @@ export function changeByFetch(
   };
 }
 
+/** Returns the change after an operator linked the directory group to this platform group. */
+export const changeByAdoption = (platform: LinkedGroup): StateChange => ({
+  link: { ...platform, takeOver: true },
+  released: undefined,
+  movedTo: undefined,
+  suspectedChange: undefined,
+  previousLink: undefined,
+  refusedFields: undefined,
+  createsNamesake: undefined,
+  missedAtMs: undefined,
+});
+
 /** Returns the change after an intent ended without a new view. Without `uncertain`, the record does not change. */
 export const changeByDrop = ({
   uncertain,

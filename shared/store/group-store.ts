@@ -1,4 +1,4 @@
-import type { GroupState, Intent, LinkedGroup, SettledState, StateChange } from '../domain/group-state.ts';
+import type { GroupState, Intent, SettledState, StateChange } from '../domain/group-state.ts';
 import { type Hold, REJECTION_LIFETIME_MS, type RemovalSet, removalsOf } from '../domain/hold.ts';
 import type { GroupId, GroupRef } from '../domain/ids.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
@@ -223,20 +223,10 @@ export function createGroupStore(table: Table, inlineViewBytes?: number) {
      * Links a platform group that an operator chose, raises rev and marks the group dirty.
      * @returns false if another worker has opened an intent or changed the view since `seen` was read
      */
-    adopt: (seen: GroupState, link: LinkedGroup, dirty: Dirty): Promise<boolean> =>
+    adopt: (seen: GroupState, linked: StateChange, dirty: Dirty): Promise<boolean> =>
       update(
         seen.ref,
-        dirtying(seen.ref, dirty, {
-          set: { link: plain({ ...link, takeOver: true }) },
-          remove: [
-            ...RELEASED,
-            'suspectedChange',
-            'previousLink',
-            'refusedFields',
-            'createsNamesake',
-            MISSED,
-          ],
-        }),
+        dirtying(seen.ref, dirty, itemChange(linked)),
         all(exists('rev'), unwrittenSince(seen)),
       ),
 

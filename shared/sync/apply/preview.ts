@@ -14,7 +14,14 @@ import { type Decision, type Observe, readsGroup } from '../../plan/decision.ts'
 import { adoptedView, viewOf } from '../../plan/external-change.ts';
 import type { Facts, PassedOver, Shown } from '../../plan/facts.ts';
 import { withAdoption } from '../../plan/marks.ts';
-import { changeByDrop, changeByFetch, changeByWrite, changed, outcomeFound } from '../../plan/transition.ts';
+import {
+  changeByAdoption,
+  changeByDrop,
+  changeByFetch,
+  changeByWrite,
+  changed,
+  outcomeFound,
+} from '../../plan/transition.ts';
 import { NO_WRITES, NOTHING_SENT } from '../../plan/uncertain.ts';
 import { ownerOf } from '../claim-group.ts';
 import { withCurrentOwner } from '../moves.ts';
@@ -75,9 +82,9 @@ export async function previewAdoption(
 ): Promise<Preview> {
   const reading = readingOf(state, connection, ports);
   const previousLink = await readPreviousLink(state, platformGroupId(observed.id), reading);
-  const start = startOf(changed(state, { released: false, intent: undefined }), reading);
   const base = withAdoption(viewOf(observed, previousLink));
-  return followFrom(linkedTo(start, observed, base), reading, ports);
+  const adopted = changed(state, { ...changeByAdoption(linkOf(observed, base)), intent: undefined });
+  return followFrom({ ...startOf(adopted, reading), ...shownAs(observed, base) }, reading, ports);
 }
 
 async function followFrom(start: Facts, reading: Reading, ports: PreviewPorts): Promise<Preview> {
@@ -198,7 +205,8 @@ async function follow(
       const observed = await reading.platform.groups.get(id);
       if (observed === undefined) return passOver('not_found');
       const previousLink = await readPreviousLink(state, id, reading);
-      return linkedTo(facts, observed, adoptedView(observed, decision.candidate, previousLink));
+      const base = adoptedView(observed, decision.candidate, previousLink);
+      return { ...again(facts, changeByFetch(state, linkOf(observed, base))), ...shownAs(observed, base) };
     }
     default:
       return undefined;
@@ -232,12 +240,6 @@ function again(
 ): Facts {
   return { ...facts, state: changed(facts.state, change), held };
 }
-
-/** Returns the facts after the directory group was linked to this platform group. */
-const linkedTo = (facts: Facts, observed: ObservedGroup, base: View): Facts => ({
-  ...again(facts, changeByFetch(facts.state, linkOf(observed, base))),
-  ...shownAs(observed, base),
-});
 
 /** Returns the link to a platform group whose view is not stored. */
 const linkOf = ({ id, version }: ObservedGroup, { users }: View): LinkedGroup => ({
