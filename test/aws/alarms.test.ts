@@ -53,26 +53,23 @@ it.each([
   ['the alarm history is empty', { history: [] }, [false], /no alarm action/],
   ['setting the alarm state is denied', { refused: 'SetAlarmState' }, [false], /AccessDenied/],
   ['listing subscriptions is denied', { refused: 'ListSubscriptionsByTopic' }, [true, false], /AccessDenied/],
-] as const)(
-  'checkAlarms sets an alarm to ALARM, checks its delivery and resets it: %s',
-  async (_, says: Says, outcome, words) => {
-    vi.stubEnv('AWS_ACCESS_KEY_ID', 'testing');
-    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'testing');
-    onTestFinished(() => void vi.unstubAllEnvs());
-    const { asked, endpoint } = await startAws(says);
-    const sdk = createSdk({ region: 'eu-west-1' });
-    onTestFinished(() => sdk.close());
-    const alarms = createAlarmClient(createQuery(sdk, endpoint), 'groupsync');
-    const checks = await checkAlarms(
-      { prefix: 'groupsync', alarms },
-      { clock: () => 0, sleep: async () => {} },
-    );
-    expect(checks.map(({ ok }) => ok)).toEqual(outcome);
-    expect(JSON.stringify(checks)).toMatch(words);
-    const states = asked
-      .filter((one) => one.get('Action') === 'SetAlarmState')
-      .map((one) => one.get('StateValue'));
-    expect(states).toEqual(says.refused === 'SetAlarmState' ? ['ALARM'] : ['ALARM', 'OK']);
-    expect(asked[0]?.get('AlarmName')).toBe('groupsync-scheduled-work-late');
-  },
-);
+] as const)('checkAlarms sets an alarm and checks delivery: %s', async (_, says: Says, outcome, words) => {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'testing');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'testing');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { asked, endpoint } = await startAws(says);
+  const sdk = createSdk({ region: 'eu-west-1' });
+  onTestFinished(() => sdk.close());
+  const alarms = createAlarmClient(createQuery(sdk, endpoint), 'groupsync');
+  const checks = await checkAlarms(
+    { prefix: 'groupsync', alarms },
+    { clock: () => 0, sleep: async () => {} },
+  );
+  expect(checks.map(({ ok }) => ok)).toEqual(outcome);
+  expect(JSON.stringify(checks)).toMatch(words);
+  const states = asked
+    .filter((one) => one.get('Action') === 'SetAlarmState')
+    .map((one) => one.get('StateValue'));
+  expect(states).toEqual(says.refused === 'SetAlarmState' ? ['ALARM'] : ['ALARM', 'OK']);
+  expect(asked[0]?.get('AlarmName')).toBe('groupsync-scheduled-work-late');
+});

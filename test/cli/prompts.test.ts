@@ -73,31 +73,28 @@ describe('prompts at a terminal', () => {
     ['Ctrl-C', CTRL_C, /groupsync: stopped; nothing was changed\n$/],
     ['Enter, which is No', ENTER, /nothing was changed\n$/],
     ['n', 'n\r', /nothing was changed\n$/],
-  ])(
-    'the answer %s to a confirmation changes nothing, and the command reports that nothing changed',
-    async (_, types, says) => {
-      const { at, table, mailboxes, publish, apply } = await worldOf();
-      await publish(removed('g', 'ann', 'bob', 'cid', 'dee', 'eve'));
-      await apply('g');
-      mailboxes.events.add({ id: 'one', body: '{', code: 'invalid_json' });
-      const before = JSON.stringify([...table.items]);
-      const changing: [string[], string][] = [
-        [['sync', 'g'], 'Sync 1 group?'],
-        [['holds', 'approve', 'g', '--reason', 'r'], 'Remove 5 members?'],
-        [['dlq', 'replay', '--all'], 'Replay 1 message?'],
-        [['dlq', 'discard', 'one', '--reason', 'r'], 'This cannot be undone.'],
-        [['pause'], 'Pause the connection'],
-        [['connections', 'remove', 'default'], 'Remove the connection'],
-      ];
-      for (const [args, sees] of changing) {
-        const { code, stderr } = await at(args, [sees, types]);
-        expect(code, args.join(' ')).toBe(1);
-        expect(stderr, args.join(' ')).toMatch(says);
-      }
-      expect(JSON.stringify([...table.items])).toBe(before);
-      expect(mailboxes.events.ids()).toEqual(['one']);
-    },
-  );
+  ])('the answer %s to a confirmation changes nothing, and the command says so', async (_, types, says) => {
+    const { at, table, mailboxes, publish, apply } = await worldOf();
+    await publish(removed('g', 'ann', 'bob', 'cid', 'dee', 'eve'));
+    await apply('g');
+    mailboxes.events.add({ id: 'one', body: '{', code: 'invalid_json' });
+    const before = JSON.stringify([...table.items]);
+    const changing: [string[], string][] = [
+      [['sync', 'g'], 'Sync 1 group?'],
+      [['holds', 'approve', 'g', '--reason', 'r'], 'Remove 5 members?'],
+      [['dlq', 'replay', '--all'], 'Replay 1 message?'],
+      [['dlq', 'discard', 'one', '--reason', 'r'], 'This cannot be undone.'],
+      [['pause'], 'Pause the connection'],
+      [['connections', 'remove', 'default'], 'Remove the connection'],
+    ];
+    for (const [args, sees] of changing) {
+      const { code, stderr } = await at(args, [sees, types]);
+      expect(code, args.join(' ')).toBe(1);
+      expect(stderr, args.join(' ')).toMatch(says);
+    }
+    expect(JSON.stringify([...table.items])).toBe(before);
+    expect(mailboxes.events.ids()).toEqual(['one']);
+  });
 
   it.each([
     ['y', 'y\r', 'paused'],

@@ -20,37 +20,24 @@ type Row = { readonly row: { readonly name: string }; readonly role: string | nu
 
 it('the page of all connections shows only items of connections for which the person has a role', async () => {
   const ports = await twoConnections();
-  const cases: [SignedInPerson | undefined, [string, string | null][], number][] = [
-    [
-      undefined,
-      [
-        ['b', null],
-        ['default', null],
-      ],
-      1,
-    ],
-    [
-      personWith({ '*': 'viewer', b: 'operator' }),
-      [
-        ['b', 'operator'],
-        ['default', 'viewer'],
-      ],
-      1,
-    ],
-    [personWith({ b: 'administrator' }), [['b', 'administrator']], 0],
-    [personWith({ other: 'viewer' }), [], 0],
+  const cases: [SignedInPerson | undefined, Record<string, string | null>, number][] = [
+    [undefined, { b: null, default: null }, 1],
+    [personWith({ '*': 'viewer', b: 'operator' }), { b: 'operator', default: 'viewer' }, 1],
+    [personWith({ b: 'administrator' }), { b: 'administrator' }, 0],
+    [personWith({ other: 'viewer' }), {}, 0],
   ];
   for (const [person, rows, messages] of cases) {
     const ask = asking(ports, undefined, person);
     const { connections, causes } = await ask('attention');
-    expect(connections.map(({ row, role }: Row) => [row.name, role])).toEqual(rows);
+    expect(Object.fromEntries(connections.map(({ row, role }: Row) => [row.name, role]))).toEqual(rows);
+    const names = Object.keys(rows);
     expect(causes.length).toBe(messages);
     const counted = connections.filter(({ value }: Shown) => value.status.queues.eventsDlq !== null);
-    expect(counted.length).toBe(messages === 0 ? 0 : rows.length);
+    expect(counted.length).toBe(messages === 0 ? 0 : names.length);
     const live = await ask('live');
-    expect(live.connections.map(({ name }: Row['row']) => name)).toEqual(rows.map(([name]) => name));
+    expect(live.connections.map(({ name }: Row['row']) => name)).toEqual(names);
     expect(live.deadLetters === null).toBe(messages === 0);
-    const isSeen = rows.some(([name]) => name === 'default');
+    const isSeen = names.includes('default');
     expect(JSON.stringify([connections, live]).includes('default')).toBe(isSeen);
   }
   const { connections } = await asking(ports)('attention');

@@ -122,47 +122,45 @@ describe('Home page', () => {
   });
 });
 
-describe('Groups page', () => {
-  it('the Groups page filters on the server and pauses selected groups, whose waiting changes are written after resume', async () => {
-    const { page, errors } = await on.open('/groups');
-    await page.getByRole('link', { name: 'Choir' }).waitFor();
-    const wanted = page.getByRole('button', { name: 'Wanted' });
-    await wanted.click();
-    await wanted.click();
-    await expect.poll(() => page.getByRole('row').nth(1).textContent()).toContain('Choir');
-    expect(page.url()).toContain('sort=-wanted');
-    await page.getByRole('searchbox').fill('cho');
-    await page.getByText('1 of 3 groups').waitFor();
-    expect(page.url()).toContain('text=cho');
-    expect(await page.getByRole('link', { name: 'Chess' }).count()).toBe(0);
-    await page.getByRole('searchbox').fill('g3');
-    await page.getByRole('link', { name: 'Chess\\u202epro', exact: true }).click();
-    await page.getByRole('heading', { name: /^Chess\\u202epro/ }).waitFor();
-    expect(await page.title()).not.toContain('\u202e');
-    await page.goBack();
-    await page.getByRole('searchbox').fill('cho');
-    await page.getByRole('checkbox', { name: 'Select Choir' }).check();
-    await page.getByRole('button', { name: 'Pause' }).click();
-    await page.getByRole('dialog').getByLabel('Reason').fill('a look first');
-    await expectAccessible(page);
-    await page.keyboard.press('Enter');
-    await page.getByText('1 group paused.').waitFor();
-    await on.send([nativeEvent('group.member.added', { group: { id: 'g2' }, members: [named(7)] })]);
-    await page.getByRole('link', { name: 'Choir' }).click();
-    await page.getByRole('heading', { name: 'Choir Paused' }).waitFor();
-    await page.getByRole('table', { name: 'Members' }).getByText('Person 7').waitFor();
-    await page.getByText('will be added').waitFor();
-    expect(await on.platformUsers('Choir')).toEqual(platformIds(0, 4));
-    await page.getByRole('button', { name: 'Resume' }).click();
-    await eventually(async () => (await on.platformUsers('Choir')).includes('u7'));
-    await page.getByText('The directory and the platform have the same members.').waitFor();
-    await page.getByRole('link', { name: /^History/ }).click();
-    await page.getByText(/^This group was created on the platform with 4 members: /).waitFor();
-    await page.getByRole('link', { name: 'Settings' }).click();
-    await page.getByText('Limits of removals').waitFor();
-    expect(page.url()).toContain('tab=settings');
-    expect(errors).toEqual([]);
-  });
+it('the Groups page filters on the server and pauses selected groups, whose waiting changes are written after resume', async () => {
+  const { page, errors } = await on.open('/groups');
+  await page.getByRole('link', { name: 'Choir' }).waitFor();
+  const wanted = page.getByRole('button', { name: 'Wanted' });
+  await wanted.click();
+  await wanted.click();
+  await expect.poll(() => page.getByRole('row').nth(1).textContent()).toContain('Choir');
+  expect(page.url()).toContain('sort=-wanted');
+  await page.getByRole('searchbox').fill('cho');
+  await page.getByText('1 of 3 groups').waitFor();
+  expect(page.url()).toContain('text=cho');
+  expect(await page.getByRole('link', { name: 'Chess' }).count()).toBe(0);
+  await page.getByRole('searchbox').fill('g3');
+  await page.getByRole('link', { name: 'Chess\\u202epro', exact: true }).click();
+  await page.getByRole('heading', { name: /^Chess\\u202epro/ }).waitFor();
+  expect(await page.title()).not.toContain('\u202e');
+  await page.goBack();
+  await page.getByRole('searchbox').fill('cho');
+  await page.getByRole('checkbox', { name: 'Select Choir' }).check();
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByRole('dialog').getByLabel('Reason').fill('a look first');
+  await expectAccessible(page);
+  await page.keyboard.press('Enter');
+  await page.getByText('1 group paused.').waitFor();
+  await on.send([nativeEvent('group.member.added', { group: { id: 'g2' }, members: [named(7)] })]);
+  await page.getByRole('link', { name: 'Choir' }).click();
+  await page.getByRole('heading', { name: 'Choir Paused' }).waitFor();
+  await page.getByRole('table', { name: 'Members' }).getByText('Person 7').waitFor();
+  await page.getByText('will be added').waitFor();
+  expect(await on.platformUsers('Choir')).toEqual(platformIds(0, 4));
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await eventually(async () => (await on.platformUsers('Choir')).includes('u7'));
+  await page.getByText('The directory and the platform have the same members.').waitFor();
+  await page.getByRole('link', { name: /^History/ }).click();
+  await page.getByText(/^This group was created on the platform with 4 members: /).waitFor();
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByText('Limits of removals').waitFor();
+  expect(page.url()).toContain('tab=settings');
+  expect(errors).toEqual([]);
 });
 
 describe('Dead-lettered messages page', () => {
@@ -257,82 +255,76 @@ describe('Connection page', () => {
   });
 });
 
-describe('People page', () => {
-  it('the People page finds a person with the keyboard alone, and shows an edit by another client', async () => {
-    const groups = (await on.control('state')) as { companies: { groups: { id: string; name: string }[] }[] };
-    const choir = groups.companies[0]?.groups.find(({ name }) => name === 'Choir');
-    const users = (await on.platformUsers('Choir')).filter((id) => id !== 'u1');
-    const body = JSON.stringify({ users, initiator: 'ROLE' });
-    const headers = { 'content-type': 'application/json' };
-    await on.control(`groups/${choir?.id}`, { method: 'POST', body, headers });
-    const { page, errors } = await on.open('/groups/g2');
-    await page.getByRole('button', { name: 'Sync now' }).click();
-    await eventually(async () => (await on.platformUsers('Choir')).includes('u1'));
-    const focused = () => page.evaluate('document.activeElement?.textContent');
-    await page.keyboard.press('Tab');
-    for (let n = 0; n < 30 && (await focused()) !== 'People'; n += 1) await page.keyboard.press('Shift+Tab');
-    await page.keyboard.press('Enter');
-    await page.getByRole('searchbox').waitFor();
-    await page.keyboard.press('Tab');
-    await page.keyboard.type('PERSÓN 1');
-    // A slow machine first shows results for a part of the name. The test waits for the final list, because a replaced
-    // list takes the focus from the link.
-    const shown = (name: string) => page.getByRole('link', { name, exact: true }).count();
-    await expect.poll(async () => [await shown('Person 1'), await shown('Person 2')]).toEqual([1, 0]);
-    for (let n = 0; n < 5 && (await focused()) !== 'Person 1'; n += 1) await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Person 1' }).waitFor();
-    await page.getByRole('button', { name: 'Explain Choir' }).focus();
-    await page.keyboard.press('Enter');
-    await page.getByText('Member of the group.').waitFor();
-    await page.getByText(/removed Person 1 from Choir/).waitFor();
-    await expectAccessible(page);
-    expect(errors).toEqual([]);
-  });
+it('the People page finds a person with the keyboard alone, and shows an edit by another client', async () => {
+  const groups = (await on.control('state')) as { companies: { groups: { id: string; name: string }[] }[] };
+  const choir = groups.companies[0]?.groups.find(({ name }) => name === 'Choir');
+  const users = (await on.platformUsers('Choir')).filter((id) => id !== 'u1');
+  const body = JSON.stringify({ users, initiator: 'ROLE' });
+  const headers = { 'content-type': 'application/json' };
+  await on.control(`groups/${choir?.id}`, { method: 'POST', body, headers });
+  const { page, errors } = await on.open('/groups/g2');
+  await page.getByRole('button', { name: 'Sync now' }).click();
+  await eventually(async () => (await on.platformUsers('Choir')).includes('u1'));
+  const focused = () => page.evaluate('document.activeElement?.textContent');
+  await page.keyboard.press('Tab');
+  for (let n = 0; n < 30 && (await focused()) !== 'People'; n += 1) await page.keyboard.press('Shift+Tab');
+  await page.keyboard.press('Enter');
+  await page.getByRole('searchbox').waitFor();
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('PERSÓN 1');
+  // A slow machine first shows results for a part of the name. The test waits for the final list, because a replaced
+  // list takes the focus from the link.
+  const shown = (name: string) => page.getByRole('link', { name, exact: true }).count();
+  await expect.poll(async () => [await shown('Person 1'), await shown('Person 2')]).toEqual([1, 0]);
+  for (let n = 0; n < 5 && (await focused()) !== 'Person 1'; n += 1) await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Person 1' }).waitFor();
+  await page.getByRole('button', { name: 'Explain Choir' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByText('Member of the group.').waitFor();
+  await page.getByText(/removed Person 1 from Choir/).waitFor();
+  await expectAccessible(page);
+  expect(errors).toEqual([]);
 });
 
-describe('Activity page', () => {
-  it('the Activity page filters on the server and shows new entries as they happen', async () => {
-    const { page, errors } = await on.open('/activity');
-    const search = page.getByRole('combobox', { name: /^Search/ });
-    await search.fill('action:resume');
-    await page.getByText(/^\d+ entr/).waitFor();
-    expect(page.url()).toContain('text=action%3Aresume');
-    await expect.poll(() => page.getByText(/joined/).count()).toBe(0);
-    await search.fill('group:CHESS');
-    await on.send([nativeEvent('group.member.added', { group: { id: 'g3' }, members: [named(11)] })]);
-    await page.getByText(/^Person 11 joined /).waitFor();
-    await search.fill('group:choir action:drift');
-    await page.getByText(/removed Person 1 from Choir · reverted$/).waitFor();
-    expect(errors).toEqual([]);
-  });
+it('the Activity page filters on the server and shows new entries as they happen', async () => {
+  const { page, errors } = await on.open('/activity');
+  const search = page.getByRole('combobox', { name: /^Search/ });
+  await search.fill('action:resume');
+  await page.getByText(/^\d+ entr/).waitFor();
+  expect(page.url()).toContain('text=action%3Aresume');
+  await expect.poll(() => page.getByText(/joined/).count()).toBe(0);
+  await search.fill('group:CHESS');
+  await on.send([nativeEvent('group.member.added', { group: { id: 'g3' }, members: [named(11)] })]);
+  await page.getByText(/^Person 11 joined /).waitFor();
+  await search.fill('group:choir action:drift');
+  await page.getByText(/removed Person 1 from Choir · reverted$/).waitFor();
+  expect(errors).toEqual([]);
 });
 
-describe('Deliveries page', () => {
-  it('the Deliveries page shows what a source sends within seconds, with the reason of a refusal', async () => {
-    const { page, errors } = await on.open('/deliveries');
-    const shown = page.getByRole('table', { name: 'Deliveries' });
-    await shown.getByText('all members: 4').first().waitFor();
-    const refused = shown.getByText(/A field of the event is missing/);
-    const earlier = await refused.count();
-    await page.getByLabel('Answer').selectOption('Refused');
-    await shown.getByText('all members: 4').first().waitFor({ state: 'detached' });
-    await on.send([nativeEvent('group.member.added', { group: {}, members: [] })]);
-    await refused.nth(earlier).waitFor();
-    await page.goto(`http://127.0.0.1:${on.port}/c/default/deliveries?group=choir`);
-    await shown.getByText('all members: 4').waitFor();
-    await shown.getByRole('button', { name: 'View details: event' }).last().click();
-    const details = page.getByRole('dialog', { name: 'Details' });
-    await details.getByRole('link', { name: 'Person 0' }).waitFor();
-    await expectAccessible(page);
-    await details.getByRole('button', { name: 'Close' }).click();
-    await page.getByRole('link', { name: 'Home' }).click();
-    await page
-      .getByRole('link', { name: /^A field of the event/ })
-      .first()
-      .waitFor();
-    expect(errors).toEqual([]);
-  });
+it('the Deliveries page shows what a source sends within seconds, with the reason of a refusal', async () => {
+  const { page, errors } = await on.open('/deliveries');
+  const shown = page.getByRole('table', { name: 'Deliveries' });
+  await shown.getByText('all members: 4').first().waitFor();
+  const refused = shown.getByText(/A field of the event is missing/);
+  const earlier = await refused.count();
+  await page.getByLabel('Answer').selectOption('Refused');
+  await shown.getByText('all members: 4').first().waitFor({ state: 'detached' });
+  await on.send([nativeEvent('group.member.added', { group: {}, members: [] })]);
+  await refused.nth(earlier).waitFor();
+  await page.goto(`http://127.0.0.1:${on.port}/c/default/deliveries?group=choir`);
+  await shown.getByText('all members: 4').waitFor();
+  await shown.getByRole('button', { name: 'View details: event' }).last().click();
+  const details = page.getByRole('dialog', { name: 'Details' });
+  await details.getByRole('link', { name: 'Person 0' }).waitFor();
+  await expectAccessible(page);
+  await details.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('link', { name: 'Home' }).click();
+  await page
+    .getByRole('link', { name: /^A field of the event/ })
+    .first()
+    .waitFor();
+  expect(errors).toEqual([]);
 });
 
 describe('keyboard', () => {
@@ -392,42 +384,40 @@ describe('keyboard', () => {
   });
 });
 
-describe('Platform groups page', () => {
-  it('platform groups are adopted from the list of platform groups and from the page of a new group', async () => {
-    const { platform, platformToken } = on.stack.address;
-    for (const name of ['sailing', 'Old rowers']) {
-      const headers = { 'content-type': 'application/json', authorization: `Bearer ${platformToken}` };
-      const body = JSON.stringify({ name, users: ['u5'] });
-      await fetch(`${platform}/platform/api/groups`, { method: 'POST', headers, body });
-    }
-    await pauseConnection(connectionName('default'), 'adopt first', on.ports);
-    await on.send([
-      nativeEvent('group.snapshot', { group: { id: 'g4', name: 'Sailing' }, members: people(0, 2) }),
-      nativeEvent('group.snapshot', { group: { id: 'g5', name: 'Rowing' }, members: people(0, 1) }),
-    ]);
-    await eventually(async () => (await on.ports.groups.read(rowing)) !== undefined);
-    const { page, errors } = await on.open('/groups');
-    await page.getByRole('link', { name: 'Platform groups' }).click();
-    await page.getByRole('button', { name: /^Adoptable 1/ }).click();
-    await page.getByRole('checkbox', { name: 'Select sailing' }).check();
-    await page.getByRole('button', { name: 'Preview adoption of 1 group' }).click();
-    const held = '0 removed, 1 removal held until an operator decides';
-    await page.getByText(`2 added, ${held}, renamed to “Sailing”`).waitFor();
-    await expectAccessible(page);
-    await page.getByRole('button', { name: 'Adopt 1 group' }).click();
-    await page.getByText('1 group adopted.').waitFor();
-    await page.getByRole('button', { name: /^Managed 4/ }).waitFor();
-    await page.goto(`http://127.0.0.1:${on.port}/c/default/groups/g5#${TOKEN}`);
-    await page.getByRole('button', { name: 'Adopt' }).click();
-    await page.getByRole('button', { name: 'Preview the adoption of Old rowers' }).click();
-    await page.getByText(`1 added, ${held}, renamed to “Rowing”`).waitFor();
-    await page.getByRole('button', { name: 'Adopt 1 group' }).click();
-    await page.getByText('1 group adopted.').waitFor();
-    await resumeConnection(connectionName('default'), on.ports);
-    await eventually(async () => String(await on.platformUsers('Sailing')) === 'u0,u1,u5');
-    await eventually(async () => String(await on.platformUsers('Rowing')) === 'u0,u5');
-    expect(errors).toEqual([]);
-  });
+it('platform groups are adopted from the list of platform groups and from the page of a new group', async () => {
+  const { platform, platformToken } = on.stack.address;
+  for (const name of ['sailing', 'Old rowers']) {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${platformToken}` };
+    const body = JSON.stringify({ name, users: ['u5'] });
+    await fetch(`${platform}/platform/api/groups`, { method: 'POST', headers, body });
+  }
+  await pauseConnection(connectionName('default'), 'adopt first', on.ports);
+  await on.send([
+    nativeEvent('group.snapshot', { group: { id: 'g4', name: 'Sailing' }, members: people(0, 2) }),
+    nativeEvent('group.snapshot', { group: { id: 'g5', name: 'Rowing' }, members: people(0, 1) }),
+  ]);
+  await eventually(async () => (await on.ports.groups.read(rowing)) !== undefined);
+  const { page, errors } = await on.open('/groups');
+  await page.getByRole('link', { name: 'Platform groups' }).click();
+  await page.getByRole('button', { name: /^Adoptable 1/ }).click();
+  await page.getByRole('checkbox', { name: 'Select sailing' }).check();
+  await page.getByRole('button', { name: 'Preview adoption of 1 group' }).click();
+  const held = '0 removed, 1 removal held until an operator decides';
+  await page.getByText(`2 added, ${held}, renamed to “Sailing”`).waitFor();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Adopt 1 group' }).click();
+  await page.getByText('1 group adopted.').waitFor();
+  await page.getByRole('button', { name: /^Managed 4/ }).waitFor();
+  await page.goto(`http://127.0.0.1:${on.port}/c/default/groups/g5#${TOKEN}`);
+  await page.getByRole('button', { name: 'Adopt' }).click();
+  await page.getByRole('button', { name: 'Preview the adoption of Old rowers' }).click();
+  await page.getByText(`1 added, ${held}, renamed to “Rowing”`).waitFor();
+  await page.getByRole('button', { name: 'Adopt 1 group' }).click();
+  await page.getByText('1 group adopted.').waitFor();
+  await resumeConnection(connectionName('default'), on.ports);
+  await eventually(async () => String(await on.platformUsers('Sailing')) === 'u0,u1,u5');
+  await eventually(async () => String(await on.platformUsers('Rowing')) === 'u0,u5');
+  expect(errors).toEqual([]);
 });
 
 const PATHS = [
@@ -450,32 +440,30 @@ const OVERLAPPING = `[...document.querySelectorAll('.rows .row')]
   .filter((row) => row.scrollHeight > row.clientHeight + 1)
   .map((row) => row.textContent)`;
 
-describe('every console page', () => {
-  // A width of 640 pixels at a zoom of 200 % is 320 pixels.
-  it.each([
-    { width: 320, colorScheme: 'dark' as const },
-    { width: 390, colorScheme: 'light' as const },
-    { width: 1_280, colorScheme: 'dark' as const },
-    { width: 1_600, colorScheme: 'light' as const },
-  ])(
-    'every page fits and is accessible at $width pixels in the $colorScheme scheme with reduced motion',
-    async ({ width, colorScheme }) => {
-      const { page, errors } = await on.open('', {
-        viewport: { width, height: 900 },
-        colorScheme,
-        reducedMotion: 'reduce',
-      });
-      for (const path of PATHS) {
-        await page.goto(`http://127.0.0.1:${on.port}/c/default${path}#${TOKEN}`);
-        await page.getByRole('heading', { level: 1 }).waitFor();
-        await expectAccessible(page);
-        expect(await page.evaluate('document.getAnimations().length')).toBe(0);
-        expect(await page.evaluate(OVERLAPPING), path).toEqual([]);
-      }
-      // The browser stores only the token (see address.e2e.test.ts).
-      expect(await page.evaluate('localStorage.length')).toBe(1);
-      expect(await page.evaluate('sessionStorage.length + document.cookie.length')).toBe(0);
-      expect(errors).toEqual([]);
-    },
-  );
-});
+// A width of 640 pixels at a zoom of 200 % is 320 pixels.
+it.each([
+  { width: 320, colorScheme: 'dark' as const },
+  { width: 390, colorScheme: 'light' as const },
+  { width: 1_280, colorScheme: 'dark' as const },
+  { width: 1_600, colorScheme: 'light' as const },
+])(
+  'every page fits and is accessible at $width pixels in the $colorScheme scheme with reduced motion',
+  async ({ width, colorScheme }) => {
+    const { page, errors } = await on.open('', {
+      viewport: { width, height: 900 },
+      colorScheme,
+      reducedMotion: 'reduce',
+    });
+    for (const path of PATHS) {
+      await page.goto(`http://127.0.0.1:${on.port}/c/default${path}#${TOKEN}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await expectAccessible(page);
+      expect(await page.evaluate('document.getAnimations().length')).toBe(0);
+      expect(await page.evaluate(OVERLAPPING), path).toEqual([]);
+    }
+    // The browser stores only the token (see address.e2e.test.ts).
+    expect(await page.evaluate('localStorage.length')).toBe(1);
+    expect(await page.evaluate('sessionStorage.length + document.cookie.length')).toBe(0);
+    expect(errors).toEqual([]);
+  },
+);

@@ -36,15 +36,13 @@ describe('example company', () => {
   });
 });
 
-describe('shiftToNow', () => {
-  it('the newest event of the example is moved to now, and the times between events stay the same', () => {
-    const shifted = shiftToNow(
-      [{ time: '2026-01-01T00:00:00+01:00' }, { time: '2026-01-02T00:00:00.123456Z' }],
-      5_000,
-    );
-    expect(shifted.map(({ time }) => time)).toEqual([
-      '1969-12-30T23:00:04.877Z',
-      '1970-01-01T00:00:05.000456000Z',
-    ]);
-  });
+it('the newest event of the example is moved to now, and the times between events stay the same', () => {
+  const shifted = shiftToNow(
+    [{ time: '2026-01-01T00:00:00+01:00' }, { time: '2026-01-02T00:00:00.123456Z' }],
+    5_000,
+  );
+  expect(shifted.map(({ time }) => time)).toEqual([
+    '1969-12-30T23:00:04.877Z',
+    '1970-01-01T00:00:05.000456000Z',
+  ]);
 });

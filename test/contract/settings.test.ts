@@ -57,7 +57,7 @@ describe('default settings', () => {
 
 describe('baseUrl', () => {
   it.each(['https://api.example.com/tenant/a', 'http://127.0.0.1:8080'])(
-    'parseSettings accepts the base URL %s',
+    'the base URL %s is accepted',
     (url) => {
       expect(parseSettings({ baseUrl: url }).baseUrl).toBe(url);
     },

@@ -80,8 +80,6 @@ describe('member registers', () => {
   });
 });
 
-describe('laterStamp', () => {
-  it('laterStamp returns the later of two stamps', () => {
-    expect([laterStamp(one, two), laterStamp(two, one), laterStamp(one, one)]).toEqual([two, two, one]);
-  });
+it('laterStamp returns the later of two stamps', () => {
+  expect([laterStamp(one, two), laterStamp(two, one), laterStamp(one, one)]).toEqual([two, two, one]);
 });

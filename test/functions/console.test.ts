@@ -214,28 +214,26 @@ describe('a caller without a session who invokes the console directly', () => {
   );
 });
 
-describe('cookies of an attacker', () => {
-  it.each<[string, string[]]>([
-    ['a guessed id', [`${COOKIE}=${'0'.repeat(64)}`]],
-    ['a session of another form', [`${COOKIE}=../x`]],
-    ['two sessions', [`${COOKIE}=${ID}`, `${COOKIE}=${'b'.repeat(64)}`]],
-    ['two sessions in one text', [`${COOKIE}=${'b'.repeat(64)}; ${COOKIE}=${ID}`]],
-    ['another case', [`__host-groupsync-session=${ID}`]],
-    ['no prefix', [`groupsync-session=${ID}`]],
-    ['a no-break space before the name', [`\u00a0${COOKIE}=${ID}`]],
-    ['an em space before the name', [`\u2003${COOKIE}=${ID}`]],
-    ['a byte order mark before the name', [`\ufeff${COOKIE}=${ID}`]],
-    ['a vertical tab before the name', [`\v${COOKIE}=${ID}`]],
-    ['a no-break space after the name', [`${COOKIE}\u00a0=${ID}`]],
-    ['quotes', [`${COOKIE}="${ID}"`]],
-    ['capitals', [`${COOKIE}=${ID.toUpperCase()}`]],
-    ['a longer id', [`${COOKIE}=${ID}a`]],
-    ['the stored hash', [`${COOKIE}=${hashOf(ID)}`]],
-    ['a session after 20,000 characters', [`x=${'y'.repeat(20_000)}`, `${COOKIE}=${ID}`]],
-    ['a line break', [`x=1\r\n${COOKIE}=${ID}`]],
-  ])('cookies with %s give no session', async (_, cookies) => {
-    await expectRefused(fromPage(HOME, { cookies }), 401);
-  });
+it.each<[string, string[]]>([
+  ['a guessed id', [`${COOKIE}=${'0'.repeat(64)}`]],
+  ['a session of another form', [`${COOKIE}=../x`]],
+  ['two sessions', [`${COOKIE}=${ID}`, `${COOKIE}=${'b'.repeat(64)}`]],
+  ['two sessions in one text', [`${COOKIE}=${'b'.repeat(64)}; ${COOKIE}=${ID}`]],
+  ['another case', [`__host-groupsync-session=${ID}`]],
+  ['no prefix', [`groupsync-session=${ID}`]],
+  ['a no-break space before the name', [`\u00a0${COOKIE}=${ID}`]],
+  ['an em space before the name', [`\u2003${COOKIE}=${ID}`]],
+  ['a byte order mark before the name', [`\ufeff${COOKIE}=${ID}`]],
+  ['a vertical tab before the name', [`\v${COOKIE}=${ID}`]],
+  ['a no-break space after the name', [`${COOKIE}\u00a0=${ID}`]],
+  ['quotes', [`${COOKIE}="${ID}"`]],
+  ['capitals', [`${COOKIE}=${ID.toUpperCase()}`]],
+  ['a longer id', [`${COOKIE}=${ID}a`]],
+  ['the stored hash', [`${COOKIE}=${hashOf(ID)}`]],
+  ['a session after 20,000 characters', [`x=${'y'.repeat(20_000)}`, `${COOKIE}=${ID}`]],
+  ['a line break', [`x=1\r\n${COOKIE}=${ID}`]],
+])('cookies with %s give no session', async (_, cookies) => {
+  await expectRefused(fromPage(HOME, { cookies }), 401);
 });
 
 describe('headers of an attacker, with the session of a person', () => {
@@ -356,20 +354,16 @@ describe('paths, queries and methods of an attacker, with the session of a perso
   );
 });
 
-describe('answers of the deployed console', () => {
-  it('a large answer is compressed only for a browser that accepts it', async () => {
-    const accepting = (encoding: string) => ({
-      ...fromPage('/app.js'),
-      headers: { 'accept-encoding': encoding },
-    });
-    Object.assign(globalThis, {
-      CONSOLE_PAGE: { '/app.js': { type: 'text/javascript', body: 'x'.repeat(200_000) } },
-    });
-    const { headers } = await handler(asEvent(accepting('br, gzip')), { awsRequestId: 'r' });
-    expect(headers?.['content-encoding']).toBe('gzip');
-    for (const encoding of ['', 'br', 'gzip;q=0', 'gzip; q=0.0, br'])
-      expect((await handler(asEvent(accepting(encoding)), { awsRequestId: 'r' })).isBase64Encoded).toBe(
-        false,
-      );
+it('a large answer is compressed only for a browser that accepts it', async () => {
+  const accepting = (encoding: string) => ({
+    ...fromPage('/app.js'),
+    headers: { 'accept-encoding': encoding },
   });
+  Object.assign(globalThis, {
+    CONSOLE_PAGE: { '/app.js': { type: 'text/javascript', body: 'x'.repeat(200_000) } },
+  });
+  const { headers } = await handler(asEvent(accepting('br, gzip')), { awsRequestId: 'r' });
+  expect(headers?.['content-encoding']).toBe('gzip');
+  for (const encoding of ['', 'br', 'gzip;q=0', 'gzip; q=0.0, br'])
+    expect((await handler(asEvent(accepting(encoding)), { awsRequestId: 'r' })).isBase64Encoded).toBe(false);
 });

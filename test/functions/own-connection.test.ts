@@ -13,13 +13,10 @@ describe('requireOwnConnection', () => {
     expect(() => requireOwnConnection({ invokedFunctionArn }, connection)).not.toThrow();
   });
 
-  it.each(['other', 'acme-2', undefined])(
-    'a call through the alias of acme about the connection %s is refused',
-    (connection) => {
-      const context = { invokedFunctionArn: `${FUNCTION}:for-acme` };
-      expect(() => requireOwnConnection(context, connection)).toThrow(
-        'expected a call about the connection acme',
-      );
-    },
-  );
+  it.each(['other', 'acme-2', undefined])('a call through the alias about %s is refused', (connection) => {
+    const context = { invokedFunctionArn: `${FUNCTION}:for-acme` };
+    expect(() => requireOwnConnection(context, connection)).toThrow(
+      'expected a call about the connection acme',
+    );
+  });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readSettings } from '../../infra/settings.ts';
 import { SIGN_IN } from './sign-in.ts';
 import { resourcesOf, synthesise } from './synthesised.ts';
@@ -86,26 +86,24 @@ const longest = (type: string, part: (properties: never) => unknown) =>
   );
 type Policy = { readonly PolicyDocument: unknown };
 
-describe('stack with the longest settings', () => {
-  it.each([
-    ['the policy of a queue', 8_192, longest('AWS::SQS::QueuePolicy', (of: Policy) => of.PolicyDocument)],
-    ['a managed policy', 6_144, longest('AWS::IAM::ManagedPolicy', (of: Policy) => of.PolicyDocument)],
-    ['the policy of a role', 10_240, longest('AWS::IAM::Policy', (of: Policy) => of.PolicyDocument)],
-    [
-      'the environment of a function',
-      4_096,
-      longest(
-        'AWS::Lambda::Function',
-        (of: { Environment?: { Variables: unknown } }) => of.Environment?.Variables,
-      ),
-    ],
-    [
-      'the description of an alarm',
-      1_024,
-      longest('AWS::CloudWatch::Alarm', (of: { AlarmDescription: string }) => of.AlarmDescription),
-    ],
-  ])('%s has at most %i characters, as AWS requires', (_, limit, length) => {
-    expect(length).toBeGreaterThan(limit / 4);
-    expect(length).toBeLessThanOrEqual(limit);
-  });
+it.each([
+  ['the policy of a queue', 8_192, longest('AWS::SQS::QueuePolicy', (of: Policy) => of.PolicyDocument)],
+  ['a managed policy', 6_144, longest('AWS::IAM::ManagedPolicy', (of: Policy) => of.PolicyDocument)],
+  ['the policy of a role', 10_240, longest('AWS::IAM::Policy', (of: Policy) => of.PolicyDocument)],
+  [
+    'the environment of a function',
+    4_096,
+    longest(
+      'AWS::Lambda::Function',
+      (of: { Environment?: { Variables: unknown } }) => of.Environment?.Variables,
+    ),
+  ],
+  [
+    'the description of an alarm',
+    1_024,
+    longest('AWS::CloudWatch::Alarm', (of: { AlarmDescription: string }) => of.AlarmDescription),
+  ],
+])('%s has at most %i characters, as AWS requires', (_, limit, length) => {
+  expect(length).toBeGreaterThan(limit / 4);
+  expect(length).toBeLessThanOrEqual(limit);
 });

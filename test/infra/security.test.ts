@@ -59,23 +59,21 @@ describe('encryption', () => {
   });
 });
 
-describe('transport', () => {
-  it('every queue, the alarm topic and the bucket refuse requests without TLS', () => {
-    const denials = [
-      ...Object.values(resourcesOf(full, 'AWS::SQS::QueuePolicy')),
-      ...Object.values(resourcesOf(full, 'AWS::SNS::TopicPolicy')),
-      ...Object.values(resourcesOf(full, 'AWS::S3::BucketPolicy')),
-    ].map(({ Properties }) =>
-      statementsOf(Properties.PolicyDocument).some(
-        ({ Effect, Principal, Condition }) =>
-          Effect === 'Deny' &&
-          ['{"AWS":"*"}', '"*"'].includes(JSON.stringify(Principal)) &&
-          Condition?.['Bool']?.['aws:SecureTransport'] === 'false',
-      ),
-    );
-    expect(denials).toHaveLength(8);
-    expect(denials.every(Boolean)).toBe(true);
-  });
+it('every queue, the alarm topic and the bucket refuse requests without TLS', () => {
+  const denials = [
+    ...Object.values(resourcesOf(full, 'AWS::SQS::QueuePolicy')),
+    ...Object.values(resourcesOf(full, 'AWS::SNS::TopicPolicy')),
+    ...Object.values(resourcesOf(full, 'AWS::S3::BucketPolicy')),
+  ].map(({ Properties }) =>
+    statementsOf(Properties.PolicyDocument).some(
+      ({ Effect, Principal, Condition }) =>
+        Effect === 'Deny' &&
+        ['{"AWS":"*"}', '"*"'].includes(JSON.stringify(Principal)) &&
+        Condition?.['Bool']?.['aws:SecureTransport'] === 'false',
+    ),
+  );
+  expect(denials).toHaveLength(8);
+  expect(denials.every(Boolean)).toBe(true);
 });
 
 describe('event producers', () => {

@@ -34,46 +34,44 @@ const failing = (records: readonly SQSRecord[]) => ({
   batchItemFailures: records.map(({ messageId }) => ({ itemIdentifier: messageId })),
 });
 
-describe('input of the handler', () => {
-  it('a record has every field of an SQS event, and the context shows the remaining time', async () => {
-    const queue = await startQueue();
-    const seen: { event: SQSEvent; left: number; context: Context }[] = [];
-    poll(queue, (event, context) => {
-      seen.push({ event, context, left: context.getRemainingTimeInMillis() });
-    });
-    const id = await queue.send('{"name":"🚀"}', {
-      connection: { DataType: 'String', StringValue: 'acme' },
-      raw: { DataType: 'Binary', BinaryValue: new TextEncoder().encode('hi') },
-    });
-    await until(() => seen.length > 0);
-    const [first] = seen;
-    expect(first?.event.Records).toEqual([
-      {
-        messageId: id,
-        receiptHandle: expect.any(String),
-        body: '{"name":"🚀"}',
-        attributes: {
-          ApproximateReceiveCount: '1',
-          SentTimestamp: expect.stringMatching(/^\d{13}$/),
-          SenderId: expect.any(String),
-          ApproximateFirstReceiveTimestamp: expect.stringMatching(/^\d{13}$/),
-        },
-        messageAttributes: {
-          connection: { stringValue: 'acme', stringListValues: [], binaryListValues: [], dataType: 'String' },
-          raw: { binaryValue: 'aGk=', stringListValues: [], binaryListValues: [], dataType: 'Binary' },
-        },
-        md5OfBody: expect.stringMatching(/^[0-9a-f]{32}$/),
-        md5OfMessageAttributes: expect.stringMatching(/^[0-9a-f]{32}$/),
-        eventSource: 'aws:sqs',
-        eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:work',
-        awsRegion: 'us-east-1',
-      },
-    ]);
-    expect(first?.left).toBeGreaterThan(29_000);
-    expect(first?.left).toBeLessThanOrEqual(30_000);
-    expect(first?.context.functionName).toBe('groupsync-test');
-    expect(first?.context.awsRequestId).toMatch(/^[0-9a-f-]{36}$/);
+it('a record has every field of an SQS event, and the context shows the remaining time', async () => {
+  const queue = await startQueue();
+  const seen: { event: SQSEvent; left: number; context: Context }[] = [];
+  poll(queue, (event, context) => {
+    seen.push({ event, context, left: context.getRemainingTimeInMillis() });
   });
+  const id = await queue.send('{"name":"🚀"}', {
+    connection: { DataType: 'String', StringValue: 'acme' },
+    raw: { DataType: 'Binary', BinaryValue: new TextEncoder().encode('hi') },
+  });
+  await until(() => seen.length > 0);
+  const [first] = seen;
+  expect(first?.event.Records).toEqual([
+    {
+      messageId: id,
+      receiptHandle: expect.any(String),
+      body: '{"name":"🚀"}',
+      attributes: {
+        ApproximateReceiveCount: '1',
+        SentTimestamp: expect.stringMatching(/^\d{13}$/),
+        SenderId: expect.any(String),
+        ApproximateFirstReceiveTimestamp: expect.stringMatching(/^\d{13}$/),
+      },
+      messageAttributes: {
+        connection: { stringValue: 'acme', stringListValues: [], binaryListValues: [], dataType: 'String' },
+        raw: { binaryValue: 'aGk=', stringListValues: [], binaryListValues: [], dataType: 'Binary' },
+      },
+      md5OfBody: expect.stringMatching(/^[0-9a-f]{32}$/),
+      md5OfMessageAttributes: expect.stringMatching(/^[0-9a-f]{32}$/),
+      eventSource: 'aws:sqs',
+      eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:work',
+      awsRegion: 'us-east-1',
+    },
+  ]);
+  expect(first?.left).toBeGreaterThan(29_000);
+  expect(first?.left).toBeLessThanOrEqual(30_000);
+  expect(first?.context.functionName).toBe('groupsync-test');
+  expect(first?.context.awsRequestId).toMatch(/^[0-9a-f-]{36}$/);
 });
 
 describe('messages after the handler returns', () => {
@@ -108,16 +106,14 @@ describe('messages after the handler returns', () => {
   });
 });
 
-describe('concurrency and stop of the poller', () => {
-  it('the stop of a poller waits for the running invocation and for the deletion of its messages', async () => {
-    const queue = await startQueue();
-    await queue.send('a');
-    let open: (() => void) | undefined;
-    const { poller } = poll(queue, () => new Promise<void>((resolve) => (open = resolve)));
-    await until(() => open !== undefined);
-    const stopped = poller.stop();
-    open?.();
-    await stopped;
-    expect(await queue.count(queue.queueUrl)).toBe(0);
-  });
+it('the stop of a poller waits for the running invocation and for the deletion of its messages', async () => {
+  const queue = await startQueue();
+  await queue.send('a');
+  let open: (() => void) | undefined;
+  const { poller } = poll(queue, () => new Promise<void>((resolve) => (open = resolve)));
+  await until(() => open !== undefined);
+  const stopped = poller.stop();
+  open?.();
+  await stopped;
+  expect(await queue.count(queue.queueUrl)).toBe(0);
 });

@@ -104,28 +104,24 @@ describe('npm start --once', () => {
   });
 });
 
-describe('npm start without --once', () => {
-  it('npm start writes its local file at the start, and removes the file at the end', async () => {
-    const { world, file } = folder();
-    const { exit, printed, stop } = run(['--empty', '--world', world, '--local-file', file]);
-    await until(() => printed.length === 1);
-    const address = LocalFile.parse(JSON.parse(readFileSync(file, 'utf8')));
-    expect(address).toMatchObject({ pid: process.pid, platformToken: 'app-token', connection: 'default' });
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect((await fetch(`${address.platform}/_simulator/state`)).status).toBe(200);
-    expect(printed[0]).toContain(address.eventsQueueUrl);
+it('npm start writes its local file at the start, and removes the file at the end', async () => {
+  const { world, file } = folder();
+  const { exit, printed, stop } = run(['--empty', '--world', world, '--local-file', file]);
+  await until(() => printed.length === 1);
+  const address = LocalFile.parse(JSON.parse(readFileSync(file, 'utf8')));
+  expect(address).toMatchObject({ pid: process.pid, platformToken: 'app-token', connection: 'default' });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect((await fetch(`${address.platform}/_simulator/state`)).status).toBe(200);
+  expect(printed[0]).toContain(address.eventsQueueUrl);
 
-    const client = new SecretsManagerClient({ ...CREDENTIALS, endpoint: address.secretsManager });
-    const secret = await client.send(
-      new GetSecretValueCommand({ SecretId: 'groupsync/connections/default' }),
-    );
-    expect(secret.SecretString).toBe('{"token":"app-token"}');
+  const client = new SecretsManagerClient({ ...CREDENTIALS, endpoint: address.secretsManager });
+  const secret = await client.send(new GetSecretValueCommand({ SecretId: 'groupsync/connections/default' }));
+  expect(secret.SecretString).toBe('{"token":"app-token"}');
 
-    stop();
-    expect(await exit).toBe(0);
-    expect(() => statSync(file)).toThrow();
-    await expect(fetch(`${address.platform}/_simulator/state`)).rejects.toThrow();
-  });
+  stop();
+  expect(await exit).toBe(0);
+  expect(() => statSync(file)).toThrow();
+  await expect(fetch(`${address.platform}/_simulator/state`)).rejects.toThrow();
 });
 
 describe('second npm start while another npm start runs', () => {
@@ -182,41 +178,37 @@ describe('second npm start while another npm start runs', () => {
   });
 });
 
-describe('npm start --data', () => {
-  it('only one npm start at a time can use a data folder', async () => {
-    const { world, path, file } = folder();
-    const args = ['--empty', '--world', world, '--local-file', file, '--data', join(path, 'data')];
-    const first = run(args);
-    await until(() => first.printed.length === 1);
-    const second = run([...args.slice(0, 4), `${file}2`, ...args.slice(5)]);
-    await expect(second.exit).rejects.toThrow(`in use by process ${process.pid}`);
-    first.stop();
-    await first.exit;
-    const third = run([...args, '--once']);
-    expect(await third.exit).toBe(0);
-  });
+it('only one npm start at a time can use a data folder', async () => {
+  const { world, path, file } = folder();
+  const args = ['--empty', '--world', world, '--local-file', file, '--data', join(path, 'data')];
+  const first = run(args);
+  await until(() => first.printed.length === 1);
+  const second = run([...args.slice(0, 4), `${file}2`, ...args.slice(5)]);
+  await expect(second.exit).rejects.toThrow(`in use by process ${process.pid}`);
+  first.stop();
+  await first.exit;
+  const third = run([...args, '--once']);
+  expect(await third.exit).toBe(0);
 });
 
-describe('invalid options and files', () => {
-  it.each<[title: string, args: (at: ReturnType<typeof folder>) => string[], says: RegExp]>([
-    ['missing events', () => ['--events', '/nowhere.jsonl'], /--events \/nowhere\.jsonl: .*no such file/],
-    ['an events file that is a folder', ({ path }) => ['--events', path], /it is a folder/],
-    ['a missing world file', () => ['--world', '/nowhere.json'], /--world \/nowhere\.json: .*no such file/],
-    ['a world file that is not JSON', ({ write }) => ['--world', write('w', '{')], /--world .*JSON/],
-    ['a world file of another form', ({ write }) => ['--world', write('w', '{}')], /--world .*companies/],
-    [
-      'a world without an OAuth application',
-      ({ write }) => ['--world', write('w', JSON.stringify({ ...WORLD, credentials: [] }))],
-      /credential of kind oauth_app/,
-    ],
-    ['an unknown setting', () => ['--setting', 'colour=1'], /--setting .*colour/],
-    ['an invalid value of a setting', () => ['--setting', 'mode=maybe'], /--setting mode: expected/],
-  ])('npm start refuses %s with an error of one line', async (_, args, says) => {
-    const at = folder();
-    const { exit } = run(['--local-file', at.file, ...args(at)]);
-    const error = await exit.catch((caught: unknown) => caught);
-    expect(error).toBeInstanceOf(UsageError);
-    expect((error as Error).message).toMatch(says);
-    expect((error as Error).message).not.toContain('\n');
-  });
+it.each<[title: string, args: (at: ReturnType<typeof folder>) => string[], says: RegExp]>([
+  ['missing events', () => ['--events', '/nowhere.jsonl'], /--events \/nowhere\.jsonl: .*no such file/],
+  ['an events file that is a folder', ({ path }) => ['--events', path], /it is a folder/],
+  ['a missing world file', () => ['--world', '/nowhere.json'], /--world \/nowhere\.json: .*no such file/],
+  ['a world file that is not JSON', ({ write }) => ['--world', write('w', '{')], /--world .*JSON/],
+  ['a world file of another form', ({ write }) => ['--world', write('w', '{}')], /--world .*companies/],
+  [
+    'a world without an OAuth application',
+    ({ write }) => ['--world', write('w', JSON.stringify({ ...WORLD, credentials: [] }))],
+    /credential of kind oauth_app/,
+  ],
+  ['an unknown setting', () => ['--setting', 'colour=1'], /--setting .*colour/],
+  ['an invalid value of a setting', () => ['--setting', 'mode=maybe'], /--setting mode: expected/],
+])('npm start refuses %s with an error of one line', async (_, args, says) => {
+  const at = folder();
+  const { exit } = run(['--local-file', at.file, ...args(at)]);
+  const error = await exit.catch((caught: unknown) => caught);
+  expect(error).toBeInstanceOf(UsageError);
+  expect((error as Error).message).toMatch(says);
+  expect((error as Error).message).not.toContain('\n');
 });

@@ -51,35 +51,6 @@ async function simulatorWith(settings: object, scopes?: readonly string[]) {
   };
 }
 
-async function foundWith(settings: object) {
-  const { probe, groups } = await simulatorWith(settings);
-  const report = await probe();
-  expect(report).toMatchObject({ kept: true, stopped: null, left: [] });
-  expect(await groups()).toEqual([]);
-  return Object.fromEntries(report.findings.map(({ about, found }) => [about, found]));
-}
-
-const honoured = (status: number) => `honoured: a stale version is refused with ${status}`;
-
-describe('probe of the platform simulator', () => {
-  it.each<[settings: object, about: string, found: string]>([
-    [{}, 'PATCH version', honoured(409)],
-    [{ enforceVersionOnPatch: false }, 'PATCH version', 'ignored'],
-    [{ requireVersion: true }, 'PATCH version', honoured(409)],
-    [{ endOfFeed: 'absent' }, 'changes in the activity feed', 'at once'],
-    [{ endOfFeed: 'null' }, 'activity parameter limit', 'honoured'],
-    [{}, 'write scope for groups', 'granted'],
-    [{}, 'write scope for group members', 'granted'],
-    [{ createdStatus: 201 }, 'users in a new group that was created without users', '0'],
-    [{ versionForm: 'number' }, 'PATCH version', honoured(409)],
-    [{ versionForm: 'longNumber' }, 'PUT version', honoured(409)],
-    [{ feedEnvelope: 'flat', emptyFeedPage: 'nullEvents' }, 'changes in the activity feed', 'at once'],
-    [{ emptyFeedPage: 'nullData' }, 'activity parameter startDate', 'honoured'],
-  ])('the probe of a simulator with the settings %j finds for %s: %s', async (settings, about, found) => {
-    expect((await foundWith(settings))[about]).toBe(found);
-  });
-});
-
 describe('write scopes of the platform simulator', () => {
   it('probe names the missing scope if the token may rename groups but not set their members', async () => {
     const { probe, groups } = await simulatorWith({}, ['groups:write']);

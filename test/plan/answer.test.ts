@@ -46,15 +46,12 @@ describe('answer to a write', () => {
     ['a name that was not sent', plan('patch'), 'Theirs', false, { name: 'New' }],
     ["a normalised form of a new group's name", plan('create'), 'new', false, MADE],
     ['only a change of case', plan('patch', { changes: [{ ...rename, before: 'new' }] }), 'new', false, MADE],
-  ])(
-    'readAnswer decides whether the platform kept the old name, if the answer shows %s',
-    (_, sent, name, keepsName, made) => {
-      const answer = readAnswer(sent, shown([a], name));
-      expect(answer).toMatchObject({ keepsName, made });
-      expect(answer.made).toEqual({ ...after, ...made });
-      expect(isUndone(answer)).toBe(keepsName);
-    },
-  );
+  ])('readAnswer finds whether the name was kept if it shows %s', (_, sent, name, keepsName, made) => {
+    const answer = readAnswer(sent, shown([a], name));
+    expect(answer).toMatchObject({ keepsName, made });
+    expect(answer.made).toEqual({ ...after, ...made });
+    expect(isUndone(answer)).toBe(keepsName);
+  });
 
   it('readAnswer returns no group and no undone change for an answer to a deletion', () => {
     const answer = readAnswer(plan('delete', { after: undefined, removals: [a] }), undefined);

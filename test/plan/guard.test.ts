@@ -194,29 +194,25 @@ describe('judgeByLimits', () => {
   });
 });
 
-describe('sizeBefore', () => {
-  it.each([
-    ['there were no removals', 7, NOTHING_REMOVED, 7],
-    ['no user has joined since', 8, { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 }, 10],
-    ['all leavers were replaced', 3, { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 3 }, 3],
-    ['the group has grown since', 40, { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 3 }, 40],
-    ['another client removed users', 2, { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 }, 4],
-  ])('sizeBefore returns the size before the removals if %s', (_, size, recent, before) => {
-    expect(sizeBefore(size, recent)).toBe(before);
-  });
+it.each([
+  ['there were no removals', 7, NOTHING_REMOVED, 7],
+  ['no user has joined since', 8, { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 }, 10],
+  ['all leavers were replaced', 3, { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 3 }, 3],
+  ['the group has grown since', 40, { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 3 }, 40],
+  ['another client removed users', 2, { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 }, 4],
+])('sizeBefore returns the size before the removals if %s', (_, size, recent, before) => {
+  expect(sizeBefore(size, recent)).toBe(before);
 });
 
-describe('mayUnlink', () => {
-  it.each([
-    [1, 0, true],
-    [1, 1, true],
-    [38, 2, false],
-    [59, 2, true],
-    [57, 3, false],
-    [77, 3, true],
-    [996, 49, true],
-    [960, 50, false],
-  ])('with %i links left and %i ended this hour, one more link may end: %s', (links, recent, allowed) => {
-    expect(mayUnlink({ links, recent })).toBe(allowed);
-  });
+it.each([
+  [1, 0, true],
+  [1, 1, true],
+  [38, 2, false],
+  [59, 2, true],
+  [57, 3, false],
+  [77, 3, true],
+  [996, 49, true],
+  [960, 50, false],
+])('with %i links left and %i ended this hour, one more link may end: %s', (links, recent, allowed) => {
+  expect(mayUnlink({ links, recent })).toBe(allowed);
 });

@@ -71,30 +71,27 @@ describe('answer outside 2xx', () => {
     [502, errors.ServerError, true],
     [503, errors.ServerError, true],
     [504, errors.ServerError, true],
-  ])(
-    'the status %i causes a typed error with method, path template, status and request id',
-    async (status, type, mayBeDone) => {
-      const headers = { 'x-request-id': 'req-7' };
-      const { client } = await rig(() => ({ status, headers, body: { detail: 'no such thing' } }), {
-        maxAttempts: 1,
-      });
-      const error = await rejection(client.groups.get('secret-group'));
-      expect(error).toBeInstanceOf(type);
-      expect((error as object).constructor).toBe(type);
-      // Whether a write with this answer may have taken effect.
-      expect(errors.mayHaveTakenEffect(error as errors.PlatformError)).toBe(mayBeDone);
-      expect(error).toMatchObject({
-        name: type.name,
-        method: 'GET',
-        pathTemplate: '/platform/api/groups/{groupId}',
-        status,
-        requestId: 'req-7',
-        sent: 'answered',
-        excerpt: '{"detail":"no such thing"}',
-      });
-      expect((error as Error).message).toContain(`GET /platform/api/groups/{groupId} answered ${status}`);
-    },
-  );
+  ])('the status %i causes a typed error with all its facts', async (status, type, mayBeDone) => {
+    const headers = { 'x-request-id': 'req-7' };
+    const { client } = await rig(() => ({ status, headers, body: { detail: 'no such thing' } }), {
+      maxAttempts: 1,
+    });
+    const error = await rejection(client.groups.get('secret-group'));
+    expect(error).toBeInstanceOf(type);
+    expect((error as object).constructor).toBe(type);
+    // Whether a write with this answer may have taken effect.
+    expect(errors.mayHaveTakenEffect(error as errors.PlatformError)).toBe(mayBeDone);
+    expect(error).toMatchObject({
+      name: type.name,
+      method: 'GET',
+      pathTemplate: '/platform/api/groups/{groupId}',
+      status,
+      requestId: 'req-7',
+      sent: 'answered',
+      excerpt: '{"detail":"no such thing"}',
+    });
+    expect((error as Error).message).toContain(`GET /platform/api/groups/{groupId} answered ${status}`);
+  });
 
   it('a redirect causes an error and is not followed', async () => {
     const { client, platform } = await rig(() => ({ status: 302, headers: { location: '/elsewhere' } }));
@@ -367,15 +364,13 @@ describe('malformed body', () => {
   });
 });
 
-describe('injected dispatcher', () => {
-  it('the client uses the injected dispatcher, and its method close does not close this dispatcher', async () => {
-    const agent = new MockAgent();
-    agent.disableNetConnect();
-    agent.get('https://api.acme.test').intercept({ path: '/platform/api/me' }).reply(200, USER).times(2);
-    const { client } = await rig(() => ({}), { baseUrl: 'https://api.acme.test', dispatcher: agent });
-    await expect(client.me()).resolves.toEqual(USER);
-    await client.close();
-    await expect(client.me()).resolves.toEqual(USER);
-    await agent.close();
-  });
+it('the client uses the injected dispatcher, and its method close does not close this dispatcher', async () => {
+  const agent = new MockAgent();
+  agent.disableNetConnect();
+  agent.get('https://api.acme.test').intercept({ path: '/platform/api/me' }).reply(200, USER).times(2);
+  const { client } = await rig(() => ({}), { baseUrl: 'https://api.acme.test', dispatcher: agent });
+  await expect(client.me()).resolves.toEqual(USER);
+  await client.close();
+  await expect(client.me()).resolves.toEqual(USER);
+  await agent.close();
 });

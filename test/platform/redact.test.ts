@@ -42,14 +42,12 @@ describe('excerptOf', () => {
   });
 });
 
-describe('safeCause', () => {
-  it('safeCause keeps name, code and stack of an error and its cause, without secrets and other properties', () => {
-    const inner = new Error('header "Bearer s3cr3t" is bad');
-    const properties = { code: 'E_X', headers: { a: 's3cr3t' } };
-    const outer = Object.assign(new TypeError('s3cr3t', { cause: inner }), properties);
-    const copy = safeCause(outer, ['s3cr3t']);
-    expect(copy).toMatchObject({ name: 'TypeError', code: 'E_X', message: '[redacted]' });
-    expect(inspect(copy, { depth: 9, showHidden: true })).not.toContain('s3cr3t');
-    expect(inspect(copy)).toContain('redact.test.ts');
-  });
+it('safeCause keeps name, code and stack of an error and its cause, without secrets and other properties', () => {
+  const inner = new Error('header "Bearer s3cr3t" is bad');
+  const properties = { code: 'E_X', headers: { a: 's3cr3t' } };
+  const outer = Object.assign(new TypeError('s3cr3t', { cause: inner }), properties);
+  const copy = safeCause(outer, ['s3cr3t']);
+  expect(copy).toMatchObject({ name: 'TypeError', code: 'E_X', message: '[redacted]' });
+  expect(inspect(copy, { depth: 9, showHidden: true })).not.toContain('s3cr3t');
+  expect(inspect(copy)).toContain('redact.test.ts');
 });

@@ -1,5 +1,5 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { outgoing } from '../../shared/operate/dead-letters/replay.ts';
 import { createMailbox } from '../../shared/queues/mailbox.ts';
 import { createEventSender } from '../../shared/queues/sqs-batch.ts';
@@ -34,53 +34,51 @@ it('a mailbox retries messages that SQS failed to delete, and throws after the l
   await expect(take(9)).rejects.toThrow('1 messages could not be deleted: InternalError');
 });
 
-describe('replayed dead-lettered message', () => {
-  it.each<[string, object, string, string?]>([
-    ['refused by ingest, from a queue of its own', wrote('queue', OWN), OWN],
-    [
-      'moved by SQS from a queue of its own, with wrong attributes of the producer',
-      { ...movedFrom(OWN), ...wrote('queue', 'groupsync-events-entra') },
-      OWN,
-    ],
-    ['moved by SQS from the common queue', movedFrom(COMMON), COMMON],
-    ['without a source queue', {}, COMMON],
-    [
-      'failed three times, with the time of the first failure',
-      {
-        Attributes: { SentTimestamp: String(Date.parse('2026-11-20')) },
-        ...wrote('failedBefore', '2 2026-11-01T00:00:00.000Z'),
-      },
-      COMMON,
-      '3 2026-11-01T00:00:00.000Z',
-    ],
-    ['with an impossible failure time', wrote('failedBefore', '-1 2999-01-01'), COMMON],
-  ])(
-    'a dead-lettered message is replayed to the queue that it came from: %s',
-    async (_, over, queue, past = '1 1970-01-01T00:00:00.000Z') => {
-      const urls: string[] = [];
-      const said: unknown[] = [];
-      const client = {
-        send: async ({ input }: { input: { QueueUrl: string; Entries?: readonly Entry[] } }) => {
-          if (input.Entries === undefined) return { Messages: [{ MessageId: 'm', Body: '{}', ...over }] };
-          urls.push(input.QueueUrl);
-          said.push(input.Entries.at(-1)?.MessageAttributes);
-          return { Successful: input.Entries.map(({ Id }) => ({ Id, MessageId: `sent ${Id}` })) };
-        },
-      } as unknown as SQSClient;
-      const url = (name: string) => async () => `https://sqs.test/111122223333/${name}`;
-      const mailbox = createMailbox(client, {
-        name: 'events',
-        queueUrl: url('groupsync-events-dlq'),
-        bindingOf,
-      });
-      const deadLetters = await mailbox.take(1, 30);
-      expect(deadLetters[0]?.bound).toBe(await bindingOf(queue));
-      const sender = createEventSender(client, url(COMMON), async () => ({ id: 'ann' }));
-      const outcomes = await sender.send([{ body: 'common' }, ...deadLetters.map(outgoing)]);
-      expect(outcomes.every(({ messageId }) => messageId?.startsWith('sent'))).toBe(true);
-      expect(outcomes).toHaveLength(2);
-      expect(said.at(-1)).toMatchObject({ failedBefore: text(past), sentBy: text('ann') });
-      expect(urls.at(-1)).toBe(`https://sqs.test/111122223333/${queue}`);
+it.each<[string, object, string, string?]>([
+  ['refused by ingest, from a queue of its own', wrote('queue', OWN), OWN],
+  [
+    'moved by SQS from a queue of its own, with wrong attributes of the producer',
+    { ...movedFrom(OWN), ...wrote('queue', 'groupsync-events-entra') },
+    OWN,
+  ],
+  ['moved by SQS from the common queue', movedFrom(COMMON), COMMON],
+  ['without a source queue', {}, COMMON],
+  [
+    'failed three times, with the time of the first failure',
+    {
+      Attributes: { SentTimestamp: String(Date.parse('2026-11-20')) },
+      ...wrote('failedBefore', '2 2026-11-01T00:00:00.000Z'),
     },
-  );
-});
+    COMMON,
+    '3 2026-11-01T00:00:00.000Z',
+  ],
+  ['with an impossible failure time', wrote('failedBefore', '-1 2999-01-01'), COMMON],
+])(
+  'a dead-lettered message is replayed to the queue that it came from: %s',
+  async (_, over, queue, past = '1 1970-01-01T00:00:00.000Z') => {
+    const urls: string[] = [];
+    const said: unknown[] = [];
+    const client = {
+      send: async ({ input }: { input: { QueueUrl: string; Entries?: readonly Entry[] } }) => {
+        if (input.Entries === undefined) return { Messages: [{ MessageId: 'm', Body: '{}', ...over }] };
+        urls.push(input.QueueUrl);
+        said.push(input.Entries.at(-1)?.MessageAttributes);
+        return { Successful: input.Entries.map(({ Id }) => ({ Id, MessageId: `sent ${Id}` })) };
+      },
+    } as unknown as SQSClient;
+    const url = (name: string) => async () => `https://sqs.test/111122223333/${name}`;
+    const mailbox = createMailbox(client, {
+      name: 'events',
+      queueUrl: url('groupsync-events-dlq'),
+      bindingOf,
+    });
+    const deadLetters = await mailbox.take(1, 30);
+    expect(deadLetters[0]?.bound).toBe(await bindingOf(queue));
+    const sender = createEventSender(client, url(COMMON), async () => ({ id: 'ann' }));
+    const outcomes = await sender.send([{ body: 'common' }, ...deadLetters.map(outgoing)]);
+    expect(outcomes.every(({ messageId }) => messageId?.startsWith('sent'))).toBe(true);
+    expect(outcomes).toHaveLength(2);
+    expect(said.at(-1)).toMatchObject({ failedBefore: text(past), sentBy: text('ann') });
+    expect(urls.at(-1)).toBe(`https://sqs.test/111122223333/${queue}`);
+  },
+);

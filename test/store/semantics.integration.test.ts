@@ -1,7 +1,7 @@
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createTable } from '../../local/emulators/dynamodb.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
@@ -129,21 +129,19 @@ async function clear(table: Table): Promise<void> {
   }
 }
 
-describe('table in memory', () => {
-  it('the table in memory answers every operation like the DynamoDB emulator', async () => {
-    const dynamo = await startDynamo();
-    await fc.assert(
-      fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 12 }), async (operations) => {
-        await clear(dynamo);
-        const memory = new MemoryTable();
-        for (const run of operations) expect(await run(memory)).toEqual(await run(dynamo));
-        for (const partition of ['p', 'q']) {
-          expect(await ask(memory, { partition })).toEqual(await ask(dynamo, { partition }));
-        }
-      }),
-      runs(40),
-    );
-  });
+it('the table in memory answers every operation like the DynamoDB emulator', async () => {
+  const dynamo = await startDynamo();
+  await fc.assert(
+    fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 12 }), async (operations) => {
+      await clear(dynamo);
+      const memory = new MemoryTable();
+      for (const run of operations) expect(await run(memory)).toEqual(await run(dynamo));
+      for (const partition of ['p', 'q']) {
+        expect(await ask(memory, { partition })).toEqual(await ask(dynamo, { partition }));
+      }
+    }),
+    runs(40),
+  );
 });
 
 it('with the DynamoDB emulator, a hold can be decided only once, with the digest that was read', async () => {

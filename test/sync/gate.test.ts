@@ -103,22 +103,19 @@ describe('gate of a connection', () => {
     expect([await gate(), await state('k')]).toMatchObject([{ state: 'open' }, { attempts: 1 }]);
   });
 
-  it.each([403, 504] as const)(
-    'the gate stays open for all groups if the platform answers %i for only one group',
-    async (status) => {
-      const { world, deliver, work, emit, gate, state, shown } = await company();
-      await deliver({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
-      world.platform.refusal = (spokeId) => (spokeId === 'g' ? status : undefined);
-      emit({ add: ['b'], to: 'g' }, { add: ['b'], to: 'h' });
-      await work(30);
-      expect((await gate()).state).toBe('open');
-      expect(shown('h')).toEqual([['u-a', 'u-b']]);
-      expect((await state('g'))?.attempts).toBeGreaterThan(0);
-      world.platform.refusal = () => undefined;
-      await deliver();
-      expect(shown('g')).toEqual([['u-a', 'u-b']]);
-    },
-  );
+  it.each([403, 504] as const)('the gate stays open if just one group gets the answer %i', async (status) => {
+    const { world, deliver, work, emit, gate, state, shown } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
+    world.platform.refusal = (spokeId) => (spokeId === 'g' ? status : undefined);
+    emit({ add: ['b'], to: 'g' }, { add: ['b'], to: 'h' });
+    await work(30);
+    expect((await gate()).state).toBe('open');
+    expect(shown('h')).toEqual([['u-a', 'u-b']]);
+    expect((await state('g'))?.attempts).toBeGreaterThan(0);
+    world.platform.refusal = () => undefined;
+    await deliver();
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+  });
 
   it('the gate closes if the platform answers 403 for another managed group too, and opens when that group is readable', async () => {
     const { world, deliver, work, emit, gate, shown, troubles } = await company();

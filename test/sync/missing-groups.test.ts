@@ -34,32 +34,29 @@ describe('platform that answers 404 for existing groups', () => {
   it.each([
     [41, 2],
     [101, 5],
-  ])(
-    'if all but one of %i groups answer 404, apply creates at most %i groups again within an hour',
-    async (count, most) => {
-      const { world, names, emit, pass, deliver, waiting, state, hideAllButOne } = await company(count);
-      const before = await hideAllButOne();
-      emit(...names.map((to) => ({ add: ['b'], to })));
-      await pass(HOUR_MS / 2);
-      expect(world.platform.groups.size).toBe(count + most);
-      const held = await waiting();
-      expect(held).toHaveLength(count - 1 - most);
-      for (const group of held) {
-        expect(group?.dirtySinceMs).toBeDefined();
-        expect(before.has(group?.link?.id ?? '')).toBe(true);
-      }
-      await pass(HOUR_MS);
-      expect(world.platform.groups.size).toBeLessThanOrEqual(count + 2 * most);
+  ])('if all but one of %i groups answer 404, apply recreates at most %i in an hour', async (count, most) => {
+    const { world, names, emit, pass, deliver, waiting, state, hideAllButOne } = await company(count);
+    const before = await hideAllButOne();
+    emit(...names.map((to) => ({ add: ['b'], to })));
+    await pass(HOUR_MS / 2);
+    expect(world.platform.groups.size).toBe(count + most);
+    const held = await waiting();
+    expect(held).toHaveLength(count - 1 - most);
+    for (const group of held) {
+      expect(group?.dirtySinceMs).toBeDefined();
+      expect(before.has(group?.link?.id ?? '')).toBe(true);
+    }
+    await pass(HOUR_MS);
+    expect(world.platform.groups.size).toBeLessThanOrEqual(count + 2 * most);
 
-      const made = world.platform.groups.size - count;
-      world.platform.hidden = () => false;
-      world.advance(HOUR_MS);
-      await deliver();
-      expect(world.platform.groups.size).toBe(count + made);
-      for (const name of names) expect(await state(name)).toMatchObject({ settled: 'in_sync' });
-      expect(await waiting()).toEqual([]);
-    },
-  );
+    const made = world.platform.groups.size - count;
+    world.platform.hidden = () => false;
+    world.advance(HOUR_MS);
+    await deliver();
+    expect(world.platform.groups.size).toBe(count + made);
+    for (const name of names) expect(await state(name)).toMatchObject({ settled: 'in_sync' });
+    expect(await waiting()).toEqual([]);
+  });
 
   it('no new group is created for half an hour if every group answers 404 and the list is empty', async () => {
     const { world, names, emit, pass, state, deliver } = await company(5);

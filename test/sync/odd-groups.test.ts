@@ -26,7 +26,7 @@ async function company(options: Parameters<typeof createTestEngine>[0] = {}) {
 
 describe('malformed group of another client', () => {
   it.each([true, false])(
-    'a malformed external group blocks no other group (spokeIds are shown: %s)',
+    'a malformed external group blocks no other (shown ids: %s)',
     async (echoSpokeId) => {
       const { deliver, addOdd, gate, shown } = await company({ platform: { echoSpokeId } });
       addOdd('theirs');

@@ -90,7 +90,7 @@ it.each([409, 412, 400, 422] as const)(
 );
 
 it.each([409, 412, 400, 422] as const)(
-  'a stale version starts no search for refused members (status %i)',
+  'a stale version starts no search (status %i)',
   async (staleStatus) => {
     const members = [...'abcdefgh'];
     const platform = { staleStatus, getLagMs: 45_000 };

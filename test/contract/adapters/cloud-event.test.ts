@@ -98,18 +98,16 @@ describe('leniency of the decoder', () => {
   );
 });
 
-describe('a CloudEvent of an unknown producer', () => {
-  it.each(['com.example.order.created', 'directory', 'directories.x'])(
-    'a CloudEvent of the type %s is ignored',
-    (type) => {
-      expect(decode({ specversion: '1.0', id: 'x', source: 'shop', type })).toEqual({
-        events: [],
-        ignored: 1,
-        rejected: [],
-      });
-    },
-  );
-});
+it.each(['com.example.order.created', 'directory', 'directories.x'])(
+  'the CloudEvent %s is ignored',
+  (type) => {
+    expect(decode({ specversion: '1.0', id: 'x', source: 'shop', type })).toEqual({
+      events: [],
+      ignored: 1,
+      rejected: [],
+    });
+  },
+);
 
 describe('invalid native event', () => {
   it.each([

@@ -117,15 +117,12 @@ describe('Okta System Log event', () => {
     expect(decode(logEvent(eventType, null))).toEqual({ events: [], ignored: 1, rejected: [] });
   });
 
-  it.each(['FAILURE', 'SKIPPED', 'DENY'])(
-    'an Okta event with the result %s is ignored, because nothing changed',
-    (result) => {
-      const event = logEvent('group.user_membership.add', [user(), group()], {
-        outcome: { result, reason: 'x' },
-      });
-      expect(decode(event)).toEqual({ events: [], ignored: 1, rejected: [] });
-    },
-  );
+  it.each(['FAILURE', 'SKIPPED', 'DENY'])('an Okta event with the result %s is ignored', (result) => {
+    const event = logEvent('group.user_membership.add', [user(), group()], {
+      outcome: { result, reason: 'x' },
+    });
+    expect(decode(event)).toEqual({ events: [], ignored: 1, rejected: [] });
+  });
 
   it('a person is identified by the User even if the event also names an AppUser', () => {
     const target = [user({ id: '0ua1', type: 'AppUser' }), user(), group()];
@@ -163,19 +160,17 @@ describe('Okta System Log event', () => {
   });
 });
 
-describe('examples/okta-eventbridge.jsonl', () => {
-  it('the Okta example file contains changes of groups, memberships and users, and two events that are ignored', () => {
-    const url = new URL('../../../examples/okta-eventbridge.jsonl', import.meta.url);
-    const lines = readFileSync(url, 'utf8').trim().split('\n');
-    const decoded = lines.map((line) => decode(line));
-    expect(decoded.flatMap(({ rejected }) => rejected)).toEqual([]);
-    expect(decoded.filter(({ ignored }) => ignored === 1)).toHaveLength(2);
-    const kinds = new Set(decoded.flatMap(({ events }) => events.map(({ change }) => change.kind)));
-    expect([...kinds].toSorted()).toEqual([
-      'group.upserted',
-      'member.added',
-      'member.removed',
-      'user.upserted',
-    ]);
-  });
+it('the Okta example file contains changes of groups, memberships and users, and two events that are ignored', () => {
+  const url = new URL('../../../examples/okta-eventbridge.jsonl', import.meta.url);
+  const lines = readFileSync(url, 'utf8').trim().split('\n');
+  const decoded = lines.map((line) => decode(line));
+  expect(decoded.flatMap(({ rejected }) => rejected)).toEqual([]);
+  expect(decoded.filter(({ ignored }) => ignored === 1)).toHaveLength(2);
+  const kinds = new Set(decoded.flatMap(({ events }) => events.map(({ change }) => change.kind)));
+  expect([...kinds].toSorted()).toEqual([
+    'group.upserted',
+    'member.added',
+    'member.removed',
+    'user.upserted',
+  ]);
 });

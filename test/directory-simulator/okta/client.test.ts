@@ -35,28 +35,25 @@ async function open(mode: 'SSWS' | 'PrivateKey') {
   return { org, client: new okta.Client({ orgUrl: url, cacheMiddleware: null, ...credentials } as never) };
 }
 
-it.each(['SSWS', 'PrivateKey'] as const)(
-  "Okta's client for Node reads groups, members, users and the log (%s)",
-  async (mode) => {
-    const { org, client } = await open(mode);
-    await org.control('changes', { kind: 'addMember', group: '00gnone', member: '00uann' });
-    org.clock.ms += 180_000;
-    const groups = await all(await client.groupApi.listGroups({ limit: 2 }));
-    const members = await all(await client.groupApi.listGroupUsers({ groupId: '00gsales', limit: 3 }));
-    const users = await all(await client.userApi.listUsers({ limit: 3 }));
-    const group = await client.groupApi.getGroup({ groupId: '00gapp' });
-    const until = new Date(org.clock.ms).toISOString();
-    const since = new Date(org.clock.ms - 600_000).toISOString();
-    const events = await all(await client.systemLogApi.listLogEvents({ since, until }));
-    expect(ids(groups)).toEqual(['00gall', '00gapp', '00gnone', '00gsales']);
-    expect(ids(members)).toHaveLength(8);
-    expect(ids(users)).toHaveLength(8);
-    expect([group.type, group.created instanceof Date]).toEqual(['APP_GROUP', true]);
-    expect(new Set(events.map(({ eventType }) => eventType))).toEqual(new Set(['group.user_membership.add']));
-    expect(events[0]?.target?.map(({ id }) => id)).toEqual(['00uann', '00gnone']);
-    expect(org.defects).toEqual([]);
-  },
-);
+it.each(['SSWS', 'PrivateKey'] as const)("Okta's client for Node reads everything (%s)", async (mode) => {
+  const { org, client } = await open(mode);
+  await org.control('changes', { kind: 'addMember', group: '00gnone', member: '00uann' });
+  org.clock.ms += 180_000;
+  const groups = await all(await client.groupApi.listGroups({ limit: 2 }));
+  const members = await all(await client.groupApi.listGroupUsers({ groupId: '00gsales', limit: 3 }));
+  const users = await all(await client.userApi.listUsers({ limit: 3 }));
+  const group = await client.groupApi.getGroup({ groupId: '00gapp' });
+  const until = new Date(org.clock.ms).toISOString();
+  const since = new Date(org.clock.ms - 600_000).toISOString();
+  const events = await all(await client.systemLogApi.listLogEvents({ since, until }));
+  expect(ids(groups)).toEqual(['00gall', '00gapp', '00gnone', '00gsales']);
+  expect(ids(members)).toHaveLength(8);
+  expect(ids(users)).toHaveLength(8);
+  expect([group.type, group.created instanceof Date]).toEqual(['APP_GROUP', true]);
+  expect(new Set(events.map(({ eventType }) => eventType))).toEqual(new Set(['group.user_membership.add']));
+  expect(events[0]?.target?.map(({ id }) => id)).toEqual(['00uann', '00gnone']);
+  expect(org.defects).toEqual([]);
+});
 
 it("Okta's client for Node recognises an error", async () => {
   const { client } = await open('SSWS');

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
   type Directory,
-  type ReportedChange,
   DirectoryError,
   type DirectoryGroup,
+  type ReportedChange,
 } from '../../../shared/directory/ports.ts';
 import { groupId, memberId } from '../../../shared/domain/ids.ts';
 import { MINUTE_MS } from '../../support/engine/world.ts';

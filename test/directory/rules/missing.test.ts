@@ -4,19 +4,17 @@ import { isDeleted, isListingWrong } from '../../../shared/directory/rules/missi
 const NOW_MS = Date.UTC(2026, 10, 20, 10);
 const HOUR_MS = 3_600_000;
 
-describe('isListingWrong', () => {
-  it.each([
-    ['none of no groups', 0, 0, false],
-    ['none of 100 groups', 100, 0, false],
-    ['one group of several', 3, 1, false],
-    ['the only group', 1, 1, true],
-    ['two groups of three', 3, 2, true],
-    ['two groups of 39', 39, 2, true],
-    ['two groups of 40', 40, 2, false],
-    ['all groups', 100, 100, true],
-  ])('a listing that lacks %s counts as wrong: $3', (_, known, missing, expected) => {
-    expect(isListingWrong(known, missing)).toBe(expected);
-  });
+it.each([
+  ['none of no groups', 0, 0, false],
+  ['none of 100 groups', 100, 0, false],
+  ['one group of several', 3, 1, false],
+  ['the only group', 1, 1, true],
+  ['two groups of three', 3, 2, true],
+  ['two groups of 39', 39, 2, true],
+  ['two groups of 40', 40, 2, false],
+  ['all groups', 100, 100, true],
+])('a listing that lacks %s counts as wrong: $3', (_, known, missing, expected) => {
+  expect(isListingWrong(known, missing)).toBe(expected);
 });
 
 describe('isDeleted', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type MemberDifference, differenceOf, isEqual } from '../../../shared/directory/rules/read.ts';
+import { differenceOf, isEqual, type MemberDifference } from '../../../shared/directory/rules/read.ts';
 import { NO_GROUP } from '../../../shared/domain/group.ts';
 import { type MemberId, memberId } from '../../../shared/domain/ids.ts';
 import { makeStamp, STAMP_ZERO, type Stamp } from '../../../shared/domain/stamp.ts';

@@ -1,5 +1,5 @@
 import { GetScheduleCommand, SchedulerClient, UpdateScheduleCommand } from '@aws-sdk/client-scheduler';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createScheduler } from '../../../local/emulators/scheduler.ts';
 import { startSchedule } from '../../../local/schedules.ts';
 import { startFront } from '../support/front.ts';
@@ -23,18 +23,16 @@ const change = (State: 'ENABLED' | 'DISABLED', ScheduleExpression: string) =>
     },
   });
 
-describe('EventBridge Scheduler emulator with the SDK', () => {
-  it('UpdateSchedule pauses and resumes a schedule', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const task = vi.fn(async () => undefined);
-    const client = await start(task);
-    await client.send(change('DISABLED', 'rate(2 seconds)'));
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(task).not.toHaveBeenCalled();
-    expect((await client.send(new GetScheduleCommand({ Name: 'groupsync-pump' }))).State).toBe('DISABLED');
-    await client.send(change('ENABLED', 'rate(1 minute)'));
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(task).toHaveBeenCalledTimes(1);
-  });
+it('UpdateSchedule pauses and resumes a schedule', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const task = vi.fn(async () => undefined);
+  const client = await start(task);
+  await client.send(change('DISABLED', 'rate(2 seconds)'));
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(task).not.toHaveBeenCalled();
+  expect((await client.send(new GetScheduleCommand({ Name: 'groupsync-pump' }))).State).toBe('DISABLED');
+  await client.send(change('ENABLED', 'rate(1 minute)'));
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(task).toHaveBeenCalledTimes(1);
 });

@@ -30,16 +30,14 @@ async function start() {
   return { client, create };
 }
 
-describe('Secrets Manager emulator with the SDK', () => {
-  it('a repeated put stores the value once, and a version id of another value is refused', async () => {
-    const { client, create } = await start();
-    await create('one');
-    await put(client, 'two');
-    await put(client, 'two');
-    expect((await get(client, { VersionStage: 'AWSPREVIOUS' })).SecretString).toBe('one');
-    await expect(put(client, 'three', versionOf('two'))).rejects.toMatchObject({
-      name: 'ResourceExistsException',
-    });
+it('a repeated put stores the value once, and a version id of another value is refused', async () => {
+  const { client, create } = await start();
+  await create('one');
+  await put(client, 'two');
+  await put(client, 'two');
+  expect((await get(client, { VersionStage: 'AWSPREVIOUS' })).SecretString).toBe('one');
+  await expect(put(client, 'three', versionOf('two'))).rejects.toMatchObject({
+    name: 'ResourceExistsException',
   });
 });
 

@@ -63,23 +63,21 @@ describe('leave.requests', () => {
   });
 });
 
-describe('leave.balances', () => {
-  it.each([
-    ['20.123456789012345678', '20.123456789012345678'],
-    ['"12.50"', '12.5'],
-    ['7', '7'],
-    ['-0.10', '-0.1'],
-    ['1e2', '100'],
-    ['null', null],
-  ])('the client reads the amount %s exactly', async (json, expected) => {
-    const body = `{"role":"r1","balances":[{"companyLeaveType":"c1","balanceWithFutureRequests": ${json}}]}`;
-    const bodies = [body, `[${body}]`];
-    const { client } = await rig((_, index) => ({ body: bodies[index] ?? '[]' }));
-    const balance = {
-      role: 'r1',
-      balances: [{ companyLeaveType: 'c1', balanceWithFutureRequests: expected }],
-    };
-    await expect(client.leave.balances.get('r1')).resolves.toEqual(balance);
-    expect(await collect(client.leave.balances.list())).toEqual([balance]);
-  });
+it.each([
+  ['20.123456789012345678', '20.123456789012345678'],
+  ['"12.50"', '12.5'],
+  ['7', '7'],
+  ['-0.10', '-0.1'],
+  ['1e2', '100'],
+  ['null', null],
+])('the client reads the amount %s exactly', async (json, expected) => {
+  const body = `{"role":"r1","balances":[{"companyLeaveType":"c1","balanceWithFutureRequests": ${json}}]}`;
+  const bodies = [body, `[${body}]`];
+  const { client } = await rig((_, index) => ({ body: bodies[index] ?? '[]' }));
+  const balance = {
+    role: 'r1',
+    balances: [{ companyLeaveType: 'c1', balanceWithFutureRequests: expected }],
+  };
+  await expect(client.leave.balances.get('r1')).resolves.toEqual(balance);
+  expect(await collect(client.leave.balances.list())).toEqual([balance]);
 });

@@ -69,15 +69,13 @@ describe('SCIM request that changes nothing', () => {
   });
 });
 
-describe('change after SCIM requests that changed nothing', () => {
-  it('a later change wins over earlier requests even if clocks stop or go back', async () => {
-    world.time.nowMs -= 500;
-    for (let n = 0; n < 12; n += 1) await client.patch(user, [title('x')]);
-    await client.patch(user, [replace('active', false)]);
-    for (let n = 0; n < 12; n += 1) await client.patch(group, [rename('A')]);
-    await client.patch(group, [rename('B')]);
-    expect(await world.desired(idOf(group))).toEqual({ name: 'B', members: ['m1'] });
-  });
+it('a later change wins over earlier requests even if clocks stop or go back', async () => {
+  world.time.nowMs -= 500;
+  for (let n = 0; n < 12; n += 1) await client.patch(user, [title('x')]);
+  await client.patch(user, [replace('active', false)]);
+  for (let n = 0; n < 12; n += 1) await client.patch(group, [rename('A')]);
+  await client.patch(group, [rename('B')]);
+  expect(await world.desired(idOf(group))).toEqual({ name: 'B', members: ['m1'] });
 });
 
 describe('desired state after a request that changes nothing', () => {

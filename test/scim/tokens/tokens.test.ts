@@ -96,45 +96,43 @@ describe('SCIM tokens', () => {
   });
 });
 
-describe('SCIM server with two connections', () => {
-  it('simultaneous requests of two connections never mix their data, and answers have the URL of the request', async () => {
-    const world = createWorld();
-    const a = await world.client('default', 'https://one.test');
-    const b = await world.client('other', 'https://two.test');
-    const made = await Promise.all(
-      Array.from({ length: 40 }, async (_, n) => {
-        const client = n % 2 === 0 ? a : b;
-        const user = await client.post('/Users', {
-          schemas: [USER],
-          userName: `user-${Math.floor(n / 2)}`,
-          externalId: 'e',
-        });
-        const group = await client.post('/Groups', {
-          displayName: `g${Math.floor(n / 2)}`,
-          members: [{ value: user.body.id }],
-        });
-        expect([user.status, group.status]).toEqual([201, 201]);
-        const origin = client === a ? 'https://one.test' : 'https://two.test';
-        const [member] = group.body.members;
-        for (const url of [user.body.meta.location, group.headers['location'], member.$ref])
-          expect(url.startsWith(`${origin}/scim/v2/`)).toBe(true);
-        return { client, user: user.body.id as string, group: group.body.id as string };
-      }),
-    );
-    for (const { client, user, group } of made) {
-      const stranger = client === a ? b : a;
-      for (const path of [`/Users/${user}`, `/Groups/${group}`]) {
-        expect((await client.get(path)).status).toBe(200);
-        for (const method of ['GET', 'DELETE']) expect((await stranger.send(method, path)).status).toBe(404);
-        expect((await stranger.put(path, { userName: 'x', displayName: 'x' })).status).toBe(404);
-      }
-      expect((await stranger.get(`/Groups?filter=members eq "${user}"`)).body.totalResults).toBe(0);
+it('simultaneous requests of two connections never mix their data, and answers have the URL of the request', async () => {
+  const world = createWorld();
+  const a = await world.client('default', 'https://one.test');
+  const b = await world.client('other', 'https://two.test');
+  const made = await Promise.all(
+    Array.from({ length: 40 }, async (_, n) => {
+      const client = n % 2 === 0 ? a : b;
+      const user = await client.post('/Users', {
+        schemas: [USER],
+        userName: `user-${Math.floor(n / 2)}`,
+        externalId: 'e',
+      });
+      const group = await client.post('/Groups', {
+        displayName: `g${Math.floor(n / 2)}`,
+        members: [{ value: user.body.id }],
+      });
+      expect([user.status, group.status]).toEqual([201, 201]);
+      const origin = client === a ? 'https://one.test' : 'https://two.test';
+      const [member] = group.body.members;
+      for (const url of [user.body.meta.location, group.headers['location'], member.$ref])
+        expect(url.startsWith(`${origin}/scim/v2/`)).toBe(true);
+      return { client, user: user.body.id as string, group: group.body.id as string };
+    }),
+  );
+  for (const { client, user, group } of made) {
+    const stranger = client === a ? b : a;
+    for (const path of [`/Users/${user}`, `/Groups/${group}`]) {
+      expect((await client.get(path)).status).toBe(200);
+      for (const method of ['GET', 'DELETE']) expect((await stranger.send(method, path)).status).toBe(404);
+      expect((await stranger.put(path, { userName: 'x', displayName: 'x' })).status).toBe(404);
     }
-    for (const client of [a, b]) {
-      expect((await client.get('/Users?filter=externalId eq "e"')).body.totalResults).toBe(20);
-      expect((await client.get('/Groups?count=0')).body.totalResults).toBe(20);
-    }
-  });
+    expect((await stranger.get(`/Groups?filter=members eq "${user}"`)).body.totalResults).toBe(0);
+  }
+  for (const client of [a, b]) {
+    expect((await client.get('/Users?filter=externalId eq "e"')).body.totalResults).toBe(20);
+    expect((await client.get('/Groups?count=0')).body.totalResults).toBe(20);
+  }
 });
 
 describe('stored attributes of a SCIM user', () => {

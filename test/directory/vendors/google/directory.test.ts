@@ -51,17 +51,15 @@ describe('members of a Google group', () => {
   });
 });
 
-describe('sign-in to a Google directory', () => {
-  it.each([
-    ['a scope that is not granted', ADMIN, ['https://www.googleapis.com/auth/admin.directory.user.readonly']],
-    ['an administrator who is suspended', 'sue@example.com', undefined],
-  ])('the sign-in is denied with %s', async (_, administrator, scopes) => {
-    const { directory, control } = await openGoogle({ administrator });
-    if (scopes !== undefined) await control('delegation', { scopes });
-    const failure = await directory.group('g-sales').catch((error: unknown) => error);
-    expect(failure).toMatchObject({ kind: 'denied' });
-    expect(String(failure)).not.toContain('@');
-  });
+it.each([
+  ['a scope that is not granted', ADMIN, ['https://www.googleapis.com/auth/admin.directory.user.readonly']],
+  ['an administrator who is suspended', 'sue@example.com', undefined],
+])('the sign-in is denied with %s', async (_, administrator, scopes) => {
+  const { directory, control } = await openGoogle({ administrator });
+  if (scopes !== undefined) await control('delegation', { scopes });
+  const failure = await directory.group('g-sales').catch((error: unknown) => error);
+  expect(failure).toMatchObject({ kind: 'denied' });
+  expect(String(failure)).not.toContain('@');
 });
 
 describe('changes that Google reports', () => {
