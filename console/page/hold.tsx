@@ -9,8 +9,9 @@ import { id, pathTo, query } from './route.ts';
 import { T } from './texts.ts';
 
 export function Hold() {
-  const loadable = useAnswer<HoldPage>('hold', { group: id.value });
-  return <Answered loadable={loadable}>{(page) => <Shown {...page} />}</Answered>;
+  const set = query.value.get('set') ?? '';
+  const loadable = useAnswer<HoldPage>('hold', { group: id.value, set });
+  return <Answered loadable={loadable}>{(page) => <Shown key={set} {...page} />}</Answered>;
 }
 
 type Held = NonNullable<HoldPage['hold']>;
@@ -33,6 +34,7 @@ function Shown(page: HoldPage) {
   }
   const users = leaving.flatMap(({ user }) => (picked.has(user) ? user : []));
   const heldTitle = T.hold.people[hold.decision];
+  const set = query.value.get('set') ?? '';
   const showsStaying = query.value.get('people') === 'staying';
   return (
     <Page
@@ -48,11 +50,15 @@ function Shown(page: HoldPage) {
         label={T.hold.parts}
         current={showsStaying ? 'staying' : 'leaving'}
         of={[
-          ['leaving', `${heldTitle} · ${leaving.length.toLocaleString('en')}`, pathTo('holds', group)],
+          [
+            'leaving',
+            `${heldTitle} · ${leaving.length.toLocaleString('en')}`,
+            pathTo('holds', group, { set }),
+          ],
           [
             'staying',
             `${T.hold.staying} · ${staying.length.toLocaleString('en')}`,
-            pathTo('holds', group, { people: 'staying' }),
+            pathTo('holds', group, { set, people: 'staying' }),
           ],
         ]}
       />
@@ -100,8 +106,8 @@ const Decided = ({ of }: { readonly of: HoldPage['decided'] }) =>
 /** The cause of the removals, the limit that holds them, and the decision if there is one. */
 function Cause({ page, hold }: { readonly page: HoldPage; readonly hold: Held }) {
   const { group, name, causes, leaving, staying, others } = page;
-  const approved = others.find(({ decision }) => decision === 'approved')?.removes ?? 0;
-  const all = leaving.length + staying.length + approved;
+  const leavingToo = others.flatMap(({ decision, removes }) => (decision === 'rejected' ? [] : removes));
+  const all = leavingToo.reduce((sum, removes) => sum + removes, leaving.length + staying.length);
   const facts: (readonly [string, preact.ComponentChildren])[] = [
     [T.hold.created, <Time key="at" at={hold.createdAt} />],
     [T.hold.limit, T.home.rules[hold.rule]],
@@ -125,8 +131,9 @@ function Cause({ page, hold }: { readonly page: HoldPage; readonly hold: Held })
       </ul>
       <Facts of={facts} />
       {others.map((one) => (
-        <p key={one.decision} class="muted">
-          {T.hold.decidedPart[one.decision](one)}
+        <p key={one.digest} class="muted">
+          {T.hold.otherSet[one.decision](one, T.home.rules[one.rule])}{' '}
+          <a href={pathTo('holds', group, { set: one.digest })}>{T.hold.view}</a>
         </p>
       ))}
     </section>

@@ -1,4 +1,4 @@
-import { type Hold, holdsOf, holdWith } from '../../shared/domain/hold.ts';
+import { type Hold, holdsOf } from '../../shared/domain/hold.ts';
 import { type GroupRef, memberId } from '../../shared/domain/ids.ts';
 import { type HeldRemoval, readHeldRemovals } from '../../shared/operate/held-members.ts';
 import { holdRow } from '../../shared/operate/lists.ts';
@@ -7,16 +7,19 @@ import { decidedIn } from './decided.ts';
 import { byName, readSet, stateOf, usersOf } from './group-reads.ts';
 import { departmentOf, type KnownMember, knownMembers, nameOf } from './people.ts';
 
-export async function holdPage(ref: GroupRef, context: RequestContext) {
+/** @param digest the set to show; undefined: the removals that wait or, if none waits, the decided removals */
+export async function holdPage(ref: GroupRef, digest: string | undefined, context: RequestContext) {
   const state = await stateOf(ref, context);
-  const [hold, ...others] = holdsOf(state);
+  const holds = holdsOf(state);
+  const hold = holds.find((one) => one.digest === digest) ?? holds[0];
+  const others = holds.filter((one) => one !== hold);
   const connection = await context.ports.connections.current(ref.connection);
-  const [{ entries }, known, users, removals, approved] = await Promise.all([
+  const [{ entries }, known, users, removals, ...leavingToo] = await Promise.all([
     context.overview.activity(),
     knownMembers(state, context.ports),
     usersOf(state, context),
     hold && connection ? readHeldRemovals(state, hold, connection, context.ports) : [],
-    readSet(state, holdWith('approved', state), context),
+    ...others.filter(mayLeave).map((one) => readSet(state, one, context)),
   ]);
   const byUser = new Map(known.map((one) => [one.user, one]));
   const held = new Set<string>(removals.map(({ user }) => user));
@@ -27,15 +30,14 @@ export async function holdPage(ref: GroupRef, context: RequestContext) {
     cause: places.get(keyOf(causeOf(removal))) ?? null,
   }));
   const staying = [...users]
-    .filter((user) => !held.has(user) && !approved.has(user))
+    .filter((user) => !held.has(user) && !leavingToo.some((set) => set.has(user)))
     .map((user) => ({ ...personOf(user, byUser.get(user)), cause: null }));
   return {
     group: ref.group,
     name: state.registers.name?.value ?? null,
-    /** The removals that wait for a decision. If no removals wait, the decided removals. */
     hold: hold === undefined ? null : decidedRow(ref, hold),
-    /** Decided removals that `hold` does not contain: approved and not written yet, or rejected. */
-    others: others.flatMap(decidedPart),
+    /** The other sets of removals of the group. */
+    others: others.map((one) => decidedRow(ref, one)),
     decided: decidedIn(entries.filter((entry) => entry.group === ref.group)),
     /** The cause with the most removals comes first. A person has the index of its cause. */
     causes,
@@ -50,10 +52,7 @@ function decidedRow({ group }: GroupRef, hold: Hold) {
   return { ...holdRow({ group, hold }), by, reason };
 }
 
-const decidedPart = ({ removes, decision }: Hold) =>
-  decision.kind === 'waiting'
-    ? []
-    : [{ decision: decision.kind, removes, by: decision.by, reason: decision.reason }];
+const mayLeave = ({ decision }: Hold): boolean => decision.kind !== 'rejected';
 
 function personOf(user: string, known: KnownMember | undefined) {
   if (known === undefined) return { id: '', name: null, email: null, user, department: null };

@@ -57,7 +57,8 @@ export const QUERIES = {
   holds: (_, { overview }) => overview.holds(),
   platformGroups: async (_, { connection, ports, sees }) =>
     withoutHiddenOwners(await listPlatformGroups(await requireConnection(connection, ports), ports), sees),
-  hold: async (query, context) => holdPage(await refOf(query, context), context),
+  hold: async (query, context) =>
+    holdPage(await refOf(query, context), query.get('set') ?? undefined, context),
   people: (query, { connection, overview, ports }) =>
     findPeople(connection, query.get('text') ?? '', overview.allMembers, ports),
   unmatched: (query, { overview }) =>

@@ -132,6 +132,10 @@ it('the page of a hold shows the users who stay held after single removals were 
     hold: held,
     others: [{ decision: 'approved', removes: 1, reason: 'has left' }, rejected],
   });
+  const { digest } = page.others[1];
+  const other = await ask(`hold?group=g&set=${digest}`);
+  expect(other).toMatchObject({ hold: { ...rejected, digest }, others: [held, { decision: 'approved' }] });
+  expect([other.leaving.length, other.staying.length]).toEqual([1, 2]);
   const rows = [held, { removes: 1, decision: 'approved' }, { removes: 1, decision: 'rejected' }];
   expect((await ask('holds')).holds).toHaveLength(3);
   expect(page.leaving).toHaveLength(2);

@@ -1,4 +1,4 @@
-import type { DecidedRemovals, HeldPeopleCause, HoldLine } from '../../answers.ts';
+import type { HeldPeopleCause, HoldLine, OtherRemovals } from '../../answers.ts';
 import { many } from './many.ts';
 
 const people = (count: number) => many(count, 'person', 'people');
@@ -27,12 +27,15 @@ export const hold = {
   limit: 'Why held',
   gone: 'No removals of this group are held.',
   goneText: 'The removals were written, or the directory added the people again.',
-  decidedPart: {
-    approved: ({ removes, by, reason }: DecidedRemovals) =>
+  otherSet: {
+    waiting: ({ removes }: OtherRemovals, rule: string) =>
+      `The removal of ${others(removes)} waits, too: ${rule}`,
+    approved: ({ removes, by, reason }: OtherRemovals) =>
       `${by} approved the removal of ${others(removes)} (${reason}). The next write removes them.`,
-    rejected: ({ removes, by, reason }: DecidedRemovals) =>
+    rejected: ({ removes, by, reason }: OtherRemovals) =>
       `${by} rejected the removal of ${others(removes)} (${reason}). These people stay in the group.`,
-  },
+  } satisfies Readonly<Record<HoldLine['decision'], (of: OtherRemovals, rule: string) => string>>,
+  view: 'View these removals',
   back: 'View group',
   people: {
     waiting: 'Would be removed',
