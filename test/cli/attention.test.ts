@@ -46,36 +46,26 @@ it('holds reject does not count the members that would stay after the removals',
   expect(stderr).not.toContain('would stay');
 });
 
-describe('groupsync holds approve --member', () => {
-  it('holds approve --member approves only the removals of the given members, and all other removals stay held', async () => {
-    const { cli, ports, refOf } = await heldWorld();
-    const approve = (...members: string[]) =>
-      cli(
-        'holds',
-        'approve',
-        'g',
-        ...members.flatMap((one) => ['--member', one]),
-        '--reason',
-        'left',
-        '--yes',
-      );
-    const { code, stdout, stderr } = await approve('bob@acme.test', 'm-cid');
-    expect({ code, stdout, stderr }).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('approved'),
-      stderr: expect.stringMatching(
-        /: 2 of the 4 held removals \(33 % of 6 members\)\n[\s\S]*2 other removals stay held/,
-      ),
-    });
-    expect(heldIn(await ports.groups.read(refOf('g')))).toMatchObject({
-      hold: { removes: 2, decision: { kind: 'waiting' } },
-      approval: { removes: 2, decision: { kind: 'approved' } },
-    });
-    expect((await cli('holds')).stderr.match(/next:/g)).toHaveLength(1);
-    expect(await approve('unknown')).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('no removal of "unknown"'),
-    });
+it('holds approve --member approves only the removals of the given members, and all other removals stay held', async () => {
+  const { cli, ports, refOf } = await heldWorld();
+  const approve = (...members: string[]) =>
+    cli('holds', 'approve', 'g', ...members.flatMap((one) => ['--member', one]), '--reason', 'left', '--yes');
+  const { code, stdout, stderr } = await approve('bob@acme.test', 'm-cid');
+  expect({ code, stdout, stderr }).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('approved'),
+    stderr: expect.stringMatching(
+      /: 2 of the 4 held removals \(33 % of 6 members\)\n[\s\S]*2 other removals stay held/,
+    ),
+  });
+  expect(heldIn(await ports.groups.read(refOf('g')))).toMatchObject({
+    hold: { removes: 2, decision: { kind: 'waiting' } },
+    approval: { removes: 2, decision: { kind: 'approved' } },
+  });
+  expect((await cli('holds')).stderr.match(/next:/g)).toHaveLength(1);
+  expect(await approve('unknown')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('no removal of "unknown"'),
   });
 });
 
@@ -109,37 +99,33 @@ describe('groupsync events validate', () => {
   });
 });
 
-describe('unknown setting', () => {
-  it.each([
-    ['gaurd', 'guard'],
-    ['gaurd.minSize', 'guard.minSize'],
-    ['minsize', 'guard.minSize'],
-    ['memberidfield', 'memberIdField'],
-  ])('for the unknown setting %s, the error suggests %s', async (typed, meant) => {
-    const { cli } = await sixInSync();
-    const { code, stderr } = await cli('connections', 'set', 'default', `${typed}=5`, '--yes');
-    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(`; is it ${meant}?`) });
-    expect(stderr).not.toContain('expected one of');
-  });
+it.each([
+  ['gaurd', 'guard'],
+  ['gaurd.minSize', 'guard.minSize'],
+  ['minsize', 'guard.minSize'],
+  ['memberidfield', 'memberIdField'],
+])('for the unknown setting %s, the error suggests %s', async (typed, meant) => {
+  const { cli } = await sixInSync();
+  const { code, stderr } = await cli('connections', 'set', 'default', `${typed}=5`, '--yes');
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(`; is it ${meant}?`) });
+  expect(stderr).not.toContain('expected one of');
 });
 
-describe('preview of a setting', () => {
-  it('the preview of a setting counts only the changes that the setting causes', async () => {
-    const { publish, ports } = await sixInSync();
-    await publish(removed('g', 'bob'), group('h'), added('h', 'ann'));
-    const set = (change: string) => runCli(['connections', 'set', 'default', change], { ports });
-    expect((await set('mode=additive')).stderr).toContain(
-      'after this change 0 of 2 groups would change: 0 added, 0 removed, 0 held',
-    );
-    expect((await set('includeStates=["HIRED"]')).stderr).toMatch(
-      /Group g \(g\): .*\n {2}waits: ann@acme.test/,
-    );
-    const other = ['--connection', 'other', 'connections', 'set', 'default', 'includeStates=["HIRED"]'];
-    expect((await runCli(other, { ports })).stderr).toMatch(/Group g \(g\): .*\n {2}waits: ann@acme.test/);
-    expect((await set('groups.exclude=["g"]')).stderr).toContain(
-      'after this change 1 of 2 groups would change: 0 added, 0 removed, 0 held; 1 planned change would not be made',
-    );
-  });
+it('the preview of a setting counts only the changes that the setting causes', async () => {
+  const { publish, ports } = await sixInSync();
+  await publish(removed('g', 'bob'), group('h'), added('h', 'ann'));
+  const set = (change: string) => runCli(['connections', 'set', 'default', change], { ports });
+  expect((await set('mode=additive')).stderr).toContain(
+    'after this change 0 of 2 groups would change: 0 added, 0 removed, 0 held',
+  );
+  expect((await set('includeStates=["HIRED"]')).stderr).toMatch(
+    /Group g \(g\): .*\n {2}waits: ann@acme.test/,
+  );
+  const other = ['--connection', 'other', 'connections', 'set', 'default', 'includeStates=["HIRED"]'];
+  expect((await runCli(other, { ports })).stderr).toMatch(/Group g \(g\): .*\n {2}waits: ann@acme.test/);
+  expect((await set('groups.exclude=["g"]')).stderr).toContain(
+    'after this change 1 of 2 groups would change: 0 added, 0 removed, 0 held; 1 planned change would not be made',
+  );
 });
 
 describe('tables of the command line', () => {

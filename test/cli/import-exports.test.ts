@@ -158,7 +158,7 @@ describe("import of a file that is older than the directory's state", () => {
     ['2026-11-01T00:00:00Z', 3, { changedSince: ['00g1'], superseded: 1, removed: 0 }],
     ['now', 0, { changedSince: [], superseded: 0, removed: 1 }],
   ] as const)(
-    'import --as-of %s reports groups with a later state and exits with %i',
+    'import --as-of %s reports groups of a later state and exits with %i',
     async (asOf, code, found) => {
       const { cli } = await importing();
       const { json, ...ran } = await cli(csv, '--as-of', asOf, '--dry-run', '--json');
@@ -287,18 +287,16 @@ describe('import of a file with accounts that are switched off', () => {
   });
 });
 
-describe('preview of an import', () => {
-  it('the preview of an import counts pending members by cause', async () => {
-    const { cli, leaves } = await importing();
-    await leaves('ben');
-    const csv = `${HEADER}\n00g1,Sales,m-ann,ann@acme.test\n00g1,Sales,m-ben,ben@acme.test\n00g1,Sales,m-eva,eva@acme.test\n`;
-    const { json } = await cli(csv, '--dry-run', '--json');
-    expect(json.comparison.pending.toSorted()).toEqual(
-      expect.arrayContaining([
-        { cause: 'inactive', count: 1 },
-        { cause: 'unknown', count: 1 },
-      ]),
-    );
-    expect((await cli(csv, '--dry-run')).stdout).toContain('2 will be pending: ');
-  });
+it('the preview of an import counts pending members by cause', async () => {
+  const { cli, leaves } = await importing();
+  await leaves('ben');
+  const csv = `${HEADER}\n00g1,Sales,m-ann,ann@acme.test\n00g1,Sales,m-ben,ben@acme.test\n00g1,Sales,m-eva,eva@acme.test\n`;
+  const { json } = await cli(csv, '--dry-run', '--json');
+  expect(json.comparison.pending.toSorted()).toEqual(
+    expect.arrayContaining([
+      { cause: 'inactive', count: 1 },
+      { cause: 'unknown', count: 1 },
+    ]),
+  );
+  expect((await cli(csv, '--dry-run')).stdout).toContain('2 will be pending: ');
 });

@@ -46,13 +46,10 @@ describe('search for a group or member', () => {
   it.each([
     ['en', /"en" matches 2 items; give the id: .*Engineering \(g\)/],
     ['Enginering', /no group of .*; is it Engineering \(g\)/],
-  ])(
-    'the ambiguous or misspelt name %s finds no group, and the error has candidates',
-    async (asked, says) => {
-      const { cli } = await worldOf();
-      expect(await cli('status', asked)).toMatchObject({ code: 1, stderr: expect.stringMatching(says) });
-    },
-  );
+  ])('the ambiguous or wrong name %s finds no group, and the error has candidates', async (asked, says) => {
+    const { cli } = await worldOf();
+    expect(await cli('status', asked)).toMatchObject({ code: 1, stderr: expect.stringMatching(says) });
+  });
 
   it.each([['m-ada'], ['ADA@acme.test'], ['ada archer'], ['ada']])(
     'commands find the member m-ada by the text %s',
@@ -69,7 +66,7 @@ describe('search for a group or member', () => {
   );
 
   it.each(['person', 'forget'])(
-    '%s finds a member by the address of the employee and by the SCIM user name',
+    '%s finds a member by the employee address and the SCIM user name',
     async (verb) => {
       const { cli, publish, ports, connection } = await worldOf();
       const users = ['m-bob', 'solo'].map((id) => ({ data: { user: { id, email: `${id}@new.test` } } }));
@@ -175,37 +172,31 @@ it('--no-names removes every name and address from the output', async () => {
   expect((await cli('log')).stdout).toMatch(/Ada Archer[\s\S]*Okafor/);
 });
 
-describe('hints', () => {
-  it.each([
-    [{}, {}, 'groupsync dlq list', 'groupsync dlq list'],
-    [{ npm_command: 'exec' }, { local: true }, 'groupsync dlq list', 'npx groupsync --local dlq list'],
-    [
-      {},
-      { localFile: 'a b.json', connection: 'acme' },
-      'run groupsync resume, then groupsync connect acme',
-      "run groupsync --local-file 'a b.json' --connection acme resume, then groupsync --local-file 'a b.json' connect acme",
-    ],
-    [
-      {},
-      { profile: 'prod', connection: 'acme' },
-      'groupsync --connection x plan',
-      'groupsync --profile prod --connection x plan',
-    ],
-    [
-      {},
-      { local: true },
-      'the group "groupsync dlq", groupsync probe 92e017, queue groupsync-dlq',
-      'the group "groupsync dlq", groupsync probe 92e017, queue groupsync-dlq',
-    ],
-  ] as const)('with environment %j and options %j, the hint %s is %s', (env, options, text, expected) => {
-    const formatCommands = createCommandFormatter(
-      ['dlq', 'probe', 'resume', 'connect', 'plan'],
-      env,
-      options,
-    );
-    expect(formatCommands(text)).toBe(expected);
-    expect(formatCommands('groupsync resume', 'b')).toMatch(/^(npx )?groupsync (.* )?--connection b resume$/);
-  });
+it.each([
+  [{}, {}, 'groupsync dlq list', 'groupsync dlq list'],
+  [{ npm_command: 'exec' }, { local: true }, 'groupsync dlq list', 'npx groupsync --local dlq list'],
+  [
+    {},
+    { localFile: 'a b.json', connection: 'acme' },
+    'run groupsync resume, then groupsync connect acme',
+    "run groupsync --local-file 'a b.json' --connection acme resume, then groupsync --local-file 'a b.json' connect acme",
+  ],
+  [
+    {},
+    { profile: 'prod', connection: 'acme' },
+    'groupsync --connection x plan',
+    'groupsync --profile prod --connection x plan',
+  ],
+  [
+    {},
+    { local: true },
+    'the group "groupsync dlq", groupsync probe 92e017, queue groupsync-dlq',
+    'the group "groupsync dlq", groupsync probe 92e017, queue groupsync-dlq',
+  ],
+] as const)('with environment %j and options %j, the hint %s is %s', (env, options, text, expected) => {
+  const formatCommands = createCommandFormatter(['dlq', 'probe', 'resume', 'connect', 'plan'], env, options);
+  expect(formatCommands(text)).toBe(expected);
+  expect(formatCommands('groupsync resume', 'b')).toMatch(/^(npx )?groupsync (.* )?--connection b resume$/);
 });
 
 it('import uses the time of the file, so it does not add a member that the directory removed later', async () => {

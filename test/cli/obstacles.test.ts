@@ -175,23 +175,21 @@ describe('group that waits for the outcome of an earlier write', () => {
   });
 });
 
-describe('failing calls while the gate is open', () => {
-  it('status shows the share of failing calls and their start, and exits with 3', async () => {
-    const { cli, ports, connection, clock } = await refusedWorld();
-    const endpoint = 'PATCH /platform/api/groups/{groupId}';
-    const counts = { total: 4, failed: 3, sinceMs: clock.ms - 60_000, lastFailedMs: clock.ms };
-    const failingCalls = [{ endpoint, ...counts, reason: '500' }];
-    const seen = await ports.gates.read(connection.name);
-    await ports.gates.write(connection.name, seen, { state: 'open', closings: 0, failingCalls });
-    const { stdout, stderr, code } = await cli('status');
-    expect(stdout).toContain(
-      `calls       ${endpoint}: 3 of 4 calls (75 %) failed since 2026-11-20T09:59:00Z, the last with 500\n`,
-    );
-    expect(stderr).toContain('next: groupsync doctor --faults\n');
-    expect(code).toBe(3);
-    const since = '2026-11-20T09:59:00.000Z';
-    expect((await cli('status', '--json')).json.failingCalls).toMatchObject([{ share: 0.75, since }]);
-    clock.ms += 2 * 3_600_000;
-    expect(await cli('status', '--json')).toMatchObject({ code: 0, json: { failingCalls: [] } });
-  });
+it('status shows the share of failing calls and their start, and exits with 3', async () => {
+  const { cli, ports, connection, clock } = await refusedWorld();
+  const endpoint = 'PATCH /platform/api/groups/{groupId}';
+  const counts = { total: 4, failed: 3, sinceMs: clock.ms - 60_000, lastFailedMs: clock.ms };
+  const failingCalls = [{ endpoint, ...counts, reason: '500' }];
+  const seen = await ports.gates.read(connection.name);
+  await ports.gates.write(connection.name, seen, { state: 'open', closings: 0, failingCalls });
+  const { stdout, stderr, code } = await cli('status');
+  expect(stdout).toContain(
+    `calls       ${endpoint}: 3 of 4 calls (75 %) failed since 2026-11-20T09:59:00Z, the last with 500\n`,
+  );
+  expect(stderr).toContain('next: groupsync doctor --faults\n');
+  expect(code).toBe(3);
+  const since = '2026-11-20T09:59:00.000Z';
+  expect((await cli('status', '--json')).json.failingCalls).toMatchObject([{ share: 0.75, since }]);
+  clock.ms += 2 * 3_600_000;
+  expect(await cli('status', '--json')).toMatchObject({ code: 0, json: { failingCalls: [] } });
 });

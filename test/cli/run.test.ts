@@ -218,18 +218,15 @@ describe('command line', () => {
     ['standard output, and the result was an error', 'stdout', ['events', 'validate', '-'], 1],
     ['standard error', 'stderr', ['status', '--local-file', '/nowhere/local.json'], 2],
     ['standard error, and still prints its result', 'stderr', ['events', 'validate', '-'], 1],
-  ] as const)(
-    'a command ends with the code of its work if the reader closes %s',
-    async (_, closed, args, code) => {
-      const child = spawn(process.execPath, [BIN, ...args]);
-      child[closed].destroy();
-      const other = text(child[closed === 'stdout' ? 'stderr' : 'stdout']);
-      child.stdin.end('no event\n');
-      expect(await once(child, 'close')).toEqual([code, null]);
-      expect(await other).not.toMatch(/\n\s+at |EPIPE/);
-      if (closed === 'stderr' && code === 1) expect(await other).toContain('line 1: invalid_json');
-    },
-  );
+  ] as const)('a command ends with its own code if the reader closes %s', async (_, closed, args, code) => {
+    const child = spawn(process.execPath, [BIN, ...args]);
+    child[closed].destroy();
+    const other = text(child[closed === 'stdout' ? 'stderr' : 'stdout']);
+    child.stdin.end('no event\n');
+    expect(await once(child, 'close')).toEqual([code, null]);
+    expect(await other).not.toMatch(/\n\s+at |EPIPE/);
+    if (closed === 'stderr' && code === 1) expect(await other).toContain('line 1: invalid_json');
+  });
 
   it('the installed command runs in any folder', () => {
     const version = execFileSync(process.execPath, [BIN, '--version'], { cwd: tmpdir(), encoding: 'utf8' });
@@ -257,27 +254,25 @@ describe('tables', () => {
   });
 });
 
-describe('holds commands', () => {
-  it('holds and plan show the same digest of a hold, and holds approve refuses a different digest', async () => {
-    const world = await sixInSync();
-    await world.publish(removed('g', 'ann', 'bob', 'cid', 'dee'));
-    await world.apply('g');
-    const { json } = await world.cli('holds', '--json');
-    expect(OUTPUT_SCHEMAS.holds.safeParse(json).error).toBeUndefined();
-    expect(json.holds).toMatchObject([{ group: 'g', removes: 4, keeps: 2, decision: 'waiting' }]);
-    const plan = (await world.cli('plan', 'g', '--json')).json.plans[0];
-    expect(plan).toMatchObject({ action: 'hold', digest: json.holds[0].digest });
-    expect(plan.held).toEqual(['u-ann', 'u-bob', 'u-cid', 'u-dee']);
-    const approve = (group: string, digest: string) =>
-      world.cli('holds', 'approve', group, '--reason', 'ticket 4711', '--digest', digest, '--yes');
-    expect(await approve('g', 'ffff')).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('the hold has changed'),
-    });
-    expect((await approve('Group g', plan.digest.slice(0, 12))).code).toBe(0);
-    await world.apply('g');
-    expect([...world.platform.groups.values()][0]?.users).toEqual(['u-eve', 'u-fay']);
+it('holds and plan show the same digest of a hold, and holds approve refuses a different digest', async () => {
+  const world = await sixInSync();
+  await world.publish(removed('g', 'ann', 'bob', 'cid', 'dee'));
+  await world.apply('g');
+  const { json } = await world.cli('holds', '--json');
+  expect(OUTPUT_SCHEMAS.holds.safeParse(json).error).toBeUndefined();
+  expect(json.holds).toMatchObject([{ group: 'g', removes: 4, keeps: 2, decision: 'waiting' }]);
+  const plan = (await world.cli('plan', 'g', '--json')).json.plans[0];
+  expect(plan).toMatchObject({ action: 'hold', digest: json.holds[0].digest });
+  expect(plan.held).toEqual(['u-ann', 'u-bob', 'u-cid', 'u-dee']);
+  const approve = (group: string, digest: string) =>
+    world.cli('holds', 'approve', group, '--reason', 'ticket 4711', '--digest', digest, '--yes');
+  expect(await approve('g', 'ffff')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('the hold has changed'),
   });
+  expect((await approve('Group g', plan.digest.slice(0, 12))).code).toBe(0);
+  await world.apply('g');
+  expect([...world.platform.groups.values()][0]?.users).toEqual(['u-eve', 'u-fay']);
 });
 
 describe('connections set', () => {

@@ -53,39 +53,36 @@ it('the simulated directory starts with the groups and members that exist after 
   expect(membersByGroup(lines)).toEqual({ Crew: ['bob@acme.test', 'c@acme.test'] });
 });
 
-it.each(LOCAL_KINDS)(
-  'the reader opens the local directory of %s with its setting and its secret',
-  async (kind) => {
-    const members = [member('a'), member('b')];
-    const lines = [line('group.snapshot', { group: group('g'), members })];
-    const { setting, key, close } = await openDirectory(kind, worldOfEvents(lines, NOW_MS));
-    const dispatcher = new Agent();
-    onTestFinished(async () => {
-      await dispatcher.destroy();
-      await close();
-    });
-    const directories = createDirectories(
-      { read: async () => key },
-      {
-        dispatcher,
-        clock: Date.now,
-        random: () => 0.5,
-        sleep: async () => {},
-        webIdentity: async () => 'none',
-        publicOnly: false,
-      },
-    );
-    const directory = await directories.open({
-      name: connectionName('acme'),
-      company: 'c',
-      observing: false,
-      settings: ConnectionSettings.parse({ baseUrl: 'https://platform.test', directory: setting }),
-    });
-    const [found] = (await allOf(directory.groups())).filter(({ name }) => name === 'Group g');
-    if (found === undefined) throw new Error('expected the group');
-    expect(await allOf(directory.membersOf(found.id, 'ignore'))).toHaveLength(2);
-  },
-);
+it.each(LOCAL_KINDS)('the reader opens the local directory of %s with setting and secret', async (kind) => {
+  const members = [member('a'), member('b')];
+  const lines = [line('group.snapshot', { group: group('g'), members })];
+  const { setting, key, close } = await openDirectory(kind, worldOfEvents(lines, NOW_MS));
+  const dispatcher = new Agent();
+  onTestFinished(async () => {
+    await dispatcher.destroy();
+    await close();
+  });
+  const directories = createDirectories(
+    { read: async () => key },
+    {
+      dispatcher,
+      clock: Date.now,
+      random: () => 0.5,
+      sleep: async () => {},
+      webIdentity: async () => 'none',
+      publicOnly: false,
+    },
+  );
+  const directory = await directories.open({
+    name: connectionName('acme'),
+    company: 'c',
+    observing: false,
+    settings: ConnectionSettings.parse({ baseUrl: 'https://platform.test', directory: setting }),
+  });
+  const [found] = (await allOf(directory.groups())).filter(({ name }) => name === 'Group g');
+  if (found === undefined) throw new Error('expected the group');
+  expect(await allOf(directory.membersOf(found.id, 'ignore'))).toHaveLength(2);
+});
 
 it('the try command of a simulated directory makes a change in this directory', async () => {
   const members = [member('a'), member('b')];

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { writeLocalFile } from '../../local/local-file.ts';
 import { ENVIRONMENT } from '../../shared/contract/names.ts';
 import { runCli } from '../support/cli/io.ts';
@@ -149,23 +149,21 @@ async function stageOf(prefix: string): Promise<ModeStage> {
   };
 }
 
-describe('table of modes over the local stack', () => {
-  it.each(MODES)(
-    'each line has its result in the mode %s',
-    async (mode) => {
-      const resultOf = async ([line, happens, results, reads]: (typeof MODE_TABLE)[number], at: number) => {
-        const stage = await stageOf(`${mode}-${at}`);
-        await happens(stage);
-        expect.soft(await (reads ?? stage.users)(stage), line).toEqual(results[mode]);
-      };
-      const rows = [...MODE_TABLE.entries()];
-      await Promise.all(rows.map(([at, row]) => row[0] !== ALONE && resultOf(row, at)));
-      await Promise.all(rows.map(([at, row]) => row[0] === ALONE && resultOf(row, at)));
-      await (await stageOf(`${mode}-0`)).people();
-    },
-    PATIENCE_MS,
-  );
-});
+it.each(MODES)(
+  'each line has its result in the mode %s',
+  async (mode) => {
+    const resultOf = async ([line, happens, results, reads]: (typeof MODE_TABLE)[number], at: number) => {
+      const stage = await stageOf(`${mode}-${at}`);
+      await happens(stage);
+      expect.soft(await (reads ?? stage.users)(stage), line).toEqual(results[mode]);
+    };
+    const rows = [...MODE_TABLE.entries()];
+    await Promise.all(rows.map(([at, row]) => row[0] !== ALONE && resultOf(row, at)));
+    await Promise.all(rows.map(([at, row]) => row[0] === ALONE && resultOf(row, at)));
+    await (await stageOf(`${mode}-0`)).people();
+  },
+  PATIENCE_MS,
+);
 
 it(
   'of two operators and two approvers, the person who caused a removal cannot approve it',

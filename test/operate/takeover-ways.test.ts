@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { planTakeover, takeOverGroups } from '../../shared/directory/operate/takeover.ts';
 import type { Source } from '../../shared/domain/source.ts';
 import { blockPerson } from '../../shared/operate/block.ts';
@@ -215,88 +215,86 @@ async function loseAnswer({ reader, old }: Awaited<ReturnType<typeof openWay>>, 
   for (let round = 0; round < 60 && !hasWritten; round += 1) await reader.pass(MINUTE_MS, 1);
 }
 
-describe('takeover in each direction', () => {
-  it.each(WAYS)(
-    'groups of %s that move to %s and back keep platform group, decision, pause, block and open write, whatever write the workers die before',
-    async (from, to, count) => {
-      const way = await openWay(from, to, count);
-      const { reader, names, step, old, next, pass, takeOver, connect } = way;
-      const { toolPorts } = reader.world;
-      const passBefore = (minutes: number) =>
-        from === 'google' ? pass(minutes) : reader.pass(minutes * MINUTE_MS);
-      const ids = new Map<string, { old: string; next: string }>();
-      const idOf = (name: string, kind: 'old' | 'next') => ids.get(name)?.[kind] ?? '';
-      for (const name of names)
-        ids.set(name, { old: await old.send(name, [...expectedOf(name).old]), next: '' });
-      await passBefore(30);
-      await blockPerson(CONNECTION, { text: 'u-e', reason: 'stolen laptop' }, toolPorts);
-      await pauseGroup(reader.ref(idOf('paused', 'old')), toolPorts, 'wait for Jo');
-      for (const name of ['waits', 'rejected']) await old.take(idOf(name, 'old'), 'b', 'c');
-      if (ids.has('deleted')) await old.end(idOf('deleted', 'old'));
-      await passBefore(120);
-      await rejectHold(reader.ref(idOf('rejected', 'old')), { reason: 'they stay' }, toolPorts);
-      await loseAnswer(way, idOf('open', 'old'));
-      const before = shownOf(reader, names);
-      const owner = (kind: 'old' | 'next') => (name: string) => idOf(name, kind);
-      const shown = (stage: 'before' | 'there' | 'back', ownerOf: (name: string) => string) =>
-        names.map((name) => ({
-          ...{ id: before[names.indexOf(name)]?.id, name: `Group ${name}`, spokeId: ownerOf(name) },
-          users: [...expectedOf(name)[stage]].map((user) => `u-${user}`),
-        }));
-      expect(before).toEqual(shown('before', owner('old')));
-      const decisions = async (kind: 'old' | 'next') =>
-        Promise.all(
-          ['waits', 'rejected'].map(async (name) => (await reader.state(idOf(name, kind)))?.removals),
-        );
-      const decided = await decisions('old');
-
-      await observeConnection(await reader.world.connection(), 'connections_set', toolPorts);
-      for (const name of names)
-        ids.set(name, {
-          old: idOf(name, 'old'),
-          next: await next.send(name, [...expectedOf(name).next]),
-        });
-      await old.join(idOf('plain', 'old'), 'd');
-      await reader.work(60);
-      /** Both sources send changes during the moves. A reader sends none, because each read takes long. */
-      const bothSend = async (turn: number) => {
-        if (!(await reader.world.connection()).observing) return;
-        for (const [kind, sender, group] of [
-          [from, old, idOf('plain', 'old')],
-          [to, next, idOf('plain', 'next')],
-        ] as const)
-          if (sourceOf(kind) !== 'directory') await (turn % 2 === 1 ? sender.join : sender.take)(group, 'd');
-      };
-      if (to === 'entra') await expect(connect(to)).rejects.toThrow('the reader owns 6 groups');
-      await inTurns(reader, step, (ports) => takeOver(to, ports), bothSend);
-      expect((await takeOver(to)).groups).toEqual([]);
-      await bothSend(1);
-      reader.troubles.platform = () => 'none';
-      await connect(to);
-      await pass();
-      expect(shownOf(reader, names)).toEqual(before);
-      expect(await decisions('next')).toEqual(decided);
-      await resumeConnection(CONNECTION, toolPorts);
-      await applyInTurns(reader, names.slice(0, 7).map(owner('next')));
-      await pass(120);
-      const there = shown('there', (name) => idOf(name, name === 'paused' ? 'old' : 'next'));
-      expect(shownOf(reader, names)).toEqual(there);
-
-      await inTurns(reader, step, (ports) => takeOver(from, ports), bothSend);
-      await bothSend(1);
-      await connect(from);
-      await pass();
-      expect(shownOf(reader, names)).toEqual(there);
-      await resumeConnection(CONNECTION, toolPorts);
-      await applyInTurns(reader, names.slice(0, 7).map(owner('old')));
-      await pass(120);
-      expect(shownOf(reader, names)).toEqual(
-        shown('back', (name) => idOf(name, name === 'deleted' ? 'next' : 'old')),
+it.each(WAYS)(
+  'groups of %s that move to %s and back keep platform group, decision, pause, block and open write, whatever write the workers die before',
+  async (from, to, count) => {
+    const way = await openWay(from, to, count);
+    const { reader, names, step, old, next, pass, takeOver, connect } = way;
+    const { toolPorts } = reader.world;
+    const passBefore = (minutes: number) =>
+      from === 'google' ? pass(minutes) : reader.pass(minutes * MINUTE_MS);
+    const ids = new Map<string, { old: string; next: string }>();
+    const idOf = (name: string, kind: 'old' | 'next') => ids.get(name)?.[kind] ?? '';
+    for (const name of names)
+      ids.set(name, { old: await old.send(name, [...expectedOf(name).old]), next: '' });
+    await passBefore(30);
+    await blockPerson(CONNECTION, { text: 'u-e', reason: 'stolen laptop' }, toolPorts);
+    await pauseGroup(reader.ref(idOf('paused', 'old')), toolPorts, 'wait for Jo');
+    for (const name of ['waits', 'rejected']) await old.take(idOf(name, 'old'), 'b', 'c');
+    if (ids.has('deleted')) await old.end(idOf('deleted', 'old'));
+    await passBefore(120);
+    await rejectHold(reader.ref(idOf('rejected', 'old')), { reason: 'they stay' }, toolPorts);
+    await loseAnswer(way, idOf('open', 'old'));
+    const before = shownOf(reader, names);
+    const owner = (kind: 'old' | 'next') => (name: string) => idOf(name, kind);
+    const shown = (stage: 'before' | 'there' | 'back', ownerOf: (name: string) => string) =>
+      names.map((name) => ({
+        ...{ id: before[names.indexOf(name)]?.id, name: `Group ${name}`, spokeId: ownerOf(name) },
+        users: [...expectedOf(name)[stage]].map((user) => `u-${user}`),
+      }));
+    expect(before).toEqual(shown('before', owner('old')));
+    const decisions = async (kind: 'old' | 'next') =>
+      Promise.all(
+        ['waits', 'rejected'].map(async (name) => (await reader.state(idOf(name, kind)))?.removals),
       );
-      expect(await decisions('old')).toEqual(decided);
-      expect(await readPause(reader.ref(idOf('paused', 'old')), toolPorts)).toMatchObject({
-        entry: { reason: 'wait for Jo' },
+    const decided = await decisions('old');
+
+    await observeConnection(await reader.world.connection(), 'connections_set', toolPorts);
+    for (const name of names)
+      ids.set(name, {
+        old: idOf(name, 'old'),
+        next: await next.send(name, [...expectedOf(name).next]),
       });
-    },
-  );
-});
+    await old.join(idOf('plain', 'old'), 'd');
+    await reader.work(60);
+    /** Both sources send changes during the moves. A reader sends none, because each read takes long. */
+    const bothSend = async (turn: number) => {
+      if (!(await reader.world.connection()).observing) return;
+      for (const [kind, sender, group] of [
+        [from, old, idOf('plain', 'old')],
+        [to, next, idOf('plain', 'next')],
+      ] as const)
+        if (sourceOf(kind) !== 'directory') await (turn % 2 === 1 ? sender.join : sender.take)(group, 'd');
+    };
+    if (to === 'entra') await expect(connect(to)).rejects.toThrow('the reader owns 6 groups');
+    await inTurns(reader, step, (ports) => takeOver(to, ports), bothSend);
+    expect((await takeOver(to)).groups).toEqual([]);
+    await bothSend(1);
+    reader.troubles.platform = () => 'none';
+    await connect(to);
+    await pass();
+    expect(shownOf(reader, names)).toEqual(before);
+    expect(await decisions('next')).toEqual(decided);
+    await resumeConnection(CONNECTION, toolPorts);
+    await applyInTurns(reader, names.slice(0, 7).map(owner('next')));
+    await pass(120);
+    const there = shown('there', (name) => idOf(name, name === 'paused' ? 'old' : 'next'));
+    expect(shownOf(reader, names)).toEqual(there);
+
+    await inTurns(reader, step, (ports) => takeOver(from, ports), bothSend);
+    await bothSend(1);
+    await connect(from);
+    await pass();
+    expect(shownOf(reader, names)).toEqual(there);
+    await resumeConnection(CONNECTION, toolPorts);
+    await applyInTurns(reader, names.slice(0, 7).map(owner('old')));
+    await pass(120);
+    expect(shownOf(reader, names)).toEqual(
+      shown('back', (name) => idOf(name, name === 'deleted' ? 'next' : 'old')),
+    );
+    expect(await decisions('old')).toEqual(decided);
+    expect(await readPause(reader.ref(idOf('paused', 'old')), toolPorts)).toMatchObject({
+      entry: { reason: 'wait for Jo' },
+    });
+  },
+);

@@ -61,15 +61,13 @@ describe('compareReleases', () => {
   });
 });
 
-describe('list of releases', () => {
-  it('the list of releases ends with this version, and contains only settings that exist or were removed later', () => {
-    expect(RELEASES.at(-1)?.version).toBe(VERSION);
-    const settings = Object.keys(StageSettings.shape);
-    const removed = RELEASES.flatMap(({ settingsRemoved }) => settingsRemoved);
-    const added = RELEASES.flatMap(({ settingsAdded }) => settingsAdded);
-    expect(added.filter((name) => !settings.includes(name) && !removed.includes(name))).toEqual([]);
-    expect(removed.filter((name) => settings.includes(name))).toEqual([]);
-  });
+it('the list of releases ends with this version, and contains only settings that exist or were removed later', () => {
+  expect(RELEASES.at(-1)?.version).toBe(VERSION);
+  const settings = Object.keys(StageSettings.shape);
+  const removed = RELEASES.flatMap(({ settingsRemoved }) => settingsRemoved);
+  const added = RELEASES.flatMap(({ settingsAdded }) => settingsAdded);
+  expect(added.filter((name) => !settings.includes(name) && !removed.includes(name))).toEqual([]);
+  expect(removed.filter((name) => settings.includes(name))).toEqual([]);
 });
 
 describe('groupsync upgrade --check', () => {

@@ -60,25 +60,22 @@ describe('binding of a member', () => {
   it.each([
     ['', 0],
     [' (large group, whose registers contain copies of the users)', LARGE_GROUP],
-  ])(
-    'a new employee with the address of an ended employee is added, because the ended employee has no binding%s',
-    async (_, size) => {
-      const engine = await createTestEngine();
-      const { world, deliver, shown, member } = engine;
-      const many = Array.from({ length: size }, (_one, n) => `m${n}`);
-      const leaver = person('leaver', 'ann', 'TERMINATED');
-      const others = many.map((id) => person(id, id));
-      await world.toolPorts.hire([leaver, ...others]);
-      await deliver({ snapshot: 'g', of: ['ann', ...many] });
-      expect(await pendingOf(engine, 'g')).toEqual([['ann', 'inactive']]);
-      const stored = await world.toolPorts.users.read(CONNECTION, [member('ann')]);
-      expect(stored.get(member('ann'))).not.toHaveProperty('role');
-      world.platform.employees = [leaver, person('newcomer', 'ann'), ...others];
-      await refresh(engine);
-      expect(shown('g')[0]).toContain('u-newcomer');
-      expect(await pendingOf(engine, 'g')).toEqual([]);
-    },
-  );
+  ])('a new employee with the address of an unbound, ended employee is added%s', async (_, size) => {
+    const engine = await createTestEngine();
+    const { world, deliver, shown, member } = engine;
+    const many = Array.from({ length: size }, (_one, n) => `m${n}`);
+    const leaver = person('leaver', 'ann', 'TERMINATED');
+    const others = many.map((id) => person(id, id));
+    await world.toolPorts.hire([leaver, ...others]);
+    await deliver({ snapshot: 'g', of: ['ann', ...many] });
+    expect(await pendingOf(engine, 'g')).toEqual([['ann', 'inactive']]);
+    const stored = await world.toolPorts.users.read(CONNECTION, [member('ann')]);
+    expect(stored.get(member('ann'))).not.toHaveProperty('role');
+    world.platform.employees = [leaver, person('newcomer', 'ann'), ...others];
+    await refresh(engine);
+    expect(shown('g')[0]).toContain('u-newcomer');
+    expect(await pendingOf(engine, 'g')).toEqual([]);
+  });
 
   it.each([
     ['stored by ingest together with the member', {}, 1, 'ann'],

@@ -98,40 +98,38 @@ describe('limit on deleted groups', () => {
   });
 });
 
-describe('hour of the guard', () => {
-  it.each([
-    [74, [2, 2, 1], ['share', 'deleted_groups', 'emptied_groups']],
-    [76, [1, 1, 0], [undefined, undefined, undefined]],
-  ])(
-    '%i minutes after removals and deletions, further ones leave %j users or groups, because the guard counts 75 minutes',
-    async (minutes, left, rules) => {
-      const { hire, deliver, shown, state, world } = await createTestEngine({
-        settings: { guard: { maxRemovedShare: 0.6 } },
-      });
-      await hire('a', 'b', 'c', 'd', 'e');
-      const small = ['s0', 's1', 's2'];
-      const deleted = ['d0', 'd1', 'd2', 'd3'];
-      await deliver(
-        { snapshot: 'big', of: ['a', 'b', 'c', 'd', 'e'] },
-        ...[...small, ...deleted].map((id) => ({ snapshot: id, of: ['a'] })),
-      );
-      world.advance(3 * HOUR_MS);
-      const startMs = world.nowMs();
-      await deliver(
-        { take: ['a', 'b', 'c'], from: 'big' },
-        { take: ['a'], from: 's0' },
-        { take: ['a'], from: 's1' },
-      );
-      for (const id of ['d0', 'd1']) await deliver({ remove: id });
-      world.advance(minutes * 60_000 - (world.nowMs() - startMs));
-      await deliver({ take: ['d'], from: 'big' }, { remove: 'd2' }, { take: ['a'], from: 's2' });
-      const groupsLeft = deleted.filter((id) => shown(id).length > 0).length;
-      expect([shown('big')[0]?.length, groupsLeft, shown('s2')[0]?.length]).toEqual(left);
-      const holds = await Promise.all(['big', 'd2', 's2'].map(state));
-      expect(holds.map((one) => one?.hold?.rule)).toEqual(rules);
-    },
-  );
-});
+it.each([
+  [74, [2, 2, 1], ['share', 'deleted_groups', 'emptied_groups']],
+  [76, [1, 1, 0], [undefined, undefined, undefined]],
+])(
+  '%i minutes after removals and deletions, further ones leave %j users or groups, because the guard counts 75 minutes',
+  async (minutes, left, rules) => {
+    const { hire, deliver, shown, state, world } = await createTestEngine({
+      settings: { guard: { maxRemovedShare: 0.6 } },
+    });
+    await hire('a', 'b', 'c', 'd', 'e');
+    const small = ['s0', 's1', 's2'];
+    const deleted = ['d0', 'd1', 'd2', 'd3'];
+    await deliver(
+      { snapshot: 'big', of: ['a', 'b', 'c', 'd', 'e'] },
+      ...[...small, ...deleted].map((id) => ({ snapshot: id, of: ['a'] })),
+    );
+    world.advance(3 * HOUR_MS);
+    const startMs = world.nowMs();
+    await deliver(
+      { take: ['a', 'b', 'c'], from: 'big' },
+      { take: ['a'], from: 's0' },
+      { take: ['a'], from: 's1' },
+    );
+    for (const id of ['d0', 'd1']) await deliver({ remove: id });
+    world.advance(minutes * 60_000 - (world.nowMs() - startMs));
+    await deliver({ take: ['d'], from: 'big' }, { remove: 'd2' }, { take: ['a'], from: 's2' });
+    const groupsLeft = deleted.filter((id) => shown(id).length > 0).length;
+    expect([shown('big')[0]?.length, groupsLeft, shown('s2')[0]?.length]).toEqual(left);
+    const holds = await Promise.all(['big', 'd2', 's2'].map(state));
+    expect(holds.map((one) => one?.hold?.rule)).toEqual(rules);
+  },
+);
 
 describe('limit on emptied groups', () => {
   /** Creates `count` groups of four members. */
@@ -151,7 +149,7 @@ describe('limit on emptied groups', () => {
     [59, 2],
     [60, 3],
   ])(
-    'of %i small groups that become empty one after the other, %i are written and the others are held',
+    'of %i small groups that become empty in turn, %i are written, the others held',
     async (count, written) => {
       const { deliver, groups, sizes, holdOf } = await smallGroups(count);
       for (const id of groups.slice(0, written + 2)) await deliver({ snapshot: id, of: [] });

@@ -31,29 +31,26 @@ describe('deletion without an effect', () => {
   it.each([
     [404, 'the platform hides a missing permission'],
     [200, 'the platform fails to delete the group later'],
-  ])(
-    'a deletion without effect is tried three times, and again a day later (answer %i: %s)',
-    async (status) => {
-      const { world, deliver, shown, state, sweeps } = await company();
-      let deletes = 0;
-      world.platform.failing = (kind) => {
-        if (kind !== 'delete') return undefined;
-        deletes += 1;
-        return status;
-      };
-      await deliver({ remove: 'g' });
-      expect(shown('g')).toEqual([['u-a', 'u-b']]);
-      expect(deletes).toBe(3);
-      expect(await state('g')).toMatchObject({ lastError: { code: 'platform_rejected' } });
-      expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected', group: { group: 'g' } }]);
-      await sweeps(22);
-      expect(deletes).toBe(3);
-      world.platform.failing = () => undefined;
-      await sweeps(4);
-      expect(shown('g')).toEqual([]);
-      expect(await state('g')).toMatchObject({ settled: 'deleted' });
-    },
-  );
+  ])('a deletion without effect is tried three times, and again later (answer %i: %s)', async (status) => {
+    const { world, deliver, shown, state, sweeps } = await company();
+    let deletes = 0;
+    world.platform.failing = (kind) => {
+      if (kind !== 'delete') return undefined;
+      deletes += 1;
+      return status;
+    };
+    await deliver({ remove: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    expect(deletes).toBe(3);
+    expect(await state('g')).toMatchObject({ lastError: { code: 'platform_rejected' } });
+    expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected', group: { group: 'g' } }]);
+    await sweeps(22);
+    expect(deletes).toBe(3);
+    world.platform.failing = () => undefined;
+    await sweeps(4);
+    expect(shown('g')).toEqual([]);
+    expect(await state('g')).toMatchObject({ settled: 'deleted' });
+  });
 
   it('a deletion that is answered 503 at its daily attempt is repeated without a second report', async () => {
     const { world, deliver, shown, state, sweeps } = await company();
@@ -109,34 +106,32 @@ describe('lost deletion', () => {
   });
 });
 
-describe('deletion after a change without an answer', () => {
-  it('the report shows a deleted group that is read once more as dirty, without a platform group, and as deleted later', async () => {
-    const { world, troubles, emit, pass, work, shown, state } = await company();
-    const isLost = failFirst(troubles, 'patch', 'unavailable_before');
-    const report = async () => {
-      const found = await state('g');
-      if (found === undefined) throw new Error('expected the item of the group');
-      return reportGroup(found, world.toolPorts);
-    };
-    emit({ take: ['b'], from: 'g' });
-    await pass(1);
-    emit({ remove: 'g' });
-    await work(4);
-    expect(isLost()).toBe(true);
-    expect(shown('g')).toEqual([]);
-    expect(await report()).toMatchObject({
-      state: 'dirty',
-      platformId: null,
-      users: [],
-      waiting: {
-        code: 'as_wanted',
-        reason: 'the platform group is deleted as wanted, but an earlier write may still take effect',
-      },
-    });
-    expect(reportedGroups([await report()])).toEqual([]);
-    await pass(20 * MINUTE_MS);
-    expect(await report()).toMatchObject({ state: 'deleted', waiting: null });
+it('the report shows a deleted group that is read once more as dirty, without a platform group, and as deleted later', async () => {
+  const { world, troubles, emit, pass, work, shown, state } = await company();
+  const isLost = failFirst(troubles, 'patch', 'unavailable_before');
+  const report = async () => {
+    const found = await state('g');
+    if (found === undefined) throw new Error('expected the item of the group');
+    return reportGroup(found, world.toolPorts);
+  };
+  emit({ take: ['b'], from: 'g' });
+  await pass(1);
+  emit({ remove: 'g' });
+  await work(4);
+  expect(isLost()).toBe(true);
+  expect(shown('g')).toEqual([]);
+  expect(await report()).toMatchObject({
+    state: 'dirty',
+    platformId: null,
+    users: [],
+    waiting: {
+      code: 'as_wanted',
+      reason: 'the platform group is deleted as wanted, but an earlier write may still take effect',
+    },
   });
+  expect(reportedGroups([await report()])).toEqual([]);
+  await pass(20 * MINUTE_MS);
+  expect(await report()).toMatchObject({ state: 'deleted', waiting: null });
 });
 
 describe('group that groupsync has deleted', () => {

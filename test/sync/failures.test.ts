@@ -27,28 +27,25 @@ describe('messages that apply sends to its own queue', () => {
     ['the platform refuses the version token', 412],
     ['the platform refuses the write', 422],
     ['the write succeeds', undefined],
-  ])(
-    'apply sends at most one delayed message per received message, and no message without a delay, if %s',
-    async (_, status) => {
-      const { deliver, world, ref } = await company();
-      await deliver({ snapshot: 'g', of: ['a'] });
-      world.platform.refusal = () => status;
-      const event = nativeEvent('group.member.added', { group: { id: 'g' }, members: [{ id: 'b' }] });
-      world.eventsQueue.send({ body: event });
-      await ingest(takeEvents(world), world.portsFor());
-      let [woken, runs] = [takeWoken(world).length, 0];
-      for (; woken > 0 && runs < 100; runs += 1) {
-        await applyGroup(ref('g'), world.portsFor());
-        // A message without a delay would be received here.
-        expect(takeWoken(world)).toEqual([]);
-        expect(world.applyQueue.messages.length).toBeLessThanOrEqual(1);
-        world.advance(10 * MINUTE_MS);
-        woken = takeWoken(world).length;
-      }
-      // apply leaves a retry that is more than ten minutes ahead to the requeue job, whose message begins a new chain.
-      expect(runs).toBeLessThan(LAMBDA_STOPS_AT);
-    },
-  );
+  ])('apply sends at most one message per message, always delayed, if %s', async (_, status) => {
+    const { deliver, world, ref } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
+    world.platform.refusal = () => status;
+    const event = nativeEvent('group.member.added', { group: { id: 'g' }, members: [{ id: 'b' }] });
+    world.eventsQueue.send({ body: event });
+    await ingest(takeEvents(world), world.portsFor());
+    let [woken, runs] = [takeWoken(world).length, 0];
+    for (; woken > 0 && runs < 100; runs += 1) {
+      await applyGroup(ref('g'), world.portsFor());
+      // A message without a delay would be received here.
+      expect(takeWoken(world)).toEqual([]);
+      expect(world.applyQueue.messages.length).toBeLessThanOrEqual(1);
+      world.advance(10 * MINUTE_MS);
+      woken = takeWoken(world).length;
+    }
+    // apply leaves a retry that is more than ten minutes ahead to the requeue job, whose message begins a new chain.
+    expect(runs).toBeLessThan(LAMBDA_STOPS_AT);
+  });
 
   it("a stream of changes causes one chain of messages, longer than Lambda's default limit, that ends with the last change", async () => {
     const { hire, deliver, emit, world, ref, state } = await createTestEngine({ coalesceMs: 5_000 });
@@ -302,83 +299,77 @@ describe('platform that accepts no writes for two days', () => {
   });
 });
 
-describe('failing read after a write', () => {
-  it('after a write and a failed read, the write stays in effect and the guard counts its removals', async () => {
-    const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 2 };
-    const { world, troubles, hire, deliver, emit, ref, state, shown } = await createTestEngine({
-      settings: { guard },
-      platform: { echoSpokeId: false },
+it('after a write and a failed read, the write stays in effect and the guard counts its removals', async () => {
+  const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 2 };
+  const { world, troubles, hire, deliver, emit, ref, state, shown } = await createTestEngine({
+    settings: { guard },
+    platform: { echoSpokeId: false },
+  });
+  await hire('a', 'b', 'c');
+  await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
+  // After the PATCH, apply lists the groups to learn whether the platform shows spokeIds.
+  troubles.platform = (call) => (call === 'list' ? 'throttled' : 'none');
+  emit({ take: ['a', 'b'], from: 'g' });
+  await ingest(takeEvents(world), world.toolPorts);
+  expect(await applyGroup(ref('g'), world.portsFor())).toMatchObject({ outcome: 'gate_closed' });
+  expect(shown('g')).toEqual([['u-c']]);
+  expect((await state('g'))?.intent).toMatchObject({ action: 'patch' });
+
+  troubles.platform = NO_FAULTS.platform;
+  await deliver();
+  expect(await state('g')).not.toHaveProperty('intent');
+  await deliver({ take: ['c'], from: 'g' });
+  expect(shown('g')).toEqual([['u-c']]);
+  expect(await state('g')).toMatchObject({ settled: 'held', hold: { rule: 'per_hour' } });
+});
+
+it.each([409, 412, 400])(
+  'apply limits its attempts and keeps added users if another client writes before each attempt (status %i)',
+  async (staleStatus) => {
+    const engine = await createTestEngine({
+      platform: { staleStatus: staleStatus as 409 },
+      settings: { mode: 'additive' },
     });
-    await hire('a', 'b', 'c');
-    await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
-    // After the PATCH, apply lists the groups to learn whether the platform shows spokeIds.
-    troubles.platform = (call) => (call === 'list' ? 'throttled' : 'none');
-    emit({ take: ['a', 'b'], from: 'g' });
-    await ingest(takeEvents(world), world.toolPorts);
-    expect(await applyGroup(ref('g'), world.portsFor())).toMatchObject({ outcome: 'gate_closed' });
-    expect(shown('g')).toEqual([['u-c']]);
-    expect((await state('g'))?.intent).toMatchObject({ action: 'patch' });
-
+    const { deliver, emit, work, world, state, ref, shown, troubles, hire } = engine;
+    await hire('a', 'b');
+    await deliver({ snapshot: 'g', of: ['a'] });
+    world.advance(60_000);
+    const { platform } = world;
+    let guests = 0;
+    troubles.platform = (call) => {
+      if (call === 'patch' || call === 'put') {
+        guests += 1;
+        const [group] = platform.groups.values();
+        platform.changeAsOther(group?.id ?? '', { users: [...(group?.users ?? []), `guest-${guests}`] });
+      }
+      return 'none';
+    };
+    emit({ add: ['b'], to: 'g' });
+    await work(4);
+    const tries = guests;
+    expect(tries).toBeGreaterThan(1);
+    expect(tries).toBeLessThan(10);
+    expect(await state('g')).toMatchObject({ attempts: 1, lastError: { code: 'conflicts' } });
     troubles.platform = NO_FAULTS.platform;
+    world.advance(3_600_000);
     await deliver();
-    expect(await state('g')).not.toHaveProperty('intent');
-    await deliver({ take: ['c'], from: 'g' });
-    expect(shown('g')).toEqual([['u-c']]);
-    expect(await state('g')).toMatchObject({ settled: 'held', hold: { rule: 'per_hour' } });
-  });
-});
+    const everybody = Array.from({ length: tries }, (_, index) => `guest-${index + 1}`);
+    expect(shown('g')).toEqual([[...everybody, 'u-a', 'u-b'].sort()]);
+    expect(await applyGroup(ref('g'), world.toolPorts)).toMatchObject({ outcome: 'nothing_to_do' });
+  },
+);
 
-describe('another client that never stops writing', () => {
-  it.each([409, 412, 400])(
-    'apply limits its attempts and keeps added users if another client writes before each attempt (status %i)',
-    async (staleStatus) => {
-      const engine = await createTestEngine({
-        platform: { staleStatus: staleStatus as 409 },
-        settings: { mode: 'additive' },
-      });
-      const { deliver, emit, work, world, state, ref, shown, troubles, hire } = engine;
-      await hire('a', 'b');
-      await deliver({ snapshot: 'g', of: ['a'] });
-      world.advance(60_000);
-      const { platform } = world;
-      let guests = 0;
-      troubles.platform = (call) => {
-        if (call === 'patch' || call === 'put') {
-          guests += 1;
-          const [group] = platform.groups.values();
-          platform.changeAsOther(group?.id ?? '', { users: [...(group?.users ?? []), `guest-${guests}`] });
-        }
-        return 'none';
-      };
-      emit({ add: ['b'], to: 'g' });
-      await work(4);
-      const tries = guests;
-      expect(tries).toBeGreaterThan(1);
-      expect(tries).toBeLessThan(10);
-      expect(await state('g')).toMatchObject({ attempts: 1, lastError: { code: 'conflicts' } });
-      troubles.platform = NO_FAULTS.platform;
-      world.advance(3_600_000);
-      await deliver();
-      const everybody = Array.from({ length: tries }, (_, index) => `guest-${index + 1}`);
-      expect(shown('g')).toEqual([[...everybody, 'u-a', 'u-b'].sort()]);
-      expect(await applyGroup(ref('g'), world.toolPorts)).toMatchObject({ outcome: 'nothing_to_do' });
-    },
-  );
-});
-
-describe('user that the platform drops from a write', () => {
-  it('a user that the platform drops is pending and causes no further write, and the other users are written', async () => {
-    const { deliver, world, state, shown } = await company();
-    world.platform.refused.add('u-b');
-    await deliver({ snapshot: 'g', of: ['a', 'b'] });
-    expect(shown('g')).toEqual([['u-a']]);
-    expect((await state('g'))?.counts).toMatchObject({ wanted: 2, applied: 1, pending: 1 });
-    const writes = world.platform.writes.length;
-    await deliver({ upsert: 'g' });
-    expect(world.platform.writes).toHaveLength(writes);
-    await deliver({ add: ['c'], to: 'g' });
-    expect(shown('g')).toEqual([['u-a', 'u-c']]);
-  });
+it('a user that the platform drops is pending and causes no further write, and the other users are written', async () => {
+  const { deliver, world, state, shown } = await company();
+  world.platform.refused.add('u-b');
+  await deliver({ snapshot: 'g', of: ['a', 'b'] });
+  expect(shown('g')).toEqual([['u-a']]);
+  expect((await state('g'))?.counts).toMatchObject({ wanted: 2, applied: 1, pending: 1 });
+  const writes = world.platform.writes.length;
+  await deliver({ upsert: 'g' });
+  expect(world.platform.writes).toHaveLength(writes);
+  await deliver({ add: ['c'], to: 'g' });
+  expect(shown('g')).toEqual([['u-a', 'u-c']]);
 });
 
 it('after groupsync writes a value twice, a later write of the same value by another client counts as external', async () => {

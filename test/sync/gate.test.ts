@@ -493,17 +493,15 @@ describe('groups that fail one after the other', () => {
   });
 });
 
-describe('connection in observe mode', () => {
-  it('a connection in observe mode writes nothing until an operator resumes the connection', async () => {
-    const { world, emit, work, deliver, shown, hire } = await createTestEngine({ observing: true });
-    await hire('a');
-    emit({ snapshot: 'g', of: ['a'] });
-    await work(20);
-    expect(world.platform.writes).toEqual([]);
-    await resumeConnection(CONNECTION, world.toolPorts);
-    await deliver();
-    expect(shown('g')).toEqual([['u-a']]);
-  });
+it('a connection in observe mode writes nothing until an operator resumes the connection', async () => {
+  const { world, emit, work, deliver, shown, hire } = await createTestEngine({ observing: true });
+  await hire('a');
+  emit({ snapshot: 'g', of: ['a'] });
+  await work(20);
+  expect(world.platform.writes).toEqual([]);
+  await resumeConnection(CONNECTION, world.toolPorts);
+  await deliver();
+  expect(shown('g')).toEqual([['u-a']]);
 });
 
 describe('paused group', () => {

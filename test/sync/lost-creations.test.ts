@@ -76,18 +76,15 @@ describe('creation whose answer is lost', () => {
     expect(shown('g')).toEqual([['u-a']]);
   });
 
-  it.each([1, 2])(
-    'a creation without an answer is not repeated while the list shows only %i groups',
-    async (limit) => {
-      const { world, deliver, state, shown } = await lostCreation({ isMade: true, limit });
-      expect(shown('g')).toHaveLength(1);
-      world.platform.listLimit = Number.POSITIVE_INFINITY;
-      world.advance(HOUR_MS);
-      await deliver();
-      expect(shown('g')).toEqual([['u-a', 'u-b']]);
-      expect(await state('g')).toMatchObject({ settled: 'in_sync' });
-    },
-  );
+  it.each([1, 2])('an unanswered creation is not repeated while the list has %i groups', async (limit) => {
+    const { world, deliver, state, shown } = await lostCreation({ isMade: true, limit });
+    expect(shown('g')).toHaveLength(1);
+    world.platform.listLimit = Number.POSITIVE_INFINITY;
+    world.advance(HOUR_MS);
+    await deliver();
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+  });
 
   it.each([0, 2])(
     'a creation without an answer waits and shows the reason while the list shows only %i managed groups',

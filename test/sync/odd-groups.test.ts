@@ -59,34 +59,32 @@ describe('malformed group of another client', () => {
   );
 });
 
-describe('malformed group of a POST without an answer', () => {
-  it.each([true, false])(
-    'a creation without an answer is not repeated while its group is malformed (spokeIds are shown: %s)',
-    async (echoSpokeId) => {
-      const { deliver, emit, work, world, troubles, platform, state, shown } = await company({
-        platform: { echoSpokeId },
-      });
-      troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
-      emit({ snapshot: 'g', of: ['a'] });
-      await work(3);
-      troubles.platform = NO_FAULTS.platform;
-      const [made] = platform.groups.keys();
-      platform.odd.add(made ?? '');
-      for (let hour = 0; hour < 5; hour += 1) {
-        world.advance(3_600_000);
-        await work(5);
-      }
-      expect(shown('g')).toEqual([['u-a']]);
-      expect(await state('g')).toMatchObject({
-        intent: { action: 'create' },
-        lastError: { message: expect.stringContaining('name') },
-      });
-      platform.odd.clear();
-      await deliver({ add: ['b'], to: 'g' });
-      expect(shown('g')).toEqual([['u-a', 'u-b']]);
-    },
-  );
-});
+it.each([true, false])(
+  'a creation without an answer is not repeated while its group is malformed (spokeIds are shown: %s)',
+  async (echoSpokeId) => {
+    const { deliver, emit, work, world, troubles, platform, state, shown } = await company({
+      platform: { echoSpokeId },
+    });
+    troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
+    emit({ snapshot: 'g', of: ['a'] });
+    await work(3);
+    troubles.platform = NO_FAULTS.platform;
+    const [made] = platform.groups.keys();
+    platform.odd.add(made ?? '');
+    for (let hour = 0; hour < 5; hour += 1) {
+      world.advance(3_600_000);
+      await work(5);
+    }
+    expect(shown('g')).toEqual([['u-a']]);
+    expect(await state('g')).toMatchObject({
+      intent: { action: 'create' },
+      lastError: { message: expect.stringContaining('name') },
+    });
+    platform.odd.clear();
+    await deliver({ add: ['b'], to: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+  },
+);
 
 describe('thousands of malformed groups', () => {
   const manyOdd = async () => {

@@ -65,24 +65,21 @@ describe('answer to a write that shows only some users', () => {
   it.each([
     ['answers to writes', ['create', 'put', 'patch']],
     ['answers and fetches in the half minute after a write', undefined],
-  ])(
-    'apply removes no member and records no drift if only the first user is shown by %s',
-    async (_, kinds) => {
-      const { deliver, later, shown, drift, sent, state, ...engine } = await company();
-      if (kinds === undefined) engine.showOnlyFirstForAWhile();
-      else engine.showOnlyFirst(...kinds);
-      await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
-      await deliver({ add: ['d'], to: 'g' });
-      await deliver({ upsert: 'g', name: 'Other' });
-      engine.showAll();
-      for (let look = 0; look < 3; look += 1) await later();
-      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
-      for (const users of sent().filter(({ length }) => length > 0))
-        expect(users.length).toBeGreaterThanOrEqual(3);
-      expect(await drift()).toEqual([]);
-      expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 4, pending: 0 } });
-    },
-  );
+  ])('apply removes no member and records no drift if one user is shown by %s', async (_, kinds) => {
+    const { deliver, later, shown, drift, sent, state, ...engine } = await company();
+    if (kinds === undefined) engine.showOnlyFirstForAWhile();
+    else engine.showOnlyFirst(...kinds);
+    await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    await deliver({ add: ['d'], to: 'g' });
+    await deliver({ upsert: 'g', name: 'Other' });
+    engine.showAll();
+    for (let look = 0; look < 3; look += 1) await later();
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+    for (const users of sent().filter(({ length }) => length > 0))
+      expect(users.length).toBeGreaterThanOrEqual(3);
+    expect(await drift()).toEqual([]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 4, pending: 0 } });
+  });
 
   it('after an answer without some users, writes of an additive group keep a member that another client added', async () => {
     const { deliver, later, shown, guest, world, showOnlyFirstForAWhile, showAll } = await company({
@@ -191,19 +188,17 @@ describe('fetch that shows only some users', () => {
   });
 });
 
-describe('adoption of a group if the fetch shows only some of its users', () => {
-  it('the guard holds the removal of users that the list shows and the fetch of the same version does not show', async () => {
-    const { deliver, shown, world, showOnlyFirst, state } = await company({
-      guard: { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 },
-    });
-    const users = ['u-a', ...Array.from({ length: 60 }, (_, n) => `u-old${n}`)];
-    world.platform.adopted.add(world.platform.addForeign({ name: 'g', spokeId: 'g', users }));
-    world.advance(HOUR_MS);
-    showOnlyFirst('get');
-    await deliver({ snapshot: 'g', of: ['a', 'b'] });
-    expect(shown('g').map((some) => some.toSorted())).toEqual([[...users, 'u-b'].toSorted()]);
-    expect(await state('g')).toMatchObject({ hold: { decision: { kind: 'waiting' } } });
+it('the guard holds the removal of users that the list shows and the fetch of the same version does not show', async () => {
+  const { deliver, shown, world, showOnlyFirst, state } = await company({
+    guard: { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 },
   });
+  const users = ['u-a', ...Array.from({ length: 60 }, (_, n) => `u-old${n}`)];
+  world.platform.adopted.add(world.platform.addForeign({ name: 'g', spokeId: 'g', users }));
+  world.advance(HOUR_MS);
+  showOnlyFirst('get');
+  await deliver({ snapshot: 'g', of: ['a', 'b'] });
+  expect(shown('g').map((some) => some.toSorted())).toEqual([[...users, 'u-b'].toSorted()]);
+  expect(await state('g')).toMatchObject({ hold: { decision: { kind: 'waiting' } } });
 });
 
 describe('hidden users that groupsync added and the platform does not show', () => {
@@ -297,32 +292,30 @@ describe('fetch of the last written version that shows only some users', () => {
   });
 });
 
-describe('member of another client that the platform drops at a write of groupsync', () => {
-  it.each(['answer', 'fetch'])(
-    'apply adds a dropped member when the directory adds the member (the %s shows the loss)',
-    async (seen) => {
-      const { deliver, lookAgain, shown, world, guest, showAll, state } = await company({
-        mode: 'additive',
-      });
-      await deliver({ snapshot: 'g', of: ['a', 'b'] });
-      world.advance(HOUR_MS);
-      await guest('u-c');
-      world.advance(HOUR_MS);
-      world.platform.refused.add('u-c');
-      if (seen === 'fetch')
-        world.platform.showing = (kind, users) => (kind === 'get' ? users : [...users, 'u-c']);
-      await deliver({ add: ['d'], to: 'g' });
-      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-d']]);
-      world.platform.refused.clear();
-      showAll();
-      world.advance(HOUR_MS);
-      if (seen === 'fetch') await lookAgain();
-      await deliver({ add: ['c'], to: 'g' });
-      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
-      expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 4, pending: 0 } });
-    },
-  );
-});
+it.each(['answer', 'fetch'])(
+  'apply adds a dropped member when the directory adds the member (the %s shows the loss)',
+  async (seen) => {
+    const { deliver, lookAgain, shown, world, guest, showAll, state } = await company({
+      mode: 'additive',
+    });
+    await deliver({ snapshot: 'g', of: ['a', 'b'] });
+    world.advance(HOUR_MS);
+    await guest('u-c');
+    world.advance(HOUR_MS);
+    world.platform.refused.add('u-c');
+    if (seen === 'fetch')
+      world.platform.showing = (kind, users) => (kind === 'get' ? users : [...users, 'u-c']);
+    await deliver({ add: ['d'], to: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-d']]);
+    world.platform.refused.clear();
+    showAll();
+    world.advance(HOUR_MS);
+    if (seen === 'fetch') await lookAgain();
+    await deliver({ add: ['c'], to: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 4, pending: 0 } });
+  },
+);
 
 describe('search for a refused user', () => {
   it.each(['u-c', 'u-d', 'u-e'])(

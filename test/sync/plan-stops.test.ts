@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { groupId } from '../../shared/domain/ids.ts';
 import { STOP_NOTES } from '../../shared/plan/stop.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
@@ -69,19 +69,17 @@ it.each(settles)(
   },
 );
 
-describe('plan of a group that apply does not write', () => {
-  it.each(stops)('the plan shows the change and why apply does not write it: %s', async (stop, begin) => {
-    const { world, deliver, emit, work, hire, shown, ref } = await createTestEngine();
-    await hire('a', 'b');
-    await deliver({ snapshot: 'g', of: ['a'] });
-    await begin(world);
-    emit({ add: ['b'], to: 'g' });
-    await work(100);
-    expect(shown('g')).toEqual([['u-a']]);
-    expect(await planGroup(ref('g'), world.toolPorts)).toMatchObject({
-      action: 'patch',
-      changes: [{ kind: 'add_member', after: 'u-b' }],
-      note: STOP_NOTES[stop],
-    });
+it.each(stops)('the plan shows the change and why apply does not write it: %s', async (stop, begin) => {
+  const { world, deliver, emit, work, hire, shown, ref } = await createTestEngine();
+  await hire('a', 'b');
+  await deliver({ snapshot: 'g', of: ['a'] });
+  await begin(world);
+  emit({ add: ['b'], to: 'g' });
+  await work(100);
+  expect(shown('g')).toEqual([['u-a']]);
+  expect(await planGroup(ref('g'), world.toolPorts)).toMatchObject({
+    action: 'patch',
+    changes: [{ kind: 'add_member', after: 'u-b' }],
+    note: STOP_NOTES[stop],
   });
 });

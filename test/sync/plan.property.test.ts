@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Explanation } from '../../shared/contract/answers/explain.ts';
 import { holdsOf, holdWith } from '../../shared/domain/hold.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
@@ -158,39 +158,37 @@ function expectPrediction(
 const plannedIn = ({ action, changes }: GroupPlan) =>
   ['none', 'hold', 'report'].includes(action) ? undefined : { action, changes };
 
-describe('planGroup', () => {
-  it(
-    'planGroup shows the next write with its reasons and writes nothing, and explain agrees for each member',
-    async () => {
-      let written = 0;
-      const met = new Set<string>();
-      const expectAgreement = async (drawn: Scenario) => {
-        const world = await arrange(drawn);
-        // apply ignores messages that arrive before the scheduled wake-up, so the clock moves past this time.
-        const { wakeAtMs = 0 } = (await world.ports.groups.read(world.refOf('g'))) ?? {};
-        world.clock.ms = Math.max(world.clock.ms, wakeAtMs) + 1;
-        const untouched = everythingIn(world);
-        const plan = await planGroup(world.refOf('g'), world.ports);
-        const explanations = await explained(world);
-        expect(everythingIn(world)).toBe(untouched);
-        const stood = await usersIn(world);
-        const first = await writtenNext(world);
-        const planned = plannedIn(plan);
-        if (planned !== undefined) written += 1;
-        expect(first && { action: first.action, changes: first.changes }).toEqual(planned);
-        const held = holdsOf((await world.ports.groups.read(world.refOf('g'))) ?? {});
-        if (plan.action === 'hold') expect(held.map(({ digest }) => digest)).toContain(plan.digest);
-        const stands = await usersIn(world);
-        for (const one of explanations) met.add(one.decision.outcome);
-        // If nothing is planned, apply does not read the platform. So neither plan nor explain knows the other client's
-        // change.
-        if (drawn.meddling === null || planned !== undefined)
-          for (const one of explanations) expectPrediction(one, stood, stands);
-      };
-      await fc.assert(fc.asyncProperty(scenario, expectAgreement), runs(1_200));
-      expect(written).toBeGreaterThan(50);
-      expect([...met]).toEqual(expect.arrayContaining(['in_sync', 'waiting', 'held', 'kept', 'not_wanted']));
-    },
-    PATIENCE_MS,
-  );
-});
+it(
+  'planGroup shows the next write with its reasons and writes nothing, and explain agrees for each member',
+  async () => {
+    let written = 0;
+    const met = new Set<string>();
+    const expectAgreement = async (drawn: Scenario) => {
+      const world = await arrange(drawn);
+      // apply ignores messages that arrive before the scheduled wake-up, so the clock moves past this time.
+      const { wakeAtMs = 0 } = (await world.ports.groups.read(world.refOf('g'))) ?? {};
+      world.clock.ms = Math.max(world.clock.ms, wakeAtMs) + 1;
+      const untouched = everythingIn(world);
+      const plan = await planGroup(world.refOf('g'), world.ports);
+      const explanations = await explained(world);
+      expect(everythingIn(world)).toBe(untouched);
+      const stood = await usersIn(world);
+      const first = await writtenNext(world);
+      const planned = plannedIn(plan);
+      if (planned !== undefined) written += 1;
+      expect(first && { action: first.action, changes: first.changes }).toEqual(planned);
+      const held = holdsOf((await world.ports.groups.read(world.refOf('g'))) ?? {});
+      if (plan.action === 'hold') expect(held.map(({ digest }) => digest)).toContain(plan.digest);
+      const stands = await usersIn(world);
+      for (const one of explanations) met.add(one.decision.outcome);
+      // If nothing is planned, apply does not read the platform. So neither plan nor explain knows the other client's
+      // change.
+      if (drawn.meddling === null || planned !== undefined)
+        for (const one of explanations) expectPrediction(one, stood, stands);
+    };
+    await fc.assert(fc.asyncProperty(scenario, expectAgreement), runs(1_200));
+    expect(written).toBeGreaterThan(50);
+    expect([...met]).toEqual(expect.arrayContaining(['in_sync', 'waiting', 'held', 'kept', 'not_wanted']));
+  },
+  PATIENCE_MS,
+);

@@ -230,16 +230,14 @@ describe('name that the platform refuses', () => {
   });
 });
 
-describe('name that the platform refuses although the group already has it', () => {
-  it('a refused name that the group already has does not block a removal if apply writes the whole group', async () => {
-    const { world, emit, pass, shown, state } = await company(({ name }) => name === 'Group g');
-    const [id = ''] = world.platform.groups.keys();
-    world.platform.changeAsOther(id, { users: ['u-a', 'u-b'] });
-    emit({ take: ['b'], from: 'g' });
-    await pass(2 * HOUR_MS);
-    expect(shown('g')).toEqual([['u-a', 'u-c']]);
-    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
-  });
+it('a refused name that the group already has does not block a removal if apply writes the whole group', async () => {
+  const { world, emit, pass, shown, state } = await company(({ name }) => name === 'Group g');
+  const [id = ''] = world.platform.groups.keys();
+  world.platform.changeAsOther(id, { users: ['u-a', 'u-b'] });
+  emit({ take: ['b'], from: 'g' });
+  await pass(2 * HOUR_MS);
+  expect(shown('g')).toEqual([['u-a', 'u-c']]);
+  expect(await state('g')).toMatchObject({ settled: 'in_sync' });
 });
 
 describe('external id that the platform never changes', () => {
@@ -266,16 +264,14 @@ describe('external id that the platform never changes', () => {
   });
 });
 
-describe('reported failure of a group', () => {
-  it('a failed group is reported once, and removals that the platform refuses later are shown only in its error', async () => {
-    const { deliver, emit, pass, state, world } = await company(() => true);
-    await deliver({ add: ['d'], to: 'g' });
-    expect(world.deadLetters).toHaveLength(1);
-    await deliver({ upsert: 'g' });
-    expect(world.deadLetters).toHaveLength(1);
-    emit({ take: ['b', 'c'], from: 'g' });
-    await pass(3 * HOUR_MS);
-    expect(world.deadLetters).toHaveLength(1);
-    expect((await state('g'))?.lastError?.message).toContain('refuses to remove 2 members');
-  });
+it('a failed group is reported once, and removals that the platform refuses later are shown only in its error', async () => {
+  const { deliver, emit, pass, state, world } = await company(() => true);
+  await deliver({ add: ['d'], to: 'g' });
+  expect(world.deadLetters).toHaveLength(1);
+  await deliver({ upsert: 'g' });
+  expect(world.deadLetters).toHaveLength(1);
+  emit({ take: ['b', 'c'], from: 'g' });
+  await pass(3 * HOUR_MS);
+  expect(world.deadLetters).toHaveLength(1);
+  expect((await state('g'))?.lastError?.message).toContain('refuses to remove 2 members');
 });

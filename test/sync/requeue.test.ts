@@ -9,31 +9,29 @@ import { MAX_RESUMED_FAN_OUTS, REQUEUE_BATCH } from '../../shared/sync/tuning.ts
 import { createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, MINUTE_MS, takeEvents, takeWoken } from '../support/engine/world.ts';
 
-describe('limit on groups per run of the requeue job', () => {
-  it('after the gate opens, each waiting group is woken once, and after the next failure it waits again', async () => {
-    const { world, ref } = await createTestEngine();
-    const { groups, desired, gates } = world.toolPorts;
-    const refs = Array.from({ length: REQUEUE_BATCH + 5 }, (_, at) => ref(`g${at}`));
-    const fail = (each: (typeof refs)[number]) => {
-      const nowMs = world.nowMs();
-      const error = { code: 'c', message: 'm', atMs: nowMs };
-      const times = { retryAtMs: nowMs + 60 * MINUTE_MS, isRetrySent: false, soonerMs: nowMs };
-      const state = { ref: each, rev: 1 } as GroupState;
-      return groups.postpone(state, { ...times, error, attempts: 9, calledMs: [], mine: undefined });
-    };
-    for (const each of refs) {
-      await desired.markDirty(each, { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true });
-      await fail(each);
-    }
-    await gates.write(CONNECTION, await gates.read(CONNECTION), REOPENED_GATE);
-    const woken: number[] = [];
-    for (let minute = 0; minute < 4; minute += 1) {
-      world.advance(MINUTE_MS);
-      woken.push((await requeueDue(CONNECTION, world.toolPorts)).reenqueued);
-      for (const each of takeWoken(world)) await fail(each);
-    }
-    expect(woken).toEqual([REQUEUE_BATCH, 5, 0, 0]);
-  });
+it('after the gate opens, each waiting group is woken once, and after the next failure it waits again', async () => {
+  const { world, ref } = await createTestEngine();
+  const { groups, desired, gates } = world.toolPorts;
+  const refs = Array.from({ length: REQUEUE_BATCH + 5 }, (_, at) => ref(`g${at}`));
+  const fail = (each: (typeof refs)[number]) => {
+    const nowMs = world.nowMs();
+    const error = { code: 'c', message: 'm', atMs: nowMs };
+    const times = { retryAtMs: nowMs + 60 * MINUTE_MS, isRetrySent: false, soonerMs: nowMs };
+    const state = { ref: each, rev: 1 } as GroupState;
+    return groups.postpone(state, { ...times, error, attempts: 9, calledMs: [], mine: undefined });
+  };
+  for (const each of refs) {
+    await desired.markDirty(each, { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true });
+    await fail(each);
+  }
+  await gates.write(CONNECTION, await gates.read(CONNECTION), REOPENED_GATE);
+  const woken: number[] = [];
+  for (let minute = 0; minute < 4; minute += 1) {
+    world.advance(MINUTE_MS);
+    woken.push((await requeueDue(CONNECTION, world.toolPorts)).reenqueued);
+    for (const each of takeWoken(world)) await fail(each);
+  }
+  expect(woken).toEqual([REQUEUE_BATCH, 5, 0, 0]);
 });
 
 it('a group with an invalid item is woken fewer than 70 times a day', async () => {

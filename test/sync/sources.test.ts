@@ -103,13 +103,11 @@ describe('event source', () => {
   });
 });
 
-describe('SCIM server as a source', () => {
-  it('each SCIM request with a valid token counts as a receipt', async () => {
-    const { anonymous, client, ports } = createScimWorld();
-    const states = () => ports.sources.read(CONNECTION);
-    await anonymous('Bearer unknown').get('/Users');
-    expect(await states()).toEqual([]);
-    await (await client()).get('/Users');
-    expect(await states()).toMatchObject([{ source: 'scim' }]);
-  });
+it('each SCIM request with a valid token counts as a receipt', async () => {
+  const { anonymous, client, ports } = createScimWorld();
+  const states = () => ports.sources.read(CONNECTION);
+  await anonymous('Bearer unknown').get('/Users');
+  expect(await states()).toEqual([]);
+  await (await client()).get('/Users');
+  expect(await states()).toMatchObject([{ source: 'scim' }]);
 });

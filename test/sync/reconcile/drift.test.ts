@@ -219,43 +219,41 @@ it('an external change that recurs with the same version is recorded again', asy
   ]);
 });
 
-describe('write of another worker', () => {
-  it('a write of another worker during a read does not count as an external change', async () => {
-    const { world, id } = await settled();
-    await deliver(world, joins('late'));
-    const state = await world.toolPorts.groups.read(REF);
-    if (state === undefined) throw new Error('no group');
-    const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
-    await world.toolPorts.groups.noteSuspected(
-      state,
-      { version: null, activityEvents: [], atMs: at.nowMs },
-      at,
-    );
-    const { platforms } = world.toolPorts;
-    let isFirst = true;
-    const slow = {
-      ...world.toolPorts,
-      platforms: {
-        open: async (connection: Parameters<typeof platforms.open>[0]) => {
-          const platform = await platforms.open(connection);
-          const get: typeof platform.groups.get = async (asked) => {
-            // During this read, a second worker writes and stops before its commit.
-            if (isFirst) {
-              isFirst = false;
-              await expect(applyGroup(REF, world.portsFor(stoppedAfterWriting()))).rejects.toThrow(Crash);
-            }
-            return platform.groups.get(asked);
-          };
-          return { ...platform, groups: { ...platform.groups, get } };
-        },
+it('a write of another worker during a read does not count as an external change', async () => {
+  const { world, id } = await settled();
+  await deliver(world, joins('late'));
+  const state = await world.toolPorts.groups.read(REF);
+  if (state === undefined) throw new Error('no group');
+  const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
+  await world.toolPorts.groups.noteSuspected(
+    state,
+    { version: null, activityEvents: [], atMs: at.nowMs },
+    at,
+  );
+  const { platforms } = world.toolPorts;
+  let isFirst = true;
+  const slow = {
+    ...world.toolPorts,
+    platforms: {
+      open: async (connection: Parameters<typeof platforms.open>[0]) => {
+        const platform = await platforms.open(connection);
+        const get: typeof platform.groups.get = async (asked) => {
+          // During this read, a second worker writes and stops before its commit.
+          if (isFirst) {
+            isFirst = false;
+            await expect(applyGroup(REF, world.portsFor(stoppedAfterWriting()))).rejects.toThrow(Crash);
+          }
+          return platform.groups.get(asked);
+        };
+        return { ...platform, groups: { ...platform.groups, get } };
       },
-    };
-    await applyGroup(REF, slow);
-    expect(await records(world)).toEqual([]);
-    await apply(world);
-    expect(shown(world, id)?.users).toEqual(['u-late', ...USERS]);
-    expect(await records(world)).toEqual([]);
-  });
+    },
+  };
+  await applyGroup(REF, slow);
+  expect(await records(world)).toEqual([]);
+  await apply(world);
+  expect(shown(world, id)?.users).toEqual(['u-late', ...USERS]);
+  expect(await records(world)).toEqual([]);
 });
 
 function stoppedAfterWriting(): Worker {

@@ -268,18 +268,15 @@ describe('person that the list lacks', () => {
   it.each([
     ['ACTIVE', ''],
     ['UNKNOWN', ' without a state'],
-  ])(
-    'a person is GONE after a 404, wakes the groups once, and is %s when listed%s',
-    async (state, without) => {
-      const world = await withAnn();
-      expect(await run(world, [[bob]])).toMatchObject({ asked: 1, gone: 1, changed: 1, woken: 1 });
-      expect((await personOf(world))?.state).toBe('GONE');
-      expect(await run(world, [[bob]])).toMatchObject({ asked: 0, changed: 0, woken: 0 });
-      if (without !== '') world.platform.undescribed.add('r-ann');
-      expect(await run(world, [[bob, ann()]])).toMatchObject({ asked: 0, changed: 1, woken: 1 });
-      expect((await personOf(world))?.state).toBe(state);
-    },
-  );
+  ])('a person is GONE after a 404, wakes groups once, and is %s when listed%s', async (state, without) => {
+    const world = await withAnn();
+    expect(await run(world, [[bob]])).toMatchObject({ asked: 1, gone: 1, changed: 1, woken: 1 });
+    expect((await personOf(world))?.state).toBe('GONE');
+    expect(await run(world, [[bob]])).toMatchObject({ asked: 0, changed: 0, woken: 0 });
+    if (without !== '') world.platform.undescribed.add('r-ann');
+    expect(await run(world, [[bob, ann()]])).toMatchObject({ asked: 0, changed: 1, woken: 1 });
+    expect((await personOf(world))?.state).toBe(state);
+  });
 
   it('an unlisted person gets the values from the request by id', async () => {
     const world = await withAnn();
