@@ -5,9 +5,9 @@ import type { Page } from '../console/server/page-files.ts';
 import { refusal, replyOf, requestOf } from '../console/sign-in/http-api.ts';
 import { createProvider } from '../console/sign-in/provider.ts';
 import { CALLBACK_PATH, createConsoleServer } from '../console/sign-in/server.ts';
+import { ANSWER_MS, wireConsole } from '../console/sign-in/wire.ts';
 import { HttpEvent } from '../shared/contract/invocation.ts';
 import { errorFields } from '../shared/runtime/logger.ts';
-import { ANSWER_MS, wireConsole } from '../shared/runtime/wire-console.ts';
 import { once } from './frame/once.ts';
 
 /** The files of the page. The bundler inserts them. */

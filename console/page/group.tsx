@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { GroupDetail, NamedPlan, MemberLine } from '../answers.ts';
+import type { GroupDetail, MemberLine, NamedPlan } from '../answers.ts';
 import { matchesText } from '../search.ts';
 import { ChoosePlatformGroup, Clashes } from './adoption.tsx';
 import { Entries } from './entries.tsx';

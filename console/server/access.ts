@@ -4,7 +4,7 @@ import type { Role } from '../../shared/contract/console.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { Refused } from '../../shared/operate/refused.ts';
 import type { Live } from './live.ts';
-import { isAtLeast, type SignedInPerson, roleFor, seesEveryConnection } from './roles.ts';
+import { isAtLeast, roleFor, type SignedInPerson, seesEveryConnection } from './roles.ts';
 
 interface Access {
   readonly role: Role;

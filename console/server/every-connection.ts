@@ -6,7 +6,7 @@ import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { seesMessages, visibleTo, withoutMessages } from './access.ts';
 import type { Live } from './live.ts';
 import { type Overview, revisionOf } from './overview.ts';
-import { type SignedInPerson, roleFor } from './roles.ts';
+import { roleFor, type SignedInPerson } from './roles.ts';
 
 interface Visible {
   /** undefined: the person uses AWS credentials. */

@@ -15,7 +15,7 @@ import type { RequestContext } from './context.ts';
 import { everyAttention, everyLive } from './every-connection.ts';
 import type { Live } from './live.ts';
 import { createOverview, type Overview } from './overview.ts';
-import { QUERIES, type ConsoleQuery } from './queries.ts';
+import { type ConsoleQuery, QUERIES } from './queries.ts';
 import { createReadLog } from './reads.ts';
 import type { SignedInPerson } from './roles.ts';
 import { createSession } from './session.ts';

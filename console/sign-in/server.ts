@@ -2,7 +2,7 @@ import type { ConsoleSignIn } from '../../shared/contract/console.ts';
 import type { ConsoleSessions } from '../../shared/sync/ports/bundles.ts';
 import { problem } from '../server/handle.ts';
 import { HEADERS, indexOf, type Page } from '../server/page-files.ts';
-import { type Claims, hasClaim, type SignedInPerson, type Roles, rolesOf } from '../server/roles.ts';
+import { type Claims, hasClaim, type Roles, rolesOf, type SignedInPerson } from '../server/roles.ts';
 import { attemptOf, attemptValue, hashOf, ownPath, readAttempt } from './attempt.ts';
 import {
   abandonedAttempts,

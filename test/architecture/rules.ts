@@ -225,7 +225,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   {
     files: 'console/sign-in/*',
     mayImport: ['console/sign-in/*', 'console/server/*', SHARED],
-    packages: ['node:crypto', 'node:zlib', 'openid-client'],
+    packages: ['node:crypto', 'node:zlib', 'openid-client', 'zod', '@aws-sdk/client-secrets-manager'],
     fix: 'the sign-in of the console is a layer around console/server: it decides who a person is, and console/server decides what the person may do',
   },
   {

@@ -19,7 +19,7 @@ import { fakeBase } from './fake-base.ts';
  */
 
 const wiring = vi.hoisted(() => ({ wired: undefined as unknown }));
-vi.mock('../../shared/runtime/wire-console.ts', () => ({
+vi.mock('../../console/sign-in/wire.ts', () => ({
   ANSWER_MS: 20_000,
   wireConsole: async () => wiring.wired,
 }));

@@ -1,13 +1,13 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
-import { ConsoleSignIn } from '../contract/console.ts';
-import { parseJson } from '../contract/json.ts';
-import { consoleSecretName, ENVIRONMENT } from '../contract/names.ts';
-import type { ConsoleSessions } from '../sync/ports/bundles.ts';
-import { randomHex, systemClock } from './clock.ts';
-import { ConfigError, required } from './config.ts';
-import { type Base, wireBase } from './wire.ts';
-import { type Tool, wireTool } from './wire-tool.ts';
+import { ConsoleSignIn } from '../../shared/contract/console.ts';
+import { parseJson } from '../../shared/contract/json.ts';
+import { consoleSecretName, ENVIRONMENT } from '../../shared/contract/names.ts';
+import { randomHex, systemClock } from '../../shared/runtime/clock.ts';
+import { ConfigError, required } from '../../shared/runtime/config.ts';
+import { type Base, wireBase } from '../../shared/runtime/wire.ts';
+import { type Tool, wireTool } from '../../shared/runtime/wire-tool.ts';
+import type { ConsoleSessions } from '../../shared/sync/ports/bundles.ts';
 
 const ClientSecret = z.object({ clientSecret: z.string().min(1) });
 
