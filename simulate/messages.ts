@@ -1,6 +1,5 @@
 import { hashOf } from './random.ts';
-import type { DirectoryAction, Happening, Way } from './simulation-run.ts';
-import { originalName } from './simulation-run.ts';
+import { type DirectoryAction, type Happening, originalName, type Way } from './simulation-run.ts';
 
 export type DirectoryHappening = Extract<Happening, { readonly actor: 'directory' }>;
 

@@ -1,7 +1,6 @@
 import type { Table } from '../shared/store/table.ts';
 import type { Platform } from '../shared/sync/ports/platform.ts';
-import type { EnginePorts } from './engine.ts';
-import { allStoresOver } from './engine.ts';
+import { allStoresOver, type EnginePorts } from './engine.ts';
 import type { Actor, WrapPorts } from './lambdas.ts';
 
 /** Returns a bug that replaces methods of one port. */

@@ -1,15 +1,12 @@
 import type { TakeoverPlan } from '../../shared/contract/answers/directory.ts';
-import type { DirectoryKind } from '../../shared/contract/directory-settings.ts';
 import type { DirectoryOptions } from '../../shared/directory/operate/guides/guide.ts';
 import {
   type GroupFile,
   GroupFileError,
   planTakeover,
-  type TakeoverTarget,
   takeOverGroups,
 } from '../../shared/directory/operate/takeover.ts';
 import type { Source } from '../../shared/domain/source.ts';
-import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import type { Context } from '../context.ts';
 import { parseCsv } from '../csv.ts';
@@ -60,14 +57,7 @@ function nextOf({ name, settings }: Connection, { to, directory }: TakeoverOptio
   return isConnected ? ': groupsync directory read' : `, with the same options: groupsync connect ${name}`;
 }
 
-interface Chosen {
-  readonly connection: Connection;
-  readonly target: TakeoverTarget;
-  readonly ports: ToolPorts;
-  readonly kind?: DirectoryKind;
-}
-
-async function chosenTarget(context: Context, options: TakeoverOptions): Promise<Chosen> {
+async function chosenTarget(context: Context, options: TakeoverOptions) {
   const { to, sameIds = false } = options;
   if (sameIds && to !== 'events') {
     throw new UsageError(`--same-ids: expected --to events, got --to ${to}`);

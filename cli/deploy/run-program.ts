@@ -9,14 +9,12 @@ interface Program {
   readonly onLine?: (line: string) => void;
 }
 
-interface Ended {
-  readonly code: number;
-  /** The lines of standard output and standard error, in the order of their arrival. */
-  readonly lines: readonly string[];
-}
-
-/** Runs a program to its end, without input. @throws if it cannot be started */
-export async function runProgram({ command, args, cwd, env, onLine }: Program): Promise<Ended> {
+/**
+ * Runs a program to its end, without input. Returns the lines of standard output and standard error, in the order of
+ * their arrival.
+ * @throws if it cannot be started
+ */
+export async function runProgram({ command, args, cwd, env, onLine }: Program) {
   const child = spawn(command, args, {
     cwd,
     env: { ...env },

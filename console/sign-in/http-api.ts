@@ -9,14 +9,6 @@ const COMPRESSED_FROM = 100_000;
 /** Lambda returns at most 6 MB, with the headers and as JSON. */
 const MAX_REPLY_BYTES = 5_000_000;
 
-interface HttpReply {
-  readonly statusCode: number;
-  readonly headers: Record<string, string>;
-  readonly cookies: string[];
-  readonly body: string;
-  readonly isBase64Encoded: boolean;
-}
-
 export const refusal = (status: number, message: string) =>
   Response.json({ message }, { status, headers: HEADERS });
 
@@ -62,7 +54,7 @@ function encodedPath(path: string): string {
 const acceptsGzip = (accepted: string): boolean =>
   /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accepted);
 
-export async function replyOf(response: Response, accepted = ''): Promise<HttpReply> {
+export async function replyOf(response: Response, accepted = '') {
   const cookies = response.headers.getSetCookie();
   response.headers.delete('set-cookie');
   const content = Buffer.from(await response.arrayBuffer());

@@ -174,12 +174,6 @@ interface Asking {
   readonly nowMs: number;
 }
 
-/** The platform's answers to reads of roles by id, and its errors. */
-interface Answers {
-  readonly answers: readonly EmployeeRecord[];
-  readonly failures: readonly PlatformFailure[];
-}
-
 /**
  * Reads the roles that a list did not contain, each by its id. The credential may have lost a scope, or the platform
  * may have failed at that position. Only a 404 to a read by id proves that a role is gone (invariant 4).
@@ -191,7 +185,7 @@ interface Answers {
 export async function askUnlisted(
   connection: Connection,
   { platform, people, bound, fields, listed, nowMs }: Asking,
-): Promise<Answers> {
+) {
   const { name, settings } = connection;
   // An empty list does not prove that all people have left. A fault of the credential is more likely.
   if (listed.size === 0) return { answers: [], failures: [] };

@@ -1,6 +1,5 @@
 import type { SimulatedPlatform } from '../platform/platform.ts';
-import type { Traits } from '../simulation-run.ts';
-import { originalName } from '../simulation-run.ts';
+import { originalName, type Traits } from '../simulation-run.ts';
 import type { Seen } from '../world.ts';
 
 export const hasReturned = (name: string): boolean => originalName(name) !== name;

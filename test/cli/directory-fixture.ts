@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CLIENT_ID } from '../../directory-simulator/entra/application.ts';
-import type { DirectoryQuestion } from '../../shared/contract/invocation.ts';
-import { DirectoryInvocation } from '../../shared/contract/invocation.ts';
+import { DirectoryInvocation, type DirectoryQuestion } from '../../shared/contract/invocation.ts';
 import { answerQuestion } from '../../shared/directory/operate/answer.ts';
 import { examineDirectory, tryDirectory } from '../../shared/directory/operate/preview.ts';
 import type { Directory } from '../../shared/directory/ports.ts';

@@ -6,8 +6,7 @@ import cdkJson from '../../cdk.json' with { type: 'json' };
 import { ConnectorStack } from '../../infra/connector-stack.ts';
 import { DEPLOYABLE_KEYS, type FunctionCode } from '../../infra/function-code.ts';
 import { readSettings } from '../../infra/settings.ts';
-import type { Json, JsonObject } from '../../scripts/release-template.ts';
-import { releaseTemplate, zipName } from '../../scripts/release-template.ts';
+import { type Json, type JsonObject, releaseTemplate, zipName } from '../../scripts/release-template.ts';
 
 const code = Object.fromEntries(
   DEPLOYABLE_KEYS.map((name) => [name, fileURLToPath(new URL(`../infra/fixture/${name}`, import.meta.url))]),

@@ -24,8 +24,7 @@ import {
   type DirectoryStep,
   type DirectoryUser,
 } from '../ports.ts';
-import type { GroupAsOf } from '../reading/context.ts';
-import { groupsOfOtherSources } from '../reading/context.ts';
+import { type GroupAsOf, groupsOfOtherSources } from '../reading/context.ts';
 import { createMemberQuestions } from '../reading/member-questions.ts';
 import { readWhole } from '../reading/whole-group.ts';
 import type { SourceGroupPorts } from './source-groups.ts';

@@ -14,19 +14,10 @@ export interface Origin {
   readonly stampMs: number;
 }
 
-interface NativeEvent {
-  readonly id: string;
-  readonly type: string;
-}
-
 type Draft = readonly [type: string, data: object];
 
 /** Creates events with consecutive ids, in the order of `drafts`. */
-const eventsOf = (
-  drafts: readonly Draft[],
-  { readId, stampMs }: Origin,
-  part: string,
-): readonly NativeEvent[] =>
+const eventsOf = (drafts: readonly Draft[], { readId, stampMs }: Origin, part: string) =>
   drafts.map(([type, data], index) => ({
     specversion: '1.0',
     id: `${readId}.${part}${index}`,

@@ -70,17 +70,12 @@ export async function takeReports(
 const digestOf = ({ kind, key, isDeletion }: Report): string =>
   keyDigest(`${kind} ${isDeletion ? 'deletion ' : ''}${key}`);
 
-interface Recording {
-  /** False if a report failed, or if the run had no time left for a report. */
-  readonly isWhole: boolean;
-  readonly failure: TakenReports['failure'];
-}
-
 /**
- * Records the reports one after the other, and removes each recorded report from `left`.
+ * Records the reports one after the other, and removes each recorded report from `left`. `isWhole` is false if a report
+ * failed, or if the run had no time left for a report.
  * @throws DirectoryError `denied`, because earlier answers of the directory may then be wrong too
  */
-async function takeAll(run: ReaderRun, news: readonly Report[], left: Set<Report>): Promise<Recording> {
+async function takeAll(run: ReaderRun, news: readonly Report[], left: Set<Report>) {
   const isGroup = ({ kind }: Report) => kind === 'group';
   const isListed = (report: Report) => report.isDeletion && isByAddress(report);
   const failures: Failure[] = [];

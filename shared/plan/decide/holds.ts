@@ -8,7 +8,7 @@ import { type DraftInput, whyRemoved } from '../draft.ts';
 import type { Facts, Reservation } from '../facts.ts';
 import { type GuardInput, type GuardVerdict, judgeByLimits } from '../guard.ts';
 import type { Plan } from '../plan.ts';
-import { isPersonal, type WhyNot } from '../removal-cause.ts';
+import { isPersonal } from '../removal-cause.ts';
 import {
   isOver,
   type Judgement,
@@ -86,7 +86,7 @@ const listOf = ({ state, held, wanted, blocked, nowMs }: Facts): RemovalList => 
 });
 
 /** Returns the users of a set whose removal still needs a decision or has one, each with the cause. */
-export function openRemovals(facts: Facts, { digest }: Pick<Hold, 'digest'>): readonly OpenRemoval[] {
+export function openRemovals(facts: Facts, { digest }: Pick<Hold, 'digest'>) {
   const set = facts.held?.sets.find(({ hold }) => hold.digest === digest);
   const [open] = set === undefined ? [] : stillOpen(set, listOf(facts));
   const { base } = facts.views ?? {};
@@ -97,10 +97,6 @@ export function openRemovals(facts: Facts, { digest }: Pick<Hold, 'digest'>): re
     wanted: facts.wanted?.group,
   };
   return [...(open?.users ?? [])].map((user) => ({ user, ...whyRemoved(user, given) }));
-}
-
-interface OpenRemoval extends WhyNot {
-  readonly user: PlatformUserId;
 }
 
 function guardOpen(context: GuardContext): Guarded | Decision {

@@ -25,12 +25,6 @@ import { groupsAmongListed, listedMember } from './nesting.ts';
  */
 const MAX_USERS_WITH_GROUPS = 20;
 
-/** A resource in the form of the response, with its entity tag. */
-interface Shown {
-  readonly document: ScimObject;
-  readonly etag: string;
-}
-
 interface Given {
   /** The group's floor, if it was read together with the resource. */
   readonly floor?: Stamp | undefined;
@@ -47,7 +41,7 @@ export async function show(
   projection: Projection,
   context: ScimContext,
   given: Given = {},
-): Promise<Shown> {
+) {
   const { types, baseUrl } = context;
   const type = types[resource.type];
   if (!showsMembers(type, projection)) {

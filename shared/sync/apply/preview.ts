@@ -6,8 +6,7 @@ import type {
   Uncertain,
 } from '../../domain/group-state.ts';
 import { removalsAfter } from '../../domain/hold.ts';
-import type { PlatformGroupId } from '../../domain/ids.ts';
-import { intentId, platformGroupId } from '../../domain/ids.ts';
+import { intentId, type PlatformGroupId, platformGroupId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { decide } from '../../plan/decide/index.ts';
 import { type Decision, type Observe, readsGroup } from '../../plan/decision.ts';

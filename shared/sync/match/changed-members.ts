@@ -8,8 +8,7 @@ import { whyUncounted } from '../../plan/removal-cause.ts';
 import { treatmentOf } from '../../plan/treatment.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type UserState, undescribed } from '../ports/desired.ts';
-import type { Resolution } from './resolve.ts';
-import { eligibilityOf } from './resolve.ts';
+import { eligibilityOf, type Resolution } from './resolve.ts';
 
 /*
  * Every change raises rev by one. If rev is one higher than when the group was in sync, there was only one change. Only

@@ -10,8 +10,7 @@ import {
 } from '../../domain/group.ts';
 import { NO_FIELDS } from '../../domain/group-fields.ts';
 import type { GroupState, PendingMark, StoredMember } from '../../domain/group-state.ts';
-import type { MemberId, PlatformUserId } from '../../domain/ids.ts';
-import { memberId, platformUserId, roleId } from '../../domain/ids.ts';
+import { type MemberId, memberId, type PlatformUserId, platformUserId, roleId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp, stampAt } from '../../domain/stamp.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
 import { mayBeMember } from '../../plan/person.ts';

@@ -98,12 +98,7 @@ async function run(before: FeedPosition | undefined, startedAtMs: number, readin
   return { report: together(report, swept.report), sweep: swept, ...ending };
 }
 
-interface Progress {
-  readonly position: FeedPosition;
-  readonly failure?: PlatformFailure;
-}
-
-async function readToTheEnd(start: FeedPosition, reading: Reading): Promise<Progress> {
+async function readToTheEnd(start: FeedPosition, reading: Reading) {
   const { clock } = reading.ports;
   let position = withoutOldCursor(start, clock());
   for (let refusals = 0; ; ) {

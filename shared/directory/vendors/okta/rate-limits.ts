@@ -1,5 +1,4 @@
-import type { DirectoryAnswer, DirectoryWorld } from '../exchange.ts';
-import { headersOf } from '../exchange.ts';
+import { type DirectoryAnswer, type DirectoryWorld, headersOf } from '../exchange.ts';
 
 /** The longest wait. A limit counts the calls of one minute ("Rate limits"), so a longer wait means a wrong clock. */
 const LONGEST_WAIT_MS = 61_000;
