@@ -26,6 +26,7 @@ export const SHARES = {
   blocks: 0.4,
   newGroups: 0.35,
   revocations: 0.2,
+  excluded: 0.25,
 };
 
 /** The time of day of the daily check. `RHYTHMS` in schedules.ts has the same value. */

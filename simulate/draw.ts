@@ -8,7 +8,7 @@ import { drawReturn, withReturn } from './draw-returns.ts';
 import { drawTakeovers } from './draw-takeovers.ts';
 import { drawComebacks, drawWider, numberedPeople, SHARES } from './draw-wider.ts';
 import { drawPerson } from './persons.ts';
-import { between, type Random, seededRandom, weighted } from './random.ts';
+import { between, type Random, seededRandom, some, weighted } from './random.ts';
 import { drawDirectory } from './reader/draw.ts';
 import type { ConnectionSpec, Happening, SimulationRun, Traits, Way } from './simulation-run.ts';
 import { DAY_MS, returnedName } from './simulation-run.ts';
@@ -166,10 +166,22 @@ function drawTowns(
       ...(hasNumbers ? numberedPeople(name) : []),
     ];
     const drawn = drawSettings(random.fork(`settings ${name}`), groups);
-    const settings = { ...drawn, ...(hasNumbers && { match: MATCH_RULES }) };
+    const excluded = random.fork(`excluded ${name}`);
+    const settings = {
+      ...drawn,
+      ...(hasNumbers && { match: MATCH_RULES }),
+      ...(excluded.chance(SHARES.excluded) && { people: drawExcluded(excluded, name) }),
+    };
     return { name, company, share, groups, count, hasScim, hasNumbers, people, settings };
   });
 }
+
+/** Draws one or two members that no group may have. The first members are in many groups. */
+const drawExcluded = (random: Random, connection: string) => ({
+  exclude: some(random, ['p2', 'p5', 'p6', 'p7'], between(random, 1, 2)).map(
+    (member) => `email=${member}@${connection}.test`,
+  ),
+});
 
 function drawSettings(random: Random, groups: readonly string[]): Town['settings'] {
   const guards = {

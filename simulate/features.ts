@@ -88,7 +88,7 @@ const SETTINGS = {
   memberIdField: ['option:memberIdField=id'],
   match: ['option:match'],
   includeStates: ['option:includeStates'],
-  people: without('the simulated directories send no attribute for it'),
+  people: ['option:people'],
   mode: ['option:mode=additive', 'option:mode=report', 'option:mode=authoritative'],
   onGroupDeleted: ['option:onGroupDeleted=release', 'option:onGroupDeleted=delete'],
   fourEyes: ['option:fourEyes=true'],

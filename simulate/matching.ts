@@ -54,6 +54,8 @@ interface Who {
     readonly includeStates?: readonly string[];
     readonly memberIdField?: 'userId' | 'id';
     readonly match?: readonly string[];
+    /** Conditions of the form `email=ADDRESS`. */
+    readonly people?: { readonly exclude: readonly string[] };
   };
   readonly contested?: Contested;
   /** Bindings that operators set. A member without an address can be bound only in this way. */
@@ -132,6 +134,8 @@ export function expectedUsers(
   const possible = new Map<string, string | undefined>();
   for (const member of reading.groups.get(group)?.members ?? []) {
     if (reading.inactive.has(member)) continue;
+    // An erased member may have lost the address that excludes the member.
+    if (excludes(settings, reading.emails.get(member)) && !forgotten.has(member)) continue;
     const values = valuesOf(member, reading, match);
     const holding = values.map((value) => holders.byValue.get(value) ?? []);
     const bindings = rebound.filter((one) => values.length === 0 && one.member === member);
@@ -157,6 +161,9 @@ export function expectedUsers(
 
 const unlessBlocked = (found: Found, blocked: ReadonlySet<string>): Found =>
   'id' in found && blocked.has(found.id) ? { cause: 'blocked' } : found;
+
+const excludes = ({ people }: Who['settings'], email = ''): boolean =>
+  people?.exclude.some((condition) => folded(condition) === folded(`email=${email}`)) ?? false;
 
 const BY_ADDRESS = 'email=workEmail';
 const BY_NUMBER = 'employeeNumber=employeeNumber';
