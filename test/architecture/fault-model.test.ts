@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { everythingThatCanFire } from '../../simulate/features.ts';
 import { PLAIN_TRAITS } from '../../simulate/platform/platform.ts';
 import { PLATFORM_FAULTS } from '../../simulate/platform-faults.ts';
@@ -17,39 +17,37 @@ const DOCUMENTED = ROWS.flatMap(([, , , simulatedBy = '']) =>
 const named = (kind: string, names: readonly string[]) => names.map((name) => `${kind}:${name}`);
 const KINDS = /^(?:aws|company|client|directoryFault):/;
 
-describe('docs/fault-model.md', () => {
-  it('the fault model gives every fault a reason, a response, a place in the simulation and a check', () => {
-    for (const cells of ROWS) {
-      expect(cells).toHaveLength(5);
-      expect(cells[1]).toMatch(/^(?:specified|observed|trusted): /);
-      expect(cells.every((cell) => cell.trim().length > 2)).toBe(true);
-    }
-  });
+it('the fault model gives every fault a reason, a response, a place in the simulation and a check', () => {
+  for (const cells of ROWS) {
+    expect(cells).toHaveLength(5);
+    expect(cells[1]).toMatch(/^(?:specified|observed|trusted): /);
+    expect(cells.every((cell) => cell.trim().length > 2)).toBe(true);
+  }
+});
 
-  it('the fault model has a row for every platform fault and trait of the simulation', () => {
-    const expected = [
-      ...named('platformFault', Object.keys(PLATFORM_FAULTS)),
-      ...named('trait', Object.keys(PLAIN_TRAITS)),
-    ];
-    expect(expected.filter((name) => !DOCUMENTED.includes(name))).toEqual([]);
-  });
+it('the fault model has a row for every platform fault and trait of the simulation', () => {
+  const expected = [
+    ...named('platformFault', Object.keys(PLATFORM_FAULTS)),
+    ...named('trait', Object.keys(PLAIN_TRAITS)),
+  ];
+  expect(expected.filter((name) => !DOCUMENTED.includes(name))).toEqual([]);
+});
 
-  it('the fault model has a row for every AWS fault, directory fault, change of people and action of another client', () => {
-    const expected = everythingThatCanFire(true).filter((name) => KINDS.test(name));
-    expect(expected.filter((name) => !DOCUMENTED.includes(name))).toEqual([]);
-  });
+it('the fault model has a row for every AWS fault, directory fault, change of people and action of another client', () => {
+  const expected = everythingThatCanFire(true).filter((name) => KINDS.test(name));
+  expect(expected.filter((name) => !DOCUMENTED.includes(name))).toEqual([]);
+});
 
-  it('every fault that the fault model names exists in the simulation', () => {
-    const possible = new Set([
-      ...everythingThatCanFire(true),
-      ...named('platformFault', Object.keys(PLATFORM_FAULTS)),
-      ...named('trait', Object.keys(PLAIN_TRAITS)),
-    ]);
-    expect(DOCUMENTED.filter((name) => !possible.has(name))).toEqual([]);
-  });
+it('every fault that the fault model names exists in the simulation', () => {
+  const possible = new Set([
+    ...everythingThatCanFire(true),
+    ...named('platformFault', Object.keys(PLATFORM_FAULTS)),
+    ...named('trait', Object.keys(PLAIN_TRAITS)),
+  ]);
+  expect(DOCUMENTED.filter((name) => !possible.has(name))).toEqual([]);
+});
 
-  it('the fault model names each platform fault and trait once', () => {
-    const names = DOCUMENTED.filter((name) => /^(?:platformFault|trait):/.test(name));
-    expect(names.length).toBe(new Set(names).size);
-  });
+it('the fault model names each platform fault and trait once', () => {
+  const names = DOCUMENTED.filter((name) => /^(?:platformFault|trait):/.test(name));
+  expect(names.length).toBe(new Set(names).size);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Query } from '../../shared/aws/query.ts';
 import { createStackClient } from '../../shared/aws/stacks.ts';
 
@@ -27,34 +27,32 @@ function cloudFormation(asked: object[] = []): Query {
   };
 }
 
-describe('stack client', () => {
-  it('the stack client reads outputs, protection, and the resources that a deletion keeps', async () => {
-    expect(await createStackClient(cloudFormation()).read('groupsync')).toEqual({
-      isProtected: true,
-      outputs: { Version: '1.2.3', TableName: 'groupsync-state' },
-      resources: [
-        { id: 'Queue', type: 'AWS::SQS::Queue', isKept: false },
-        { id: 'Table', type: 'AWS::DynamoDB::Table', isKept: true },
-      ],
-    });
+it('the stack client reads outputs, protection, and the resources that a deletion keeps', async () => {
+  expect(await createStackClient(cloudFormation()).read('groupsync')).toEqual({
+    isProtected: true,
+    outputs: { Version: '1.2.3', TableName: 'groupsync-state' },
+    resources: [
+      { id: 'Queue', type: 'AWS::SQS::Queue', isKept: false },
+      { id: 'Table', type: 'AWS::DynamoDB::Table', isKept: true },
+    ],
   });
+});
 
-  it('the stack client returns undefined for a stack that does not exist, and throws any other error', async () => {
-    const stacks = createStackClient(cloudFormation());
-    expect(await stacks.read('other')).toBeUndefined();
-    await expect(stacks.read('denied')).rejects.toThrow('denied');
-  });
+it('the stack client returns undefined for a stack that does not exist, and throws any other error', async () => {
+  const stacks = createStackClient(cloudFormation());
+  expect(await stacks.read('other')).toBeUndefined();
+  await expect(stacks.read('denied')).rejects.toThrow('denied');
+});
 
-  it('the stack client switches the termination protection of a stack off', async () => {
-    const asked: object[] = [];
-    await createStackClient(cloudFormation(asked)).unprotect('groupsync');
-    expect(asked).toEqual([
-      {
-        service: 'cloudformation',
-        Action: 'UpdateTerminationProtection',
-        StackName: 'groupsync',
-        EnableTerminationProtection: 'false',
-      },
-    ]);
-  });
+it('the stack client switches the termination protection of a stack off', async () => {
+  const asked: object[] = [];
+  await createStackClient(cloudFormation(asked)).unprotect('groupsync');
+  expect(asked).toEqual([
+    {
+      service: 'cloudformation',
+      Action: 'UpdateTerminationProtection',
+      StackName: 'groupsync',
+      EnableTerminationProtection: 'false',
+    },
+  ]);
 });

@@ -218,12 +218,6 @@ describe('console lists', () => {
     expect(await page.evaluate('scrollY')).toBe(20_000);
     await page.close();
   });
-
-  it('an address with invalid percent-encoding opens the page Not found', async () => {
-    const page = await opened('/%E0%A4%A');
-    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
-    await page.close();
-  });
 });
 
 describe('console for a large company', () => {

@@ -115,10 +115,6 @@ describe('decodeMessage for invalid input', () => {
     100,
   );
 
-  it('decodeMessage never throws for any JSON', () => {
-    fc.assert(fc.property(fc.json(), expectHandled), { numRuns: 300 });
-  });
-
   it('decodeMessage never throws for a value that resembles a known event, in any envelope', () => {
     fc.assert(
       fc.property(wrapped, (value) => expectHandled(JSON.stringify(value))),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { decodeMessage } from '../../shared/contract/decode.ts';
 import { byRegisters } from '../support/by-registers.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
@@ -70,31 +70,29 @@ const parts = fc.array(members, { minLength: 2, maxLength: 3 }).map((lists) =>
   ),
 );
 
-describe('reference model and registers', () => {
-  it('the reference model and the registers agree on the example company', () => {
-    const url = new URL('../../examples/company.events.jsonl', import.meta.url);
-    const events = parseLines(readFileSync(url, 'utf8'));
-    expect(byRegisters(decoded(events))).toEqual(readDirectory(events).groups);
-  });
-
-  it(
-    'both readings agree on any shuffled stream with repeated events and an incomplete snapshot',
-    () => {
-      const arrivals = fc.tuple(stream, parts).chain(([events, some]) => {
-        const all = [...events, ...some];
-        return fc.tuple(
-          fc.constant(all),
-          fc.shuffledSubarray(all, { minLength: all.length }),
-          fc.subarray(all),
-        );
-      });
-      fc.assert(
-        fc.property(arrivals, ([all, shuffled, again]) => {
-          expect(byRegisters(decoded([...shuffled, ...again]))).toEqual(readDirectory(all).groups);
-        }),
-        runs(),
-      );
-    },
-    PATIENCE_MS,
-  );
+it('the reference model and the registers agree on the example company', () => {
+  const url = new URL('../../examples/company.events.jsonl', import.meta.url);
+  const events = parseLines(readFileSync(url, 'utf8'));
+  expect(byRegisters(decoded(events))).toEqual(readDirectory(events).groups);
 });
+
+it(
+  'both readings agree on any shuffled stream with repeated events and an incomplete snapshot',
+  () => {
+    const arrivals = fc.tuple(stream, parts).chain(([events, some]) => {
+      const all = [...events, ...some];
+      return fc.tuple(
+        fc.constant(all),
+        fc.shuffledSubarray(all, { minLength: all.length }),
+        fc.subarray(all),
+      );
+    });
+    fc.assert(
+      fc.property(arrivals, ([all, shuffled, again]) => {
+        expect(byRegisters(decoded([...shuffled, ...again]))).toEqual(readDirectory(all).groups);
+      }),
+      runs(),
+    );
+  },
+  PATIENCE_MS,
+);

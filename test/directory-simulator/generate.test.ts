@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { WorldInput } from '../../directory-simulator/engine/world.ts';
 import { generateDirectory } from '../../directory-simulator/generate.ts';
 import { entraWorld } from '../../directory-simulator/generate-entra.ts';
@@ -20,47 +20,45 @@ const valuesOf = (items: WorldInput['users'] | WorldInput['groups'], field: stri
 const kindsOf = ({ groups = [] }: WorldInput) =>
   [...new Set(groups.flatMap(({ members = [] }) => members.map(({ kind }) => kind)))].toSorted();
 
-describe('generated directory', () => {
-  it.each(Object.entries(VENDORS))(
-    'two directories of %s generated with the same seed on the same day are equal, and have the people of the platform',
-    (_, generate) => {
-      const directory = generate('5');
-      expect(generate('5', NOW_MS + 3_600_000)).toEqual(directory);
-      expect(generate('6')).not.toEqual(directory);
-      const employees = generateWorld(SIZE).companies[0]?.employees ?? [];
-      const addresses = directory.users?.map(({ primaryEmail }) => primaryEmail);
-      expect(addresses).toEqual(expect.arrayContaining(employees.map(({ workEmail }) => workEmail)));
-    },
-  );
+it.each(Object.entries(VENDORS))(
+  'two directories of %s generated with the same seed on the same day are equal, and have the people of the platform',
+  (_, generate) => {
+    const directory = generate('5');
+    expect(generate('5', NOW_MS + 3_600_000)).toEqual(directory);
+    expect(generate('6')).not.toEqual(directory);
+    const employees = generateWorld(SIZE).companies[0]?.employees ?? [];
+    const addresses = directory.users?.map(({ primaryEmail }) => primaryEmail);
+    expect(addresses).toEqual(expect.arrayContaining(employees.map(({ workEmail }) => workEmail)));
+  },
+);
 
-  it('the generated Google directory contains every kind of member, an empty group, and two groups with the same name', () => {
-    const directory = generateDirectory(SIZE);
-    const groups = directory.groups ?? [];
-    expect(kindsOf(directory)).toEqual(['everyone', 'externalGroup', 'externalUser', 'group', 'user']);
-    expect(groups.some(({ members }) => members?.length === 0)).toBe(true);
-    expect(new Set(groups.map(({ name }) => name)).size).toBeLessThan(groups.length);
-    expect(new Set(groups.map(({ email }) => email)).size).toBe(groups.length);
-  });
+it('the generated Google directory contains every kind of member, an empty group, and two groups with the same name', () => {
+  const directory = generateDirectory(SIZE);
+  const groups = directory.groups ?? [];
+  expect(kindsOf(directory)).toEqual(['everyone', 'externalGroup', 'externalUser', 'group', 'user']);
+  expect(groups.some(({ members }) => members?.length === 0)).toBe(true);
+  expect(new Set(groups.map(({ name }) => name)).size).toBeLessThan(groups.length);
+  expect(new Set(groups.map(({ email }) => email)).size).toBe(groups.length);
+});
 
-  it('the generated directory of Entra ID has GUIDs, guests, devices, service principals, and each type of group', () => {
-    const directory = entraWorld(generateDirectory(SIZE), '5');
-    const { users = [], groups = [], customerId } = directory;
-    const ids = [customerId, ...users.map(({ id }) => id), ...groups.map(({ id }) => id)];
-    for (const id of ids)
-      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
-    expect(new Set(ids).size).toBe(ids.length);
-    expect(kindsOf(directory)).toEqual(['device', 'group', 'servicePrincipal', 'user']);
-    expect(valuesOf(users, 'userType')).toContain('Guest');
-    expect(valuesOf(groups, 'groupTypes')).toEqual(['', 'DynamicMembership', 'Unified']);
-    expect(valuesOf(groups, 'visibility')).toContain('HiddenMembership');
-  });
+it('the generated directory of Entra ID has GUIDs, guests, devices, service principals, and each type of group', () => {
+  const directory = entraWorld(generateDirectory(SIZE), '5');
+  const { users = [], groups = [], customerId } = directory;
+  const ids = [customerId, ...users.map(({ id }) => id), ...groups.map(({ id }) => id)];
+  for (const id of ids)
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(kindsOf(directory)).toEqual(['device', 'group', 'servicePrincipal', 'user']);
+  expect(valuesOf(users, 'userType')).toContain('Guest');
+  expect(valuesOf(groups, 'groupTypes')).toEqual(['', 'DynamicMembership', 'Unified']);
+  expect(valuesOf(groups, 'visibility')).toContain('HiddenMembership');
+});
 
-  it('the generated Okta org has ids in the form of Okta, every status, groups of an app, and Everyone', () => {
-    const directory = oktaWorld(generateDirectory(SIZE), seededRandom('5'));
-    const { users = [], groups = [] } = directory;
-    expect(users.every(({ id }) => /^00u\w{17}$/.test(id))).toBe(true);
-    expect(valuesOf(users, 'status')).toHaveLength(6);
-    expect(valuesOf(groups, 'type')).toEqual(['APP_GROUP', 'BUILT_IN', 'OKTA_GROUP']);
-    expect(kindsOf(directory)).toEqual(['everyone', 'user']);
-  });
+it('the generated Okta org has ids in the form of Okta, every status, groups of an app, and Everyone', () => {
+  const directory = oktaWorld(generateDirectory(SIZE), seededRandom('5'));
+  const { users = [], groups = [] } = directory;
+  expect(users.every(({ id }) => /^00u\w{17}$/.test(id))).toBe(true);
+  expect(valuesOf(users, 'status')).toHaveLength(6);
+  expect(valuesOf(groups, 'type')).toEqual(['APP_GROUP', 'BUILT_IN', 'OKTA_GROUP']);
+  expect(kindsOf(directory)).toEqual(['everyone', 'user']);
 });

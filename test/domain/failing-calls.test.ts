@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   afterGroupSuccess,
   type CallOutcomes,
@@ -23,61 +23,59 @@ const record = (over: Partial<FailingCalls> = {}): FailingCalls => ({
 });
 const outcomes = (of: CallOutcomes, endpoint = PATCH) => new Map([[endpoint, of]]);
 
-describe('record of failing calls', () => {
-  it.each([
-    ['is failing after a failed call', {}, T + HOUR_MS, true],
-    ['is not failing if the failed call was not repeated for two hours', {}, T + 2 * HOUR_MS, false],
-    ['is failing while failed and successful calls are mixed', { lastGoodMs: T + 1 }, T + 14_000, true],
-    ['is not failing 15 s after a failure if a call succeeded', { lastGoodMs: T + 1 }, T + 15_000, false],
-  ])('an endpoint %s', (_, over, nowMs, expected) => {
-    expect(isFailing(record(over), nowMs)).toBe(expected);
-  });
+it.each([
+  ['is failing after a failed call', {}, T + HOUR_MS, true],
+  ['is not failing if the failed call was not repeated for two hours', {}, T + 2 * HOUR_MS, false],
+  ['is failing while failed and successful calls are mixed', { lastGoodMs: T + 1 }, T + 14_000, true],
+  ['is not failing 15 s after a failure if a call succeeded', { lastGoodMs: T + 1 }, T + 15_000, false],
+])('an endpoint %s', (_, over, nowMs, expected) => {
+  expect(isFailing(record(over), nowMs)).toBe(expected);
+});
 
-  it('the record begins with the first failure, and contains all calls of that invocation', () => {
-    const some = outcomes({ total: 3, failed: 1, lastFailedMs: T + 5, reason: 'TimeoutError' });
-    expect(withOutcomes([], some, T + 5)).toEqual([
-      record({ sinceMs: T + 5, total: 3, failed: 1, lastFailedMs: T + 5, reason: 'TimeoutError' }),
-    ]);
-  });
+it('the record begins with the first failure, and contains all calls of that invocation', () => {
+  const some = outcomes({ total: 3, failed: 1, lastFailedMs: T + 5, reason: 'TimeoutError' });
+  expect(withOutcomes([], some, T + 5)).toEqual([
+    record({ sinceMs: T + 5, total: 3, failed: 1, lastFailedMs: T + 5, reason: 'TimeoutError' }),
+  ]);
+});
 
-  it('further failing calls are added to the record of their endpoint, and the record keeps its start time', () => {
-    const some = outcomes({
-      total: 2,
-      failed: 1,
-      lastFailedMs: T + 9_000,
-      lastGoodMs: T + 8_000,
-      reason: '503',
-    });
-    expect(withOutcomes([record()], some, T + 9_000)).toEqual([
-      record({ total: 4, failed: 3, lastFailedMs: T + 9_000, lastGoodMs: T + 8_000, reason: '503' }),
-    ]);
+it('further failing calls are added to the record of their endpoint, and the record keeps its start time', () => {
+  const some = outcomes({
+    total: 2,
+    failed: 1,
+    lastFailedMs: T + 9_000,
+    lastGoodMs: T + 8_000,
+    reason: '503',
   });
+  expect(withOutcomes([record()], some, T + 9_000)).toEqual([
+    record({ total: 4, failed: 3, lastFailedMs: T + 9_000, lastGoodMs: T + 8_000, reason: '503' }),
+  ]);
+});
 
-  it('a failing call begins a new record if the previous record has expired', () => {
-    const over = record({ lastGoodMs: T + 1 });
-    const some = outcomes({ total: 1, failed: 1, lastFailedMs: T + HOUR_MS, reason: '500' });
-    expect(withOutcomes([over], some, T + HOUR_MS)).toMatchObject([{ sinceMs: T + HOUR_MS, total: 1 }]);
-  });
+it('a failing call begins a new record if the previous record has expired', () => {
+  const over = record({ lastGoodMs: T + 1 });
+  const some = outcomes({ total: 1, failed: 1, lastFailedMs: T + HOUR_MS, reason: '500' });
+  expect(withOutcomes([over], some, T + HOUR_MS)).toMatchObject([{ sinceMs: T + HOUR_MS, total: 1 }]);
+});
 
-  it('the record is removed after calls succeed, and successful calls create no record', () => {
-    const good = outcomes({ total: 4, failed: 0, lastGoodMs: T + HOUR_MS });
-    expect(withOutcomes([record({ lastGoodMs: T + 1 })], good, T + HOUR_MS)).toEqual([]);
-    expect(changesRecord([], good, T + HOUR_MS)).toBe(false);
-  });
+it('the record is removed after calls succeed, and successful calls create no record', () => {
+  const good = outcomes({ total: 4, failed: 0, lastGoodMs: T + HOUR_MS });
+  expect(withOutcomes([record({ lastGoodMs: T + 1 })], good, T + HOUR_MS)).toEqual([]);
+  expect(changesRecord([], good, T + HOUR_MS)).toBe(false);
+});
 
-  it('the record changes at the first success, and otherwise at most every five seconds', () => {
-    const failing = (lastFailedMs: number) => outcomes({ total: 1, failed: 1, lastFailedMs });
-    expect(changesRecord([record()], failing(T + 4_999), T + 4_999)).toBe(false);
-    expect(changesRecord([record()], failing(T + 5_000), T + 5_000)).toBe(true);
-    const good = outcomes({ total: 1, failed: 0, lastGoodMs: T + 100 });
-    expect(changesRecord([record()], good, T + 100)).toBe(true);
-    expect(changesRecord([record({ lastGoodMs: T + 50 })], good, T + 100)).toBe(false);
-  });
+it('the record changes at the first success, and otherwise at most every five seconds', () => {
+  const failing = (lastFailedMs: number) => outcomes({ total: 1, failed: 1, lastFailedMs });
+  expect(changesRecord([record()], failing(T + 4_999), T + 4_999)).toBe(false);
+  expect(changesRecord([record()], failing(T + 5_000), T + 5_000)).toBe(true);
+  const good = outcomes({ total: 1, failed: 0, lastGoodMs: T + 100 });
+  expect(changesRecord([record()], good, T + 100)).toBe(true);
+  expect(changesRecord([record({ lastGoodMs: T + 50 })], good, T + 100)).toBe(false);
+});
 
-  it('group endpoints count as working after a group was written or read, and other endpoints do not', () => {
-    const feed = record({ endpoint: 'GET /platform/api/company_activity' });
-    expect(afterGroupSuccess([record(), feed], T + 10)).toEqual([record({ lastGoodMs: T + 10 }), feed]);
-    const unchanged = [feed, record({ lastGoodMs: T + 1 })];
-    expect(afterGroupSuccess(unchanged, T + 10)).toBe(unchanged);
-  });
+it('group endpoints count as working after a group was written or read, and other endpoints do not', () => {
+  const feed = record({ endpoint: 'GET /platform/api/company_activity' });
+  expect(afterGroupSuccess([record(), feed], T + 10)).toEqual([record({ lastGoodMs: T + 10 }), feed]);
+  const unchanged = [feed, record({ lastGoodMs: T + 1 })];
+  expect(afterGroupSuccess(unchanged, T + 10)).toBe(unchanged);
 });

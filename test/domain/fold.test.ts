@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { DirectoryChange, DirectoryEvent } from '../../shared/domain/event.ts';
 import { attributesOf, foldEvents } from '../../shared/domain/fold.ts';
 import { connectionName, groupId, memberId } from '../../shared/domain/ids.ts';
@@ -29,112 +29,110 @@ const foldGroup = (...events: readonly DirectoryEvent[]) => {
   return forth.groups.get(A);
 };
 
-describe('foldEvents', () => {
-  it('events of different connections are folded separately', () => {
-    const upserted = { kind: 'group.upserted', group: A, name: 'A' } as const;
-    const folds = foldEvents([event(1, upserted), event(2, upserted, 'two')]);
-    expect([...folds.keys()]).toEqual(['one', 'two']);
-    expect(folds.get(connectionName('two'))?.groups.get(A)?.upserted).toBe(at(2));
-    expect(folds.get(connectionName('one'))?.groups.get(A)?.upserted).toBe(at(1));
-  });
+it('events of different connections are folded separately', () => {
+  const upserted = { kind: 'group.upserted', group: A, name: 'A' } as const;
+  const folds = foldEvents([event(1, upserted), event(2, upserted, 'two')]);
+  expect([...folds.keys()]).toEqual(['one', 'two']);
+  expect(folds.get(connectionName('two'))?.groups.get(A)?.upserted).toBe(at(2));
+  expect(folds.get(connectionName('one'))?.groups.get(A)?.upserted).toBe(at(1));
+});
 
-  it('the fold has the latest value of each register', () => {
-    const group = foldGroup(
-      event(1, { kind: 'group.upserted', group: A, name: 'First' }),
-      event(5, { kind: 'group.upserted', group: A, name: 'Last' }),
-      event(2, { kind: 'group.deleted', group: A }),
-      event(4, { kind: 'group.deleted', group: A }),
-    );
-    expect(group).toMatchObject({
-      upserted: at(5),
-      deleted: at(4),
-      snapshot: STAMP_ZERO,
-      name: { value: 'Last', stamp: at(5) },
-    });
+it('the fold has the latest value of each register', () => {
+  const group = foldGroup(
+    event(1, { kind: 'group.upserted', group: A, name: 'First' }),
+    event(5, { kind: 'group.upserted', group: A, name: 'Last' }),
+    event(2, { kind: 'group.deleted', group: A }),
+    event(4, { kind: 'group.deleted', group: A }),
+  );
+  expect(group).toMatchObject({
+    upserted: at(5),
+    deleted: at(4),
+    snapshot: STAMP_ZERO,
+    name: { value: 'Last', stamp: at(5) },
   });
+});
 
-  it('the later event about a member wins, and with equal stamps the removal wins', () => {
-    const group = foldGroup(
-      event(1, { kind: 'member.added', group: A, members: [plain(M), plain(N)] }),
-      event(1, { kind: 'member.removed', group: A, members: [plain(M)] }),
-      event(2, { kind: 'member.added', group: A, members: [plain(N)] }),
-    );
-    expect(group?.members.get(M)).toEqual({ value: 'absent', stamp: at(1), presentAt: at(1) });
-    expect(group?.members.get(N)).toEqual({ value: 'present', stamp: at(2) });
-    expect(group?.upserted).toBe(STAMP_ZERO);
-  });
+it('the later event about a member wins, and with equal stamps the removal wins', () => {
+  const group = foldGroup(
+    event(1, { kind: 'member.added', group: A, members: [plain(M), plain(N)] }),
+    event(1, { kind: 'member.removed', group: A, members: [plain(M)] }),
+    event(2, { kind: 'member.added', group: A, members: [plain(N)] }),
+  );
+  expect(group?.members.get(M)).toEqual({ value: 'absent', stamp: at(1), presentAt: at(1) });
+  expect(group?.members.get(N)).toEqual({ value: 'present', stamp: at(2) });
+  expect(group?.upserted).toBe(STAMP_ZERO);
+});
 
-  it('a complete snapshot sets existence, floor and members, and the name if the snapshot has a name', () => {
-    const whole = { kind: 'group.snapshot', group: A, members: [plain(M)] } as const;
-    const unnamed = foldGroup(event(3, whole));
-    expect(unnamed).toMatchObject({ upserted: at(3), snapshot: at(3) });
-    expect(unnamed?.name).toBeUndefined();
-    expect(unnamed?.members.get(M)).toEqual({ value: 'present', stamp: at(3) });
-    expect(foldGroup(event(3, { ...whole, name: 'S' }))?.name).toEqual({ value: 'S', stamp: at(3) });
-  });
+it('a complete snapshot sets existence, floor and members, and the name if the snapshot has a name', () => {
+  const whole = { kind: 'group.snapshot', group: A, members: [plain(M)] } as const;
+  const unnamed = foldGroup(event(3, whole));
+  expect(unnamed).toMatchObject({ upserted: at(3), snapshot: at(3) });
+  expect(unnamed?.name).toBeUndefined();
+  expect(unnamed?.members.get(M)).toEqual({ value: 'present', stamp: at(3) });
+  expect(foldGroup(event(3, { ...whole, name: 'S' }))?.name).toEqual({ value: 'S', stamp: at(3) });
+});
 
-  it('the fold keeps each copy of a snapshot part, and an incomplete snapshot raises no floor', () => {
-    const part = { snapshotId: 'x', index: 0, count: 2 };
-    const snapshot = { kind: 'group.snapshot', group: A, members: [], part } as const;
-    const group = foldGroup(event(1, snapshot), event(2, snapshot), event(2, snapshot));
-    expect(group).toMatchObject({ snapshot: STAMP_ZERO, upserted: at(2) });
-    expect([...(group?.parts.values() ?? [])]).toEqual(
-      expect.arrayContaining([
-        { ...part, source: 's', stamp: at(1) },
-        { ...part, source: 's', stamp: at(2) },
+it('the fold keeps each copy of a snapshot part, and an incomplete snapshot raises no floor', () => {
+  const part = { snapshotId: 'x', index: 0, count: 2 };
+  const snapshot = { kind: 'group.snapshot', group: A, members: [], part } as const;
+  const group = foldGroup(event(1, snapshot), event(2, snapshot), event(2, snapshot));
+  expect(group).toMatchObject({ snapshot: STAMP_ZERO, upserted: at(2) });
+  expect([...(group?.parts.values() ?? [])]).toEqual(
+    expect.arrayContaining([
+      { ...part, source: 's', stamp: at(1) },
+      { ...part, source: 's', stamp: at(2) },
+    ]),
+  );
+  expect(group?.parts.size).toBe(2);
+});
+
+it('the fold has the latest value of each attribute of a user, from user events and member events', () => {
+  const attributes = (entries: Record<string, string>) => new Map(Object.entries(entries));
+  const said = [
+    event(1, {
+      kind: 'user.upserted',
+      user: { id: M, attributes: attributes({ email: 'old', userName: 'u' }) },
+    }),
+    event(2, {
+      kind: 'member.removed',
+      group: A,
+      members: [{ id: M, attributes: attributes({ email: 'new' }) }],
+    }),
+    event(3, { kind: 'user.deleted', user: M }),
+    event(2, { kind: 'user.deleted', user: M }),
+    event(0, { kind: 'user.upserted', user: { id: M, attributes: attributes({ name: 'n', email: 'x' }) } }),
+  ];
+  for (const inOrder of [
+    said,
+    said.toReversed(),
+    [...said, ...said],
+    [...said.slice(2), ...said.slice(0, 2)],
+  ]) {
+    const user = foldOne(...inOrder).users.get(M);
+    expect(user).toMatchObject({ user: M, deleted: at(3) });
+    expect(user && attributesOf(user)).toEqual(
+      new Map([
+        ['email', { value: 'new', stamp: at(2) }],
+        ['userName', { value: 'u', stamp: at(1) }],
+        ['name', { value: 'n', stamp: at(0) }],
       ]),
     );
-    expect(group?.parts.size).toBe(2);
-  });
+  }
+});
 
-  it('the fold has the latest value of each attribute of a user, from user events and member events', () => {
-    const attributes = (entries: Record<string, string>) => new Map(Object.entries(entries));
-    const said = [
-      event(1, {
-        kind: 'user.upserted',
-        user: { id: M, attributes: attributes({ email: 'old', userName: 'u' }) },
-      }),
-      event(2, {
-        kind: 'member.removed',
-        group: A,
-        members: [{ id: M, attributes: attributes({ email: 'new' }) }],
-      }),
-      event(3, { kind: 'user.deleted', user: M }),
-      event(2, { kind: 'user.deleted', user: M }),
-      event(0, { kind: 'user.upserted', user: { id: M, attributes: attributes({ name: 'n', email: 'x' }) } }),
-    ];
-    for (const inOrder of [
-      said,
-      said.toReversed(),
-      [...said, ...said],
-      [...said.slice(2), ...said.slice(0, 2)],
-    ]) {
-      const user = foldOne(...inOrder).users.get(M);
-      expect(user).toMatchObject({ user: M, deleted: at(3) });
-      expect(user && attributesOf(user)).toEqual(
-        new Map([
-          ['email', { value: 'new', stamp: at(2) }],
-          ['userName', { value: 'u', stamp: at(1) }],
-          ['name', { value: 'n', stamp: at(0) }],
-        ]),
-      );
-    }
-  });
+it('later events do not change the stored attributes of the first event', () => {
+  const said = new Map([['email', 'e']]);
+  const more = new Map([['email', 'later']]);
+  const user = foldOne(
+    event(1, { kind: 'user.upserted', user: { id: M, attributes: said } }),
+    event(2, { kind: 'user.upserted', user: { id: M, attributes: more } }),
+  ).users.get(M);
+  expect(user).toMatchObject({ attributesStamp: at(1) });
+  expect(user?.attributes).toBe(said);
+});
 
-  it('later events do not change the stored attributes of the first event', () => {
-    const said = new Map([['email', 'e']]);
-    const more = new Map([['email', 'later']]);
-    const user = foldOne(
-      event(1, { kind: 'user.upserted', user: { id: M, attributes: said } }),
-      event(2, { kind: 'user.upserted', user: { id: M, attributes: more } }),
-    ).users.get(M);
-    expect(user).toMatchObject({ attributesStamp: at(1) });
-    expect(user?.attributes).toBe(said);
-  });
-
-  it('a membership event without attributes creates no record of the user', () => {
-    const fold = foldOne(event(1, { kind: 'member.added', group: A, members: [plain(M)] }));
-    expect([...fold.users]).toEqual([]);
-    expect([...(fold.groups.get(A)?.members.keys() ?? [])]).toEqual([M]);
-  });
+it('a membership event without attributes creates no record of the user', () => {
+  const fold = foldOne(event(1, { kind: 'member.added', group: A, members: [plain(M)] }));
+  expect([...fold.users]).toEqual([]);
+  expect([...(fold.groups.get(A)?.members.keys() ?? [])]).toEqual([M]);
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { groupFloor, memberCounts } from '../../shared/domain/group.ts';
 import type { StoredMember } from '../../shared/domain/group-state.ts';
 import { type GroupId, groupId, memberId } from '../../shared/domain/ids.ts';
@@ -33,84 +33,82 @@ const OUTER = groupId('outer');
 const flattened = (contents: Record<string, GroupContent>) =>
   flattenedMembers(OUTER, new Map(Object.entries(contents).map(([id, content]) => [groupId(id), content])));
 
-describe('members of a group with groups within it', () => {
-  it('flattenedMembers returns the registers of a group that contains no group', () => {
-    const members = [present('a', 1), absent('b', 2)];
-    expect(flattened({ outer: group(members, { snapshot: at(3) }) }).map(({ member }) => member)).toEqual([
-      'a',
-      'b',
-    ]);
-  });
+it('flattenedMembers returns the registers of a group that contains no group', () => {
+  const members = [present('a', 1), absent('b', 2)];
+  expect(flattened({ outer: group(members, { snapshot: at(3) }) }).map(({ member }) => member)).toEqual([
+    'a',
+    'b',
+  ]);
+});
 
-  it('a nested member counts, even after a later snapshot of the outer group', () => {
-    const [member] = flattened({
-      outer: group([present(inner('in'), 5)], { snapshot: at(5) }),
-      in: group([present('a', 2)]),
-    });
-    expect(member).toEqual({ ...present('a', 2), via: at(5) });
-    expect(memberCounts(member as StoredMember, at(5), STAMP_ZERO)).toBe(true);
-    // A deletion of the user that is later than the membership in the inner group also ends the membership in the outer
-    // group.
-    expect(memberCounts(member as StoredMember, at(5), at(3))).toBe(false);
+it('a nested member counts, even after a later snapshot of the outer group', () => {
+  const [member] = flattened({
+    outer: group([present(inner('in'), 5)], { snapshot: at(5) }),
+    in: group([present('a', 2)]),
   });
+  expect(member).toEqual({ ...present('a', 2), via: at(5) });
+  expect(memberCounts(member as StoredMember, at(5), STAMP_ZERO)).toBe(true);
+  // A deletion of the user that is later than the membership in the inner group also ends the membership in the outer
+  // group.
+  expect(memberCounts(member as StoredMember, at(5), at(3))).toBe(false);
+});
 
-  it('a nested member is absent after the inner group left, was deleted, or had a snapshot without the member', () => {
-    const within = (edge: StoredMember, content: GroupContent) =>
-      flattened({ outer: group([edge]), in: content }).map(({ value, stamp }) => [value, stamp]);
-    expect(within(absent(inner('in'), 6), group([present('a', 2)]))).toEqual([['absent', at(6)]]);
-    expect(within(present(inner('in'), 3), group([present('a', 2)], { deleted: at(7) }))).toEqual([
-      ['absent', at(7)],
-    ]);
-    expect(within(present(inner('in'), 3), group([present('a', 2)], { snapshot: at(4) }))).toEqual([
-      ['absent', at(4)],
-    ]);
-  });
+it('a nested member is absent after the inner group left, was deleted, or had a snapshot without the member', () => {
+  const within = (edge: StoredMember, content: GroupContent) =>
+    flattened({ outer: group([edge]), in: content }).map(({ value, stamp }) => [value, stamp]);
+  expect(within(absent(inner('in'), 6), group([present('a', 2)]))).toEqual([['absent', at(6)]]);
+  expect(within(present(inner('in'), 3), group([present('a', 2)], { deleted: at(7) }))).toEqual([
+    ['absent', at(7)],
+  ]);
+  expect(within(present(inner('in'), 3), group([present('a', 2)], { snapshot: at(4) }))).toEqual([
+    ['absent', at(4)],
+  ]);
+});
 
-  it('a nested member has the pending mark of the outer group, not the mark of the inner group', () => {
-    const mark = { cause: 'refused', sinceMs: 1 } as const;
-    const contents = {
-      outer: group([{ ...absent('a', 1), pending: mark }, present(inner('in'), 3)]),
-      in: group([present('a', 2), { ...present('b', 2), pending: mark }]),
-    };
-    expect(flattened(contents)).toEqual([
-      { ...present('a', 2), via: at(3), pending: mark },
-      { ...present('b', 2), via: at(3) },
-    ]);
-  });
+it('a nested member has the pending mark of the outer group, not the mark of the inner group', () => {
+  const mark = { cause: 'refused', sinceMs: 1 } as const;
+  const contents = {
+    outer: group([{ ...absent('a', 1), pending: mark }, present(inner('in'), 3)]),
+    in: group([present('a', 2), { ...present('b', 2), pending: mark }]),
+  };
+  expect(flattened(contents)).toEqual([
+    { ...present('a', 2), via: at(3), pending: mark },
+    { ...present('b', 2), via: at(3) },
+  ]);
+});
 
-  it('unknownGroups returns the nested groups whose content is not known yet', () => {
-    const contents = new Map([
-      [OUTER, group([present(inner('in'), 1), absent(inner('left'), 2), present('a', 1)])],
-    ]);
-    expect(unknownGroups(contents)).toEqual(['in', 'left']);
-    expect(nestedGroup('a')).toBeUndefined();
-  });
+it('unknownGroups returns the nested groups whose content is not known yet', () => {
+  const contents = new Map([
+    [OUTER, group([present(inner('in'), 1), absent(inner('left'), 2), present('a', 1)])],
+  ]);
+  expect(unknownGroups(contents)).toEqual(['in', 'left']);
+  expect(nestedGroup('a')).toBeUndefined();
+});
 
-  it('flattenedMembers returns the members that a search along all paths finds, even with cycles of groups', () => {
-    const ids = ['outer', 'p', 'q', 'r'];
-    const register = fc
-      .tuple(fc.constantFrom('a', 'b', 'c', ...ids.map(inner)), fc.boolean(), fc.integer({ min: 1, max: 9 }))
-      .map(([id, isIn, second]) => (isIn ? present(id, second) : absent(id, second)));
-    const content = fc
-      .record({
-        members: fc.uniqueArray(register, { selector: ({ member }) => member, maxLength: 6 }),
-        snapshot: fc.integer({ min: 0, max: 4 }),
-        isDeleted: fc.boolean(),
-      })
-      .map(({ members, snapshot, isDeleted }) =>
-        group(members, { snapshot: at(snapshot), ...(isDeleted ? { deleted: at(2) } : {}) }),
-      );
-    const world = fc.tuple(existing(content), ...ids.slice(1).map(() => content));
-    fc.assert(
-      fc.property(world, (contents) => {
-        const known = new Map(contents.map((one, at) => [groupId(ids[at] ?? ''), one]));
-        const floor = groupFloor(known.get(OUTER)?.registers ?? group([]).registers);
-        const counted = flattenedMembers(OUTER, known).filter((one) => memberCounts(one, floor, STAMP_ZERO));
-        expect(counted.map(({ member }) => String(member)).sort()).toEqual(usersFound(OUTER, known).sort());
-      }),
-      { numRuns: 300 },
+it('flattenedMembers returns the members that a search along all paths finds, even with cycles of groups', () => {
+  const ids = ['outer', 'p', 'q', 'r'];
+  const register = fc
+    .tuple(fc.constantFrom('a', 'b', 'c', ...ids.map(inner)), fc.boolean(), fc.integer({ min: 1, max: 9 }))
+    .map(([id, isIn, second]) => (isIn ? present(id, second) : absent(id, second)));
+  const content = fc
+    .record({
+      members: fc.uniqueArray(register, { selector: ({ member }) => member, maxLength: 6 }),
+      snapshot: fc.integer({ min: 0, max: 4 }),
+      isDeleted: fc.boolean(),
+    })
+    .map(({ members, snapshot, isDeleted }) =>
+      group(members, { snapshot: at(snapshot), ...(isDeleted ? { deleted: at(2) } : {}) }),
     );
-  });
+  const world = fc.tuple(existing(content), ...ids.slice(1).map(() => content));
+  fc.assert(
+    fc.property(world, (contents) => {
+      const known = new Map(contents.map((one, at) => [groupId(ids[at] ?? ''), one]));
+      const floor = groupFloor(known.get(OUTER)?.registers ?? group([]).registers);
+      const counted = flattenedMembers(OUTER, known).filter((one) => memberCounts(one, floor, STAMP_ZERO));
+      expect(counted.map(({ member }) => String(member)).sort()).toEqual(usersFound(OUTER, known).sort());
+    }),
+    { numRuns: 300 },
+  );
 });
 
 /** Generates a group that is not deleted: the members of a deleted group are never read. */

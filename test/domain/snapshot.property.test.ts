@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type ArrivedPart, completeSnapshotFloor, MAX_PART_SPREAD_MS } from '../../shared/domain/fold.ts';
 import { makeStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../../shared/domain/stamp.ts';
 import { always } from '../support/engine/runs.ts';
@@ -30,37 +30,33 @@ const parts = fc.array(
   { maxLength: 12 },
 );
 
-describe('completeSnapshotFloor', () => {
-  always(
-    'the snapshot floor equals its definition for parts in any order',
-    fc.property(parts, fc.integer({ min: 1, max: 3 }), (arrived, indexes) => {
-      const few = arrived.filter(({ index }) => index < indexes);
-      expect(completeSnapshotFloor(indexes, few)).toBe(naiveFloor(indexes, few));
-      expect(completeSnapshotFloor(indexes, few.toReversed())).toBe(naiveFloor(indexes, few));
-    }),
-  );
+always(
+  'the snapshot floor equals its definition for parts in any order',
+  fc.property(parts, fc.integer({ min: 1, max: 3 }), (arrived, indexes) => {
+    const few = arrived.filter(({ index }) => index < indexes);
+    expect(completeSnapshotFloor(indexes, few)).toBe(naiveFloor(indexes, few));
+    expect(completeSnapshotFloor(indexes, few.toReversed())).toBe(naiveFloor(indexes, few));
+  }),
+);
 
-  always(
-    'the snapshot floor never decreases when more parts arrive',
-    fc.property(parts, (arrived) => {
-      let before = STAMP_ZERO;
-      for (let count = 0; count <= arrived.length; count += 1) {
-        const floor = completeSnapshotFloor(3, arrived.slice(0, count));
-        expect(floor >= before).toBe(true);
-        before = floor;
-      }
-    }),
-  );
+always(
+  'the snapshot floor never decreases when more parts arrive',
+  fc.property(parts, (arrived) => {
+    let before = STAMP_ZERO;
+    for (let count = 0; count <= arrived.length; count += 1) {
+      const floor = completeSnapshotFloor(3, arrived.slice(0, count));
+      expect(floor >= before).toBe(true);
+      before = floor;
+    }
+  }),
+);
 
-  it('a snapshot is complete only if every part arrives within an hour', () => {
-    const first = { index: 0, stamp: at(0) };
-    expect(completeSnapshotFloor(2, [first])).toBe(STAMP_ZERO);
-    expect(completeSnapshotFloor(2, [first, { ...first, stamp: at(1) }])).toBe(STAMP_ZERO);
-    expect(completeSnapshotFloor(2, [first, { index: 1, stamp: at(MAX_PART_SPREAD_MS) }])).toBe(at(0));
-    expect(completeSnapshotFloor(2, [first, { index: 1, stamp: at(MAX_PART_SPREAD_MS + 1) }])).toBe(
-      STAMP_ZERO,
-    );
-    expect(completeSnapshotFloor(1, [first, { index: 0, stamp: at(5) }])).toBe(at(5));
-    expect(completeSnapshotFloor(2, [])).toBe(STAMP_ZERO);
-  });
+it('a snapshot is complete only if every part arrives within an hour', () => {
+  const first = { index: 0, stamp: at(0) };
+  expect(completeSnapshotFloor(2, [first])).toBe(STAMP_ZERO);
+  expect(completeSnapshotFloor(2, [first, { ...first, stamp: at(1) }])).toBe(STAMP_ZERO);
+  expect(completeSnapshotFloor(2, [first, { index: 1, stamp: at(MAX_PART_SPREAD_MS) }])).toBe(at(0));
+  expect(completeSnapshotFloor(2, [first, { index: 1, stamp: at(MAX_PART_SPREAD_MS + 1) }])).toBe(STAMP_ZERO);
+  expect(completeSnapshotFloor(1, [first, { index: 0, stamp: at(5) }])).toBe(at(5));
+  expect(completeSnapshotFloor(2, [])).toBe(STAMP_ZERO);
 });

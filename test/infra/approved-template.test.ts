@@ -108,16 +108,6 @@ describe('parts of a stage', () => {
     }
   });
 
-  it('every resource except two alarms of functions stays unchanged when SCIM is added', () => {
-    const [before, after] = [{}, { scim: true }].map((given) => everyResourceOf(synthesise(given).template));
-    const textIn = (of: typeof before, id: string) => JSON.stringify(of?.[id]);
-    const changed = Object.keys(before ?? {}).filter((id) => textIn(before, id) !== textIn(after, id));
-    expect(changed.map((id) => before?.[id]?.Type)).toEqual([
-      'AWS::CloudWatch::Alarm',
-      'AWS::CloudWatch::Alarm',
-    ]);
-  });
-
   it('the limits of SCIM, the schedule of the reader and the key of secrets are the values of the settings', () => {
     const { template: of } = synthesise({
       scim: true,

@@ -1,7 +1,7 @@
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { describe, expect, expectTypeOf, it } from 'vitest';
+import { expect, expectTypeOf, it } from 'vitest';
 import { app as example } from '../../examples/cdk-app/app.ts';
 import { GroupSync, type GroupSyncProps } from '../../infra/group-sync.ts';
 import type { StageSettings } from '../../infra/settings.ts';
@@ -15,51 +15,47 @@ const eventsPolicy = (template: Template): Statement[] =>
     id.startsWith('IngestLaneQueuePolicy'),
   )?.[1].Properties.PolicyDocument.Statement;
 
-describe('GroupSync in a CDK app', () => {
-  it('GroupSync without props has the outputs of the stack that groupsync deploy creates with the default settings', () => {
-    const stack = inApp();
-    expect(stack.stackName).toBe('groupsync');
-    // Only outputs are compared: the CDK app has no feature flags, and they change details such as names of policies.
-    expect(Object.keys(Template.fromStack(stack).toJSON()['Outputs']).sort()).toEqual(
-      Object.keys(synthesise().template.toJSON()['Outputs']).sort(),
-    );
-  });
+it('GroupSync without props has the outputs of the stack that groupsync deploy creates with the default settings', () => {
+  const stack = inApp();
+  expect(stack.stackName).toBe('groupsync');
+  // Only outputs are compared: the CDK app has no feature flags, and they change details such as names of policies.
+  expect(Object.keys(Template.fromStack(stack).toJSON()['Outputs']).sort()).toEqual(
+    Object.keys(synthesise().template.toJSON()['Outputs']).sort(),
+  );
+});
 
-  it('the example CDK app deploys groupsync and a stack whose role is the only sender of events', () => {
-    const stacks = example.synth().stacks.map(({ stackName }) => stackName);
-    expect(stacks.sort()).toEqual(['directory', 'groupsync']);
-    const connector = example.node.findChild('groupsync') as GroupSync;
-    const admitted = eventsPolicy(Template.fromStack(connector)).filter(
-      ({ Sid }) => Sid === 'NamedProducers',
-    );
-    expect(JSON.stringify(admitted)).toContain('directory:');
-  });
+it('the example CDK app deploys groupsync and a stack whose role is the only sender of events', () => {
+  const stacks = example.synth().stacks.map(({ stackName }) => stackName);
+  expect(stacks.sort()).toEqual(['directory', 'groupsync']);
+  const connector = example.node.findChild('groupsync') as GroupSync;
+  const admitted = eventsPolicy(Template.fromStack(connector)).filter(({ Sid }) => Sid === 'NamedProducers');
+  expect(JSON.stringify(admitted)).toContain('directory:');
+});
 
-  it('every setting except the region is a prop of GroupSync', () => {
-    type Prop = Exclude<keyof GroupSyncProps, 'code' | 'env' | 'stage'>;
-    type Setting = Exclude<keyof typeof StageSettings.shape, 'region'>;
-    expectTypeOf<Prop>().toEqualTypeOf<Setting>();
-  });
+it('every setting except the region is a prop of GroupSync', () => {
+  type Prop = Exclude<keyof GroupSyncProps, 'code' | 'env' | 'stage'>;
+  type Setting = Exclude<keyof typeof StageSettings.shape, 'region'>;
+  expectTypeOf<Prop>().toEqualTypeOf<Setting>();
+});
 
-  it('grantPublish admits a role of another stack and refuses all principals that were not granted', () => {
-    const app = new App();
-    const others = new Stack(app, 'Others', { env: { region: 'eu-west-1' } });
-    const [first, second] = ['First', 'Second'].map(
-      (id) => new Role(others, id, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }),
-    ) as [Role, Role];
-    const connector = inApp({ producers: ['arn:aws:iam::111122223333:role/directory'] }, app);
-    connector.grantPublish(first);
-    connector.grantPublish(second);
-    const template = Template.fromStack(connector);
-    const statements = eventsPolicy(template);
-    const admitted = statements.find(({ Sid }) => Sid === 'NamedProducers');
-    expect(admitted?.Principal).toMatchObject({ AWS: { length: 3 } });
-    const denied = statements.find(({ Sid }) => Sid === 'DenyOtherSenders');
-    expect(denied?.Condition?.['ArnNotEquals']?.['aws:PrincipalArn']).toHaveLength(3);
-    const [key] = Object.values(resourcesOf(template, 'AWS::KMS::Key'));
-    const users = ((key?.Properties.KeyPolicy.Statement ?? []) as Statement[]).filter(({ Condition }) =>
-      JSON.stringify(Condition ?? {}).includes('kms:ViaService'),
-    );
-    expect(users.flatMap(({ Principal }) => listed((Principal as { AWS: unknown }).AWS))).toHaveLength(3);
-  });
+it('grantPublish admits a role of another stack and refuses all principals that were not granted', () => {
+  const app = new App();
+  const others = new Stack(app, 'Others', { env: { region: 'eu-west-1' } });
+  const [first, second] = ['First', 'Second'].map(
+    (id) => new Role(others, id, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }),
+  ) as [Role, Role];
+  const connector = inApp({ producers: ['arn:aws:iam::111122223333:role/directory'] }, app);
+  connector.grantPublish(first);
+  connector.grantPublish(second);
+  const template = Template.fromStack(connector);
+  const statements = eventsPolicy(template);
+  const admitted = statements.find(({ Sid }) => Sid === 'NamedProducers');
+  expect(admitted?.Principal).toMatchObject({ AWS: { length: 3 } });
+  const denied = statements.find(({ Sid }) => Sid === 'DenyOtherSenders');
+  expect(denied?.Condition?.['ArnNotEquals']?.['aws:PrincipalArn']).toHaveLength(3);
+  const [key] = Object.values(resourcesOf(template, 'AWS::KMS::Key'));
+  const users = ((key?.Properties.KeyPolicy.Statement ?? []) as Statement[]).filter(({ Condition }) =>
+    JSON.stringify(Condition ?? {}).includes('kms:ViaService'),
+  );
+  expect(users.flatMap(({ Principal }) => listed((Principal as { AWS: unknown }).AWS))).toHaveLength(3);
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Template } from 'aws-cdk-lib/assertions';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DEPLOYABLE_KEYS } from '../../infra/function-code.ts';
 import { PERMISSIONS, type Permissions } from '../../infra/permissions.ts';
 import { scimClient } from '../../scripts/deploy-check/scim-client.ts';
@@ -135,97 +135,95 @@ async function sendScimLifecycle({ functions, table }: CallingFunctions): Promis
   await scim('DELETE', `/Groups/${team.id}`, 204);
 }
 
-describe('AWS calls of the bundles', () => {
-  let running: CallingFunctions;
-  const calls = (name: (typeof DEPLOYABLE_KEYS)[number]) => [...running.recorders[name].calls].sort();
+let running: CallingFunctions;
+const calls = (name: (typeof DEPLOYABLE_KEYS)[number]) => [...running.recorders[name].calls].sort();
 
-  beforeAll(async () => {
-    running = await startCallingFunctions({ employees: [employee('ann'), employee('ben')] });
-    const { functions, control, expireCredential } = running;
-    const eng = { id: 'eng', name: 'Engineering' };
-    const ops = { id: 'ops', name: 'Operations' };
-    const ingest = (...Records: unknown[]) => functions.ingest.invoke({ Records });
+beforeAll(async () => {
+  running = await startCallingFunctions({ employees: [employee('ann'), employee('ben')] });
+  const { functions, control, expireCredential } = running;
+  const eng = { id: 'eng', name: 'Engineering' };
+  const ops = { id: 'ops', name: 'Operations' };
+  const ingest = (...Records: unknown[]) => functions.ingest.invoke({ Records });
 
-    await functions.people.invoke({});
-    await ingest(
-      event('group.upserted', { group: eng }),
-      event('group.member.added', { group: { id: 'eng' }, members: [member('ann'), member('cleo')] }),
-      event('group.snapshot', {
-        group: ops,
-        members: [member('ben')],
-        part: { snapshotId: 's', index: 0, count: 1 },
-      }),
-      record('not an event'),
-    );
-    // The first function that finds an expired token refreshes it and stores the new token.
-    await expireCredential();
-    await functions.apply.invoke(apply('eng', 'ops'));
-    // A new employee matches a pending member. A changed address leaves an outdated item with the earlier address.
-    await control('POST', 'employees', employee('cleo'));
-    await control('POST', 'employees', employee('ben', 'benjamin@acme.test'));
-    await functions.people.invoke({});
-    // A changed attribute and a deleted user cause user fan-outs.
-    await ingest(
-      event('user.upserted', { user: member('ben', 'benjamin@acme.test') }),
-      event('user.deleted', { user: { id: 'm-cleo' } }),
-    );
-    await functions.apply.invoke(apply('eng', 'ops'));
-    // A change arrives during a write, so the group stays dirty and is sent to the apply queue again.
-    await control('POST', 'faults', [{ match: { method: 'PATCH' }, delayMs: 400 }]);
-    await ingest(event('group.upserted', { group: { ...eng, name: 'Engineers' } }));
-    const busy = functions.apply.invoke(apply('eng'));
-    await ingest(event('group.member.added', { group: { id: 'eng' }, members: [member('ben')] }));
-    await busy;
-    // After a permanent refusal, apply cancels the guard's reservation for the removals. A refused creation is
-    // dead-lettered immediately. After a refusal that may concern every group, apply reads another group.
-    await control('POST', 'faults', [
-      { match: { method: 'PATCH' }, status: 422, times: 9 },
-      { match: { method: 'POST' }, status: 403, times: 1 },
-      { match: { method: 'POST' }, status: 422, times: 9 },
-    ]);
-    await ingest(event('group.member.removed', { group: { id: 'eng' }, members: [member('ann')] }));
-    for (const id of ['art', 'law']) await ingest(event('group.upserted', { group: { id, name: id } }));
-    await functions.apply.invoke(apply('eng', 'art', 'law'));
-    await control('POST', 'faults', []);
-    await ingest(event('group.deleted', { group: { id: 'ops' } }));
-    await functions.apply.invoke(apply('ops'));
-    // Another client changes a group, and the sweep finds the change. The sweep also deletes expired tombstones. Each
-    // sweep searches one of 24 parts of the groups, selected by a hash of the group's id. The test adds 100 groups with
-    // one tombstone each, so that every part contains a tombstone.
-    const groups = (await control('GET', 'state', undefined)) as State;
-    await control('POST', `groups/${groups.companies[0]?.groups[0]?.id}`, {
-      name: 'Renamed',
-      initiator: 'ROLE',
-    });
-    const littered = Array.from({ length: 100 }, (_, i) => `litter-${i}`);
-    await ingest(...littered.map((id) => event('group.upserted', { group: { id, name: id } })));
-    for (const id of littered) {
-      const key = memberKey({ connection: DEFAULT_CONNECTION, group: groupId(id) }, memberId('gone'));
-      await running.table.put({ ...key, member: 'gone', stamp: '', presence: 'absent', expiresAt: 1 });
-    }
-    await expireCredential();
-    for (const task of ['pump', 'feed', 'sweep', 'health']) await functions.reconcile.invoke({ task });
-    // Commands of operators ask the function these questions about the platform.
-    for (const question of [{ credential: 'check' }, { groups: { from: 0 } }, { group: 'unknown' }]) {
-      const reply = await functions.reconcile.invoke({ task: 'ask', connection: 'default', question });
-      expect(reply).toHaveProperty('answer');
-    }
-    // The reader deletes its item of a group that no longer exists.
-    await functions.directory.invoke({});
-    await running.changeDirectory({ kind: 'deleteGroup', group: 'read' });
-    await functions.directory.invoke({});
-    await sendScimLifecycle(running);
-    await tourConsole(running);
+  await functions.people.invoke({});
+  await ingest(
+    event('group.upserted', { group: eng }),
+    event('group.member.added', { group: { id: 'eng' }, members: [member('ann'), member('cleo')] }),
+    event('group.snapshot', {
+      group: ops,
+      members: [member('ben')],
+      part: { snapshotId: 's', index: 0, count: 1 },
+    }),
+    record('not an event'),
+  );
+  // The first function that finds an expired token refreshes it and stores the new token.
+  await expireCredential();
+  await functions.apply.invoke(apply('eng', 'ops'));
+  // A new employee matches a pending member. A changed address leaves an outdated item with the earlier address.
+  await control('POST', 'employees', employee('cleo'));
+  await control('POST', 'employees', employee('ben', 'benjamin@acme.test'));
+  await functions.people.invoke({});
+  // A changed attribute and a deleted user cause user fan-outs.
+  await ingest(
+    event('user.upserted', { user: member('ben', 'benjamin@acme.test') }),
+    event('user.deleted', { user: { id: 'm-cleo' } }),
+  );
+  await functions.apply.invoke(apply('eng', 'ops'));
+  // A change arrives during a write, so the group stays dirty and is sent to the apply queue again.
+  await control('POST', 'faults', [{ match: { method: 'PATCH' }, delayMs: 400 }]);
+  await ingest(event('group.upserted', { group: { ...eng, name: 'Engineers' } }));
+  const busy = functions.apply.invoke(apply('eng'));
+  await ingest(event('group.member.added', { group: { id: 'eng' }, members: [member('ben')] }));
+  await busy;
+  // After a permanent refusal, apply cancels the guard's reservation for the removals. A refused creation is
+  // dead-lettered immediately. After a refusal that may concern every group, apply reads another group.
+  await control('POST', 'faults', [
+    { match: { method: 'PATCH' }, status: 422, times: 9 },
+    { match: { method: 'POST' }, status: 403, times: 1 },
+    { match: { method: 'POST' }, status: 422, times: 9 },
+  ]);
+  await ingest(event('group.member.removed', { group: { id: 'eng' }, members: [member('ann')] }));
+  for (const id of ['art', 'law']) await ingest(event('group.upserted', { group: { id, name: id } }));
+  await functions.apply.invoke(apply('eng', 'art', 'law'));
+  await control('POST', 'faults', []);
+  await ingest(event('group.deleted', { group: { id: 'ops' } }));
+  await functions.apply.invoke(apply('ops'));
+  // Another client changes a group, and the sweep finds the change. The sweep also deletes expired tombstones. Each
+  // sweep searches one of 24 parts of the groups, selected by a hash of the group's id. The test adds 100 groups with
+  // one tombstone each, so that every part contains a tombstone.
+  const groups = (await control('GET', 'state', undefined)) as State;
+  await control('POST', `groups/${groups.companies[0]?.groups[0]?.id}`, {
+    name: 'Renamed',
+    initiator: 'ROLE',
   });
-  afterAll(() => running.stop());
+  const littered = Array.from({ length: 100 }, (_, i) => `litter-${i}`);
+  await ingest(...littered.map((id) => event('group.upserted', { group: { id, name: id } })));
+  for (const id of littered) {
+    const key = memberKey({ connection: DEFAULT_CONNECTION, group: groupId(id) }, memberId('gone'));
+    await running.table.put({ ...key, member: 'gone', stamp: '', presence: 'absent', expiresAt: 1 });
+  }
+  await expireCredential();
+  for (const task of ['pump', 'feed', 'sweep', 'health']) await functions.reconcile.invoke({ task });
+  // Commands of operators ask the function these questions about the platform.
+  for (const question of [{ credential: 'check' }, { groups: { from: 0 } }, { group: 'unknown' }]) {
+    const reply = await functions.reconcile.invoke({ task: 'ask', connection: 'default', question });
+    expect(reply).toHaveProperty('answer');
+  }
+  // The reader deletes its item of a group that no longer exists.
+  await functions.directory.invoke({});
+  await running.changeDirectory({ kind: 'deleteGroup', group: 'read' });
+  await functions.directory.invoke({});
+  await sendScimLifecycle(running);
+  await tourConsole(running);
+});
+afterAll(() => running.stop());
 
-  it.each(DEPLOYABLE_KEYS)('the function %s makes exactly the calls that its role allows', (name) => {
-    expect(calls(name)).toEqual(name === 'console' ? grantedToConsole() : granted(name));
-  });
+it.each(DEPLOYABLE_KEYS)('the function %s makes exactly the calls that its role allows', (name) => {
+  expect(calls(name)).toEqual(name === 'console' ? grantedToConsole() : granted(name));
+});
 
-  it('the console writes no attribute of a decision about held removals', () => {
-    const { written } = running.recorders.console;
-    expect(written.size).toBeGreaterThan(0);
-    expect(DECISION_ATTRIBUTES.filter((name) => written.has(name))).toEqual([]);
-  });
+it('the console writes no attribute of a decision about held removals', () => {
+  const { written } = running.recorders.console;
+  expect(written.size).toBeGreaterThan(0);
+  expect(DECISION_ATTRIBUTES.filter((name) => written.has(name))).toEqual([]);
 });

@@ -1,84 +1,60 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseOptions } from '../../local/options.ts';
 import { UsageError } from '../../local/usage.ts';
 
-describe('parseOptions', () => {
-  it('options of npm start have the documented defaults', () => {
-    expect(parseOptions([])).toEqual({
-      once: false,
-      timeout: 120,
-      events: undefined,
-      world: undefined,
-      empty: false,
-      plain: false,
-      setting: [],
-      awsPort: 0,
-      sqsPort: 0,
-      platformPort: 0,
-      peopleEvery: 60,
-      reconcileEvery: 60,
-      sweepEvery: 300,
-      pumpEvery: 2,
-      data: undefined,
-      json: false,
-      console: true,
-      consoleLogin: false,
-      localFile: '.groupsync/local.json',
-    });
+it('options of npm start have the documented defaults', () => {
+  expect(parseOptions([])).toEqual({
+    once: false,
+    timeout: 120,
+    events: undefined,
+    world: undefined,
+    empty: false,
+    plain: false,
+    setting: [],
+    awsPort: 0,
+    sqsPort: 0,
+    platformPort: 0,
+    peopleEvery: 60,
+    reconcileEvery: 60,
+    sweepEvery: 300,
+    pumpEvery: 2,
+    data: undefined,
+    json: false,
+    console: true,
+    consoleLogin: false,
+    localFile: '.groupsync/local.json',
   });
+});
 
-  it('npm start reads the options that it is given', () => {
-    const args =
-      '--once --timeout 9 --events a --events b --world w --aws-port 1 --sqs-port 2 --platform-port 3 --people-every 4 --reconcile-every 5 --sweep-every 6 --pump-every 0.5 --data d --json --no-console --local-file l';
-    expect(parseOptions(args.split(' '))).toMatchObject({
-      once: true,
-      timeout: 9,
-      events: ['a', 'b'],
-      world: 'w',
-      awsPort: 1,
-      sqsPort: 2,
-      platformPort: 3,
-      peopleEvery: 4,
-      reconcileEvery: 5,
-      sweepEvery: 6,
-      pumpEvery: 0.5,
-      data: 'd',
-      json: true,
-      console: false,
-      localFile: 'l',
-    });
-  });
+it('npm start --once has its own local file if no option names a file', () => {
+  expect(parseOptions(['--once'])).toMatchObject({ localFile: `.groupsync/once-${process.pid}.json` });
+  expect(parseOptions(['--once', '--local-file', 'l'])).toMatchObject({ localFile: 'l' });
+});
 
-  it('npm start --once has its own local file if no option names a file', () => {
-    expect(parseOptions(['--once'])).toMatchObject({ localFile: `.groupsync/once-${process.pid}.json` });
-    expect(parseOptions(['--once', '--local-file', 'l'])).toMatchObject({ localFile: 'l' });
+it('npm start reads the value of a setting as JSON, or as text if the value is not valid JSON', () => {
+  const args = ['--setting', 'guard=null', '--setting', 'mode=report', '--setting', 'match=["a=b"]'];
+  expect(parseOptions([...args, '--setting', 'nameTemplate={name} = {id}'])).toMatchObject({
+    setting: [
+      ['guard', null],
+      ['mode', 'report'],
+      ['match', ['a=b']],
+      ['nameTemplate', '{name} = {id}'],
+    ],
   });
+});
 
-  it('npm start reads the value of a setting as JSON, or as text if the value is not valid JSON', () => {
-    const args = ['--setting', 'guard=null', '--setting', 'mode=report', '--setting', 'match=["a=b"]'];
-    expect(parseOptions([...args, '--setting', 'nameTemplate={name} = {id}'])).toMatchObject({
-      setting: [
-        ['guard', null],
-        ['mode', 'report'],
-        ['match', ['a=b']],
-        ['nameTemplate', '{name} = {id}'],
-      ],
-    });
-  });
-
-  it.each([
-    [['--onc'], /unknown option '--onc'.*--once/],
-    [['file'], /too many arguments/],
-    [['--events'], /argument missing/],
-    [['--timeout', 'soon'], /--timeout.*seconds/],
-    [['--timeout', '0'], /--timeout.*seconds/],
-    [['--sqs-port', '65536'], /--sqs-port.*port/],
-    [['--setting', 'guard'], /--setting.*KEY=VALUE/],
-    [['--empty', '--events', 'a'], /exclude each other/],
-  ])('npm start refuses the arguments %j with an error of one line', (args, says) => {
-    const parse = () => parseOptions(args);
-    expect(parse).toThrow(UsageError);
-    expect(parse).toThrow(says);
-    expect(parse).not.toThrow(/\n/);
-  });
+it.each([
+  [['--onc'], /unknown option '--onc'.*--once/],
+  [['file'], /too many arguments/],
+  [['--events'], /argument missing/],
+  [['--timeout', 'soon'], /--timeout.*seconds/],
+  [['--timeout', '0'], /--timeout.*seconds/],
+  [['--sqs-port', '65536'], /--sqs-port.*port/],
+  [['--setting', 'guard'], /--setting.*KEY=VALUE/],
+  [['--empty', '--events', 'a'], /exclude each other/],
+])('npm start refuses the arguments %j with an error of one line', (args, says) => {
+  const parse = () => parseOptions(args);
+  expect(parse).toThrow(UsageError);
+  expect(parse).toThrow(says);
+  expect(parse).not.toThrow(/\n/);
 });

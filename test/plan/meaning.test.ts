@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type CallKind, type FailureKind, meaningOf } from '../../shared/plan/meaning.ts';
 import type { PlatformError } from '../../shared/platform/errors.ts';
 import { errorOfStatus, failureOf, NetworkError, UnexpectedBodyError } from '../../shared/platform/errors.ts';
@@ -60,28 +60,26 @@ function errorOf(met: number | string, method: string, pathTemplate: string): Pl
 
 const cases = TABLE.flatMap(([statuses, cells]) => statuses.map((met) => [met, cells] as const));
 
-describe('meaning of a failed call', () => {
-  it.each(cases)('meaningOf returns the expected cells for every call that fails with %s', (met, cells) => {
-    for (const [call, method, path] of CALLS) {
-      const failure = failureOf(errorOf(met, method, path), 'v1');
-      const { happened, whose, next } = meaningOf(failure, failure.call);
-      const shown = `${next}${happened === 'unknown' ? '?' : ''}${{ connection: '!', group: '*', probe: '' }[whose]}`;
-      expect([method, path, shown]).toEqual([method, path, cells[COLUMNS.indexOf(call)]]);
-    }
-  });
+it.each(cases)('meaningOf returns the expected cells for every call that fails with %s', (met, cells) => {
+  for (const [call, method, path] of CALLS) {
+    const failure = failureOf(errorOf(met, method, path), 'v1');
+    const { happened, whose, next } = meaningOf(failure, failure.call);
+    const shown = `${next}${happened === 'unknown' ? '?' : ''}${{ connection: '!', group: '*', probe: '' }[whose]}`;
+    expect([method, path, shown]).toEqual([method, path, cells[COLUMNS.indexOf(call)]]);
+  }
+});
 
-  it('meaningOf returns an action for every kind of failure, even without a call or a status', () => {
-    const kinds: readonly FailureKind[] = [
-      'unauthorized',
-      'forbidden',
-      'not_found',
-      'rejected',
-      'throttled',
-      'unavailable',
-      'unanswered',
-      'unreached',
-    ];
-    const shown = kinds.map((kind) => meaningOf({ kind }).next);
-    expect(shown).toEqual(['gate', 'gate', 'refuse', 'refuse', 'gate', 'wait', 'wait', 'wait']);
-  });
+it('meaningOf returns an action for every kind of failure, even without a call or a status', () => {
+  const kinds: readonly FailureKind[] = [
+    'unauthorized',
+    'forbidden',
+    'not_found',
+    'rejected',
+    'throttled',
+    'unavailable',
+    'unanswered',
+    'unreached',
+  ];
+  const shown = kinds.map((kind) => meaningOf({ kind }).next);
+  expect(shown).toEqual(['gate', 'gate', 'refuse', 'refuse', 'gate', 'wait', 'wait', 'wait']);
 });

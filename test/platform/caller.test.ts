@@ -243,23 +243,6 @@ describe('attempts of a platform call', () => {
     expect(platform.seen).toEqual([]);
   });
 
-  it('the client has at most `concurrency` calls in flight', async () => {
-    let inFlight = 0;
-    let most = 0;
-    const { client } = await rig(
-      async () => {
-        inFlight += 1;
-        most = Math.max(most, inFlight);
-        await new Promise((resolve) => setTimeout(resolve, 5));
-        inFlight -= 1;
-        return { body: USER };
-      },
-      { concurrency: 3 },
-    );
-    await Promise.all(Array.from({ length: 12 }, () => client.me()));
-    expect(most).toBe(3);
-  });
-
   it('the facts about an attempt contain no id and no token', async () => {
     const facts: AttemptFacts[] = [];
     const { client } = await rig(inTurn({ status: 503 }, { body: { ...GROUP } }), {

@@ -1,5 +1,5 @@
 import { Agent } from 'undici';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { createPlatforms } from '../../shared/platform/platforms.ts';
 import { createGateStore } from '../../shared/store/connection-states.ts';
@@ -92,97 +92,95 @@ const granted = (count: number): Answer => ({
   body: { access_token: `a${count}`, refresh_token: `r${count}`, expires_in: 36_000 },
 });
 
-describe('connection whose OAuth tokens are refused', () => {
-  it.each([
-    ['without an access token', {}],
-    ['with an access token', { accessToken: 'a0' }],
-  ])('a refused connection causes one refresh, one stored secret and few probes (%s)', async (_, secret) => {
-    const { seen, pumpFor } = await refusedCompany(secret);
-    expect(await pumpFor(59)).toBe('unauthorized');
-    expect(seen).toMatchObject({ refreshes: 1, stored: 1 });
-    expect(seen.me).toBeLessThanOrEqual(8);
+it.each([
+  ['without an access token', {}],
+  ['with an access token', { accessToken: 'a0' }],
+])('a refused connection causes one refresh, one stored secret and few probes (%s)', async (_, secret) => {
+  const { seen, pumpFor } = await refusedCompany(secret);
+  expect(await pumpFor(59)).toBe('unauthorized');
+  expect(seen).toMatchObject({ refreshes: 1, stored: 1 });
+  expect(seen.me).toBeLessThanOrEqual(8);
+});
+
+it('several workers of a refused connection cause at most four refreshes in an hour', async () => {
+  const { seen, pumpFor, worker, open } = await refusedCompany();
+  const other = worker();
+  await pumpFor(59, async (minute) => {
+    if (minute % 5 === 0) await open(other);
+    if (minute % 20 === 0) await open(worker());
   });
+  expect(seen.refreshes).toBe(seen.stored);
+  expect(seen.stored).toBeLessThanOrEqual(4);
+});
 
-  it('several workers of a refused connection cause at most four refreshes in an hour', async () => {
-    const { seen, pumpFor, worker, open } = await refusedCompany();
-    const other = worker();
-    await pumpFor(59, async (minute) => {
-      if (minute % 5 === 0) await open(other);
-      if (minute % 20 === 0) await open(worker());
-    });
-    expect(seen.refreshes).toBe(seen.stored);
-    expect(seen.stored).toBeLessThanOrEqual(4);
-  });
+it('an invalid refresh token is sent only once', async () => {
+  const { seen, state, pumpFor } = await refusedCompany();
+  state.grant = () => ({ status: 400, body: { error: 'invalid_grant' } });
+  expect(await pumpFor(59)).toBe('unauthorized');
+  expect(seen).toEqual({ refreshes: 1, stored: 0, me: 0, groups: 0 });
+});
 
-  it('an invalid refresh token is sent only once', async () => {
-    const { seen, state, pumpFor } = await refusedCompany();
-    state.grant = () => ({ status: 400, body: { error: 'invalid_grant' } });
-    expect(await pumpFor(59)).toBe('unauthorized');
-    expect(seen).toEqual({ refreshes: 1, stored: 0, me: 0, groups: 0 });
-  });
+it('no secret is stored if the token endpoint returns the same tokens again', async () => {
+  const { seen, state, pumpFor } = await refusedCompany({ accessToken: 'same', refreshToken: 'same' });
+  state.grant = () => ({ body: { access_token: 'same', refresh_token: 'same' } });
+  expect(await pumpFor(59)).toBe('unauthorized');
+  expect(seen).toMatchObject({ refreshes: 1, stored: 0 });
+});
 
-  it('no secret is stored if the token endpoint returns the same tokens again', async () => {
-    const { seen, state, pumpFor } = await refusedCompany({ accessToken: 'same', refreshToken: 'same' });
-    state.grant = () => ({ body: { access_token: 'same', refresh_token: 'same' } });
-    expect(await pumpFor(59)).toBe('unauthorized');
-    expect(seen).toMatchObject({ refreshes: 1, stored: 0 });
-  });
+it('requeue job and sweep cause one refresh in two hours if only /me accepts the tokens', async () => {
+  const { seen, state, sweep, gate, pumpFor, replaceSecret } = await refusedCompany({ accessToken: 'a0' });
+  state.accepts = (_, path) => !path.endsWith('/groups');
+  expect(await pumpFor(1)).toBe('open');
+  await sweep();
+  expect(await gate()).toMatchObject({ state: 'unauthorized', secretVersion: 'v2' });
+  expect(await pumpFor(119, async (minute) => minute % 5 === 0 && sweep())).toBe('unauthorized');
+  expect(seen).toMatchObject({ refreshes: 1, stored: 1 });
+  // Requeue job and sweep each probe every ten minutes. A process that opens the platform also asks /me once for the
+  // token's company.
+  expect(seen.groups).toBeLessThanOrEqual(3 + 12);
+  expect(seen.me).toBeLessThanOrEqual(2 * (2 + 12));
 
-  it('requeue job and sweep cause one refresh in two hours if only /me accepts the tokens', async () => {
-    const { seen, state, sweep, gate, pumpFor, replaceSecret } = await refusedCompany({ accessToken: 'a0' });
-    state.accepts = (_, path) => !path.endsWith('/groups');
-    expect(await pumpFor(1)).toBe('open');
-    await sweep();
-    expect(await gate()).toMatchObject({ state: 'unauthorized', secretVersion: 'v2' });
-    expect(await pumpFor(119, async (minute) => minute % 5 === 0 && sweep())).toBe('unauthorized');
-    expect(seen).toMatchObject({ refreshes: 1, stored: 1 });
-    // Requeue job and sweep each probe every ten minutes. A process that opens the platform also asks /me once for the
-    // token's company.
-    expect(seen.groups).toBeLessThanOrEqual(3 + 12);
-    expect(seen.me).toBeLessThanOrEqual(2 * (2 + 12));
+  state.accepts = (token, path) => !path.endsWith('/groups') || token === 'a2';
+  replaceSecret();
+  expect(await pumpFor(1)).toBe('open');
+  expect(await sweep()).toMatchObject({ halted: false });
+});
 
-    state.accepts = (token, path) => !path.endsWith('/groups') || token === 'a2';
-    replaceSecret();
-    expect(await pumpFor(1)).toBe('open');
-    expect(await sweep()).toMatchObject({ halted: false });
-  });
+it('a refused connection is probed immediately with a new secret, and otherwise every ten minutes', async () => {
+  const { state, pumpFor, replaceSecret } = await refusedCompany();
+  expect(await pumpFor(13)).toBe('unauthorized');
+  state.accepts = (token) => token !== 'a1';
+  replaceSecret();
+  expect(await pumpFor(1)).toBe('open');
 
-  it('a refused connection is probed immediately with a new secret, and otherwise every ten minutes', async () => {
-    const { state, pumpFor, replaceSecret } = await refusedCompany();
-    expect(await pumpFor(13)).toBe('unauthorized');
-    state.accepts = (token) => token !== 'a1';
-    replaceSecret();
-    expect(await pumpFor(1)).toBe('open');
+  const old = await refusedCompany();
+  expect(await old.pumpFor(13)).toBe('unauthorized');
+  old.state.accepts = () => true;
+  expect(await old.pumpFor(10)).toBe('open');
+});
 
-    const old = await refusedCompany();
-    expect(await old.pumpFor(13)).toBe('unauthorized');
-    old.state.accepts = () => true;
-    expect(await old.pumpFor(10)).toBe('open');
-  });
+it('a static token that an operator stored instead of refused OAuth tokens is kept and used', async () => {
+  const { seen, state, worker, open, replaceSecret } = await refusedCompany({ accessToken: 'a0' });
+  state.accepts = () => true;
+  const platforms = worker();
+  const opened = await open(platforms);
+  state.accepts = (token) => token === 'static';
+  replaceSecret({ token: 'static' });
+  expect(await opened.probe()).toMatchObject({ kind: 'unauthorized' });
+  expect(await (await open(platforms)).probe()).toBeUndefined();
+  expect(seen.stored).toBe(0);
+});
 
-  it('a static token that an operator stored instead of refused OAuth tokens is kept and used', async () => {
-    const { seen, state, worker, open, replaceSecret } = await refusedCompany({ accessToken: 'a0' });
-    state.accepts = () => true;
-    const platforms = worker();
-    const opened = await open(platforms);
-    state.accepts = (token) => token === 'static';
-    replaceSecret({ token: 'static' });
-    expect(await opened.probe()).toMatchObject({ kind: 'unauthorized' });
-    expect(await (await open(platforms)).probe()).toBeUndefined();
-    expect(seen.stored).toBe(0);
-  });
+it('a refused connection gets new tokens after an hour if the platform does not accept the old tokens', async () => {
+  const { state, pumpFor } = await refusedCompany();
+  expect(await pumpFor(13)).toBe('unauthorized');
+  state.accepts = (token) => token !== 'a1';
+  expect(await pumpFor(61)).toBe('open');
+});
 
-  it('a refused connection gets new tokens after an hour if the platform does not accept the old tokens', async () => {
-    const { state, pumpFor } = await refusedCompany();
-    expect(await pumpFor(13)).toBe('unauthorized');
-    state.accepts = (token) => token !== 'a1';
-    expect(await pumpFor(61)).toBe('open');
-  });
-
-  it('a refused connection gets new tokens after an hour even if each worker is replaced before that', async () => {
-    const { state, pumpFor, replaceWorker } = await refusedCompany();
-    expect(await pumpFor(13)).toBe('unauthorized');
-    state.accepts = (token) => token !== 'a1';
-    expect(await pumpFor(61, async (minute) => minute % 25 === 0 && replaceWorker())).toBe('open');
-  });
+it('a refused connection gets new tokens after an hour even if each worker is replaced before that', async () => {
+  const { state, pumpFor, replaceWorker } = await refusedCompany();
+  expect(await pumpFor(13)).toBe('unauthorized');
+  state.accepts = (token) => token !== 'a1';
+  expect(await pumpFor(61, async (minute) => minute % 25 === 0 && replaceWorker())).toBe('open');
 });

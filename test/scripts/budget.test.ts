@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { temporaryFolder } from '../support/folder.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -43,33 +43,31 @@ const checkBudget = (root: string) =>
     encoding: 'utf8',
   });
 
-describe('npm run budget', () => {
-  it('the budget check passes at the limit, and shows each figure next to its limit', () => {
-    const { status, stdout, stderr } = checkBudget(project());
-    expect(stderr).toBe('');
-    expect(status).toBe(0);
-    expect(stdout.replaceAll(/ +/g, ' ')).toBe(
-      'budget now limit\nshared cli 5 5\ntest 0 2\nwords of the documents 3 3\nruntime dependencies 1 1\ninstalled megabytes 1 1\n',
-    );
-  });
+it('the budget check passes at the limit, and shows each figure next to its limit', () => {
+  const { status, stdout, stderr } = checkBudget(project());
+  expect(stderr).toBe('');
+  expect(status).toBe(0);
+  expect(stdout.replaceAll(/ +/g, ' ')).toBe(
+    'budget now limit\nshared cli 5 5\ntest 0 2\nwords of the documents 3 3\nruntime dependencies 1 1\ninstalled megabytes 1 1\n',
+  );
+});
 
-  it('the budget check prints one sentence for each exceeded limit: lines, tests, dependencies and installed size', () => {
-    const more = {
-      'cli/d.ts': '6\n',
-      'docs/more.md': 'word\n',
-      'test/d.tsx': '1\n2\n3\n',
-      'package.json': '{"dependencies": {"a": "1", "b": "1"}}',
-      'node_modules/b/c.js': 'x'.repeat(700_000),
-    };
-    const { status, stderr } = checkBudget(project(more));
-    const says = ['shared cli: 6, allowed 5', 'test: 3, allowed 2'];
-    says.push(
-      'words of the documents: 4, allowed 3',
-      'runtime dependencies: 2, allowed 1',
-      'installed megabytes: 2, allowed 1',
-    );
-    const lines = stderr.trim().split('\n');
-    expect(lines).toEqual(says.map((one) => expect.stringMatching(`^over the budget: ${one};`)));
-    expect(status).toBe(1);
-  });
+it('the budget check prints one sentence for each exceeded limit: lines, tests, dependencies and installed size', () => {
+  const more = {
+    'cli/d.ts': '6\n',
+    'docs/more.md': 'word\n',
+    'test/d.tsx': '1\n2\n3\n',
+    'package.json': '{"dependencies": {"a": "1", "b": "1"}}',
+    'node_modules/b/c.js': 'x'.repeat(700_000),
+  };
+  const { status, stderr } = checkBudget(project(more));
+  const says = ['shared cli: 6, allowed 5', 'test: 3, allowed 2'];
+  says.push(
+    'words of the documents: 4, allowed 3',
+    'runtime dependencies: 2, allowed 1',
+    'installed megabytes: 2, allowed 1',
+  );
+  const lines = stderr.trim().split('\n');
+  expect(lines).toEqual(says.map((one) => expect.stringMatching(`^over the budget: ${one};`)));
+  expect(status).toBe(1);
 });

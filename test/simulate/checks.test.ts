@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { createChecks } from '../../simulate/checks/all-checks.ts';
 import type { OperatorDone } from '../../simulate/operators.ts';
@@ -397,34 +397,32 @@ checks('truth', NOT_YET, [
   ],
 ]);
 
-describe('check of the guard', () => {
-  const cut =
-    (count: number, change: Partial<PlatformWrite> = {}) =>
-    ({ write, acme }: World) => {
-      Object.assign(acme, { employees: acme.employees });
-      write({ added: twenty, sent: { users: twenty } });
-      write({ removed: twenty.slice(0, count), sent: { users: twenty.slice(count) }, ...change });
-    };
-  /** Each of several writes removes one user and adds another user, until only one of the first users is left. */
-  checks('guard', NOT_YET, [
-    [
-      'a write removes more members than an operator approved',
-      (w) => [w.action({ removals: twenty.slice(0, 2), atMs: START_MS }), cut(17)(w)],
-      'write_over_share',
-    ],
-    [
-      'a write removes a member although an operator rejected this removal',
-      (w) => [w.action({ kind: 'reject', removals: twenty.slice(0, 1), atMs: w.time.nowMs - 1 }), cut(2)(w)],
-      'rejected_removal',
-    ],
-    [
-      'a write removes the members of a deleted group before its release',
-      (w) => [w.item({ deleted: stampOf(1) }), w.said.delete('g1'), cut(20)(w)],
-      'write_over_share',
-    ],
-    ['a write deletes a wanted group', cut(20, { action: 'delete', sent: {} }), 'write_over_share'],
-  ]);
-});
+const cut =
+  (count: number, change: Partial<PlatformWrite> = {}) =>
+  ({ write, acme }: World) => {
+    Object.assign(acme, { employees: acme.employees });
+    write({ added: twenty, sent: { users: twenty } });
+    write({ removed: twenty.slice(0, count), sent: { users: twenty.slice(count) }, ...change });
+  };
+/** Each of several writes removes one user and adds another user, until only one of the first users is left. */
+checks('guard', NOT_YET, [
+  [
+    'a write removes more members than an operator approved',
+    (w) => [w.action({ removals: twenty.slice(0, 2), atMs: START_MS }), cut(17)(w)],
+    'write_over_share',
+  ],
+  [
+    'a write removes a member although an operator rejected this removal',
+    (w) => [w.action({ kind: 'reject', removals: twenty.slice(0, 1), atMs: w.time.nowMs - 1 }), cut(2)(w)],
+    'rejected_removal',
+  ],
+  [
+    'a write removes the members of a deleted group before its release',
+    (w) => [w.item({ deleted: stampOf(1) }), w.said.delete('g1'), cut(20)(w)],
+    'write_over_share',
+  ],
+  ['a write deletes a wanted group', cut(20, { action: 'delete', sent: {} }), 'write_over_share'],
+]);
 
 checks('ownership', AT_END, [
   [

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { staticBearer } from '../../shared/platform/credential.ts';
 import { PlatformError } from '../../shared/platform/errors.ts';
 import { createGroupClient } from '../../shared/platform/group-client.ts';
@@ -197,85 +197,83 @@ const CASES: readonly Case[] = [
   { platformFault: 'refuses_connection', act: removal, outcome: failed('NetworkError'), users: BEFORE },
 ];
 
-describe('platform fault of the simulation', () => {
-  it.each(CASES)(
-    'the platform fault $platformFault takes effect, is counted, and ends after its duration',
-    async ({ platformFault, about, act, outcome, users }) => {
-      const world = stage();
-      const { id } = (await world.outcome(world.create('d1', BEFORE))) as { id: string };
-      await world.outcome(world.create('d2', []));
-      world.platform.begin({ kind: 'platformFault', platformFault, forMs: HOUR_MS, ...(about && { about }) });
-
-      const got = await world.outcome(act(world, id));
-      if (Array.isArray(outcome)) expect(got).toEqual(outcome);
-      else expect(got).toMatchObject(outcome as object);
-      expect(world.fired.get(`platformFault:${platformFault}`)).toBeGreaterThan(0);
-      expect(world.platform.calls.some(({ platformFaults }) => platformFaults.includes(platformFault))).toBe(
-        true,
-      );
-      if (users !== undefined) expect(held(world, 'd1')?.users).toEqual(users);
-
-      await world.pass(2 * HOUR_MS);
-      const count = world.fired.get(`platformFault:${platformFault}`);
-      expect(await world.outcome(removal(world, id))).toMatchObject({ users: AFTER });
-      expect(world.fired.get(`platformFault:${platformFault}`)).toBe(count);
-    },
-  );
-
-  it('during late_writes, a write may take effect up to a minute after its call failed', async () => {
+it.each(CASES)(
+  'the platform fault $platformFault takes effect, is counted, and ends after its duration',
+  async ({ platformFault, about, act, outcome, users }) => {
     const world = stage();
-    world.platform.begin({ kind: 'platformFault', platformFault: 'late_writes', forMs: HOUR_MS });
-    const begunMs = world.clock();
-    await world.outcome(world.create('d1'));
-    expect(world.clock() - begunMs).toBe(10_000);
-    world.platform.calm();
-    expect(world.platform.groups.size).toBe(0);
-    await world.pass(MINUTE_MS);
-    expect(held(world, 'd1')?.users).toEqual(BEFORE);
-    expect(world.platform.writes).toMatchObject([
-      { action: 'create', late: true, by: 'apply-1', token: TOKEN },
-    ]);
-  });
+    const { id } = (await world.outcome(world.create('d1', BEFORE))) as { id: string };
+    await world.outcome(world.create('d2', []));
+    world.platform.begin({ kind: 'platformFault', platformFault, forMs: HOUR_MS, ...(about && { about }) });
 
-  it('feed_malformed makes an entry malformed, and the entry stays malformed after the fault', async () => {
-    const world = stage();
-    await world.outcome(world.create('d1'));
-    world.platform.begin({ kind: 'platformFault', platformFault: 'feed_malformed', forMs: HOUR_MS });
-    const ids = async () => ((await world.outcome(world.feed())) as { id: string }[]).map(({ id }) => id);
-    const shown = await ids();
-    expect(shown.length).toBeLessThan(3);
-    world.platform.calm();
-    expect(await ids()).toEqual(shown);
-  });
+    const got = await world.outcome(act(world, id));
+    if (Array.isArray(outcome)) expect(got).toEqual(outcome);
+    else expect(got).toMatchObject(outcome as object);
+    expect(world.fired.get(`platformFault:${platformFault}`)).toBeGreaterThan(0);
+    expect(world.platform.calls.some(({ platformFaults }) => platformFaults.includes(platformFault))).toBe(
+      true,
+    );
+    if (users !== undefined) expect(held(world, 'd1')?.users).toEqual(users);
 
-  it('after feed_forgets, the platform refuses an earlier cursor and accepts a later cursor', async () => {
-    const world = stage();
-    await world.outcome(world.create('d1'));
-    const cursorAt = async (start: Parameters<typeof world.client.activity.follow>[0]) => {
-      const pages = [];
-      for await (const { next } of world.client.activity.follow(start)) pages.push(next);
-      return { cursor: pages.at(-1) ?? '' };
-    };
-    const before = (await world.outcome(cursorAt({ sinceMs: START_MS }))) as { cursor: string };
-    await world.pass(MINUTE_MS);
-    world.platform.begin({ kind: 'platformFault', platformFault: 'feed_forgets', forMs: MINUTE_MS });
-    expect(await world.outcome(cursorAt(before))).toHaveProperty('status');
-    await world.pass(2 * MINUTE_MS);
-    expect(await world.outcome(cursorAt(before))).toHaveProperty('status');
-    const after = (await world.outcome(cursorAt({ sinceMs: START_MS }))) as { cursor: string };
-    expect(await world.outcome(cursorAt(after))).toEqual(after);
-  });
+    await world.pass(2 * HOUR_MS);
+    const count = world.fired.get(`platformFault:${platformFault}`);
+    expect(await world.outcome(removal(world, id))).toMatchObject({ users: AFTER });
+    expect(world.fired.get(`platformFault:${platformFault}`)).toBe(count);
+  },
+);
 
-  it('during list_cut, the list lacks its end or a part in the middle', async () => {
-    const world = stage();
-    const ids = ['d1', 'd2', 'd3', 'd4'];
-    for (const id of ids) await world.outcome(world.create(id));
-    world.platform.begin({ kind: 'platformFault', platformFault: 'list_cut', forMs: HOUR_MS });
-    const lists: string[][] = [];
-    for (let left = 12; left > 0; left -= 1) lists.push((await world.outcome(list(world))) as string[]);
-    expect(lists.every((one) => one.length < ids.length)).toBe(true);
-    expect(lists.some((one) => one.at(-1) !== 'd4')).toBe(true);
-    expect(lists.some((one) => one.at(-1) === 'd4' && one.length > 1)).toBe(true);
-    expect(world.fired.get('platformFault:list_cut')).toBe(12);
-  });
+it('during late_writes, a write may take effect up to a minute after its call failed', async () => {
+  const world = stage();
+  world.platform.begin({ kind: 'platformFault', platformFault: 'late_writes', forMs: HOUR_MS });
+  const begunMs = world.clock();
+  await world.outcome(world.create('d1'));
+  expect(world.clock() - begunMs).toBe(10_000);
+  world.platform.calm();
+  expect(world.platform.groups.size).toBe(0);
+  await world.pass(MINUTE_MS);
+  expect(held(world, 'd1')?.users).toEqual(BEFORE);
+  expect(world.platform.writes).toMatchObject([
+    { action: 'create', late: true, by: 'apply-1', token: TOKEN },
+  ]);
+});
+
+it('feed_malformed makes an entry malformed, and the entry stays malformed after the fault', async () => {
+  const world = stage();
+  await world.outcome(world.create('d1'));
+  world.platform.begin({ kind: 'platformFault', platformFault: 'feed_malformed', forMs: HOUR_MS });
+  const ids = async () => ((await world.outcome(world.feed())) as { id: string }[]).map(({ id }) => id);
+  const shown = await ids();
+  expect(shown.length).toBeLessThan(3);
+  world.platform.calm();
+  expect(await ids()).toEqual(shown);
+});
+
+it('after feed_forgets, the platform refuses an earlier cursor and accepts a later cursor', async () => {
+  const world = stage();
+  await world.outcome(world.create('d1'));
+  const cursorAt = async (start: Parameters<typeof world.client.activity.follow>[0]) => {
+    const pages = [];
+    for await (const { next } of world.client.activity.follow(start)) pages.push(next);
+    return { cursor: pages.at(-1) ?? '' };
+  };
+  const before = (await world.outcome(cursorAt({ sinceMs: START_MS }))) as { cursor: string };
+  await world.pass(MINUTE_MS);
+  world.platform.begin({ kind: 'platformFault', platformFault: 'feed_forgets', forMs: MINUTE_MS });
+  expect(await world.outcome(cursorAt(before))).toHaveProperty('status');
+  await world.pass(2 * MINUTE_MS);
+  expect(await world.outcome(cursorAt(before))).toHaveProperty('status');
+  const after = (await world.outcome(cursorAt({ sinceMs: START_MS }))) as { cursor: string };
+  expect(await world.outcome(cursorAt(after))).toEqual(after);
+});
+
+it('during list_cut, the list lacks its end or a part in the middle', async () => {
+  const world = stage();
+  const ids = ['d1', 'd2', 'd3', 'd4'];
+  for (const id of ids) await world.outcome(world.create(id));
+  world.platform.begin({ kind: 'platformFault', platformFault: 'list_cut', forMs: HOUR_MS });
+  const lists: string[][] = [];
+  for (let left = 12; left > 0; left -= 1) lists.push((await world.outcome(list(world))) as string[]);
+  expect(lists.every((one) => one.length < ids.length)).toBe(true);
+  expect(lists.some((one) => one.at(-1) !== 'd4')).toBe(true);
+  expect(lists.some((one) => one.at(-1) === 'd4' && one.length > 1)).toBe(true);
+  expect(world.fired.get('platformFault:list_cut')).toBe(12);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type ListAnswer, pagesOf } from '../../../shared/directory/vendors/pages.ts';
 
 /** Creates a listing with one page for each cursor of the chain. The cursor undefined ends the listing. */
@@ -24,36 +24,34 @@ async function itemsOf(pages: AsyncIterable<{ readonly items: readonly number[] 
 
 const CLOCK = { clock: () => 0 };
 
-describe('pages of a listing', () => {
-  it('a listing ends at the page without a next cursor, even if an earlier page is empty', async () => {
-    const { ask, requestedCursors } = listing(['a', 'empty', 'b', undefined]);
-    expect(await itemsOf(pagesOf(CLOCK, 'test', ask))).toEqual([1, 3, 4]);
-    expect(requestedCursors).toEqual([undefined, 'a', 'empty', 'b']);
-  });
+it('a listing ends at the page without a next cursor, even if an earlier page is empty', async () => {
+  const { ask, requestedCursors } = listing(['a', 'empty', 'b', undefined]);
+  expect(await itemsOf(pagesOf(CLOCK, 'test', ask))).toEqual([1, 3, 4]);
+  expect(requestedCursors).toEqual([undefined, 'a', 'empty', 'b']);
+});
 
-  it('a listing is refused if a cursor is repeated', async () => {
-    const { ask } = listing(['a', 'b', 'a']);
-    await expect(itemsOf(pagesOf(CLOCK, 'test', ask))).rejects.toMatchObject({
-      kind: 'odd',
-      message: 'test: page 3 repeats an earlier cursor',
-    });
+it('a listing is refused if a cursor is repeated', async () => {
+  const { ask } = listing(['a', 'b', 'a']);
+  await expect(itemsOf(pagesOf(CLOCK, 'test', ask))).rejects.toMatchObject({
+    kind: 'odd',
+    message: 'test: page 3 repeats an earlier cursor',
   });
+});
 
-  it.each([
-    ['four minutes', undefined, 240, 16],
-    ['the end of the run', 100_000, 105, 7],
-  ])('a listing is refused if it does not end within %s', async (_, untilMs, seconds, pages) => {
-    let nowMs = 0;
-    let page = 0;
-    const ask = async (): Promise<ListAnswer<number>> => {
-      nowMs += 15_000;
-      page += 1;
-      return { items: [], next: `page ${page}`, asOfMs: nowMs };
-    };
-    const listed = pagesOf({ clock: () => nowMs, untilMs }, 'test', ask);
-    await expect(itemsOf(listed)).rejects.toMatchObject({
-      kind: 'odd',
-      message: `test: expected the end of the list within ${seconds} s, got ${pages} pages without an end`,
-    });
+it.each([
+  ['four minutes', undefined, 240, 16],
+  ['the end of the run', 100_000, 105, 7],
+])('a listing is refused if it does not end within %s', async (_, untilMs, seconds, pages) => {
+  let nowMs = 0;
+  let page = 0;
+  const ask = async (): Promise<ListAnswer<number>> => {
+    nowMs += 15_000;
+    page += 1;
+    return { items: [], next: `page ${page}`, asOfMs: nowMs };
+  };
+  const listed = pagesOf({ clock: () => nowMs, untilMs }, 'test', ask);
+  await expect(itemsOf(listed)).rejects.toMatchObject({
+    kind: 'odd',
+    message: `test: expected the end of the list within ${seconds} s, got ${pages} pages without an end`,
   });
 });

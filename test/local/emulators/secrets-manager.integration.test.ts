@@ -21,26 +21,6 @@ const get = (client: SecretsManagerClient, more: { VersionId?: string; VersionSt
 const put = (client: SecretsManagerClient, text: string, token = versionOf(text)) =>
   client.send(new PutSecretValueCommand({ SecretId: NAME, SecretString: text, ClientRequestToken: token }));
 
-async function start() {
-  const client = new SecretsManagerClient(await startFront(createSecretsManager()));
-  const create = (text: string) =>
-    client.send(
-      new CreateSecretCommand({ Name: NAME, SecretString: text, ClientRequestToken: versionOf(text) }),
-    );
-  return { client, create };
-}
-
-it('a repeated put stores the value once, and a version id of another value is refused', async () => {
-  const { client, create } = await start();
-  await create('one');
-  await put(client, 'two');
-  await put(client, 'two');
-  expect((await get(client, { VersionStage: 'AWSPREVIOUS' })).SecretString).toBe('one');
-  await expect(put(client, 'three', versionOf('two'))).rejects.toMatchObject({
-    name: 'ResourceExistsException',
-  });
-});
-
 describe('file of secrets', () => {
   const startOver = (file: string) =>
     startFront(createSecretsManager(file)).then((settings) => new SecretsManagerClient(settings));

@@ -62,11 +62,3 @@ test.each([
   expect(stderr).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/^[^\n]+\n$/));
   expect(stderr).toHaveBeenCalledWith(expect.stringContaining(named));
 });
-
-test('the platform command explains its options with --help', async () => {
-  const stdout = printed('stdout');
-  expect(await runPlatform(['--help'])).toBe(0);
-  for (const flag of ['--port', '--world', '--data', '--people', '--groups', '--seed']) {
-    expect(stdout).toHaveBeenCalledWith(expect.stringContaining(flag));
-  }
-});

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Filter as OracleFilter } from 'scim2-parse-filter';
 import { parse as oracleParse, filter as oracleTester } from 'scim2-parse-filter';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Filter } from '../../../shared/scim/protocol/filter/evaluate.ts';
 import { matchesFilter } from '../../../shared/scim/protocol/filter/evaluate.ts';
 import { parseFilter } from '../../../shared/scim/protocol/filter/parse.ts';
@@ -136,56 +136,54 @@ const readings = (text: string) => ({
   theirs: read(() => theirs(oracleParse(text))),
 });
 
-describe('filter parser and filter oracle', () => {
-  always(
-    'the filter parser and the oracle parse each filter to the same tree',
-    fc.property(filters, (text) => {
-      const { ours: mine, theirs: other } = readings(text);
+always(
+  'the filter parser and the oracle parse each filter to the same tree',
+  fc.property(filters, (text) => {
+    const { ours: mine, theirs: other } = readings(text);
+    expect(mine).toEqual(other);
+    expect(mine).not.toBe('refused');
+  }),
+  2_000,
+);
+
+it('the filter parser and the oracle refuse the same invalid filters', () => {
+  const pieces = /"(?:[^"\\]|\\.)*"|[()[\]]|[^\s()[\]"]+/g;
+  const damage = fc.record({ at: fc.nat(), kind: fc.constantFrom('drop', 'twice', 'swap') });
+  let refused = 0;
+  fc.assert(
+    fc.property(filters, damage, (text, { at, kind }) => {
+      const tokens = text.match(pieces) ?? [];
+      const n = at % tokens.length;
+      const [one = '', next = ''] = tokens.slice(n, n + 2);
+      const put = { drop: [next], twice: [one, one, next], swap: [next, one] }[kind];
+      const damaged = tokens.toSpliced(n, 2, ...put).join(' ');
+      const { ours: mine, theirs: other } = readings(damaged);
+      if (mine === 'refused') refused += 1;
+      // The oracle wrongly accepts `a not b`, so such filters are left out.
+      fc.pre(!JSON.stringify(other).includes('"op":"not","filters"'));
       expect(mine).toEqual(other);
-      expect(mine).not.toBe('refused');
     }),
-    2_000,
+    runs(2_000),
   );
+  expect(refused).toBeGreaterThan(runs(2_000).numRuns / 20);
+});
 
-  it('the filter parser and the oracle refuse the same invalid filters', () => {
-    const pieces = /"(?:[^"\\]|\\.)*"|[()[\]]|[^\s()[\]"]+/g;
-    const damage = fc.record({ at: fc.nat(), kind: fc.constantFrom('drop', 'twice', 'swap') });
-    let refused = 0;
-    fc.assert(
-      fc.property(filters, damage, (text, { at, kind }) => {
-        const tokens = text.match(pieces) ?? [];
-        const n = at % tokens.length;
-        const [one = '', next = ''] = tokens.slice(n, n + 2);
-        const put = { drop: [next], twice: [one, one, next], swap: [next, one] }[kind];
-        const damaged = tokens.toSpliced(n, 2, ...put).join(' ');
-        const { ours: mine, theirs: other } = readings(damaged);
-        if (mine === 'refused') refused += 1;
-        // The oracle wrongly accepts `a not b`, so such filters are left out.
-        fc.pre(!JSON.stringify(other).includes('"op":"not","filters"'));
-        expect(mine).toEqual(other);
-      }),
-      runs(2_000),
-    );
-    expect(refused).toBeGreaterThan(runs(2_000).numRuns / 20);
-  });
-
-  it('groupsync and the oracle find the same users with a filter', () => {
-    const counts = new Map([
-      [true, 0],
-      [false, 0],
-    ]);
-    fc.assert(
-      fc.property(filters, users, (text, { emails = [], ...others }) => {
-        // In the oracle, different addresses can satisfy the conditions in brackets. So the user has at most one
-        // address.
-        const few = text.includes('[') ? emails.slice(0, 1) : emails;
-        const user = few.length === 0 ? others : { ...others, emails: few };
-        const mine = matchesFilter(parseFilter(text), user, User);
-        counts.set(mine, (counts.get(mine) ?? 0) + 1);
-        expect(mine).toBe(oracleTester(oracleParse(text))(user));
-      }),
-      runs(4_000),
-    );
-    for (const count of counts.values()) expect(count).toBeGreaterThan(runs(4_000).numRuns / 20);
-  });
+it('groupsync and the oracle find the same users with a filter', () => {
+  const counts = new Map([
+    [true, 0],
+    [false, 0],
+  ]);
+  fc.assert(
+    fc.property(filters, users, (text, { emails = [], ...others }) => {
+      // In the oracle, different addresses can satisfy the conditions in brackets. So the user has at most one
+      // address.
+      const few = text.includes('[') ? emails.slice(0, 1) : emails;
+      const user = few.length === 0 ? others : { ...others, emails: few };
+      const mine = matchesFilter(parseFilter(text), user, User);
+      counts.set(mine, (counts.get(mine) ?? 0) + 1);
+      expect(mine).toBe(oracleTester(oracleParse(text))(user));
+    }),
+    runs(4_000),
+  );
+  for (const count of counts.values()) expect(count).toBeGreaterThan(runs(4_000).numRuns / 20);
 });

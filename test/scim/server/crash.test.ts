@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Answer, type Client, createWorld } from './support/server.ts';
 
@@ -54,94 +54,91 @@ async function everyCrash(
   expect(crashes).toBeGreaterThan(3);
 }
 
-describe('SCIM request repeated after a crash before one of its writes', () => {
-  it('a change of name and members takes effect when it is repeated after a crash before any write', () =>
-    everyCrash(
-      (client, { group }) =>
-        client.patch(`/Groups/${group}`, [
-          { op: 'replace', value: { displayName: 'After', externalId: 'x2' } },
-          remove('members[value eq "m1"]'),
-          add('members', [{ value: 'm3' }]),
-        ]),
-      async ({ world, client, group, user, retried }) => {
-        expect(retried.status).toBe(204);
-        expect(await world.desired(group)).toEqual({ name: 'After', members: [user, 'm2', 'm3'].sort() });
-        expect(
-          (await client.get('/Groups?filter=displayName eq "After" and externalId eq "x2"')).body
-            .totalResults,
-        ).toBe(1);
-        expect((await client.post('/Groups', { displayName: 'Before' })).status).toBe(201);
-        expect((await client.post('/Groups', { displayName: 'after' })).status).toBe(409);
-      },
-    ));
+it('a change of name and members takes effect when it is repeated after a crash before any write', () =>
+  everyCrash(
+    (client, { group }) =>
+      client.patch(`/Groups/${group}`, [
+        { op: 'replace', value: { displayName: 'After', externalId: 'x2' } },
+        remove('members[value eq "m1"]'),
+        add('members', [{ value: 'm3' }]),
+      ]),
+    async ({ world, client, group, user, retried }) => {
+      expect(retried.status).toBe(204);
+      expect(await world.desired(group)).toEqual({ name: 'After', members: [user, 'm2', 'm3'].sort() });
+      expect(
+        (await client.get('/Groups?filter=displayName eq "After" and externalId eq "x2"')).body.totalResults,
+      ).toBe(1);
+      expect((await client.post('/Groups', { displayName: 'Before' })).status).toBe(201);
+      expect((await client.post('/Groups', { displayName: 'after' })).status).toBe(409);
+    },
+  ));
 
-  it('a PUT of all members wakes the group when it is repeated after a crash before any write', () =>
-    everyCrash(
-      (client, { group }) =>
-        client.put(`/Groups/${group}`, { displayName: 'Put', members: [{ value: 'm2' }, { value: 'm9' }] }),
-      async ({ world, group, retried, hasDied }) => {
-        expect(retried.status).toBe(200);
-        expect(await world.desired(group)).toEqual({ name: 'Put', members: ['m2', 'm9'] });
-        if (hasDied) expect(world.woken).toContainEqual({ connection: 'default', group });
-      },
-    ));
+it('a PUT of all members wakes the group when it is repeated after a crash before any write', () =>
+  everyCrash(
+    (client, { group }) =>
+      client.put(`/Groups/${group}`, { displayName: 'Put', members: [{ value: 'm2' }, { value: 'm9' }] }),
+    async ({ world, group, retried, hasDied }) => {
+      expect(retried.status).toBe(200);
+      expect(await world.desired(group)).toEqual({ name: 'Put', members: ['m2', 'm9'] });
+      if (hasDied) expect(world.woken).toContainEqual({ connection: 'default', group });
+    },
+  ));
 
-  it('a deletion of a group takes effect when it is repeated after a crash before any write', () =>
-    everyCrash(
-      (client, { group }) => client.delete(`/Groups/${group}`),
-      async ({ world, client, group, retried }) => {
-        expect([204, 404]).toContain(retried.status);
-        expect(await world.desired(group)).toBeUndefined();
-        expect((await client.get(`/Groups/${group}`)).status).toBe(404);
-        expect((await client.post('/Groups', { displayName: 'Before' })).status).toBe(201);
-      },
-    ));
+it('a deletion of a group takes effect when it is repeated after a crash before any write', () =>
+  everyCrash(
+    (client, { group }) => client.delete(`/Groups/${group}`),
+    async ({ world, client, group, retried }) => {
+      expect([204, 404]).toContain(retried.status);
+      expect(await world.desired(group)).toBeUndefined();
+      expect((await client.get(`/Groups/${group}`)).status).toBe(404);
+      expect((await client.post('/Groups', { displayName: 'Before' })).status).toBe(201);
+    },
+  ));
 
-  it('a deletion of a user takes effect when it is repeated after a crash before any write', () =>
-    everyCrash(
-      (client, { user }) => client.delete(`/Users/${user}`),
-      async ({ world, client, group, user, retried }) => {
-        expect([204, 404]).toContain(retried.status);
-        expect((await world.desired(group))?.members).toEqual(['m1', 'm2']);
-        expect((await client.get(`/Groups/${group}`)).body.members).toHaveLength(2);
-        expect((await client.get(`/Users/${user}`)).status).toBe(404);
-        expect((await client.post('/Users', { userName: 'ann' })).status).toBe(201);
-      },
-    ));
+it('a deletion of a user takes effect when it is repeated after a crash before any write', () =>
+  everyCrash(
+    (client, { user }) => client.delete(`/Users/${user}`),
+    async ({ world, client, group, user, retried }) => {
+      expect([204, 404]).toContain(retried.status);
+      expect((await world.desired(group))?.members).toEqual(['m1', 'm2']);
+      expect((await client.get(`/Groups/${group}`)).body.members).toHaveLength(2);
+      expect((await client.get(`/Users/${user}`)).status).toBe(404);
+      expect((await client.post('/Users', { userName: 'ann' })).status).toBe(201);
+    },
+  ));
 
-  it('a deactivation of a user takes effect when it is repeated after a crash before any write', () =>
-    everyCrash(
-      (client, { user }) => client.patch(`/Users/${user}`, [replace('active', false)]),
-      async ({ world, group, retried }) => {
-        expect(retried.status).toBe(200);
-        expect((await world.desired(group))?.members).toEqual(['m1', 'm2']);
-      },
-    ));
+it('a deactivation of a user takes effect when it is repeated after a crash before any write', () =>
+  everyCrash(
+    (client, { user }) => client.patch(`/Users/${user}`, [replace('active', false)]),
+    async ({ world, group, retried }) => {
+      expect(retried.status).toBe(200);
+      expect((await world.desired(group))?.members).toEqual(['m1', 'm2']);
+    },
+  ));
 
-  it('a repeated creation results in one user, who can be matched, and in no data of the failed attempt', () =>
-    everyCrash(
-      (client) =>
-        client.post('/Users', { userName: 'bob', externalId: 'e2', emails: [{ value: 'bob@a.test' }] }),
-      async ({ world, client, retried }) => {
-        expect(retried.status).toBe(201);
-        for (const filter of ['userName eq "bob"', 'externalId eq "e2"', 'emails eq "bob@a.test"'])
-          expect((await client.get(`/Users?filter=${filter}`)).body.totalResults).toBe(1);
-        expect((await client.get('/Users')).body.totalResults).toBe(2);
-        const described = [...world.table.items.values()].filter(
-          ({ pk, attributes }) => pk.startsWith('U#') && JSON.stringify(attributes ?? {}).includes('bob'),
-        );
-        expect(described.map(({ member }) => member)).toEqual([retried.body.id]);
-      },
-    ));
+it('a repeated creation results in one user, who can be matched, and in no data of the failed attempt', () =>
+  everyCrash(
+    (client) =>
+      client.post('/Users', { userName: 'bob', externalId: 'e2', emails: [{ value: 'bob@a.test' }] }),
+    async ({ world, client, retried }) => {
+      expect(retried.status).toBe(201);
+      for (const filter of ['userName eq "bob"', 'externalId eq "e2"', 'emails eq "bob@a.test"'])
+        expect((await client.get(`/Users?filter=${filter}`)).body.totalResults).toBe(1);
+      expect((await client.get('/Users')).body.totalResults).toBe(2);
+      const described = [...world.table.items.values()].filter(
+        ({ pk, attributes }) => pk.startsWith('U#') && JSON.stringify(attributes ?? {}).includes('bob'),
+      );
+      expect(described.map(({ member }) => member)).toEqual([retried.body.id]);
+    },
+  ));
 
-  it('a repeated creation results in one group with all members, whether the retry creates or finds the group', () =>
-    everyCrash(
-      (client) => client.post('/Groups', { displayName: 'New', members: [{ value: 'm1' }, { value: 'm2' }] }),
-      async ({ world, client, retried }) => {
-        expect([201, 409]).toContain(retried.status);
-        const { body } = await client.get('/Groups?filter=displayName eq "new"');
-        expect(body.totalResults).toBe(1);
-        expect(await world.desired(body.Resources[0].id)).toEqual({ name: 'New', members: ['m1', 'm2'] });
-      },
-    ));
-});
+it('a repeated creation results in one group with all members, whether the retry creates or finds the group', () =>
+  everyCrash(
+    (client) => client.post('/Groups', { displayName: 'New', members: [{ value: 'm1' }, { value: 'm2' }] }),
+    async ({ world, client, retried }) => {
+      expect([201, 409]).toContain(retried.status);
+      const { body } = await client.get('/Groups?filter=displayName eq "new"');
+      expect(body.totalResults).toBe(1);
+      expect(await world.desired(body.Resources[0].id)).toEqual({ name: 'New', members: ['m1', 'm2'] });
+    },
+  ));

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { memberId } from '../../../shared/domain/ids.ts';
 import { remove, replace } from '../../support/scim-operations.ts';
 import { type Client, createWorld, ENTERPRISE, GROUP, USER } from './support/server.ts';
@@ -43,97 +43,95 @@ beforeEach(async () => {
   group = created.body.id;
 });
 
-describe('users of Entra ID', () => {
-  beforeEach(() => patch({ op: 'Add', path: 'members', value: refs(u1, u2) }));
+beforeEach(() => patch({ op: 'Add', path: 'members', value: refs(u1, u2) }));
 
-  it.each([
-    ['False', 'True'],
-    [false, true],
-  ])('the value %j deactivates a user, and the value %j activates the user', async (off, on) => {
-    world.woken.length = 0;
-    await entra.patch(`/Users/${u1}`, [{ op: 'Replace', path: 'active', value: off }]);
-    expect(world.woken).toContainEqual({ connection: 'default', group });
-    // Only true activates a user. A missing value does not.
-    for (const operation of [remove('active'), replace('active', null)]) {
-      expect((await desired())?.members).toEqual([u2]);
-      await entra.patch(`/Users/${u1}`, [operation]);
-      expect((await entra.get(`/Users/${u1}`)).body).not.toHaveProperty('active', true);
-    }
+it.each([
+  ['False', 'True'],
+  [false, true],
+])('the value %j deactivates a user, and the value %j activates the user', async (off, on) => {
+  world.woken.length = 0;
+  await entra.patch(`/Users/${u1}`, [{ op: 'Replace', path: 'active', value: off }]);
+  expect(world.woken).toContainEqual({ connection: 'default', group });
+  // Only true activates a user. A missing value does not.
+  for (const operation of [remove('active'), replace('active', null)]) {
     expect((await desired())?.members).toEqual([u2]);
-    await entra.patch(`/Users/${u1}`, [{ op: 'Replace', path: 'active', value: on }]);
-    expect((await entra.get(`/Users/${u1}`)).body.active).toBe(true);
-    expect((await desired())?.members).toEqual([u1, u2].sort());
-  });
+    await entra.patch(`/Users/${u1}`, [operation]);
+    expect((await entra.get(`/Users/${u1}`)).body).not.toHaveProperty('active', true);
+  }
+  expect((await desired())?.members).toEqual([u2]);
+  await entra.patch(`/Users/${u1}`, [{ op: 'Replace', path: 'active', value: on }]);
+  expect((await entra.get(`/Users/${u1}`)).body.active).toBe(true);
+  expect((await desired())?.members).toEqual([u1, u2].sort());
+});
 
-  it('the attributes of users are stored for matching until a request removes them', async () => {
-    expect(await facts(u1)).toEqual({
-      userName: 'u1@acme.test',
-      email: 'u1@acme.test',
-      otherEmails: '',
-      externalId: 'ext-u1@acme.test',
-      employeeNumber: '7',
-      type: '',
-      department: '',
-      'scim:active': 'true',
-    });
-    await entra.patch(`/Users/${u1}`, [
-      { op: 'Remove', path: 'emails' },
-      { op: 'Remove', path: `${ENTERPRISE}:employeeNumber` },
-    ]);
-    expect(await facts(u1)).toMatchObject({
-      // A userName that is an address counts as an e-mail address.
-      email: 'u1@acme.test',
-      employeeNumber: '',
-      externalId: 'ext-u1@acme.test',
-    });
+it('the attributes of users are stored for matching until a request removes them', async () => {
+  expect(await facts(u1)).toEqual({
+    userName: 'u1@acme.test',
+    email: 'u1@acme.test',
+    otherEmails: '',
+    externalId: 'ext-u1@acme.test',
+    employeeNumber: '7',
+    type: '',
+    department: '',
+    'scim:active': 'true',
   });
-
-  it('additional addresses are stored after the primary address, in their order', async () => {
-    await entra.patch(`/Users/${u1}`, [
-      {
-        op: 'Replace',
-        path: 'emails',
-        value: [
-          { type: 'home', value: 'home@acme.test' },
-          { type: 'work', value: '\u200bwork@acme.test', primary: true },
-          { type: 'other', value: ' other@acme.test' },
-          { type: 'blank', value: ' ' },
-        ],
-      },
-    ]);
-    expect(await facts(u1)).toMatchObject({
-      email: 'work@acme.test',
-      otherEmails: 'home@acme.test other@acme.test',
-    });
-    await entra.patch(`/Users/${u1}`, [{ op: 'Remove', path: 'emails' }]);
-    expect(await facts(u1)).toMatchObject({ email: 'u1@acme.test', otherEmails: '' });
+  await entra.patch(`/Users/${u1}`, [
+    { op: 'Remove', path: 'emails' },
+    { op: 'Remove', path: `${ENTERPRISE}:employeeNumber` },
+  ]);
+  expect(await facts(u1)).toMatchObject({
+    // A userName that is an address counts as an e-mail address.
+    email: 'u1@acme.test',
+    employeeNumber: '',
+    externalId: 'ext-u1@acme.test',
   });
+});
 
-  it.each(['POST', 'PUT', 'PATCH add', 'PATCH replace', 'PATCH without a path'])(
-    'two primary addresses in a %s are refused, and change nothing',
-    async (how) => {
-      const before = await facts(u1);
-      const value = ['a', 'b'].map((name) => ({ type: name, value: `${name}@acme.test`, primary: 'True' }));
-      const [method = '', op = ''] = how.split(' ');
-      const operation =
-        op === 'without' ? { op: 'add', value: { emails: value } } : { op, path: 'emails', value };
-      const body = method === 'PATCH' ? { Operations: [operation] } : { userName: 'u9', emails: value };
-      const answer = await entra.send(method, method === 'POST' ? '/Users' : `/Users/${u1}`, body);
-      expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
-      expect(answer.body.detail).toBe('emails: expected at most one primary value');
-      expect(await facts(u1)).toEqual(before);
+it('additional addresses are stored after the primary address, in their order', async () => {
+  await entra.patch(`/Users/${u1}`, [
+    {
+      op: 'Replace',
+      path: 'emails',
+      value: [
+        { type: 'home', value: 'home@acme.test' },
+        { type: 'work', value: '\u200bwork@acme.test', primary: true },
+        { type: 'other', value: ' other@acme.test' },
+        { type: 'blank', value: ' ' },
+      ],
     },
-  );
-
-  it.each(['POST', 'PUT', 'PATCH'])('a %s may wrap each value in a list of one object', async (method) => {
-    const wrapped = (value: string) => [{ $ref: null, value }];
-    const values = { userName: wrapped('u8'), active: wrapped('False'), externalId: wrapped('e8') };
-    const Operations = Object.entries(values).map(([path, value]) => ({ op: 'Replace', path, value }));
-    const path = method === 'POST' ? '/Users' : `/Users/${u1}`;
-    const { body } = await entra.send(method, path, method === 'PATCH' ? { Operations } : values);
-    expect(body).toMatchObject({ userName: 'u8', active: false, externalId: 'e8' });
-    expect(await facts(body.id)).toMatchObject({ userName: 'u8', 'scim:active': 'false' });
+  ]);
+  expect(await facts(u1)).toMatchObject({
+    email: 'work@acme.test',
+    otherEmails: 'home@acme.test other@acme.test',
   });
+  await entra.patch(`/Users/${u1}`, [{ op: 'Remove', path: 'emails' }]);
+  expect(await facts(u1)).toMatchObject({ email: 'u1@acme.test', otherEmails: '' });
+});
+
+it.each(['POST', 'PUT', 'PATCH add', 'PATCH replace', 'PATCH without a path'])(
+  'two primary addresses in a %s are refused, and change nothing',
+  async (how) => {
+    const before = await facts(u1);
+    const value = ['a', 'b'].map((name) => ({ type: name, value: `${name}@acme.test`, primary: 'True' }));
+    const [method = '', op = ''] = how.split(' ');
+    const operation =
+      op === 'without' ? { op: 'add', value: { emails: value } } : { op, path: 'emails', value };
+    const body = method === 'PATCH' ? { Operations: [operation] } : { userName: 'u9', emails: value };
+    const answer = await entra.send(method, method === 'POST' ? '/Users' : `/Users/${u1}`, body);
+    expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+    expect(answer.body.detail).toBe('emails: expected at most one primary value');
+    expect(await facts(u1)).toEqual(before);
+  },
+);
+
+it.each(['POST', 'PUT', 'PATCH'])('a %s may wrap each value in a list of one object', async (method) => {
+  const wrapped = (value: string) => [{ $ref: null, value }];
+  const values = { userName: wrapped('u8'), active: wrapped('False'), externalId: wrapped('e8') };
+  const Operations = Object.entries(values).map(([path, value]) => ({ op: 'Replace', path, value }));
+  const path = method === 'POST' ? '/Users' : `/Users/${u1}`;
+  const { body } = await entra.send(method, path, method === 'PATCH' ? { Operations } : values);
+  expect(body).toMatchObject({ userName: 'u8', active: false, externalId: 'e8' });
+  expect(await facts(body.id)).toMatchObject({ userName: 'u8', 'scim:active': 'false' });
 });
 
 async function facts(id: string) {

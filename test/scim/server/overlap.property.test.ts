@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { callerStorage } from '../../support/caller-storage.ts';
 import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
@@ -184,81 +184,79 @@ function listAt(at: number, writes: readonly Write[], ended: readonly Ended[]): 
   return sorted(list);
 }
 
-describe('requests to one group whose calls are interleaved', () => {
-  it(
-    'interleaved requests have the same result as the same requests one after the other in the order of their versions',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(plan, async ({ writes, ...drawn }) => {
-          const { world, client, group, lists, faults, ended } = await play(writes, drawn);
-          expect(faults).toEqual([]);
-          expect(new Set(ended.map(({ version }) => version)).size).toBe(ended.length);
-          // No other write may be between the version that If-Match names and the version of the write.
-          for (const { version: to, from = to } of ended)
-            expect(ended.filter(({ version }) => from < version && version < to)).toEqual([]);
-          for (const [etag, list] of lists) {
-            const [, version] = /^W\/"(\d+)"$/.exec(etag) ?? [];
-            if (version !== undefined)
-              expect([etag, list]).toEqual([etag, listAt(Number(version), writes, ended)]);
-          }
-          const last = Math.max(FIRST_VERSION, ...ended.map(({ version }) => version));
-          const now = await listOf(client, group);
-          expect(now.list).toBe(listAt(last, writes, ended));
-          expect(now.version).toBeGreaterThanOrEqual(last);
-          const wanted = await world.desired(group.slice('/Groups/'.length));
-          expect(sorted(wanted?.members ?? [])).toBe(now.list);
-        }),
-        { ...runs(60), endOnFailure: true },
-      );
-    },
-    PATIENCE_MS,
-  );
+it(
+  'interleaved requests have the same result as the same requests one after the other in the order of their versions',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(plan, async ({ writes, ...drawn }) => {
+        const { world, client, group, lists, faults, ended } = await play(writes, drawn);
+        expect(faults).toEqual([]);
+        expect(new Set(ended.map(({ version }) => version)).size).toBe(ended.length);
+        // No other write may be between the version that If-Match names and the version of the write.
+        for (const { version: to, from = to } of ended)
+          expect(ended.filter(({ version }) => from < version && version < to)).toEqual([]);
+        for (const [etag, list] of lists) {
+          const [, version] = /^W\/"(\d+)"$/.exec(etag) ?? [];
+          if (version !== undefined)
+            expect([etag, list]).toEqual([etag, listAt(Number(version), writes, ended)]);
+        }
+        const last = Math.max(FIRST_VERSION, ...ended.map(({ version }) => version));
+        const now = await listOf(client, group);
+        expect(now.list).toBe(listAt(last, writes, ended));
+        expect(now.version).toBeGreaterThanOrEqual(last);
+        const wanted = await world.desired(group.slice('/Groups/'.length));
+        expect(sorted(wanted?.members ?? [])).toBe(now.list);
+      }),
+      { ...runs(60), endOnFailure: true },
+    );
+  },
+  PATIENCE_MS,
+);
 
-  it(
-    'a crash of one request loses no acknowledged change, and later requests can write the group',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(plan, crash, fc.boolean(), async ({ writes, ...drawn }, died, isWhole) => {
-          const dead = { ...died, write: died.write % writes.length };
-          const { world, client, group, lists, faults, ended } = await play(writes, { ...drawn, died: dead });
-          expect(faults).toEqual([]);
-          const kindOf = (which: number) => writes[which]?.kind ?? '';
-          const isDelta = (which: number) => kindOf(which) === 'change';
-          const later = (at: number) => ended.filter(({ version }) => version > at).map(({ which }) => which);
-          const wasReplaced = (at: number) => !later(at).every(isDelta) || !isDelta(dead.write);
-          const safe = ended.filter(({ version }) => !wasReplaced(version)).map(({ which }) => `x${which}`);
-          const held = await listOf(client, group);
-          expect(held.list.split(',')).toEqual(expect.arrayContaining(safe));
+it(
+  'a crash of one request loses no acknowledged change, and later requests can write the group',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(plan, crash, fc.boolean(), async ({ writes, ...drawn }, died, isWhole) => {
+        const dead = { ...died, write: died.write % writes.length };
+        const { world, client, group, lists, faults, ended } = await play(writes, { ...drawn, died: dead });
+        expect(faults).toEqual([]);
+        const kindOf = (which: number) => writes[which]?.kind ?? '';
+        const isDelta = (which: number) => kindOf(which) === 'change';
+        const later = (at: number) => ended.filter(({ version }) => version > at).map(({ which }) => which);
+        const wasReplaced = (at: number) => !later(at).every(isDelta) || !isDelta(dead.write);
+        const safe = ended.filter(({ version }) => !wasReplaced(version)).map(({ which }) => `x${which}`);
+        const held = await listOf(client, group);
+        expect(held.list.split(',')).toEqual(expect.arrayContaining(safe));
 
-          if (isWhole) {
-            // The next write of a whole list replaces the data of the crashed request.
-            const put = await client.put(group, { displayName: 'G', members: valuesOf(['m7', 'm8']) });
-            expect(put.status).toBe(200);
-            const now = await listOf(client, group);
-            expect(now).toMatchObject({ list: 'm7,m8', version: expect.any(Number) });
-            expect(lists.has(now.etag)).toBe(false);
-            return;
-          }
-          world.time.nowMs += 61_000;
-          const now = await listOf(client, group);
-          // The next read of the group completes a crashed write of a whole list. Other crashed writes stay incomplete.
-          const left = now.list.split(',');
-          expect(left).toEqual(expect.arrayContaining(safe));
-          if (isDelta(dead.write)) expect(now.list).toBe(held.list);
-          expect(await listOf(client, group)).toEqual(now);
-          expect(now.version).toEqual(expect.any(Number));
-          expect(lists.get(now.etag) ?? now.list).toBe(now.list);
-          const ids = [...now.list.split(','), 'late'];
-          const ifMatch = { 'if-match': now.etag };
-          const put = await client.put(group, { displayName: 'G', members: valuesOf(ids) }, ifMatch);
+        if (isWhole) {
+          // The next write of a whole list replaces the data of the crashed request.
+          const put = await client.put(group, { displayName: 'G', members: valuesOf(['m7', 'm8']) });
           expect(put.status).toBe(200);
-          expect((await listOf(client, group)).list).toBe(sorted(ids));
-          const wanted = await world.desired(group.slice('/Groups/'.length));
-          expect(sorted(wanted?.members ?? [])).toBe(sorted(ids));
-        }),
-        { ...runs(60), endOnFailure: true },
-      );
-    },
-    PATIENCE_MS,
-  );
-});
+          const now = await listOf(client, group);
+          expect(now).toMatchObject({ list: 'm7,m8', version: expect.any(Number) });
+          expect(lists.has(now.etag)).toBe(false);
+          return;
+        }
+        world.time.nowMs += 61_000;
+        const now = await listOf(client, group);
+        // The next read of the group completes a crashed write of a whole list. Other crashed writes stay incomplete.
+        const left = now.list.split(',');
+        expect(left).toEqual(expect.arrayContaining(safe));
+        if (isDelta(dead.write)) expect(now.list).toBe(held.list);
+        expect(await listOf(client, group)).toEqual(now);
+        expect(now.version).toEqual(expect.any(Number));
+        expect(lists.get(now.etag) ?? now.list).toBe(now.list);
+        const ids = [...now.list.split(','), 'late'];
+        const ifMatch = { 'if-match': now.etag };
+        const put = await client.put(group, { displayName: 'G', members: valuesOf(ids) }, ifMatch);
+        expect(put.status).toBe(200);
+        expect((await listOf(client, group)).list).toBe(sorted(ids));
+        const wanted = await world.desired(group.slice('/Groups/'.length));
+        expect(sorted(wanted?.members ?? [])).toBe(sorted(ids));
+      }),
+      { ...runs(60), endOnFailure: true },
+    );
+  },
+  PATIENCE_MS,
+);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { groupId } from '../../../../shared/domain/ids.ts';
 import { NOW_MS } from '../../../directory-simulator/okta/fixture.ts';
 import { allOf } from '../google/reader.ts';
@@ -13,84 +13,82 @@ const limit = (most: number, remaining: number, resetMs: number) => ({
   'x-rate-limit-reset': String(resetMs / 1_000),
 });
 
-describe('rate limits of Okta', () => {
-  it('concurrent reads together use at most half of the limit in a minute', async () => {
-    const { directory, calls } = await openOkta({ settings: { queriesPerMinute: 10 } });
-    const reads = Array.from({ length: 4 }, async () => {
-      for (let read = 0; read < 5; read += 1) await allOf(directory.membersOf(SALES, 'ignore'));
-    });
-    await Promise.all(reads);
-    const lists = (await calls()).filter(({ path }) => path.endsWith('/users'));
-    expect(lists).toHaveLength(20);
-    expect(lists.filter(({ status }) => status === 429)).toHaveLength(0);
-    const minutes = lists.map(({ at }) => at.slice(0, 16));
-    for (const one of minutes) {
-      expect(minutes.filter((minute) => minute === one).length).toBeLessThanOrEqual(5);
-    }
+it('concurrent reads together use at most half of the limit in a minute', async () => {
+  const { directory, calls } = await openOkta({ settings: { queriesPerMinute: 10 } });
+  const reads = Array.from({ length: 4 }, async () => {
+    for (let read = 0; read < 5; read += 1) await allOf(directory.membersOf(SALES, 'ignore'));
   });
+  await Promise.all(reads);
+  const lists = (await calls()).filter(({ path }) => path.endsWith('/users'));
+  expect(lists).toHaveLength(20);
+  expect(lists.filter(({ status }) => status === 429)).toHaveLength(0);
+  const minutes = lists.map(({ at }) => at.slice(0, 16));
+  for (const one of minutes) {
+    expect(minutes.filter((minute) => minute === one).length).toBeLessThanOrEqual(5);
+  }
+});
 
-  it('a call waits for the end of the minute if the reader has already used half of the limit', async () => {
-    const { directory, waits } = openScripted([
-      { headers: limit(4, 3, NOW_MS + 40_000) },
-      { headers: limit(4, 2, NOW_MS + 40_000) },
-      { headers: limit(4, 3, NOW_MS + 100_000) },
-      { headers: limit(4, 2, NOW_MS + 100_000) },
-    ]);
-    for (let read = 0; read < 4; read += 1) await allOf(directory.membersOf(SALES, 'ignore'));
-    expect(waits).toEqual([40_000]);
-  });
+it('a call waits for the end of the minute if the reader has already used half of the limit', async () => {
+  const { directory, waits } = openScripted([
+    { headers: limit(4, 3, NOW_MS + 40_000) },
+    { headers: limit(4, 2, NOW_MS + 40_000) },
+    { headers: limit(4, 3, NOW_MS + 100_000) },
+    { headers: limit(4, 2, NOW_MS + 100_000) },
+  ]);
+  for (let read = 0; read < 4; read += 1) await allOf(directory.membersOf(SALES, 'ignore'));
+  expect(waits).toEqual([40_000]);
+});
 
-  it('a read is not slowed down by another program that uses more than half of the limit', async () => {
-    const answers = Array.from({ length: 30 }, (_, call) => ({
-      headers: limit(500, 200 - call, NOW_MS + 40_000),
-    }));
-    const { directory, waits } = openScripted(answers);
-    for (let read = 0; read < 30; read += 1) await allOf(directory.membersOf(SALES, 'ignore'));
-    expect(waits).toEqual([]);
-  });
+it('a read is not slowed down by another program that uses more than half of the limit', async () => {
+  const answers = Array.from({ length: 30 }, (_, call) => ({
+    headers: limit(500, 200 - call, NOW_MS + 40_000),
+  }));
+  const { directory, waits } = openScripted(answers);
+  for (let read = 0; read < 30; read += 1) await allOf(directory.membersOf(SALES, 'ignore'));
+  expect(waits).toEqual([]);
+});
 
-  it('a call waits for the end of the minute if only a tenth of the limit remains for all programs', async () => {
-    const { directory, waits } = openScripted([
-      { headers: limit(500, 51, NOW_MS + 40_000) },
-      { headers: limit(500, 50, NOW_MS + 40_000) },
-      { headers: limit(500, 499, NOW_MS + 100_000) },
-    ]);
-    for (let read = 0; read < 3; read += 1) await allOf(directory.membersOf(SALES, 'ignore'));
-    expect(waits).toEqual([40_000]);
-  });
+it('a call waits for the end of the minute if only a tenth of the limit remains for all programs', async () => {
+  const { directory, waits } = openScripted([
+    { headers: limit(500, 51, NOW_MS + 40_000) },
+    { headers: limit(500, 50, NOW_MS + 40_000) },
+    { headers: limit(500, 499, NOW_MS + 100_000) },
+  ]);
+  for (let read = 0; read < 3; read += 1) await allOf(directory.membersOf(SALES, 'ignore'));
+  expect(waits).toEqual([40_000]);
+});
 
-  it('each operation has a limit of its own', async () => {
-    const { directory, waits } = openScripted([
-      { headers: limit(500, 0, NOW_MS + 40_000) },
-      { headers: limit(500, 499, NOW_MS + 40_000) },
-    ]);
-    await allOf(directory.membersOf(SALES, 'ignore'));
-    await directory.tryUsers();
-    expect(waits).toEqual([]);
-  });
+it('each operation has a limit of its own', async () => {
+  const { directory, waits } = openScripted([
+    { headers: limit(500, 0, NOW_MS + 40_000) },
+    { headers: limit(500, 499, NOW_MS + 40_000) },
+  ]);
+  await allOf(directory.membersOf(SALES, 'ignore'));
+  await directory.tryUsers();
+  expect(waits).toEqual([]);
+});
 
-  it('the next call after a 429 waits until X-Rate-Limit-Reset', async () => {
-    const { directory, clock } = openScripted([
-      { status: 429, body: { errorCode: 'E0000047' }, headers: limit(500, 0, NOW_MS + 25_000) },
-      { headers: limit(500, 499, NOW_MS + 85_000) },
-    ]);
-    expect(await allOf(directory.membersOf(SALES, 'ignore'))).toEqual([]);
-    expect(clock.ms).toBe(NOW_MS + 26_000);
-  });
+it('the next call after a 429 waits until X-Rate-Limit-Reset', async () => {
+  const { directory, clock } = openScripted([
+    { status: 429, body: { errorCode: 'E0000047' }, headers: limit(500, 0, NOW_MS + 25_000) },
+    { headers: limit(500, 499, NOW_MS + 85_000) },
+  ]);
+  expect(await allOf(directory.membersOf(SALES, 'ignore'))).toEqual([]);
+  expect(clock.ms).toBe(NOW_MS + 26_000);
+});
 
-  it('no wait is longer than 61 seconds, even if the clocks differ', async () => {
-    const { directory, clock } = openScripted([
-      { headers: limit(500, 1, NOW_MS + 7_200_000) },
-      { headers: limit(500, 499, NOW_MS) },
-    ]);
-    await allOf(directory.membersOf(SALES, 'ignore'));
-    await allOf(directory.membersOf(SALES, 'ignore'));
-    expect(clock.ms).toBe(NOW_MS + 61_000);
-  });
+it('no wait is longer than 61 seconds, even if the clocks differ', async () => {
+  const { directory, clock } = openScripted([
+    { headers: limit(500, 1, NOW_MS + 7_200_000) },
+    { headers: limit(500, 499, NOW_MS) },
+  ]);
+  await allOf(directory.membersOf(SALES, 'ignore'));
+  await allOf(directory.membersOf(SALES, 'ignore'));
+  expect(clock.ms).toBe(NOW_MS + 61_000);
+});
 
-  it('repeated answers with 429 give an error of the kind busy', async () => {
-    const answer = { status: 429, body: { errorCode: 'E0000047' }, headers: limit(0, 0, NOW_MS) };
-    const { directory } = openScripted(Array.from({ length: 10 }, () => answer));
-    await expect(allOf(directory.membersOf(SALES, 'ignore'))).rejects.toMatchObject({ kind: 'busy' });
-  });
+it('repeated answers with 429 give an error of the kind busy', async () => {
+  const answer = { status: 429, body: { errorCode: 'E0000047' }, headers: limit(0, 0, NOW_MS) };
+  const { directory } = openScripted(Array.from({ length: 10 }, () => answer));
+  await expect(allOf(directory.membersOf(SALES, 'ignore'))).rejects.toMatchObject({ kind: 'busy' });
 });
