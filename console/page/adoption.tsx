@@ -32,10 +32,14 @@ export function Adoption({ pairs, done, cancel }: AdoptionProps) {
   }, [key]);
   const previews = Array.isArray(state) ? (state as readonly AdoptionPreview[]) : [];
   const possible = previews.filter(({ problem }) => problem === null);
+  const [reason, setReason] = useState('');
   const adopt = () =>
     performNow(
       'adopt',
-      { pairs: possible.map(({ group, platformId }) => ({ group, platformId })) },
+      {
+        pairs: possible.map(({ group, platformId, digest }) => ({ group, platformId, digest })),
+        ...(reason.trim() !== '' && { reason }),
+      },
       T.adoption.adopted(possible.length),
     ).then(done);
   return (
@@ -54,6 +58,9 @@ export function Adoption({ pairs, done, cancel }: AdoptionProps) {
           ))}
         </ul>
       </div>
+      {possible.some(({ digest }) => digest !== null) && (
+        <Field label={T.adoption.reason} hint={T.reasonHint} value={reason} onInput={setReason} />
+      )}
       <div class="actions plan-actions">
         <Button
           use="adopt"

@@ -4,14 +4,8 @@ import { SettingRequestRow } from '../../shared/contract/answers/status.ts';
 import { applySetting } from '../../shared/contract/change-setting.ts';
 import { weakenedSettings, weakensSafety } from '../../shared/contract/weakening.ts';
 import type { Gate } from '../../shared/domain/gate.ts';
-import {
-  type GroupRef,
-  groupId,
-  memberId,
-  platformGroupId,
-  platformUserId,
-  roleId,
-} from '../../shared/domain/ids.ts';
+import { type GroupRef, groupId, memberId, platformUserId, roleId } from '../../shared/domain/ids.ts';
+import { adoptShown } from '../../shared/operate/adopt-shown.ts';
 import { blockPerson, groupsOfBlocked, unblockPerson } from '../../shared/operate/block.ts';
 import { endSessions } from '../../shared/operate/console-sessions.ts';
 import { discardDeadLetters, problemsOf, sendAmended } from '../../shared/operate/dead-letters/amend.ts';
@@ -21,7 +15,7 @@ import { allGroups, NotFound } from '../../shared/operate/find-group.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
 import { forgetMember } from '../../shared/operate/forget.ts';
 import { recordRead } from '../../shared/operate/journal.ts';
-import { adoptGroup, createNamesake, releaseGroup } from '../../shared/operate/ownership.ts';
+import { createNamesake, releaseGroup } from '../../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
 import { type Planning, planningWith } from '../../shared/operate/people-now.ts';
 import { previewAdoptions } from '../../shared/operate/platform-groups.ts';
@@ -61,7 +55,7 @@ const reason = z.string().trim().min(1, 'expected a reason').max(1_000);
 const listOf = <Item extends z.ZodType>(item: Item) =>
   z.array(item).min(1).max(1_000, 'expected at most 1000 entries in a list; send several requests');
 const groups = listOf(text);
-const pairs = listOf(z.object({ group: text, platformId: text }));
+const pairs = listOf(z.object({ group: text, platformId: text, digest: text.nullish() }));
 /** `before` is the value that the page showed. */
 const change = z.object({ key: text, value: z.unknown(), before: z.unknown().optional() });
 const settings = z.object({ changes: listOf(change) });
@@ -147,14 +141,11 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   'preview-adoptions': action(z.object({ pairs }), async ({ pairs }, { connection, ports }) => ({
     adoptions: await previewAdoptions(await requireConnection(connection, ports), pairs, ports),
   })),
-  adopt: action(z.object({ pairs }), async ({ pairs }, context) => {
-    const failed: string[] = [];
-    for (const { group, platformId } of pairs) {
-      const { kind } = await adoptGroup(refOf(group, context), platformGroupId(platformId), context.ports);
-      if (kind !== 'adopted') failed.push(`${platformId}: ${kind.replaceAll('_', ' ')}`);
-    }
+  adopt: action(z.object({ pairs, reason: reason.optional() }), async ({ pairs, reason }, context) => {
+    const connection = await requireConnection(context.connection, context.ports);
+    const failed = await adoptShown(connection, { pairs, reason }, context.ports);
     if (failed.length > 0)
-      throw new Changed(`${failed.length} of ${pairs.length} not adopted:\n${failed.join('\n')}`);
+      throw new Changed(`${failed.length} of ${pairs.length} not done:\n${failed.join('\n')}`);
   }),
   'create-namesake': action(z.object({ group: text }), async ({ group }, context) => {
     if (!(await createNamesake(refOf(group, context), context.ports)))

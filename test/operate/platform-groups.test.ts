@@ -4,6 +4,7 @@ import { releaseGroup } from '../../shared/operate/ownership.ts';
 import { certainPairs, listPlatformGroups, previewAdoptions } from '../../shared/operate/platform-groups.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import { runCli } from '../support/cli/io.ts';
+import { asking } from '../support/console/asking.ts';
 import { guardLimits } from '../support/guard-limits.ts';
 import { added, group, savedWorld } from '../support/operate/world.ts';
 
@@ -144,6 +145,30 @@ describe('groups of the platform', () => {
 });
 
 describe('groupsync platform-groups', () => {
+  it.each([false, true])(
+    'the console also approves the removals that its preview showed, but not under four eyes (%s)',
+    async (fourEyes) => {
+      const { publish, hire, ports, apply, other, platform } = await world({
+        guard: guardLimits({}),
+        fourEyes,
+      });
+      await hire('ann');
+      await publish(group('n', 'Night Shift'), added('n', 'ann'));
+      const platformId = other('night shift', 'x', ['u-other']);
+      const wake: typeof ports.applyQueue.wake = async () => apply('n').then(() => []);
+      const ask = asking({ ...ports, applyQueue: { ...ports.applyQueue, wake } }, DEFAULT);
+      const asked = { pairs: [{ group: 'n', platformId }] };
+      const { adoptions } = await ask('preview-adoptions', asked);
+      const { message } = await ask('adopt', { pairs: adoptions, reason: 'no member' });
+      await apply('n');
+      expect([platform.groups.get(platformId as never)?.users, message]).toEqual(
+        fourEyes
+          ? [['u-other'], expect.stringContaining('another person must approve')]
+          : [['u-ann'], undefined],
+      );
+    },
+  );
+
   it('platform-groups adopt --all --digest approves the removals of all groups, if they are as in the preview', async () => {
     const { publish, hire, ports, apply, other, platform } = await world({ guard: guardLimits({}) });
     await hire('ann');

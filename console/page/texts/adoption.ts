@@ -33,6 +33,7 @@ export const adoption = {
     return parts.join(', ');
   },
   notNow: 'none of these groups can be adopted',
+  reason: 'To also approve exactly these held removals: reason',
   adopt: 'Adopt',
   adoptAll: (count: number) => `Adopt ${many(count, 'group')}`,
   adopted: (count: number) => `${many(count, 'group')} adopted.`,
