@@ -31,7 +31,6 @@ interface AlarmsProps {
   readonly reconcile: IFunction;
   readonly table: Table;
   readonly undelivered: IQueue;
-  /** The queues of ingest. */
   readonly events: readonly IQueue[];
   readonly scim: Scim | undefined;
   readonly console: Console | undefined;
@@ -46,7 +45,6 @@ interface AlarmSpec extends Pick<AlarmProps, 'datapointsToAlarm'> {
   readonly meaning: string;
   /** The first command to run. */
   readonly command: string;
-  /** By name, the metrics of the expression. */
   readonly metrics: Readonly<Record<string, IMetric>>;
   /** Default: the sum of the metrics. A metric without data counts as 0. */
   readonly expression?: string;

@@ -105,7 +105,7 @@ export class AuditExport extends Construct {
         FilterCriteria.filter({
           eventName: FilterRule.or('INSERT', 'MODIFY'),
           dynamodb: {
-            Keys: { sk: { S: [...FilterRule.beginsWith('A#'), ...FilterRule.beginsWith('ACT#')] } },
+            Keys: { sk: { S: ['A#', 'ACT#', 'MOVES#'].flatMap((prefix) => FilterRule.beginsWith(prefix)) } },
           },
         }),
       ],

@@ -11,7 +11,6 @@ const BASE_PATH = '/scim/v2';
 
 type ScimProps = Omit<ConnectorFunctionProps, 'name' | 'timeoutSeconds'>;
 
-/** The SCIM server: a function behind an HTTP API. */
 export class Scim extends Construct {
   readonly worker: ConnectorFunction;
   readonly api: HttpApi;

@@ -194,7 +194,6 @@ function refuseUnknown(names: readonly string[]): void {
   if (faults.length > 0) throw new SettingsError(faults.join('\n'));
 }
 
-/** Settings that are given one by one. They override the settings of the stage. */
 function given(context: Context): Record<string, unknown> {
   const names = Object.keys(StageSettings.shape);
   return Object.fromEntries(
@@ -221,6 +220,5 @@ export class SettingsError extends Error {
   }
 }
 
-/** For an invalid key of a record, the reason is the issue of the key. */
 const messageOf = (issue: z.core.$ZodIssue): string =>
   (issue.code === 'invalid_key' && issue.issues[0]?.message) || issue.message;

@@ -66,7 +66,6 @@ export const directoryOptions = (): readonly Option[] => [
   ),
 ];
 
-/** A directory that the options of a command describe. */
 type NamedDirectory = Awaited<ReturnType<typeof namedDirectory>>;
 
 /**

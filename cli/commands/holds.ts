@@ -11,11 +11,11 @@ import { type Column, renderCsv } from '../output/table.ts';
 import { percent, plural, shellWords } from '../output/words.ts';
 import { collected, examples, WATCH, watched } from './arguments.ts';
 import {
-  type HoldOptions,
   decideHold,
   type FormatMember,
   formatDecision,
   formatHold,
+  type HoldOptions,
   readHold,
 } from './hold-decision.ts';
 

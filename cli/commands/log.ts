@@ -200,7 +200,6 @@ function printEntry(entry: LogEntry, names: Names, out: Context['out']): void {
   if (changeCount > 10) out.line(`  … and ${changeCount - 10} more changes`);
 }
 
-/** Reads the names of the groups, members and users in the entries. */
 function namesIn({ names }: Context, entries: readonly LogEntry[]): Promise<Names> {
   const groups = entries.flatMap(({ group }) => group || []);
   const changed = entries.flatMap(({ changes }) => changes.map((change) => change.member));

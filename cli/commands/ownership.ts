@@ -17,7 +17,7 @@ import { EXIT, UsageError } from '../io.ts';
 import { erasedLines, plural, shellWords } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { follow, NO_WAIT, type WaitOption } from './follow.ts';
-import { type HoldOptions, decideHold } from './hold-decision.ts';
+import { decideHold, type HoldOptions } from './hold-decision.ts';
 
 export function addOwnership(program: Command, act: Act): void {
   const adoption = program

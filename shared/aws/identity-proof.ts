@@ -31,7 +31,6 @@ const hostOf = (region: string) => `sts.${region}.amazonaws.com${region.startsWi
 const digestOf = (text: string, stage: string) =>
   createHash('sha256').update(`${stage}\n${text}`).digest('hex');
 
-/** Returns the headers that prove who sends the text. */
 export async function proveIdentity(
   text: string,
   stage: string,

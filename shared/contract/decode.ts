@@ -7,7 +7,7 @@ import { type Changes, type Invalid, invalid } from './adapters/reading.ts';
 import { MAX_ARN_LENGTH, MAX_EVENTS_PER_MESSAGE, MAX_STAMP_LENGTH } from './events/bounds.ts';
 import { ConnectionText } from './events/fields.ts';
 import { DEFAULT_CONNECTION, type DeadLetterCode } from './names.ts';
-import { type Piece, type EventPlace, placeWithin, unwrap } from './unwrap.ts';
+import { type EventPlace, type Piece, placeWithin, unwrap } from './unwrap.ts';
 
 /** A message of the events queue. Times are in milliseconds since 1970. */
 export interface MessageToDecode {
@@ -50,7 +50,6 @@ export const readerBinding = (queue: string, connection: string | undefined): Bo
   isOfReader: true,
 });
 
-/** A rejected event or message, in the form for the dead-letter queue. */
 export interface Rejection {
   readonly code: DeadLetterCode;
   readonly message: string;

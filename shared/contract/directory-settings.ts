@@ -66,7 +66,6 @@ export type DirectorySetting = z.infer<typeof DirectorySource>;
 export type DirectoryOf<Kind extends DirectoryKind> = Extract<DirectorySetting, { readonly kind: Kind }>;
 
 interface Vendor<Kind extends DirectoryKind> {
-  /** The account that the setting names. */
   accountOf(setting: DirectoryOf<Kind>): string;
   /**
    * Settings with different texts read different groups. The setting of Google does not name the organisation, and

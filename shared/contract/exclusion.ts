@@ -37,7 +37,6 @@ export function parseExclusion(text: string): Exclusion | undefined {
 
 export type PeopleSettings = { readonly people: { readonly exclude: readonly string[] } };
 
-/** Returns the attributes that conditions name. */
 export const excludedBy = ({ people }: PeopleSettings): readonly string[] => [
   ...conditionsOf(people.exclude).keys(),
 ];

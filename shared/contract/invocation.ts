@@ -50,7 +50,6 @@ export const PeopleInvocation = z.lazy(() => z.object({ connection }));
 export const DirectoryInvocation = z.lazy(() =>
   z.object({
     connection,
-    /** Read every group, even if the group is not due. */
     full: z.boolean().optional(),
     /** Delete the groups that the directory does not find, even if the number of groups looks wrong. */
     acceptDeletions: z.boolean().optional(),
@@ -141,7 +140,6 @@ const group = z.string().min(1).transform(groupId);
 const position = z.number().int().min(0);
 
 export const DirectoryQuestion = z.union([
-  /** Requests the list of groups, beginning at this position. */
   z.object({ groups: position }),
   z.object({ group }),
   /** Requests the members of these groups. In the first group, the list of members begins at `from`. */

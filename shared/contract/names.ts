@@ -8,7 +8,6 @@ export const QUEUE_KEYS = ['events', 'eventsDlq', 'apply', 'applyDlq'] as const;
 export type QueueKey = (typeof QUEUE_KEYS)[number];
 export const FUNCTION_KEYS = ['ingest', 'apply', 'reconcile', 'people'] as const;
 export type FunctionKey = (typeof FUNCTION_KEYS)[number];
-/** Functions that a stage has only if its settings contain them. */
 export const OPTIONAL_FUNCTION_KEYS = ['scim', 'directory', 'console'] as const;
 export type OptionalFunctionKey = (typeof OPTIONAL_FUNCTION_KEYS)[number];
 /** The scheduled runs: tasks of the function `reconcile`, and the function `people`. */

@@ -136,7 +136,6 @@ export interface ReportedChange {
   readonly found?: FoundUser;
 }
 
-/** A member that a report shows as added or removed. */
 export interface NamedMember {
   /** Id or address of the user or group. */
   readonly key: string;
@@ -218,7 +217,6 @@ export const ReaderPosition = z.lazy(() =>
     taken: z.array(z.object({ key: text, atMs: number })).exactOptional(),
     /** The named attributes that the reader reads. After a change of this list, the reader reads every group. */
     attributes: text.exactOptional(),
-    /** The time at which all groups were last listed. */
     listedMs: number.exactOptional(),
     /** The time of an operator's request to read all groups. Each group must be read after this time. */
     fullMs: number.exactOptional(),

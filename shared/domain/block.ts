@@ -30,7 +30,6 @@ interface IdsOfOne {
   readonly userId?: string | undefined;
 }
 
-/** Returns the block that contains one of these ids. */
 export const blockOf = (
   blocks: readonly Block[] | undefined,
   { member, role, userId }: IdsOfOne,

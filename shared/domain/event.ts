@@ -45,7 +45,6 @@ export const EventActor = z.lazy(() =>
 );
 export type EventActor = Frozen<z.infer<typeof EventActor>>;
 
-/** One event of the directory, with its place in the order of all events. */
 export interface DirectoryEvent {
   readonly connection: ConnectionName;
   /** The id of the event, for the audit and `explain`. Only `stamp`, which also contains this id, orders events. */

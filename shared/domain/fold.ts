@@ -27,7 +27,6 @@ export interface GroupFold extends Partial<Record<EventField, Register<string>>>
   readonly parts: Map<string, PartMarker>;
 }
 
-/** The events of a batch about one directory user. */
 export interface UserFold {
   readonly user: MemberId;
   /**

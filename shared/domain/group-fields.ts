@@ -1,7 +1,6 @@
 import { foldSpokeId } from './spoke-id.ts';
 
 interface FieldDefinition {
-  /** The name of a change by groupsync, in plans and in the audit. */
   readonly change: string;
   /** The name of a change by another client, in drift records. */
   readonly drift: string;
@@ -54,7 +53,6 @@ export type EventField = {
 const isInEvents = (field: GroupField): field is EventField => GROUP_FIELDS[field].isInEvents;
 export const EVENT_FIELDS = FIELD_NAMES.filter(isInEvents);
 
-/** The values that events have set, by field. */
 export type GivenFields = Readonly<Partial<Record<EventField, string>>>;
 
 export const eachField = <Value>(of: (field: GroupField) => Value): Readonly<Record<GroupField, Value>> =>

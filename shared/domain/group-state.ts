@@ -30,6 +30,8 @@ const ViewPointer = z.lazy(() =>
   z.object({
     id: intentText,
     size: number,
+    /** For a view with other marks: the id of the first view with this content. The history uses it. */
+    sameAs: text.exactOptional(),
     /** The `contentDigest` of the content that the platform showed last. The sweep compares it with the list. */
     digest: text.exactOptional(),
     text: text.exactOptional(),
@@ -86,7 +88,6 @@ const Intent = z.lazy(() =>
      * number of DELETEs, including this one, that the platform answered although the group stayed.
      */
     misses: number.exactOptional(),
-    /** The guard's reservation for the removals of this write. */
     reserved: GuardRecord.exactOptional(),
     /** The digests of the approvals that permit this write. They end with the write. */
     consumes: texts.exactOptional(),

@@ -75,7 +75,6 @@ export const Removals = z.lazy(() =>
 );
 export type Removals = Frozen<z.infer<typeof Removals>>;
 
-/** One set of the list, with its users. */
 export interface RemovalSet {
   readonly hold: Hold;
   /** The users whose removal is in the set; undefined if they cannot be read. */

@@ -32,7 +32,6 @@ export const platformUserId = (text: string) => text as PlatformUserId;
 export const versionToken = (version: string | number) => version as VersionToken;
 export const intentId = (text: string) => text as IntentId;
 
-/** The id of a directory group within its connection. */
 export interface GroupRef {
   readonly connection: ConnectionName;
   readonly group: GroupId;

@@ -12,7 +12,6 @@ const OWN_SOURCES = 'groupsync/';
 /** The source of the reader's events, in their stamps. Ingest accepts it only from the reader's queue. */
 export const READER_SOURCE = 'groupsync/directory';
 
-/** The source in the stamps of SCIM requests. */
 export const SCIM_SOURCE = 'scim';
 
 export function sourceOf(stamp: Stamp): Source {

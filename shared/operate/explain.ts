@@ -92,7 +92,6 @@ interface Explaining {
   readonly ports: ExplainPorts;
 }
 
-/** Finds the member that the text means, and the log entries about the member. */
 async function findOut(state: GroupState, text: string, { connection, ports }: Explaining) {
   const { member, isOutside = false, notFound } = await findMember(state, text, { connection, ports });
   const one = await identify(member, state, connection, ports);

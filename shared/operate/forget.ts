@@ -44,7 +44,6 @@ export async function forgetMember(connection: ConnectionName, member: MemberId,
   };
 }
 
-/** Returns all texts in a value. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];

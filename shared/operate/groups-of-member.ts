@@ -3,7 +3,6 @@ import type { ConnectionName, GroupId, MemberId } from '../domain/ids.ts';
 import { collectPages } from '../sync/async-collections.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 
-/** Returns the registers of these members in the group, and in the groups within it. */
 export async function registersIn(
   { ref, containsGroups }: Pick<GroupState, 'ref' | 'containsGroups'>,
   members: readonly MemberId[],

@@ -12,6 +12,7 @@ export interface Action {
   /** The group that the action is about, for an action in the connection's journal. */
   readonly group?: GroupRef['group'] | undefined;
   readonly reason?: string | undefined;
+  readonly step?: AuditEntry['step'];
 }
 
 export interface JournalPorts extends Pick<Ports, 'caller' | 'clock' | 'newId'> {
@@ -71,7 +72,10 @@ export async function withGroupsBefore(
   return [...groups].map((group) => ({ connection, group }));
 }
 
-async function entryOf({ action, changes, group, reason }: Action, ports: JournalPorts): Promise<AuditEntry> {
+async function entryOf(
+  { action, changes, group, reason, step }: Action,
+  ports: JournalPorts,
+): Promise<AuditEntry> {
   const actor = await ports.caller();
   return {
     atMs: ports.clock(),
@@ -84,6 +88,7 @@ async function entryOf({ action, changes, group, reason }: Action, ports: Journa
     actor,
     ...(reason === undefined ? {} : { reason }),
     ...(group === undefined ? {} : { group }),
+    ...(step && { step }),
     cause: reason === undefined ? actor.id : `${actor.id}: ${reason}`,
     outcome: 'written',
   };

@@ -110,6 +110,8 @@ export const isAbout = (
 function fits(entry: LogEntry, { member, actor, action, outcome }: LogFilter): boolean {
   const names = [entry.actor.id, entry.actor.name ?? ''].map((text) => text.toLowerCase());
   return (
+    // The records of drift show these changes with their authors.
+    entry.action !== 'external_change' &&
     (member === undefined || entry.changes.some((change) => isAbout(change, member))) &&
     (actor === undefined || names.some((name) => name.includes(actor.toLowerCase()))) &&
     (action === undefined || entry.action === action || entry.action.startsWith(`${action}_`)) &&
@@ -141,7 +143,6 @@ export const shownActor = ({ kind, id, name, arn }: AuditActor): LogEntry['actor
   arn: arn ?? null,
 });
 
-/** Returns the log entry of an external change. Each added or removed user is one change in the entry. */
 function driftEntry(connection: ConnectionName, record: DriftRecord): LogEntry {
   const { kind, before, after, initiator, actor, group, eventIds, settledBy } = record;
   const [from, to] = [listOf(before), listOf(after)];

@@ -1,5 +1,6 @@
 import { hasDeparted } from '../domain/group.ts';
 import { type GroupState, READS_BEHIND_MS } from '../domain/group-state.ts';
+import { stepFrom } from '../domain/history.ts';
 import { type GroupRef, intentId, type PlatformGroupId } from '../domain/ids.ts';
 import type { ObservedGroup } from '../domain/view.ts';
 import { shows, viewOf } from '../plan/external-change.ts';
@@ -68,10 +69,12 @@ export async function adoptGroup(
     return { kind: 'busy' };
   }
   const viewId = intentId(ports.newId());
-  const view = await ports.groups.prepareView(seen, viewId, withAdoption(viewOf(observed, base)));
+  const adopted = withAdoption(viewOf(observed, base));
+  const view = await ports.groups.prepareView(seen, viewId, adopted);
   const link = { id: platformId, version: observed.version, view };
   const change = { kind: 'adopt_group', before: null, after: platformId, reason: observed.name };
-  const action = { action: 'adopt' as const, changes: [change] };
+  const step = stepFrom(seen, base, { link, view: adopted }, { sinceMs: ports.clock(), external: 'all' });
+  const action = { action: 'adopt' as const, changes: [change], step };
   const act = async () =>
     (await ports.groups.adopt(seen, changeByAdoption(link), dirtyNow(ports))) ||
     // If the first answer was lost, the SDK repeated the write. The repeated write fails, although the group has this

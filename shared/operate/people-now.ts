@@ -13,7 +13,6 @@ import type { SettingsPlan } from './settings.ts';
 
 type PeoplePorts = Pick<ToolPorts, 'people' | 'platforms' | 'clock'>;
 
-/** The connection, settings and ports for plans with other settings. */
 export interface Planning<Ports> {
   readonly settings: ConnectionSettings;
   readonly ports: Ports;

@@ -59,7 +59,6 @@ const writtenBy = (plan: Planned | undefined): ReadonlyMap<string, Change> =>
 const keyOf = ({ kind, before, after, member }: Change): string =>
   JSON.stringify([kind, before, after, member ?? null]);
 
-/** The most members that a preview names in one group. */
 const NAMED = 50;
 
 /** Returns a line for each member of a group that a change adds, removes, or whose removal waits. */

@@ -233,7 +233,6 @@ interface ConnectionChange {
   readonly read: Connection;
   readonly wanted: Connection;
   readonly action: OperatorAction;
-  /** Called before the changed connection is stored. */
   readonly first?: () => Promise<unknown>;
 }
 
@@ -283,7 +282,6 @@ function mergedConnection({ read, wanted }: Pick<ConnectionChange, 'read' | 'wan
   return { ...others, ...restored, settings: parseSettings(merged.settings), observing };
 }
 
-/** Returns the changed settings, with the stored values of the invalid settings. */
 function changedSettings({ settings, invalid = [] }: Connection, after: ConnectionSettings) {
   const values: Readonly<Record<string, unknown>> = after;
   const repaired = invalid.map(({ key, value }) => ({

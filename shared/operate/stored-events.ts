@@ -15,7 +15,6 @@ import type { UserState } from '../sync/ports/desired.ts';
 
 export type StoredEventPorts = Pick<ToolPorts, 'groups' | 'users'>;
 
-/** The event that set one register. */
 export interface StoredEvent {
   readonly register: string;
   readonly summary: string;

@@ -104,7 +104,6 @@ export function obstacleTo(
   return undefined;
 }
 
-/** Returns the block of a person, who may be known only by an id on the platform. */
 export const blockAbout = (
   { member, person, platformUser }: Who,
   { blocks }: Connection,

@@ -16,7 +16,6 @@ interface Answer {
   readonly kept: readonly PlatformUserId[];
   /** Whether the platform added an unsent user. The next plan removes it if external members may not stay. */
   readonly hasAdded: boolean;
-  /** Whether the write sent a new name and the answer shows the old name. */
   readonly keepsName: boolean;
 }
 
@@ -67,7 +66,6 @@ export function keptMessage({ kept, keepsName }: Answer): string | undefined {
 export interface Outcome {
   /** The view of the group after the write; undefined if the group is gone. */
   readonly view: View | undefined;
-  /** Whether the platform shows exactly the sent content. */
   readonly isAsPrepared: boolean;
   readonly changes: readonly PlanChange[];
   readonly kept: readonly PlatformUserId[];

@@ -1,6 +1,5 @@
 import { type ActivityEvent, type Actor, type DriftKind, UNKNOWN_INITIATOR } from '../domain/drift.ts';
 
-/** The initiator of a difference, and the events that prove it. */
 export interface Attribution {
   /** `UNKNOWN` if no event explains the difference. */
   readonly initiator: string;

@@ -7,9 +7,7 @@ import { fieldMatches } from './names.ts';
 import { compareText, NO_PLAN, type Plan, type PlanAction, type PlanChange, sortChanges } from './plan.ts';
 import { isPersonal, type RemovalCause, removalText, type WhyNot } from './removal-cause.ts';
 
-/** The content that a directory group should have on the platform. */
 export interface WantedGroup extends WrittenFields {
-  /** The users that the group should have, each with its directory member. */
   readonly users: ReadonlyMap<PlatformUserId, MemberId>;
 }
 
@@ -23,7 +21,6 @@ export interface DraftInput extends Pick<ConnectionSettings, 'onGroupDeleted'> {
   readonly whole: boolean;
   /** Users that the write must not remove now. */
   readonly held: ReadonlySet<PlatformUserId>;
-  /** Whether the deletion of the group is held. */
   readonly isDeletionHeld?: boolean | undefined;
   /** Users that a later write adds, because the platform refused a write that contained them. */
   readonly isolated?: ReadonlySet<PlatformUserId> | undefined;
@@ -120,10 +117,8 @@ function planCreation(wanted: WantedGroup, mode: Mode): Plan {
   };
 }
 
-/** Returns the mode in the form of the view. */
 export const asMode = (mode: Mode): Pick<View, 'mode'> => (mode === 'authoritative' ? {} : { mode });
 
-/** Whether the platform group of a deleted directory group is released, and not deleted. */
 export const releasesDeleted = (given: Pick<DraftInput, 'mode' | 'onGroupDeleted'>): boolean =>
   given.mode === 'additive' || given.onGroupDeleted === 'release';
 
@@ -274,7 +269,6 @@ const removed = (user: PlatformUserId, { member, cause, detail }: WhyNot): PlanC
 
 export interface MergeInput {
   readonly mode: Mode;
-  /** Users that the directory wants in the group. */
   readonly wanted: ReadonlySet<PlatformUserId>;
   /** Users in the group on the platform; `true` if the directory has wanted them at any time since the link. */
   readonly current: ReadonlyMap<PlatformUserId, boolean>;

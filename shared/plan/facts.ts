@@ -71,7 +71,6 @@ export interface HeldUsers {
  * very recent removals of this group. Another worker may have reserved them for the same write.
  */
 export interface Reservation extends GuardRecord {
-  /** The number of users in the group before the write. */
   readonly size: number;
   /** Whether the write deletes the platform group. */
   readonly deletes: boolean;
@@ -113,7 +112,6 @@ export interface Listing {
 
 export interface Rejected {
   readonly owed: GuardRecord | undefined;
-  /** The name that was sent. */
   readonly name?: string | undefined;
 }
 

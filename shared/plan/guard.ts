@@ -27,7 +27,6 @@ export type GuardLimits = NonNullable<ConnectionSettings['guard']>;
 export interface GuardInput {
   /** The limits; null if the guard is off. */
   readonly limits: GuardLimits | null;
-  /** The number of users in the group now. */
   readonly size: number;
   /** The number of hidden users. They may be in the group although no read shows them. */
   readonly hidden?: number;
@@ -83,7 +82,6 @@ export type GuardVerdict =
 export const sizeBefore = (size: number, { group, largestSize }: RecentRemovals): number =>
   Math.min(size + group, Math.max(size, largestSize));
 
-/** Returns the number of groups that may be deleted within an hour. */
 const mostDeleted = (limits: GuardLimits, managedGroups: number): number =>
   Math.max(limits.deletedGroups, Math.floor(managedGroups * limits.deletedGroupsShare));
 
@@ -97,14 +95,12 @@ export interface GroupLoss {
   readonly largestSize: number;
 }
 
-/** Whether the removals emptied a small group. */
 export const isEmptied = ({ removals, largestSize }: GroupLoss, { minSize }: GuardLimits): boolean =>
   largestSize < minSize && removals > largestSize * EMPTIED_FROM;
 
 /** The values that the rules compare with the limits. The values cover the rolling hour, including this write. */
 interface Measured {
   readonly removals: number;
-  /** The number of removals from the connection, and from the group. */
   readonly inConnection: number;
   readonly inGroup: number;
   /**

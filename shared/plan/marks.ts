@@ -8,7 +8,6 @@ const RANK: Readonly<Record<Mode, number>> = { report: 0, additive: 1, authorita
 
 export const modeOf = ({ mode }: Pick<View, 'mode'>): Mode => mode ?? 'authoritative';
 
-/** Whether the mode permits removals that the mode of the view did not permit. */
 export const permitsMore = (view: View, mode: Mode): boolean => RANK[mode] > RANK[modeOf(view)];
 
 /** The wanted users; undefined if the directory does not have the group. */

@@ -15,7 +15,6 @@ export type PersonSettings = Pick<ConnectionSettings, 'memberIdField' | 'include
 /** The roles of one person. The first role decides whether the person may be a member. */
 type PersonRoles<One extends PlatformRole> = readonly [One, ...One[]];
 
-/** Whether a role in this state allows its person to be a member. */
 export function mayBeMember(
   { state }: Pick<PlatformRole, 'state'>,
   { includeStates }: PersonSettings,

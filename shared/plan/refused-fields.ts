@@ -21,7 +21,6 @@ type Fields = Pick<WantedGroup, GroupField>;
  * The command `groupsync sync` removes the record of the refusal, so the next write contains the value again.
  */
 
-/** Returns the fields whose wanted value the platform has refused. */
 export const refusedOf = (wanted: Fields, { refusedFields = {} }: GroupState): readonly GroupField[] =>
   FIELD_NAMES.filter((field) => wanted[field] != null && refusedFields[field]?.value === wanted[field]);
 

@@ -11,11 +11,9 @@ import { treatmentOf } from './treatment.ts';
 /** After this many tries to clear the external id, groupsync releases the group in any case. */
 const MAX_TRIES = 3;
 
-/** Returns why a released group is not written. */
 export const whyReleased = ({ movedTo }: Pick<GroupState, 'movedTo'>): string =>
   movedTo === undefined ? 'an operator released this group' : `${movedTo} of another source owns this group`;
 
-/** Returns why both groups of an open move wait. */
 export const whyMoving = ({ from, to, sinceMs }: OpenMove, nowMs: number): string =>
   `the move of the group ${from} to ${to} is not finished, and is open for ${duration(nowMs - sinceMs)}; groupsync finishes it within minutes`;
 

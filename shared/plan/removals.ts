@@ -11,7 +11,6 @@ export interface RemovalList {
   readonly platformId: PlatformGroupId | undefined;
   /** The users that the directory wants; undefined if the directory does not have the group. */
   readonly wanted: ReadonlyMap<PlatformUserId, unknown> | undefined;
-  /** The stamp of the last name of the directory group. */
   readonly namedAt: Stamp;
   /** For users that left the group: the stamp of their last membership. */
   readonly wantedAt: ReadonlyMap<PlatformUserId, Stamp>;

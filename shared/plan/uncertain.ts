@@ -5,7 +5,6 @@ import { type ObservedGroup, type UserChange, type View, withUnwanted } from '..
 import { marksAfter } from './draft.ts';
 import { foldName, renamedTo } from './names.ts';
 
-/** The record of a group's uncertain writes, with the users that these writes change. */
 export type UncertainWrites = Omit<Uncertain, 'change'> & { readonly change: UserChange };
 
 export const NO_CHANGE: UserChange = { added: new Set(), removed: new Set() };

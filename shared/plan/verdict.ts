@@ -39,7 +39,6 @@ export interface VerdictInput {
 
 const verdict = (outcome: string, detail: string): Verdict => ({ outcome, detail });
 
-/** Whether the directory has the member in the group. */
 export const isWanted = ({ member, facts: { wanted } }: VerdictInput): boolean =>
   wanted !== undefined &&
   (wanted.pending.has(member) ||

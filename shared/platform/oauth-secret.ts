@@ -13,7 +13,6 @@ const LEASE_MS = 30_000;
 const LEASE_NAME = 'oauth';
 const LOOK_AGAIN_MS = 500;
 
-/** The secret in use, and the function that decides whether its tokens may be refreshed. */
 interface Tokens {
   readonly inUse: SecretInUse;
   readonly mayRefresh: (cause: RefreshCause) => boolean;

@@ -4,7 +4,6 @@ import pMap from 'p-map';
 import { MESSAGE_ATTRIBUTES } from '../contract/names.ts';
 import type { EventSender, OutgoingEvent, SendOutcome } from '../sync/ports/queues.ts';
 
-/** Sends messages to the events queues, and returns the outcome of each message. */
 export const createEventSender = (
   client: SQSClient,
   queueUrl: () => Promise<string>,

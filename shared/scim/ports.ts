@@ -101,7 +101,6 @@ export interface Advance {
   readonly forgets?: readonly string[] | undefined;
 }
 
-/** The member list before a replacement, and the list after it. */
 export interface ListToHold extends Pick<HeldList, 'first' | 'last'> {
   readonly before: readonly string[];
   readonly after: ReadonlySet<string>;

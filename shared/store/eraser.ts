@@ -32,7 +32,7 @@ import {
   tombstoneKey,
 } from './keys.ts';
 import { createPeopleStore } from './people-store.ts';
-import { equal, type Item, type Key, type TablePart, type Table } from './table.ts';
+import { equal, type Item, type Key, type Table, type TablePart } from './table.ts';
 import { createUserStore } from './user-store.ts';
 
 const WRITES_IN_FLIGHT = 16;
@@ -66,7 +66,6 @@ export function createEraser(table: Table) {
   const people = createPeopleStore(table);
   const connections = createConnectionStore(table, { clock: () => 0, rememberMs: 0 });
 
-  /** Returns the employees that have one of the values that this rule compares. */
   const matchedBy = async (rule: MatchRule, connection: ConnectionName, user: UserState) => {
     const field = fieldName(rule.employeeField);
     const found: Person[] = [];

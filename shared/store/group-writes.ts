@@ -52,7 +52,6 @@ export const removalsAre = ({ removals }: { readonly removals?: Removals | undef
 
 /** The attribute with the time of the first 404. Removed, for example, when the platform shows the group. */
 export const MISSED = 'missedAt';
-/** The attributes of a group that was released. */
 export const RELEASED = ['released', 'movedTo'];
 
 /** Returns the list of removals after a write. After the deletion of the platform group, the whole list ends. */
@@ -130,7 +129,6 @@ export const dirtying = (
   };
 };
 
-/** Deletes expired tombstones that DynamoDB has not deleted yet, and returns their number. */
 export async function collectTombstones(table: Table, { ref }: GroupState, nowMs: number): Promise<number> {
   const { pk } = groupKey(ref);
   // If the member was added again after the read, the register has no expiry, so this condition prevents its deletion.

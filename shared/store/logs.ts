@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { mayRemoveBy } from '../contract/operator-actions.ts';
 import { UNKNOWN_INITIATOR } from '../domain/drift.ts';
 import { GroupItem } from '../domain/group-state.ts';
+import type { Step } from '../domain/history.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import {
   AUDIT_LIFETIME_MS,
@@ -13,6 +14,7 @@ import {
   type KeptEntry,
   linksOf,
 } from '../sync/ports/logs.ts';
+import { writeChunks } from './chunks.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import {
   ACTION_PREFIX,
@@ -27,6 +29,7 @@ import {
   groupKey,
   journalKey,
   logPartition,
+  movesKey,
 } from './keys.ts';
 import type { Item, QueryRequest, Table } from './table.ts';
 import { all, any, eachOf, equal, exists, missing } from './table.ts';
@@ -34,6 +37,8 @@ import { all, any, eachOf, equal, exists, missing } from './table.ts';
 /** The maximum number of entries of a stored list, and its maximum size in bytes. One id may have 2,000 bytes. */
 const MAX_LISTED = 1_000;
 const MAX_LIST_BYTES = 250_000;
+/** The maximum number of moves that an entry stores itself. */
+const MAX_MOVES = 32;
 
 /**
  * Returns the first entries that fit into an item. The JSON of an entry is at least as long as its form in DynamoDB.
@@ -53,6 +58,12 @@ const Head = z.lazy(() =>
 
 /** Stores audit entries. By the attributes `gpk` and `gsk`, the index sorts the entries by time. */
 export function createAuditLog(table: Table) {
+  const stored = async (ref: GroupRef, entry: Pick<AuditEntry, 'atMs' | 'intent'>, step: Step) => {
+    const { moves = [], ...others } = step;
+    if (moves.length <= MAX_MOVES) return { ...others, moves };
+    const keyOf = (index: number) => movesKey(ref, entry, index);
+    return { ...others, chunks: { ...(await writeChunks(table, keyOf, moves, expiry(entry.atMs))) } };
+  };
   const entriesUnder = (ref: GroupRef, prefix: string) => {
     const wanted = { partition: groupKey(ref).pk, prefix, newestFirst: true, pageSize: PAGE_SIZE };
     return eachOf(table.query(wanted), parseEntry);
@@ -73,7 +84,7 @@ export function createAuditLog(table: Table) {
      * Stores an entry. An entry with the same key is replaced.
      * @param kind `action`: the entry is an action of a person, and not a write or decision of groupsync
      */
-    async record(ref: GroupRef, entry: AuditEntry, kind?: 'action'): Promise<AuditLink> {
+    async record(ref: GroupRef, { step, ...entry }: AuditEntry, kind?: 'action'): Promise<AuditLink> {
       const isCause = kind === 'action' && mayRemoveBy(entry.action) !== 'no';
       const prefix = isCause ? ACTION_PREFIX : AUDIT_PREFIX;
       const item: Item = {
@@ -81,6 +92,7 @@ export function createAuditLog(table: Table) {
         ...OF_THIS_SCHEMA,
         ...(ref.group === '' ? {} : { group: ref.group }),
         ...entry,
+        ...(step && { step: await stored(ref, entry, step) }),
         changes: fitting(entry.changes).map((change) => ({ ...change })),
         gpk: logPartition(ref.connection),
         gsk: `${dueText(entry.atMs)}#${entry.intent}`,

@@ -8,7 +8,6 @@ import { any, itemsOf, less, missing, type Table } from './table.ts';
 /** The minimum time between two recorded receipts of a source. */
 const RECORDED_EVERY_MS = 60_000;
 
-/** The last receipt of each source of a connection. */
 export function createSourceStore(table: Table) {
   /** The time of this worker's last write, by connection and source. */
   const sentMs = new Map<string, number>();

@@ -163,7 +163,6 @@ export function createUserStore(
       return outcome.written ? parseUser(outcome.item) : undefined;
     },
 
-    /** Returns the groups that the member may be in, in pages. */
     groupsOf(connection: ConnectionName, member: MemberId): AsyncIterable<readonly GroupId[]> {
       const wanted = { partition: userKey(connection, member).pk, prefix: IN_PREFIX };
       return eachOf(table.query(wanted), ({ group }) => groupId(String(group)));
@@ -216,7 +215,6 @@ export function createUserStore(
       return count;
     },
 
-    /** Ends the fan-out if the user still has this revision. */
     async endFanOut(connection: ConnectionName, member: MemberId, revision: number): Promise<void> {
       const change = { remove: ['fanOut', 'gpk', 'gsk'], add: { writes: 1 } };
       const isSame = all(exists('fanOut'), equal('revision', revision));
@@ -228,7 +226,6 @@ export function createUserStore(
   };
 }
 
-/** The settings that name attributes. */
 type Decisive = Pick<ConnectionSettings, 'match' | 'people'>;
 
 /** Returns the user after the change (undefined if the change adds nothing), and the number of dropped attributes. */

@@ -176,6 +176,7 @@ describe('audit check', () => {
           outcome: 'rejected',
           previous: [],
           actor: { kind: 'operator', id: 'Eve' },
+          step: { after: 'another', sinceMs: 1 },
         };
         const value = (other as Record<string, unknown>)[name] ?? 'another';
         if (JSON.stringify(value) === JSON.stringify(item[name])) continue;

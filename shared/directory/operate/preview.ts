@@ -214,10 +214,8 @@ export async function readPlatformGroups(connection: Connection, ports: Director
   return {
     byId: new Map(listed.map((group) => [group.id, group])),
     unmanaged,
-    /** Returns the unmanaged platform group that this directory group would adopt. */
     adoptedBy: (group: Pick<DirectoryGroup, 'id' | 'name'>) =>
       findExisting(wantedFor(group), unmanaged).candidates.filter(isWhole)[0],
-    /** Returns true if an unmanaged platform group has the name of this directory group. */
     hasClash: (group: Pick<DirectoryGroup, 'id' | 'name'>) => clashesWith(wantedFor(group)).length > 0,
     /** Returns true if the first run may create a platform group for this directory group. */
     mayCreate: ({ id, name }: DirectoryGroup) => mayCreate(settings, id, name),

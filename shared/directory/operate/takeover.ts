@@ -23,7 +23,6 @@ export type TakeoverTarget =
   /** `sameIds`: the other source uses the same group ids as the directory. */
   | { readonly source: 'scim' | 'events'; readonly sameIds: boolean };
 
-/** The file of an operator: the ids of groups, each with the id of its target. */
 export type GroupFile = ReadonlyMap<string, string>;
 
 /** A file of an operator names a group that cannot be moved, or a target that does not exist. */

@@ -41,7 +41,6 @@ export interface ReaderRun {
   readonly fullMs: number | undefined;
   /** The attributes of users that the settings name, in one text. */
   readonly attributes: string;
-  /** Whether an operator has accepted that the missing groups are deleted. */
   readonly acceptsDeletions: boolean;
   readonly users: KnownUsers;
   /** The groups that this run has listed. The run does not request them again. */

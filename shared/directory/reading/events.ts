@@ -69,7 +69,6 @@ export function changeMessages(group: GroupRefName, changes: Changes, origin: Or
   return eventsOf(drafts, origin, 'c').map((event) => JSON.stringify(event));
 }
 
-/** Returns the message that removes the user from all groups. */
 export const userDeletionMessage = (user: MemberId, origin: Origin): string =>
   JSON.stringify(eventsOf([['user.deleted', { user: { id: user } }]], origin, 'd')[0]);
 

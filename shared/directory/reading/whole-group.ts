@@ -45,7 +45,6 @@ interface Reading {
   /** The groups that this run has listed. They are not requested again. */
   readonly listed: ReadonlyMap<GroupId, GroupAsOf>;
   readonly nested: 'flatten' | 'ignore';
-  /** The nested groups that the last read found. */
   readonly known: readonly GroupId[];
   readonly questions: MemberQuestions;
   /** The memberships that the lists must show, because reports have named them. */

@@ -47,7 +47,6 @@ export function differenceOf(read: GroupRead, stored: StoredGroup, stamp: Stamp)
   return {
     added,
     removed,
-    /** Whether the group is new or has another name. */
     isNamed: name === 'new',
     /**
      * Whether an event that is newer than the read caused a part of the difference. The newer event wins, and the reader

@@ -20,9 +20,7 @@ export const ReaderGroup = z.lazy(() =>
     readMs: number.exactOptional(),
     /** The time since which no read has found a difference. A read with a difference removes this time. */
     agreedMs: number.exactOptional(),
-    /** The time of the latest change that the directory reported. */
     reportedMs: number.exactOptional(),
-    /** The time at which the directory reported that the group was deleted. */
     deletedMs: number.exactOptional(),
     /** The time of the last stamp that the reader sent for the group. */
     sentMs: number.exactOptional(),

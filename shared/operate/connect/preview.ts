@@ -199,6 +199,5 @@ export async function planAdoption(
   return { existing: listed.length, directory, bySpokeId, clashes };
 }
 
-/** Returns undefined for a group that the directory has deleted or has not named. */
 const nameInDirectory = ({ registers }: GroupState): string | undefined =>
   groupExists(registers) ? groupName(registers) : undefined;

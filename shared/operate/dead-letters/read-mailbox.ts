@@ -25,7 +25,6 @@ export interface ReadMailboxOptions {
   readonly onElsewhere?: ((messages: number, seconds: number) => void) | undefined;
 }
 
-/** The messages that a read has received and not removed. */
 export type Held = ReturnType<typeof hold>;
 
 /**

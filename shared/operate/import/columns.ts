@@ -58,7 +58,6 @@ interface HeaderOptions {
   readonly stateRules: readonly StateRule[] | null;
   /** True if `--group` names the group of every row. */
   readonly hasGroup: boolean;
-  /** The attributes that the settings name. */
   readonly attributes: readonly string[];
 }
 

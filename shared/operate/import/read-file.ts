@@ -1,6 +1,6 @@
 import { addressForm } from '../../contract/address.ts';
 import type { LineError } from '../../contract/answers/files.ts';
-import { type KnownNames, type KnownGroup, withOneSpelling } from '../../directory/operate/import.ts';
+import { type KnownGroup, type KnownNames, withOneSpelling } from '../../directory/operate/import.ts';
 import { mapConcurrently } from '../../sync/async-collections.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { createErrors } from '../events.ts';
@@ -34,7 +34,6 @@ export interface FileReading {
   readonly decideStates: (unknown: readonly UnknownState[]) => Promise<ReadonlySet<UnknownState>>;
 }
 
-/** A value in a column about the state of accounts, with the number of its rows. */
 interface CountedState extends ColumnValue {
   rows: number;
 }
@@ -93,7 +92,6 @@ export async function readAll(
 
 type Collected = ReturnType<typeof createCollected>;
 
-/** Collects the rows that are sent, the rows to decide about and the errors, and counts all other rows. */
 function createCollected(rowSort: RowSort, kind: FileKind) {
   const errors = createErrors();
   const refusals = createErrors();

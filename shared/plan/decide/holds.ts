@@ -72,7 +72,6 @@ export function guard(asked: Plan, facts: Facts): Guarded | Decision {
 export const sentApprovals = ({ uncertain }: Facts['state'], nowMs: number): readonly string[] =>
   (nowMs < (uncertain?.untilMs ?? 0) ? uncertain?.consumes : undefined) ?? [];
 
-/** Returns the list of removals, with the facts that end its entries. */
 const listOf = ({ state, held, wanted, blocked, nowMs }: Facts): RemovalList => ({
   sets: held?.sets ?? [],
   platformId: state.link?.id,
@@ -115,7 +114,6 @@ function guardOpen(context: GuardContext): Guarded | Decision {
   return isDecided || facts.settings.guard === null ? guarded : judgeOthers(guarded, context);
 }
 
-/** Returns the known causes of removals, by user. */
 export const causesIn = ({ ended = new Map(), departed = ended, wanted }: Facts): DraftInput['whyNot'] =>
   new Map([...ended, ...(wanted?.whyNot ?? []), ...departed]);
 

@@ -61,7 +61,6 @@ function decideUnnamed(facts: Known, current: View | undefined): Decision {
   return decision.kind === 'settle' ? { ...decision, driftOutcome: 'open' } : decision;
 }
 
-/** Compares the wanted group with the stored view. */
 function decideDifference(facts: Known, base: View | undefined, { mode }: GroupTreatment): Decision {
   const { state, settings, wanted } = facts;
   if (base !== undefined && modeOf(base) !== mode) return decideMarks(base, mode, facts);
@@ -318,7 +317,6 @@ function waitForOwner({ state, listed }: Facts): Wait | undefined {
   return other && ofOtherSource(other.ref.group, source);
 }
 
-/** Returns a listed group that an earlier uncertain creation made. */
 function lateCreation({ state: { uncertain }, nowMs, views }: Facts, listed: readonly ListedGroup[]) {
   const { write, untilMs = 0 } = uncertain ?? {};
   if (write?.action !== 'create' || nowMs >= untilMs) return undefined;

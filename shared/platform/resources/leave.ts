@@ -99,7 +99,6 @@ const LeaveRecord = record.transform(({ leaveTypeUniqueId: other, ...rest }) =>
   rest.leaveType !== undefined || other === undefined ? rest : { ...rest, leaveType: other },
 );
 
-/** A leave request, or an array that contains one leave request. */
 const LeaveRequest = z.preprocess(
   (body) => (Array.isArray(body) && body.length === 1 ? body[0] : body),
   LeaveRecord,

@@ -51,7 +51,6 @@ async function makeAsCaller(
 const untilText = (expiresMs: number | undefined): string =>
   expiresMs === undefined ? 'until it is revoked' : `until ${new Date(expiresMs).toISOString()}`;
 
-/** Creates a token for an operator. */
 export const issueToken = (connection: ConnectionName, expiresMs: number | undefined, ports: CreatorPorts) =>
   makeAsCaller(
     connection,

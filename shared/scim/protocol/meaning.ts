@@ -104,7 +104,6 @@ function partOf(operation: MemberOperation): Part {
   return [operation.kind === 'replace' ? 'all members:' : operation.kind, operation.ids.length];
 }
 
-/** Returns the values that an operation writes, by the name of the attribute. */
 function valuesOf({ path, value = null }: PatchOperation): ScimObject {
   if (path !== undefined) return { [nameOf(path.path)]: value };
   return isObject(value) ? value : {};

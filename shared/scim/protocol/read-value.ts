@@ -38,7 +38,6 @@ export function readValue(attribute: Attribute, raw: ScimValue): ScimValue | und
 export const singleValue = (raw: ScimValue | undefined): ScimValue =>
   Array.isArray(raw) && raw.length === 1 ? ((raw as readonly ScimValue[])[0] ?? null) : (raw ?? null);
 
-/** Converts one value of a single-valued or multi-valued attribute. */
 export function readSingle(attribute: Attribute, raw: ScimValue): ScimValue | undefined {
   if (raw === null) return undefined;
   switch (attribute.type) {

@@ -31,7 +31,6 @@ export interface ScimContext {
   readonly types: ResourceTypes;
   /** The base URL of the endpoint, without a trailing slash: `https://…/scim/v2`. */
   readonly baseUrl: string;
-  /** Notes stale members of the request, for log and metrics. */
   readonly noteStale: (stale: StaleMembers) => void;
 }
 

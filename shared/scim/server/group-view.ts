@@ -42,7 +42,6 @@ function openReplacement(resource: ScimResource, floor: Stamp): Replacement | un
   return latest === undefined || floor >= latest.held.first ? undefined : latest;
 }
 
-/** The members that a single read found. */
 interface Found {
   readonly members: readonly MemberId[];
   /** `exact`: the list of the item's version. `open`: a write is open. `mixed`: a write began after the read. */

@@ -12,7 +12,6 @@ interface IndexContext {
   readonly ports: { readonly scim: ScimStore };
 }
 
-/** Returns the index value of a unique attribute. */
 export function claimOf(text: string, type: TypeName): IndexedValue {
   const attribute = UNIQUE_ATTRIBUTE[type];
   const value = folded({ name: attribute, caseExact: false, uniqueness: 'server' }, text);

@@ -2,7 +2,6 @@ import type { ConnectionName } from '../../domain/ids.ts';
 import { ScimError } from '../protocol/errors.ts';
 import { hashOf } from '../tokens/tokens.ts';
 
-/** The request rate of one caller: a burst, and then a number per second. */
 interface RequestRate {
   readonly burst: number;
   readonly perSecond: number;

@@ -29,7 +29,6 @@ interface Given {
   /** The group's floor, if it was read together with the resource. */
   readonly floor?: Stamp | undefined;
   readonly members?: readonly string[] | undefined;
-  /** The number of resources in the response. */
   readonly among?: number;
   /** Whether this request created the resource. A new resource is in no group. */
   readonly isNew?: boolean;

@@ -31,7 +31,7 @@ import {
 } from './membership.ts';
 import { listedMember, noteNesting, withNestedGroups } from './nesting.ts';
 import { factsOf, record, stampOf } from './record.ts';
-import type { ResourceChange, MembersChange, Rewrite } from './resources.ts';
+import type { MembersChange, ResourceChange, Rewrite } from './resources.ts';
 import { advanceGroup, rewriteResource, settleResource } from './resources.ts';
 
 export interface Written {
@@ -282,7 +282,6 @@ interface DecidedMembers {
   readonly taken?: TakenRevision | undefined;
 }
 
-/** Returns the change of a group's members in a request, and whether the change has an effect. */
 async function decideMembers(group: GroupId, operations: readonly MemberOperation[], change: ResourceChange) {
   const { context } = change;
   const { types } = context;

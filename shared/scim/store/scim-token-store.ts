@@ -64,7 +64,6 @@ export function createScimTokenStore(table: Table) {
       await table.update(tokenKey(prefix), change, isOpen);
     },
 
-    /** Returns false if the connection has no token with this prefix. */
     async revoke(connection: ConnectionName, prefix: string, atMs: number): Promise<boolean> {
       const change = { setIfMissing: { revokedMs: atMs } };
       return (await table.update(tokenKey(prefix), change, equal('connection', connection))).written;

@@ -1,5 +1,6 @@
 import { groupExists } from '../../domain/group.ts';
 import type { GroupState } from '../../domain/group-state.ts';
+import { stepFrom } from '../../domain/history.ts';
 import { type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
 import type { ListedGroup, ObservedGroup, View } from '../../domain/view.ts';
 import type { Decision } from '../../plan/decision.ts';
@@ -11,7 +12,7 @@ import type { Connection } from '../ports/connections.ts';
 import type { Reading } from '../reading.ts';
 import { retireClaim } from '../retire-claim.ts';
 import { type ApplyContext, type PassFacts, type Performed, unlessSuperseded } from './context.ts';
-import { linkTo, recordLateWrite } from './external-change.ts';
+import { linkTo, recordFound } from './external-change.ts';
 
 /**
  * Returns the last view of an adopted platform group from its previous link. The view shows which users the directory had
@@ -87,11 +88,14 @@ export async function adopt(
   }
   const previousLink = await readPreviousLink(state, id, context);
   const listed = await listedAs(observed, candidate, context);
-  const link = await linkTo(state, observed, adoptedView(observed, listed, previousLink), context);
+  const view = adoptedView(observed, listed, previousLink);
+  const link = await linkTo(state, observed, view, context);
   const made = state.uncertain?.write;
   const isMade = made?.action === 'create' && isOurCreation(observed, made, facts.views?.created);
-  const found = await recordLateWrite(isMade ? made : undefined, observed, state, context);
-  return unlessSuperseded(ports.groups.storeObserved(state, changeByFetch(state, link, found)));
+  const lateWrite = isMade ? made : undefined;
+  const step = stepFrom(state, undefined, { link, view }, { sinceMs: lateWrite?.atMs ?? facts.nowMs });
+  const audited = await recordFound({ lateWrite, step, action: 'link' }, observed, state, context);
+  return unlessSuperseded(ports.groups.storeObserved(state, changeByFetch(state, link, { audited })));
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { GroupState, Intent } from '../../domain/group-state.ts';
+import type { Step } from '../../domain/history.ts';
 import { holdsOf } from '../../domain/hold.ts';
 import type { VersionToken } from '../../domain/ids.ts';
 import { readStamp } from '../../domain/stamp.ts';
@@ -17,7 +18,7 @@ export const auditOf = (
   { id, action, versionBefore }: Intent,
   changes: readonly PlanChange[],
   origin: Origin,
-  result: Pick<AuditEntry, 'atMs' | 'versionAfter' | 'outcome'>,
+  result: Pick<AuditEntry, 'atMs' | 'versionAfter' | 'outcome' | 'step'>,
 ): AuditEntry => ({
   ...result,
   intent: id,
@@ -34,16 +35,23 @@ export const foundOf = (
   atMs: number,
   versionAfter: VersionToken | null,
   happened: boolean,
+  step?: Step,
 ): AuditEntry =>
   auditOf(intent, [], FETCHED_LATER, {
     atMs,
     versionAfter,
     outcome: happened ? 'found_written' : 'found_changed',
+    ...(step && { step }),
   });
 
 /** Returns the audit entry of a write whose answer was lost, and whose change a later fetch did not show. */
-export const unfoundOf = (intent: Intent, atMs: number, untilMs: number): AuditEntry => ({
-  ...foundOf(intent, atMs, null, false),
+export const unfoundOf = (
+  intent: Intent,
+  atMs: number,
+  untilMs: number,
+  step: Step | undefined,
+): AuditEntry => ({
+  ...foundOf(intent, atMs, null, false, step && { ...step, untilMs }),
   reason: `no answer came, and a fetch did not show the write; it may take effect until ${new Date(untilMs).toISOString()}`,
 });
 

@@ -45,7 +45,6 @@ export async function refuse(
   return firstly === undefined ? endSearch(refused, audited, state, context) : { result: firstly };
 }
 
-/** Whether the platform has refused each of these additions before. */
 function isKnownRefusal(plan: Plan, wanted: Wanted | undefined): boolean {
   const additions = additionsIn(plan);
   const wasRefused = (user: PlatformUserId) => wanted?.membersByUser.get(user)?.some((one) => one.wasRefused);

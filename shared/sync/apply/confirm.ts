@@ -1,5 +1,13 @@
 import { hasDeparted } from '../../domain/group.ts';
-import type { GroupState, GuardRecord, Intent, SettledState, Uncertain } from '../../domain/group-state.ts';
+import type {
+  GroupState,
+  GuardRecord,
+  Intent,
+  LinkedGroup,
+  SettledState,
+  Uncertain,
+} from '../../domain/group-state.ts';
+import { type Step, stepFrom } from '../../domain/history.ts';
 import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { judgeAnswer, type Outcome, showsWrite } from '../../plan/answer.ts';
@@ -60,7 +68,8 @@ export async function confirmWrite(
     observed && view && (await linkTo(state, observed, view, context, preparedIn(writing, outcome)));
   const uncertain = await stillUncertain(observed, outcome, writing);
   const nowMs = ports.clock();
-  const result = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written' } as const;
+  const step = stepOf(platform, outcome, writing);
+  const result = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written', step } as const;
   const origin = originOf(state, wanted, write.consumes, outcome.changes);
   const audited = await context.record(state, auditOf(intent, outcome.changes, origin, result));
   // The claim is retired before the commit. After the commit the group may be clean, so apply would not read it again.
@@ -92,6 +101,15 @@ export async function confirmWrite(
   if (committed === undefined) return SUPERSEDED;
   await giveBackKept(outcome, writing);
   return { result: written(writing, outcome, committed.clean) };
+}
+
+function stepOf(platform: LinkedGroup | undefined, { view, external }: Outcome, writing: Writing): Step {
+  const { intent, facts } = writing;
+  const differences = external?.external.differences ?? [];
+  return stepFrom(facts.state, facts.views?.base, platform && { link: platform, view }, {
+    sinceMs: intent.atMs,
+    external: differences.flatMap(({ before, after }) => [before ?? [], after ?? []].flat()),
+  });
 }
 
 const written = ({ write, intent }: Writing, outcome: Outcome, clean: boolean): PassResult => ({

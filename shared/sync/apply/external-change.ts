@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { DATED, type Difference, UNKNOWN_INITIATOR } from '../../domain/drift.ts';
 import { FIELD_NAMES, GROUP_FIELDS } from '../../domain/group-fields.ts';
 import type { GroupState, Intent, LinkedGroup, ViewPointer } from '../../domain/group-state.ts';
-import { intentId, type PlatformGroupId, type VersionToken } from '../../domain/ids.ts';
+import { type Step, stepFrom } from '../../domain/history.ts';
+import { intentId, type PlatformGroupId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { attribute } from '../../plan/attribute.ts';
 import { settlementOf } from '../../plan/decide/drift.ts';
@@ -12,24 +13,26 @@ import {
   changeByFetch,
   changeByWrite,
   type Findings,
-  outcomeFound,
   type KnownOutcome,
+  outcomeFound,
 } from '../../plan/transition.ts';
 import { activityOf, attributeDrift } from '../attribute-drift.ts';
-import type { DriftRecord } from '../ports/logs.ts';
+import { type AuditLink, type DriftRecord, entryOf, OURSELVES } from '../ports/logs.ts';
 import { foundOf } from './audit.ts';
 import type { ApplyContext, PassFacts, Performed } from './context.ts';
 import { CONFLICT, SUPERSEDED, unlessSuperseded } from './context.ts';
+import { learn } from './load.ts';
 
 /** Ends an intent whose outcome a fetch showed. The group stays dirty, because the wanted state may have changed. */
 export async function commitFound(
   intent: Intent,
   state: GroupState,
   { ports, record }: ApplyContext,
-  { happened, isRefused, platform, found }: FoundIntent,
+  { happened, isRefused, platform, found, step }: FoundIntent,
 ): Promise<boolean> {
   const nowMs = ports.clock();
-  const audited = await record(state, foundOf(intent, nowMs, platform?.version ?? null, happened));
+  const version = platform?.version ?? null;
+  const audited = await record(state, foundOf(intent, nowMs, version, happened, step));
   const outcome = {
     ...outcomeFound(intent, state, platform, isRefused ? undefined : nowMs),
     found: { ...found, audited },
@@ -48,20 +51,46 @@ export async function commitFound(
 
 interface FoundIntent extends Pick<KnownOutcome, 'platform' | 'found'> {
   readonly happened: boolean;
-  /** Whether the platform refused the write. */
+  readonly step: Step;
   readonly isRefused?: boolean;
 }
 
-/** Records in the audit log an uncertain write that took effect late. */
-export const recordLateWrite = async (
-  lateWrite: Intent | undefined,
-  { version }: { readonly version: VersionToken | null },
+/**
+ * Records a step that a fetch showed: an uncertain write that took effect late, or else a change that groupsync did not
+ * make, or the link to an existing platform group.
+ */
+export async function recordFound(
+  { lateWrite, step, action = 'external_change' }: FoundStep,
+  next: Pick<ObservedGroup, 'id' | 'version'> | undefined,
   state: GroupState,
   { record, ports }: ApplyContext,
-): Promise<Pick<Findings, 'audited'>> =>
-  lateWrite === undefined
-    ? {}
-    : { audited: await record(state, foundOf(lateWrite, ports.clock(), version, true)) };
+): Promise<AuditLink> {
+  const versionAfter = next?.version ?? null;
+  if (lateWrite !== undefined)
+    return record(state, foundOf(lateWrite, ports.clock(), versionAfter, true, step));
+  const { link } = state;
+  const change = { kind: action, before: link?.id ?? null, after: next?.id ?? null, reason: FETCHED };
+  const versions = { versionBefore: link?.version ?? null, versionAfter };
+  return record(state, {
+    ...entryOf(action, change, ports),
+    ...versions,
+    actor: OURSELVES,
+    cause: FETCHED,
+    step,
+  });
+}
+
+interface FoundStep {
+  readonly lateWrite: Intent | undefined;
+  readonly step: Step;
+  readonly action?: 'link' | 'external_change';
+}
+
+const FETCHED = 'a fetch showed the group';
+
+/** Reads the views. The end of a link may be decided without them. */
+export const withViews = async (facts: PassFacts, context: ApplyContext): Promise<PassFacts> =>
+  facts.views === undefined ? learn({ kind: 'read', what: ['views'] }, facts, context) : facts;
 
 /**
  * Records the external changes that a fetch or the answer to a write showed.
@@ -111,10 +140,11 @@ const UNLINKING_HELD = {
  */
 export async function unlink(
   { id, difference, lateWrite }: Extract<Decision, { kind: 'unlink' }>,
-  { state }: PassFacts,
+  facts: PassFacts,
   context: ApplyContext,
 ): Promise<Performed> {
   const { ports, platform } = context;
+  const { state } = facts;
   const { ref } = state;
   if (!(await recordUnlink(id, state, context)))
     return { result: { kind: 'wait', waitMs: undefined, why: UNLINKING_HELD } };
@@ -124,8 +154,10 @@ export async function unlink(
   }
   if (!(await isUnwrittenSince(state, context))) return SUPERSEDED;
   const findings = difference && (await recordDrift(state, [difference], id, context));
-  const audited = await recordLateWrite(lateWrite, { version: null }, state, context);
-  const left = { ...findings, ...audited, isGone: true };
+  const { views } = await withViews(facts, context);
+  const step = stepFrom(state, views?.base, undefined, { sinceMs: facts.nowMs, external: 'all' });
+  const audited = await recordFound({ lateWrite, step }, undefined, state, context);
+  const left = { ...findings, audited, isGone: true };
   return unlessSuperseded(ports.groups.storeObserved(state, changeByFetch(state, undefined, left)));
 }
 

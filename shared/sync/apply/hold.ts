@@ -47,7 +47,6 @@ export function withRemovals<Known extends Pick<PassFacts, 'state' | 'held'>>(
   return { ...facts, state, held: { sets: sealed, wantedAt: facts.held?.wantedAt ?? new Map() } };
 }
 
-/** Returns the set with its digest. */
 export function seal({ hold, users }: RemovalSet): RemovalSet {
   if (hold.digest !== '') return { hold, users };
   return { hold: { ...hold, digest: holdDigest(hold, users ?? []) }, users };

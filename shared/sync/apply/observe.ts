@@ -1,5 +1,6 @@
 import { contentDigest } from '../../domain/content-digest.ts';
 import type { Intent } from '../../domain/group-state.ts';
+import { stepFrom } from '../../domain/history.ts';
 import type { ObservedGroup } from '../../domain/view.ts';
 import { REFUSED } from '../../plan/decide/refusal.ts';
 import type { Observe, ObserveExternal } from '../../plan/decision.ts';
@@ -8,7 +9,7 @@ import { activityOf, attributeDrift } from '../attribute-drift.ts';
 import { retireClaim } from '../retire-claim.ts';
 import type { ApplyContext, PassFacts, Performed } from './context.ts';
 import { AGAIN, CONFLICT, SUPERSEDED, unlessSuperseded } from './context.ts';
-import { commitFound, linkTo, recordExternal, recordLateWrite } from './external-change.ts';
+import { commitFound, linkTo, recordExternal, recordFound, withViews } from './external-change.ts';
 import { readRecord, storeMoved } from './uncertain.ts';
 import { unreserve } from './write.ts';
 
@@ -33,14 +34,17 @@ export function observe(decision: Observe, facts: PassFacts, context: ApplyConte
 
 const isExternal = (decision: Observe): decision is ObserveExternal => decision.external !== undefined;
 
-async function observeGone(intent: Intent | undefined, { state }: PassFacts, context: ApplyContext) {
+async function observeGone(intent: Intent | undefined, facts: PassFacts, context: ApplyContext) {
+  const { state } = facts;
   const { connection, ports } = context;
   if (intent === undefined)
     return unlessSuperseded(ports.groups.storeObserved(state, changeByFetch(state, undefined)));
   // The claim is retired before the commit, because after the commit no item refers to the claim.
   if (intent.platformId !== undefined)
     await retireClaim(connection.company, intent.platformId, state.ref, ports);
-  return unlessSuperseded(commitFound(intent, state, context, { happened: true }));
+  const { views } = await withViews(facts, context);
+  const step = stepFrom(state, views?.base, undefined, { sinceMs: intent.atMs });
+  return unlessSuperseded(commitFound(intent, state, context, { happened: true, step }));
 }
 
 /** Commits an open intent that took effect. The view is the current content of the group. */
@@ -57,7 +61,8 @@ async function observeOutcome(
   // the repeated request with a conflict. So the removals of a refused write may have happened, and this function keeps
   // their reservation.
   const next = rejected === undefined ? AGAIN : CONFLICT;
-  const showing = { happened: true, platform, found: { uncertain } };
+  const step = stepFrom(state, facts.views?.base, { link: platform, view }, { sinceMs: intent.atMs });
+  const showing = { happened: true, platform, found: { uncertain }, step };
   return unlessSuperseded(commitFound(intent, state, context, showing), next);
 }
 
@@ -72,10 +77,15 @@ async function observeExternal(decision: ObserveExternal, before: PassFacts, con
   const recorded = await recordExternal(decision, state, context);
   if (recorded === undefined) return SUPERSEDED;
   const link = await linkTo(state, observed, view, context);
+  const how = { sinceMs: before.nowMs, external: 'all' } as const;
+  const step = stepFrom(state, before.views?.base, { link, view }, how);
   const explainsRefusal = state.lastError?.code === REFUSED.why.code;
-  const audited = await recordLateWrite(external.lateWrite, observed, state, context);
+  const { lateWrite } = external;
+  // If an intent ends, its entry has the step.
+  const isAlone = intent === undefined || lateWrite !== undefined;
+  const audited = isAlone ? await recordFound({ lateWrite, step }, observed, state, context) : undefined;
   const uncertain = await storeMoved(readRecord(before), before, { observed, view }, context);
-  const found = { ...recorded, flapDamping, explainsRefusal, ...audited, uncertain };
+  const found = { ...recorded, flapDamping, explainsRefusal, audited, uncertain };
   const isTaken =
     intent === undefined
       ? context.ports.groups.storeObserved(state, changeByFetch(state, link, found))
@@ -84,6 +94,7 @@ async function observeExternal(decision: ObserveExternal, before: PassFacts, con
           isRefused: rejected !== undefined,
           platform: link,
           found,
+          step,
         });
   return unlessSuperseded(isTaken, CONFLICT);
 }

@@ -1,4 +1,5 @@
 import { defined } from '../../domain/defined.ts';
+import { contentId, stepFrom } from '../../domain/history.ts';
 import { intentId } from '../../domain/ids.ts';
 import type { Decision } from '../../plan/decision.ts';
 import type { Facts, Reservation, Wanted } from '../../plan/facts.ts';
@@ -16,7 +17,7 @@ import { unfoundOf } from './audit.ts';
 import { refuse } from './bisect.ts';
 import type { ApplyContext, PassFacts, Performed } from './context.ts';
 import { AGAIN, SUPERSEDED, unlessSuperseded } from './context.ts';
-import { closeDrift, unlink } from './external-change.ts';
+import { closeDrift, unlink, withViews } from './external-change.ts';
 import { giveUp, reportFieldFailure } from './failure.ts';
 import { hold } from './hold.ts';
 import { learn } from './load.ts';
@@ -165,15 +166,16 @@ async function dropUncertain(
   context: ApplyContext,
 ): Promise<Performed> {
   const { intent: _, ...state } = facts.state;
-  const known =
-    facts.views === undefined ? await learn({ kind: 'read', what: ['views'] }, facts, context) : facts;
+  const known = await withViews(facts, context);
   const nowMs = context.ports.clock();
   const write = { ...known, after: known.views?.prepared };
   const how = defined({ removals: owed, consumes: intent.consumes });
   const record = withUncertain(intent, write, nowMs, how);
   // The entry is stored before the intent ends. If two late writes undo each other, their entries are the only record
   // of them.
-  const audited = await context.record(state, unfoundOf(intent, nowMs, record.untilMs));
+  const next = state.link && { link: state.link, view: write.after };
+  const step = next && stepFrom(state, known.views?.base, next, { sinceMs: intent.atMs });
+  const audited = await context.record(state, unfoundOf(intent, nowMs, record.untilMs, step));
   const uncertain = await storeRecord(record, state, known.views, context);
   const change = changeByDrop({ uncertain, audited });
   if (!(await context.ports.groups.dropIntent(state.ref, intent, change))) return SUPERSEDED;
@@ -188,7 +190,8 @@ async function dropUncertain(
 async function mark({ view }: Of<'mark'>, { state }: PassFacts, { ports }: ApplyContext): Promise<Performed> {
   if (state.link === undefined) return AGAIN;
   const pointer = await ports.groups.prepareView(state, intentId(ports.newId()), view);
-  const marked = { ...pointer, ...defined({ digest: state.link.view.digest }) };
+  const same = defined({ digest: state.link.view.digest, sameAs: contentId(state.link.view) });
+  const marked = { ...pointer, ...same };
   const link = { ...state.link, view: marked };
   return unlessSuperseded(ports.groups.storeObserved(state, { link }));
 }
@@ -196,10 +199,11 @@ async function mark({ view }: Of<'mark'>, { state }: PassFacts, { ports }: Apply
 /** Ends the link, without a request to the platform. The platform group stays as it is. */
 async function endReleasedLink(
   { reason }: Of<'release'>,
-  { state }: PassFacts,
+  facts: PassFacts,
   context: ApplyContext,
 ): Promise<Performed> {
   const { ports, platform } = context;
+  const { state, nowMs, views } = await withViews(facts, context);
   const { id = null, version = null } = state.link ?? {};
   const change = { kind: 'release_group', before: id, after: null, reason };
   const audited = await context.record(state, {
@@ -208,6 +212,7 @@ async function endReleasedLink(
     versionAfter: version,
     actor: OURSELVES,
     cause: `rev ${state.rev}`,
+    step: stepFrom(state, views?.base, undefined, { sinceMs: nowMs }),
   });
   platform.groups.forgetList();
   return unlessSuperseded(ports.groups.storeObserved(state, changeByFetch(state, undefined, { audited })));

@@ -69,7 +69,6 @@ export async function planAdopted(
   return planFrom(state.ref, await previewAdoption(state, observed, connection, ports));
 }
 
-/** The actions that write to the platform. */
 export const WRITES: ReadonlySet<string> = new Set(['create', 'patch', 'put', 'delete', 'release']);
 
 /** Returns the note of a plan. If apply may not make the changes of the plan now, the note has the reason. */

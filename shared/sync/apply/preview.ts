@@ -240,7 +240,6 @@ function again(
   return { ...facts, state: changed(facts.state, change), held };
 }
 
-/** Returns the link to a platform group whose view is not stored. */
 const linkOf = ({ id, version }: ObservedGroup, { users }: View): LinkedGroup => ({
   id: platformGroupId(id),
   version,

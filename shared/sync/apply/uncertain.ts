@@ -40,7 +40,6 @@ export const stillOwed = (
   owed: GuardRecord | undefined,
 ): Uncertain | undefined => record && owed && { ...record, removals: owed };
 
-/** Stores the record of uncertain writes again after a change of the group's view. */
 export async function storeMoved(
   record: UncertainWrites | undefined,
   known: Known,

@@ -241,7 +241,6 @@ export async function unreserve(facts: PassFacts, context: ApplyContext): Promis
     await unreserved(facts, context);
 }
 
-/** Cancels the guard's reservation, and returns the facts without the reservation. */
 export async function unreserved(facts: PassFacts, { ports }: ApplyContext): Promise<PassFacts> {
   const { reservation, state } = facts;
   if (reservation === undefined) return facts;

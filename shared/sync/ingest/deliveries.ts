@@ -8,7 +8,6 @@ interface ChunkResult {
   readonly messages: readonly IncomingMessage[];
   /** The valid events, also those that belong to a group of the reader. */
   readonly accepted: readonly AcceptedEvent[];
-  /** The events that were stored. */
   readonly stored: ReadonlySet<AcceptedEvent>;
   readonly rejected: readonly RejectedMessage[];
   readonly failures: Failures;

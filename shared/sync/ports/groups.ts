@@ -2,7 +2,6 @@ import type { GroupError, GroupState, StateChange } from '../../domain/group-sta
 import type { IntentId } from '../../domain/ids.ts';
 import type { KnownOutcome } from '../../plan/transition.ts';
 
-/** The end of a write: its outcome, and the state that it was planned from. */
 export interface Commit extends Pick<KnownOutcome, 'platform' | 'settled' | 'counts'> {
   readonly intent: IntentId;
   /** The item when the write was planned. The group stays dirty if rev or the hold changed, or if it is paused. */

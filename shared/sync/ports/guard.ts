@@ -11,7 +11,6 @@ export type GuardReservation = GroupRef &
     readonly platformId?: PlatformGroupId | undefined;
     /** The number of users in the group before the write. */
     readonly size: number;
-    /** The platform group, if the write deletes it. */
     readonly deletes?: PlatformGroupId | undefined;
   };
 
@@ -20,7 +19,6 @@ type GroupCounts = 'deletedGroups' | 'managedGroups' | 'emptiedGroups' | 'smallG
 
 /** The removals within the rolling hour. */
 export type RecentReservations = Omit<Reservation['recent'], GroupCounts> & {
-  /** The platform groups that were deleted. */
   readonly deleted: ReadonlySet<PlatformGroupId>;
   /** The removals from each other group of the connection, without the removals of deletions. */
   readonly losses: readonly GroupLoss[];

@@ -11,6 +11,7 @@ import {
   versionForm,
 } from '../../domain/forms.ts';
 import type { OpenMove } from '../../domain/group-state.ts';
+import { Step } from '../../domain/history.ts';
 import { type ConnectionName, type GroupRef, groupId, intentId } from '../../domain/ids.ts';
 
 const AuditedChange = z.lazy(() =>
@@ -77,6 +78,8 @@ export const AuditEntry = z.lazy(() =>
     dirtySinceMs: number.exactOptional(),
     /** The group of the entry, if the entry is stored in the journal and not with the group. */
     group: groupText.exactOptional(),
+    /** How the entry changed the content of the platform group; absent if it changed nothing. */
+    step: Step.exactOptional(),
     /** Links to the newest earlier entries. The link of a changed or removed entry no longer matches. */
     previous: texts.exactOptional(),
   }),

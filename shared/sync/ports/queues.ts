@@ -19,7 +19,6 @@ export interface RejectedMessage extends Rejection {
   readonly queue?: string | undefined;
   /** For a replayed message: its earlier failures, in the form of the message attribute. */
   readonly failedBefore?: string | undefined;
-  /** The group of a message from the apply queue. */
   readonly group?: GroupRef;
 }
 

@@ -201,7 +201,6 @@ function freshEvents(pages: FeedPages, { recentIds }: FeedPosition): readonly Fe
   return [...new Map(events.map((event) => [event.id, event])).values()];
 }
 
-/** Returns the activity events of each group, in the order of the feed. */
 function activityByGroup(events: readonly FeedEvent[]) {
   const activity = new Map<PlatformGroupId, ActivityEvent[]>();
   for (const { groups, ...event } of events) {

@@ -5,7 +5,7 @@ import { messagesOf, PEOPLE } from './directory.ts';
 import { drive } from './drive.ts';
 import { suspectChanged } from './look-over.ts';
 import { Scheduler } from './scheduler.ts';
-import { createWorld } from './world.ts';
+import { createWorld, type World } from './world.ts';
 
 interface RunOptions {
   readonly events: readonly RawEvent[];
@@ -14,8 +14,11 @@ interface RunOptions {
   readonly chaos?: Omit<ConstructorParameters<typeof Chaos>[0], 'random'>;
   readonly coalesceMs?: number;
   readonly twins?: number;
+  readonly skewMs?: number;
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly platform?: Parameters<typeof createWorld>[0]['platform'];
+  /** Called after each effect. */
+  readonly onEffect?: (world: World) => void;
 }
 
 /** Runs the engine once. Its queue receives each event twice, in any order. The seed decides everything else. */
@@ -26,8 +29,10 @@ export async function runEvents({
   chaos,
   coalesceMs = 0,
   twins = 0,
+  skewMs = 900,
   settings = {},
   platform,
+  onEffect = () => {},
 }: RunOptions) {
   const random = seededRandom(seed);
   const faults = new Chaos({ budget: 0, ...chaos, random });
@@ -45,6 +50,7 @@ export async function runEvents({
     onEffect: () => {
       world.advance(1);
       faults.meddle(world);
+      onEffect(world);
     },
   });
   const messages = [...messagesOf(events)];
@@ -63,7 +69,7 @@ export async function runEvents({
     scheduler,
     twins,
     batchSize: 4,
-    skewMs: 900,
+    skewMs,
     whenQuiet: async () => {
       if (messages.length > 0) {
         arrive();

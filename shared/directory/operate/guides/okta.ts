@@ -3,7 +3,6 @@ import { connectCommand, type Guide } from './guide.ts';
 
 const PAGE = 'docs/read-okta.md';
 
-/** The scope for each right. */
 const SCOPES: Readonly<Record<string, string>> = {
   groups: 'okta.groups.read',
   members: 'okta.groups.read',

@@ -166,7 +166,6 @@ export type EntraCredential =
   | { readonly kind: 'federation'; readonly audience: string };
 
 interface SignInOptions {
-  /** The id or a domain of the tenant. */
   readonly tenant: string;
   readonly clientId: string;
   readonly credential: EntraCredential;

@@ -3,18 +3,18 @@ import { parseJson } from '../../../contract/json.ts';
 import { groupId, memberId } from '../../../domain/ids.ts';
 import type {
   Directory,
-  ReportedChange,
   DirectoryChanges,
   DirectoryGroup,
   DirectoryMember,
   DirectoryPage,
   DirectoryUser,
   NamedMember,
+  ReportedChange,
 } from '../../ports.ts';
 import type { DirectoryWorld } from '../exchange.ts';
 import { namedValues, vendorName } from '../named-attributes.ts';
 import { unlessMissing } from '../steps.ts';
-import { type OktaApi, type ApiOptions, createApi, pathOf } from './api.ts';
+import { type ApiOptions, createApi, type OktaApi, pathOf } from './api.ts';
 import { firstPoll, pollLog } from './log.ts';
 import { Group, type LogEvent, User } from './schemas.ts';
 
@@ -207,7 +207,6 @@ function merged(before: ReportedChange, change: ReportedChange): ReportedChange 
   return { ...(deletion ?? { ...before, ...change }), atMs, isMembership, members };
 }
 
-/** Returns the request for the list of all groups, or of the groups that match a filter. */
 const groupList = (query: { readonly filter?: string; readonly expand?: string }): List<typeof Group> => ({
   operation: 'listGroups',
   path: pathOf(['groups'], { ...query, limit: PAGE_SIZE }),

@@ -14,7 +14,6 @@ export interface RateLimits {
   run(operation: string, send: () => Promise<DirectoryAnswer>): Promise<DirectoryAnswer>;
 }
 
-/** The calls of one operation in one minute. */
 interface Window {
   limit: number;
   /** The lowest number of remaining calls that an answer has shown in this minute; 0 after a 429. */

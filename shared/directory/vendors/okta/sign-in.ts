@@ -9,7 +9,6 @@ import type { RateLimits } from './rate-limits.ts';
 import { tokenReasonOf, tokenRefusal } from './refusal.ts';
 import { type PrivateJwk, Token } from './schemas.ts';
 
-/** An access token, and whether it is bound to the key of this process. */
 interface AccessToken {
   readonly text: string;
   readonly isBound: boolean;

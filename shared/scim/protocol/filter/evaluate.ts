@@ -136,7 +136,6 @@ function compares(named: Named | undefined, operator: Comparison, literal: Liter
   return values.some((value) => compareOne(form(attribute, value), operator, wanted));
 }
 
-/** The operators that compare a part of a text. */
 const PARTS: ReadonlySet<Comparison> = new Set(['co', 'sw', 'ew']);
 
 /** For each operator, tests the difference `value - wanted`. */

@@ -1,0 +1,106 @@
+import {
+  type Move,
+  movesBetween,
+  NO_GROUP,
+  type Step,
+  type UserPresence,
+} from '../../../shared/domain/history.ts';
+import type { PlatformUserId } from '../../../shared/domain/ids.ts';
+import type { View } from '../../../shared/domain/view.ts';
+
+/** Reads the form in which an entry stores a move. */
+export const moveOf = (line: string): Move => ({
+  was: line[0] as UserPresence,
+  is: line[1] as UserPresence,
+  isOwn: line[2] === '=',
+  user: line.slice(3) as PlatformUserId,
+});
+
+const isWithoutGroup = (content: string): boolean => content.startsWith(NO_GROUP);
+
+/** A step with the time and the action of its entry, and its moves, if they are still stored. */
+export type DatedStep = Omit<Step, 'moves' | 'chunks'> & {
+  readonly atMs: number;
+  readonly action: string;
+  readonly moves: readonly Move[] | undefined;
+};
+
+/** The time within which a user moved. */
+interface Interval {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+interface Present {
+  readonly content: string;
+  readonly view: View | undefined;
+  /** The users that writes without a known outcome may have moved. */
+  readonly open: Interval & { readonly users: readonly PlatformUserId[] };
+}
+
+export type Past =
+  /** The members, with an interval if it is uncertain whether the user was one. */
+  | { readonly members: ReadonlyMap<PlatformUserId, Interval | undefined> }
+  /** The members are known only since this time; undefined: they are not known now. */
+  | { readonly knownSinceMs: number | undefined };
+
+/** Returns the steps after this time, newest first, and the last step before it. */
+export function stepsAfter(atMs: number, content: string, steps: readonly DatedStep[]) {
+  const made = new Map(steps.filter(({ before, after }) => before !== after).map((one) => [one.after, one]));
+  const undone: DatedStep[] = [];
+  let step = made.get(content);
+  for (; step !== undefined && step.atMs > atMs; step = made.get(step.before ?? '')) undone.push(step);
+  return { undone, last: step };
+}
+
+/**
+ * Returns who was in a platform group: replays the steps backwards from the present content. Only the ids of contents
+ * give the order of the steps, because the clocks of workers differ.
+ *
+ *     the time is                                | a user that the step moved
+ *     -------------------------------------------|---------------------------------------------
+ *     after the entry of the step                | is as after the step
+ *     between `sinceMs` and the entry            | uncertain
+ *     between the previous step and the entry    | uncertain, if another client moved the user
+ *     before                                     | is as before the step
+ */
+export function membersAt(atMs: number, present: Present, steps: readonly DatedStep[]): Past {
+  const { undone, last } = stepsAfter(atMs, present.content, steps);
+  const gap = undone.find(({ before, moves }) => before === undefined || moves === undefined);
+  const next = gap ?? undone.at(-1);
+  if (gap !== undefined || !isProven(next?.before ?? present.content, next, last))
+    return { knownSinceMs: next?.atMs };
+  const presence = new Map([
+    ...movesBetween(undefined, present.view).map(({ user, is }) => [user, is] as const),
+    ...undone.flatMap(({ moves = [] }) => moves.map(({ user, was }) => [user, was] as const)),
+  ]);
+  const withPresence = (one: UserPresence) =>
+    [...presence].filter(([, is]) => is === one).map(([user]) => user);
+  const moved = [
+    { users: withPresence('?'), sinceMs: last?.sinceMs ?? atMs, untilMs: next?.atMs ?? atMs },
+    present.open,
+    ...steps.flatMap((step) => (step.untilMs === undefined ? [] : intervalsOf(step, undefined))),
+    ...undone.flatMap((step, at) => intervalsOf(step, undone[at + 1] ?? last)),
+  ].filter(({ sinceMs, untilMs }) => sinceMs <= atMs && atMs <= untilMs);
+  const members = new Map<PlatformUserId, Interval | undefined>();
+  for (const user of withPresence('+')) members.set(user, undefined);
+  for (const { users: some, sinceMs, untilMs } of moved)
+    for (const user of some) members.set(user, { sinceMs, untilMs });
+  return { members };
+}
+
+/**
+ * Whether groupsync knows the content between two steps. It does not know a group before its link and after its release.
+ * Before groupsync created the group, the group did not exist.
+ */
+function isProven(content: string, next: DatedStep | undefined, last: DatedStep | undefined): boolean {
+  if (!isWithoutGroup(content)) return last !== undefined;
+  return (next === undefined || next.action === 'create') && last?.action !== 'release';
+}
+
+const intervalsOf = (step: DatedStep, previous: DatedStep | undefined) =>
+  (step.moves ?? []).map(({ user, isOwn }) => ({
+    users: [user],
+    sinceMs: isOwn ? step.sinceMs : (previous?.sinceMs ?? 0),
+    untilMs: step.untilMs ?? step.atMs,
+  }));
