@@ -93,3 +93,10 @@ it('code, comments, documents and messages contain no retired word of the glossa
   expect(paths.length).toBeGreaterThan(900);
   expect(paths.flatMap(retiredIn)).toEqual([]);
 });
+
+it('retired words are found in identifiers and in prose', () => {
+  for (const line of ['const recordDeed = 1;', 'Whom it concerns.', 'the group is in step', 'MOST_DEEDS'])
+    expect(PATTERN.test(wordsOf(line)), line).toBe(true);
+  for (const line of ['the dead-letter queue', 'deadLetters.send', 'an amended event'])
+    expect(PATTERN.test(wordsOf(line)), line).toBe(false);
+});

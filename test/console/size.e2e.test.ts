@@ -254,4 +254,10 @@ describe('console for a large company', () => {
     });
     expect(longest).toBeLessThan(LONGEST_UNDER_LOAD_MS);
   });
+
+  it('an address with invalid percent-encoding opens the page Not found', async () => {
+    const page = await opened('/%E0%A4%A');
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await page.close();
+  });
 });

@@ -191,3 +191,7 @@ describe('order of arriving messages', () => {
     );
   });
 });
+
+it('decodeMessage never throws for any JSON', () => {
+  fc.assert(fc.property(fc.json(), expectHandled), { numRuns: 300 });
+});

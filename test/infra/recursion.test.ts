@@ -71,3 +71,12 @@ it('no function except apply can cause a call of itself, so that Lambda detects 
   const loops = functions.filter(({ id }) => reachedFrom(id).has(id));
   expect(loops.map(({ name }) => name)).toEqual(['groupsync-apply']);
 });
+
+it('the calls between functions are found: a notification reaches apply through the topic, the events queue and ingest', () => {
+  const named = (name: string) =>
+    of('Lambda::Function').find(
+      ([, { Properties }]) => Properties.FunctionName === `groupsync-${name}`,
+    )?.[0] ?? '';
+  const reached = reachedFrom(named('reconcile'));
+  expect(['ingest', 'apply'].map((name) => reached.has(named(name)))).toEqual([true, true]);
+});
