@@ -22,12 +22,12 @@ const WORDS = new Set(
     /\s+/,
   ),
 );
-/** Codes of errors that a vendor documents. */
-const CODE = /^(E\d{7}|AADSTS\d{5,7})$/;
+/** Codes of errors that a vendor documents. Entra ID begins the description of a refused sign-in with the code. */
+const CODE = /^(E\d{7}$|AADSTS\d{5,7}(?=:|$))/;
 const CODES = new Set(
   `Authorization_RequestDenied InvalidAuthenticationToken Request_ResourceNotFound TooManyRequests PERMISSION_DENIED
-  authError dailyLimitExceeded forbidden insufficientPermissions invalid_client invalid_dpop_proof invalid_grant
-  invalid_scope notAuthorized notFound quotaExceeded rateLimitExceeded unauthorized_client use_dpop_nonce
+  accessNotConfigured authError consent_required dailyLimitExceeded forbidden insufficientPermissions invalid_client
+  invalid_dpop_proof invalid_grant invalid_scope invalid_target notAuthorized notFound quotaExceeded rateLimitExceeded unauthorized_client use_dpop_nonce
   userRateLimitExceeded`.split(/\s+/),
 );
 const HEADERS = new Set(
@@ -92,11 +92,17 @@ function measure(value: unknown, path: string, found: Found): void {
   found.fields[path] = types;
   const type = typeOf(value);
   types[type] = measured(types[type], value);
-  if (typeof value === 'string' && (CODE.test(value) || CODES.has(value))) found.codes.add(value);
+  const code = codeOf(value);
+  if (code !== undefined) found.codes.add(code);
   if (Array.isArray(value)) for (const item of value) measure(item, `${path}[]`, found);
   else if (type === 'object')
     for (const [name, inner] of Object.entries(value as object))
       measure(inner, `${path}.${known(name)}`, found);
+}
+
+function codeOf(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  return CODES.has(value) ? value : CODE.exec(value)?.[0];
 }
 
 function typeOf(value: unknown): string {

@@ -165,3 +165,16 @@ it('the record of a hostile answer has none of its words, and keeps documented e
   const page = recordedHop({ ...hop, headers: {}, text: '<html>', error: undefined });
   expect(page).toMatchObject({ characters: 6, fields: {} });
 });
+
+it.each([
+  ['AADSTS7000215', { error: 'x', error_description: 'AADSTS7000215: Invalid client secret of Ann Archer' }],
+  ['consent_required', { error: 'consent_required', error_description: 'Ann Archer' }],
+  ['invalid_target', { error: 'invalid_target' }],
+  ['accessNotConfigured', { error: { code: 403, errors: [{ reason: 'accessNotConfigured' }] } }],
+])('the record of a refused sign-in has only the error code %s of its answer', (code, body) => {
+  const text = JSON.stringify(body);
+  const sent = { method: 'POST', path: '/token', tookMs: 1, status: 400, headers: {}, error: undefined };
+  const hop = recordedHop({ ...sent, text });
+  expect(hop.codes).toEqual([code]);
+  expect(JSON.stringify(hop)).not.toMatch(/ann|archer/i);
+});

@@ -1,8 +1,7 @@
 import { type EntraCloud, entraCloudOf } from '../../../contract/entra-clouds.ts';
 
-/** Base URLs of Microsoft's services, without a slash at the end. */
-
 /**
+ * Returns the base URLs of Microsoft's services, without a slash at the end.
  * @param baseUrl base URL of another host for Graph and the token endpoint, such as a simulator; undefined means the
  * hosts of the cloud
  */
