@@ -12,7 +12,7 @@ interface Stood {
  * The answer of `explain` or `plan` directly before an apply of the group, and the result of this apply. Between the
  * two, no other change of the group happened.
  */
-interface Around<What> {
+export interface Around<What> {
   readonly connection: string;
   readonly group: string;
   readonly answer: What;

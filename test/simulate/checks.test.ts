@@ -1,6 +1,9 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import type { Explanation } from '../../shared/contract/answers/explain.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
+import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
 import { createChecks } from '../../simulate/checks/all-checks.ts';
+import { type Around, checkExplain, checkPlan } from '../../simulate/checks/one-decision.ts';
 import type { OperatorDone } from '../../simulate/operators.ts';
 import {
   type ClientWrite,
@@ -13,7 +16,13 @@ import {
 import type { QueuedMessage } from '../../simulate/queues.ts';
 import type { ReadGroup, Received } from '../../simulate/reading.ts';
 import type { CheckName, Violation } from '../../simulate/run-log.ts';
-import { HOUR_MS, type SimulationRun, START_MS, type Traits } from '../../simulate/simulation-run.ts';
+import {
+  HOUR_MS,
+  MINUTE_MS,
+  type SimulationRun,
+  START_MS,
+  type Traits,
+} from '../../simulate/simulation-run.ts';
 import type { Seen } from '../../simulate/world.ts';
 
 /*
@@ -335,162 +344,388 @@ const checks = (check: CheckName, options: typeof NOT_YET, cases: readonly Case[
     },
   );
 
-checks('end', AT_END, [
-  ['the platform equals the directory', () => {}],
-  [
-    'the name differs, and groupsync reports a refusal that the platform never gave',
-    (w) => [w.held({ name: 'Old' }), w.item({ refusedFields: { name: { value: 'Sales' } } })],
-    'name',
-  ],
-  ['the external id differs', (w) => w.held({ spokeId: 'G1' }), 'spoke_id'],
-  ['the platform group has no spokeId', (w) => w.held({ spokeId: null }), 'spoke_id'],
-  [
-    'an unwanted user is still in the group hours after an operator approved the removal',
-    (w) => [w.gains(), w.hold(['u-z'], { kind: 'approved', atMs: START_MS })],
-    'extra_user',
-  ],
-  [
-    "the gate is closed because of another connection's refresh token",
-    (w) => [
-      w.items.set('C#a GATE', { state: 'unauthorized' }),
-      w.call(1, { route: '/oauth/token', status: 400, token: 'refresh-b' }),
+describe('invariant check of the final state', () => {
+  checks('end', AT_END, [
+    ['the platform equals the directory', () => {}],
+    [
+      'the name differs, and groupsync reports a refusal that the platform never gave',
+      (w) => [w.held({ name: 'Old' }), w.item({ refusedFields: { name: { value: 'Sales' } } })],
+      'name',
     ],
-    'gate_closed',
-  ],
-  ['the gate is closed', (w) => w.items.set('C#a GATE', { state: 'backoff' }), 'gate_closed'],
-  [
-    'the feed was read to its end more than half a day ago',
-    (w) => w.items.set('C#a FEED', { readAtMs: START_MS - 7 * HOUR_MS }),
-    'feed_not_read',
-  ],
-]);
-
-checks('truth', NOT_YET, [
-  [
-    'a group differs for hours, and its open drift record is about another value',
-    (w) => [w.loses(), w.item({ openDrift: ['1'] }), w.drift()],
-    'in_sync_but_different',
-  ],
-  [
-    'a leaver stays in a failed group on a platform that refuses users',
-    (w) => [
-      w.held({ users: ['u-r1', 'u-r2', 'u-r3'] }),
-      w.item({ failedAt: START_MS }),
-      w.colleague(),
-      w.happens({
-        actor: 'platform',
-        connection: 'b',
-        action: { kind: 'platformFault', platformFault: 'refuses_user_422', forMs: HOUR_MS },
-      }),
+    ['the external id differs', (w) => w.held({ spokeId: 'G1' }), 'spoke_id'],
+    ['the platform group has no spokeId', (w) => w.held({ spokeId: null }), 'spoke_id'],
+    [
+      'an unwanted user is still in the group hours after an operator approved the removal',
+      (w) => [w.gains(), w.hold(['u-z'], { kind: 'approved', atMs: START_MS })],
+      'extra_user',
     ],
-    'extra_in_given_up',
-  ],
-  [
-    'a group failed because of an earlier refusal',
-    (w) => [w.item({ failedAt: START_MS }), w.call(1, { method: 'PATCH', status: 422 })],
-    'given_up',
-  ],
-  [
-    'the gate stays closed although the platform works',
-    (w) => w.items.set('C#a GATE', { state: 'backoff', sinceMs: w.time.nowMs }),
-    'gate_stuck',
-  ],
-]);
+    [
+      "the gate is closed because of another connection's refresh token",
+      (w) => [
+        w.items.set('C#a GATE', { state: 'unauthorized' }),
+        w.call(1, { route: '/oauth/token', status: 400, token: 'refresh-b' }),
+      ],
+      'gate_closed',
+    ],
+    ['the gate is closed', (w) => w.items.set('C#a GATE', { state: 'backoff' }), 'gate_closed'],
+    [
+      'the feed was read to its end more than half a day ago',
+      (w) => w.items.set('C#a FEED', { readAtMs: START_MS - 7 * HOUR_MS }),
+      'feed_not_read',
+    ],
+  ]);
+});
 
-const cut =
-  (count: number, change: Partial<PlatformWrite> = {}) =>
-  ({ write, acme }: World) => {
-    Object.assign(acme, { employees: acme.employees });
-    write({ added: twenty, sent: { users: twenty } });
-    write({ removed: twenty.slice(0, count), sent: { users: twenty.slice(count) }, ...change });
+describe('check of the truth at any time', () => {
+  checks('truth', NOT_YET, [
+    [
+      'a group differs for hours, and its open drift record is about another value',
+      (w) => [w.loses(), w.item({ openDrift: ['1'] }), w.drift()],
+      'in_sync_but_different',
+    ],
+    [
+      'a leaver stays in a failed group on a platform that refuses users',
+      (w) => [
+        w.held({ users: ['u-r1', 'u-r2', 'u-r3'] }),
+        w.item({ failedAt: START_MS }),
+        w.colleague(),
+        w.happens({
+          actor: 'platform',
+          connection: 'b',
+          action: { kind: 'platformFault', platformFault: 'refuses_user_422', forMs: HOUR_MS },
+        }),
+      ],
+      'extra_in_given_up',
+    ],
+    [
+      'a group failed because of an earlier refusal',
+      (w) => [w.item({ failedAt: START_MS }), w.call(1, { method: 'PATCH', status: 422 })],
+      'given_up',
+    ],
+    [
+      'the gate stays closed although the platform works',
+      (w) => w.items.set('C#a GATE', { state: 'backoff', sinceMs: w.time.nowMs }),
+      'gate_stuck',
+    ],
+  ]);
+
+  it('the check truth finds a confirmed binding that changes without a command of an operator', () => {
+    const rebound = (world: World, hour: number, connection = 'a') =>
+      hour === 4 && world.action({ kind: 'rebind', connection, atMs: START_MS + 3.5 * HOUR_MS });
+    const moves = ({ items }: World, hour: number) =>
+      items.set('U#a#m1 USER', { member: 'm1', role: hour < 4 ? 'r1' : 'r9' });
+    expect(causesOf(moves, NOT_YET)).toEqual(['truth binding_moved']);
+    expect(causesOf((world, hour) => [rebound(world, hour), moves(world, hour)], NOT_YET)).toEqual([]);
+    // An operator binds the member while the connection is removed. The check sees the binding when the connection
+    // returns.
+    const { a } = Object.fromEntries(makeWorld().connections);
+    const returns = (world: World, hour: number, by = 'b') => [
+      rebound(world, hour, by),
+      hour === 4 || hour === 5 ? world.connections.delete('a') : a && world.connections.set('a', a),
+      moves(world, hour),
+    ];
+    expect(causesOf(returns, NOT_YET)).toHaveLength(1);
+    expect(causesOf((world, hour) => returns(world, hour, 'a'), NOT_YET)).toEqual([]);
+    const unconfirmed = ({ items }: World) => items.set('R#a#r1 M#m1', { gsk: '#r1#m1' });
+    expect(causesOf((world, hour) => [unconfirmed(world), moves(world, hour)], NOT_YET)).toEqual([]);
+  });
+});
+
+describe('check of the guard', () => {
+  const cut =
+    (count: number, change: Partial<PlatformWrite> = {}) =>
+    ({ write, acme }: World) => {
+      Object.assign(acme, { employees: acme.employees });
+      write({ added: twenty, sent: { users: twenty } });
+      write({ removed: twenty.slice(0, count), sent: { users: twenty.slice(count) }, ...change });
+    };
+  /** Each of several writes removes one user and adds another user, until only one of the first users is left. */
+  checks('guard', NOT_YET, [
+    [
+      'a write removes more members than an operator approved',
+      (w) => [w.action({ removals: twenty.slice(0, 2), atMs: START_MS }), cut(17)(w)],
+      'write_over_share',
+    ],
+    [
+      'a write removes a member although an operator rejected this removal',
+      (w) => [w.action({ kind: 'reject', removals: twenty.slice(0, 1), atMs: w.time.nowMs - 1 }), cut(2)(w)],
+      'rejected_removal',
+    ],
+    [
+      'a write removes the members of a deleted group before its release',
+      (w) => [w.item({ deleted: stampOf(1) }), w.said.delete('g1'), cut(20)(w)],
+      'write_over_share',
+    ],
+    ['a write deletes a wanted group', cut(20, { action: 'delete', sent: {} }), 'write_over_share'],
+  ]);
+
+  it('the check of the guard reports three deletions of groups within an hour without an approval', () => {
+    const goes = ({ write }: World, id: string, spokeId: string, minute: number) =>
+      write({ id, spokeId, action: 'delete', atMs: START_MS + 5 * HOUR_MS - minute * MINUTE_MS, sent: {} });
+    const three =
+      (minutes: readonly number[], approved = false) =>
+      (world: World, hour: number) => {
+        if (approved) world.action({ kind: 'approve', atMs: START_MS });
+        if (hour !== 5) return;
+        for (const [at, minute] of minutes.entries()) goes(world, `p${at}`, 'g1', minute);
+      };
+    expect(causesOf(three([30, 20]), NOT_YET)).not.toContain('guard deleted_groups');
+    expect(causesOf(three([30, 20, 10]), NOT_YET)).toContain('guard deleted_groups');
+    expect(causesOf(three([30, 20, 10], true), NOT_YET)).not.toContain('guard deleted_groups');
+    expect(causesOf(three([100, 20, 10]), NOT_YET)).not.toContain('guard deleted_groups');
+  });
+
+  it('the check of the guard reports three small groups that lose most of their users within an hour', () => {
+    const emptied =
+      (minutes: readonly number[], size = 4, lost = 3) =>
+      ({ write }: World, hour: number) => {
+        if (hour !== 5) return;
+        const users = twenty.slice(0, size);
+        for (const [at, minute] of minutes.entries()) {
+          const of = { id: `q${at}`, spokeId: 'g1', atMs: START_MS + 5 * HOUR_MS - minute * MINUTE_MS };
+          write({ ...of, atMs: of.atMs - 1, added: users, sent: { users } });
+          write({ ...of, removed: users.slice(0, lost), sent: { users: users.slice(lost) } });
+        }
+      };
+    expect(causesOf(emptied([30, 20]), NOT_YET)).toEqual([]);
+    expect(causesOf(emptied([30, 20, 10]), NOT_YET)).toEqual(['guard emptied_groups']);
+    expect(causesOf(emptied([100, 20, 10]), NOT_YET)).toEqual([]);
+    expect(causesOf(emptied([30, 20, 10], 4, 2), NOT_YET)).toEqual([]);
+    expect(causesOf(emptied([30, 20, 10], 5), NOT_YET)).toEqual(['guard write_over_share']);
+  });
+
+  it('the check of the guard reports removals above the hourly limit within any sixty minutes', () => {
+    const guard = { minSize: 50, maxRemovedShare: 1, maxRemovedCount: 8, perHourCount: 6 };
+    const removed = (world: World, hour: number, minute: number) =>
+      world.write({
+        atMs: START_MS + hour * HOUR_MS - minute * MINUTE_MS,
+        removed: twenty.slice(0, 4),
+        sent: { users: [] },
+      });
+    const slow = (world: World, hour: number) => [world.set({ guard }), removed(world, hour, 30)];
+    const fast = (world: World, hour: number) => [slow(world, hour), hour === 5 && removed(world, hour, 10)];
+    expect(causesOf(slow, NOT_YET)).toEqual([]);
+    expect(causesOf(fast, NOT_YET)).toEqual(['guard removals_over_limit']);
+  });
+});
+
+describe('check of ownership', () => {
+  const strange =
+    (change: Partial<HeldGroup>) =>
+    ({ groups, held, item, write }: World) => {
+      groups.set('p9', { ...(held({}).get('p1') as HeldGroup), id: 'p9', madeBy: 'client', ...change });
+      item({ link: { id: 'p9' } });
+      return () => write({ id: 'p9', action: 'put', madeBy: 'client', spokeId: 'g1' });
+    };
+  const adopts = (change: Partial<HeldGroup>, before: (world: World) => void = () => {}) => {
+    let write = () => {};
+    return causesOf((world, hour) => {
+      if (hour === 1) before(world);
+      if (hour === 2) write = strange(change)(world);
+      if (hour === 3) write();
+    }, NOT_YET);
   };
-/** Each of several writes removes one user and adds another user, until only one of the first users is left. */
-checks('guard', NOT_YET, [
-  [
-    'a write removes more members than an operator approved',
-    (w) => [w.action({ removals: twenty.slice(0, 2), atMs: START_MS }), cut(17)(w)],
-    'write_over_share',
-  ],
-  [
-    'a write removes a member although an operator rejected this removal',
-    (w) => [w.action({ kind: 'reject', removals: twenty.slice(0, 1), atMs: w.time.nowMs - 1 }), cut(2)(w)],
-    'rejected_removal',
-  ],
-  [
-    'a write removes the members of a deleted group before its release',
-    (w) => [w.item({ deleted: stampOf(1) }), w.said.delete('g1'), cut(20)(w)],
-    'write_over_share',
-  ],
-  ['a write deletes a wanted group', cut(20, { action: 'delete', sent: {} }), 'write_over_share'],
-]);
+  it('the check of ownership accepts a write to an unmanaged group only if groupsync may adopt the group', () => {
+    expect(adopts({ spokeId: 'g1' })).toEqual([]);
+    expect(adopts({ spokeId: null })).toContain('ownership write_to_a_stranger');
+    expect(adopts({ spokeId: null }, ({ action }) => action({ kind: 'adopt' }))).not.toContain(
+      'ownership write_to_a_stranger',
+    );
+  });
+  it('the check of ownership accepts a write without effect that clears the external id of a released group', () => {
+    const cleared = (isVain: boolean) =>
+      causesOf((w) => {
+        w.action({ kind: 'release', atMs: START_MS });
+        w.write({ spokeId: null, sent: { spokeId: null }, isVain });
+      }, AT_END);
+    expect(cleared(true)).not.toContain('ownership write_after_release');
+    expect(cleared(false)).toContain('ownership write_after_release');
+  });
+  checks('ownership', AT_END, [
+    [
+      'groupsync writes a group long after the connection was removed',
+      (w) => [
+        w.action({ kind: 'remove_connection', atMs: START_MS }),
+        w.connections.delete('a'),
+        w.write({}),
+      ],
+      'write_after_removal',
+    ],
+    [
+      'groupsync writes a group after an operator released it',
+      (w) => [w.action({ kind: 'release', atMs: START_MS }), w.write({})],
+      'write_after_release',
+    ],
+    ['groupsync writes in mode report', (w) => [w.set({ mode: 'report' }), w.write({})], 'write_in_report'],
+    [
+      'groupsync deletes a group in the mode additive',
+      (w) => [w.set({ mode: 'additive' }), w.write({ action: 'delete', sent: {} })],
+      'deleted_in_additive',
+    ],
+    [
+      'groupsync removes a user who is no employee from an additive group',
+      (w) => [w.set({ mode: 'additive' }), w.write({ removed: ['u-z'], sent: { users: [] } })],
+      'removed_in_additive',
+    ],
+    [
+      'another company gets the token of this company',
+      (w) => [w.call(1), w.birch.calls.push(w.calls[0] as never)],
+      'token_of_another_company',
+    ],
+    [
+      'a group contains a user of another company',
+      (w) => w.write({ added: ['u-x1'], sent: { users: ['u-x1'] } }),
+      'user_of_another_company',
+    ],
+    [
+      'the people index has a person of another company',
+      (w) => w.items.set('R#a#x1 PERSON', { role: 'x1' }),
+      'person_of_another_company',
+    ],
+  ]);
+});
 
-checks('ownership', AT_END, [
-  [
-    'groupsync writes a group long after the connection was removed',
-    (w) => [w.action({ kind: 'remove_connection', atMs: START_MS }), w.connections.delete('a'), w.write({})],
-    'write_after_removal',
-  ],
-  [
-    'groupsync writes a group after an operator released it',
-    (w) => [w.action({ kind: 'release', atMs: START_MS }), w.write({})],
-    'write_after_release',
-  ],
-  ['groupsync writes in mode report', (w) => [w.set({ mode: 'report' }), w.write({})], 'write_in_report'],
-  [
-    'groupsync deletes a group in the mode additive',
-    (w) => [w.set({ mode: 'additive' }), w.write({ action: 'delete', sent: {} })],
-    'deleted_in_additive',
-  ],
-  [
-    'groupsync removes a user who is no employee from an additive group',
-    (w) => [w.set({ mode: 'additive' }), w.write({ removed: ['u-z'], sent: { users: [] } })],
-    'removed_in_additive',
-  ],
-  [
-    'another company gets the token of this company',
-    (w) => [w.call(1), w.birch.calls.push(w.calls[0] as never)],
-    'token_of_another_company',
-  ],
-  [
-    'a group contains a user of another company',
-    (w) => w.write({ added: ['u-x1'], sent: { users: ['u-x1'] } }),
-    'user_of_another_company',
-  ],
-  [
-    'the people index has a person of another company',
-    (w) => w.items.set('R#a#x1 PERSON', { role: 'x1' }),
-    'person_of_another_company',
-  ],
-]);
+describe('check that nothing is lost', () => {
+  checks('nothing_lost', AT_END, [
+    ['a message waits in the events queue', (w) => w.deadLetter('g9', 'events'), 'queue_events'],
+    ['a fan-out does not end', (w) => w.items.set('U#a#m1 USER', { member: 'm1', fanOut: 3 }), 'open_walk'],
+  ]);
+});
 
-checks('nothing_lost', AT_END, [
-  ['a message waits in the events queue', (w) => w.deadLetter('g9', 'events'), 'queue_events'],
-  ['a fan-out does not end', (w) => w.items.set('U#a#m1 USER', { member: 'm1', fanOut: 3 }), 'open_walk'],
-]);
+describe('check of bounded work', () => {
+  it('the check of bounded work finds too many calls with a credential that the platform refuses', () => {
+    const probing = (count: number) =>
+      causesOf((world, hour) => {
+        world.items.set('C#a GATE', { state: 'unauthorized' });
+        if (hour === 5) world.call(count, { route: '/me', by: 'pump-1' });
+      }, NOT_YET);
+    expect(probing(20)).not.toContain('bounded refused_calls');
+    expect(probing(21)).toContain('bounded refused_calls');
+  });
 
-checks('bounded', AT_END, [
-  ['an item is too large', (w) => Object.assign(w.table.largest, { bytes: 360_000 }), 'item_size'],
-  ['one read returns more than a page of the audit', (w) => w.table.widest.set('A#', 101), 'read_audit'],
-  ['one read returns over a page of drift records', (w) => w.table.widest.set('DRIFT#', 101), 'read_drift'],
-]);
+  it('the check of bounded work finds an idle connection with more calls than its schedules require', () => {
+    const sweeping = (count: number) =>
+      causesOf((world, hour) => {
+        if (hour === 6) world.call(count, { route: '/groups', by: 'sweep-1' });
+      }, NOT_YET);
+    expect(sweeping(2)).toEqual([]);
+    expect(sweeping(3)).toEqual(['bounded idle_calls']);
+    expect(causesOf((world, hour) => hour === 6 && world.call(1), NOT_YET)).toEqual(['bounded idle_calls']);
+    expect(causesOf((world, hour) => hour === 6 && world.call(9, { by: 'operator-1' }), NOT_YET)).toEqual([]);
+  });
 
-checks('on_record', AT_END, [
-  [
-    'the audit entry of a write names an approval that no operator gave',
-    (w) => [w.write({}), w.entry({ cause: 'approved by jo: so', actor: { kind: 'operator', id: 'jo' } })],
-    'false_cause',
-  ],
-  [
-    'the audit entry of a write names drift without a drift record',
-    (w) => [w.write({}), w.entry({ cause: 'drift d1', actor: { kind: 'groupsync', id: 'groupsync' } })],
-    'false_cause',
-  ],
-  ['a late write has no audit entry', (w) => w.unaudited({ late: true }), 'late_write_without_audit'],
-  ['two writes, one entry', (w) => [w.write({}), w.unaudited({ version: 'v1' })], 'write_without_audit'],
-  [
-    'the gate closed without an audit entry',
-    (w) => w.items.set('C#a GATE', { state: 'backoff', sinceMs: w.time.nowMs }),
-    'gate_without_audit',
-  ],
-  ['drift names a wrong author', (w) => [w.theirs(), w.drift({ initiator: 'SYSTEM' })], 'drift_of_another'],
-]);
+  checks('bounded', AT_END, [
+    ['an item is too large', (w) => Object.assign(w.table.largest, { bytes: 360_000 }), 'item_size'],
+    ['one read returns more than a page of the audit', (w) => w.table.widest.set('A#', 101), 'read_audit'],
+    ['one read returns over a page of drift records', (w) => w.table.widest.set('DRIFT#', 101), 'read_drift'],
+  ]);
+});
+
+describe('check that the audit records everything', () => {
+  checks('on_record', AT_END, [
+    [
+      'the audit entry of a write names an approval that no operator gave',
+      (w) => [w.write({}), w.entry({ cause: 'approved by jo: so', actor: { kind: 'operator', id: 'jo' } })],
+      'false_cause',
+    ],
+    [
+      'the audit entry of a write names drift without a drift record',
+      (w) => [w.write({}), w.entry({ cause: 'drift d1', actor: { kind: 'groupsync', id: 'groupsync' } })],
+      'false_cause',
+    ],
+    ['a late write has no audit entry', (w) => w.unaudited({ late: true }), 'late_write_without_audit'],
+    ['two writes, one entry', (w) => [w.write({}), w.unaudited({ version: 'v1' })], 'write_without_audit'],
+    [
+      'the gate closed without an audit entry',
+      (w) => w.items.set('C#a GATE', { state: 'backoff', sinceMs: w.time.nowMs }),
+      'gate_without_audit',
+    ],
+    ['drift names a wrong author', (w) => [w.theirs(), w.drift({ initiator: 'SYSTEM' })], 'drift_of_another'],
+  ]);
+
+  it('the check of the audit finds a drift record that lacks its initiator hours after the feed reported it', () => {
+    const change = (w: World, hour: number) => hour === 2 && [w.theirs(), w.drift({ initiator: 'UNKNOWN' })];
+    expect(causesOf(change, { hours: 20 })).toEqual(['on_record drift_without_initiator']);
+    expect(causesOf(change, { hours: 4 })).toEqual([]);
+  });
+});
+
+describe('check of one decision', () => {
+  const stood = (users: readonly string[], name = 'Sales') => ({ id: 'p1', name, users });
+  const around = { connection: 'a', group: 'g1', outcome: 'written', isSeen: true };
+  const checked = (check: (seen: Seen) => void): readonly string[] => {
+    const causes: string[] = [];
+    const { seen } = makeWorld();
+    Object.assign(seen.runLog, { violated: ({ cause }: Violation) => causes.push(cause) });
+    check(seen);
+    return causes;
+  };
+  const explained = (
+    outcome: string,
+    wanted: boolean,
+    users: { readonly before: readonly string[]; readonly after: readonly string[] },
+    isSeen = true,
+  ) =>
+    checked((seen) => {
+      const answer = {
+        member: 'm1',
+        wanted,
+        match: { user: 'u' },
+        decision: { outcome },
+        because: 'so',
+      } as unknown as Explanation;
+      const stands = { before: stood(users.before), after: stood(users.after) };
+      checkExplain(seen, { ...around, ...stands, answer, isSeen });
+    });
+
+  it.each([
+    ['waiting', true, [], ['u'], []],
+    ['waiting', true, [], [], ['explain_waiting']],
+    ['waiting', false, ['u'], [], []],
+    ['waiting', false, ['u'], ['u'], ['explain_waiting']],
+    ['held', false, ['u'], ['u'], []],
+    ['held', false, ['u'], [], ['explain_held']],
+    ['in_sync', true, ['u'], [], ['explain_in_sync']],
+    ['pending:unknown', true, [], ['u'], ['explain_pending_unknown']],
+    ['not_wanted', false, [], [], []],
+  ] as const)(
+    'explain answers %s for a member (wanted: %s, users of the group before: %j, after: %j), and the check reports %j',
+    (outcome, wanted, before, after, causes) => {
+      expect(explained(outcome, wanted, { before, after })).toEqual(causes);
+    },
+  );
+
+  it('the check accepts a wrong answer of explain if groupsync has not yet read a change of the group', () => {
+    expect(explained('in_sync', true, { before: [], after: [] })).toEqual(['explain_in_sync']);
+    expect(explained('in_sync', true, { before: [], after: [] }, false)).toEqual([]);
+  });
+
+  const planned = (
+    plan: Partial<GroupPlan>,
+    { before, after }: Pick<Around<GroupPlan>, 'before' | 'after'>,
+  ) =>
+    checked((seen) => {
+      const answer = {
+        group: 'g1',
+        action: 'none',
+        changes: [],
+        held: [],
+        hold: null,
+        digest: '',
+        note: null,
+        ...plan,
+      } as GroupPlan;
+      checkPlan(seen, { ...around, answer, before, after });
+    });
+  const add = { kind: 'add_member', member: 'm1', before: null, after: 'u', reason: '' };
+
+  it('the check of one decision finds a plan that differs from the following write', () => {
+    const both = { before: stood([]), after: stood(['u']) };
+    expect(planned({ action: 'patch', changes: [add] }, both)).toEqual([]);
+    expect(planned({ action: 'patch', changes: [] }, both)).toEqual(['plan_patch']);
+    expect(planned({ action: 'none' }, both)).toEqual(['plan_none']);
+    expect(planned({ action: 'delete' }, { ...both, after: undefined })).toEqual([]);
+    expect(planned({ action: 'delete' }, both)).toEqual(['plan_delete']);
+    expect(planned({ action: 'none', note: 'the platform could not be asked' }, both)).toEqual([]);
+  });
+});
