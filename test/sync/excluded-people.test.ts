@@ -6,8 +6,11 @@ import { effectsOf, membersNamed } from '../../shared/operate/setting-effect.ts'
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { LARGE_GROUP } from '../../shared/sync/tuning.ts';
+import { platformGroupsOf } from '../directory/reading/fixture.ts';
 import { createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION } from '../support/engine/world.ts';
+import { openWith, resume, scimOf } from '../support/operate/takeovers.ts';
+import { add, remove, replace } from '../support/scim-operations.ts';
 
 const NO_VAULT = { store: async () => 'v1', remove: async () => false };
 
@@ -101,6 +104,24 @@ describe('people.exclude', () => {
     expect(shown('g')[0]).not.toContain('u-m7');
     await describe('m7', { type: 'member' });
     expect(shown('g')[0]).toContain('u-m7');
+  });
+
+  it('a user of SCIM leaves with a changed attribute, and returns when the attribute is removed', async () => {
+    const people = { exclude: ['type=guest', 'department=robots'] };
+    const engine = await openWith({}, { people, guard: null });
+    const scim = await scimOf(engine);
+    const department = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department';
+    const [a, b] = [await scim.user('a'), await scim.user('b')];
+    const usersAfter = async (id: string, ...operations: readonly object[]) => {
+      expect((await scim.patch(`/Users/${id}`, operations as never)).status).toBeLessThan(300);
+      await resume(engine);
+      return platformGroupsOf(engine).map(({ users }) => users.join());
+    };
+    await scim.group('Sales', ['a', 'b', 'c']);
+    expect(await usersAfter(a, add('userType', 'Guest'))).toEqual(['u-b,u-c']);
+    expect(await usersAfter(b, add(department, 'Robots'))).toEqual(['u-c']);
+    expect(await usersAfter(a, replace('userType', 'Member'))).toEqual(['u-a,u-c']);
+    expect(await usersAfter(b, remove(department))).toEqual(['u-a,u-b,u-c']);
   });
 
   it.each([
