@@ -7,6 +7,7 @@ import {
   takeOverGroups,
 } from '../../shared/directory/operate/takeover.ts';
 import type { Source } from '../../shared/domain/source.ts';
+import { shellWords } from '../../shared/operate/names.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import type { Context } from '../context.ts';
 import { parseCsv } from '../csv.ts';
@@ -26,7 +27,7 @@ export async function takeover(context: Context, options: TakeoverOptions): Prom
   const { out } = context;
   const file = options.map === undefined ? undefined : await readGroupFile(context, options.map);
   const { connection, target, ports, kind } = await chosenTarget(context, options);
-  const planned = planTakeover(connection, target, ports, file).catch(asUsage(options.map));
+  const planned = planTakeover(connection, target, ports, file).catch(asUsage(options.map, target.source));
   const plan = await (kind === undefined ? planned : withHint(planned, kind));
   const { groups, unmapped } = plan;
   const unchanged = { connection: connection.name, observing: connection.observing, ...plan, busy: [] };
@@ -73,9 +74,9 @@ async function chosenTarget(context: Context, options: TakeoverOptions) {
   return { connection: found, ports, target: { source: to, sameIds } };
 }
 
-const asUsage = (file: string | undefined) => (error: Error) => {
+const asUsage = (file: string | undefined, to: Source) => (error: Error) => {
   if (!(error instanceof GroupFileError)) throw error;
-  throw new UsageError(`--map ${file}: ${error.message}`, { cause: error });
+  throw new UsageError(`--map ${file}: ${error.message}; the ids: ${listOf(to)}`, { cause: error });
 };
 
 /** Reads a CSV file with two columns: the id of a group, and the id of the same group in the new source. */
@@ -107,10 +108,27 @@ const NEW_SOURCE: Readonly<Record<Source, string>> = {
   events: 'the source of events',
 };
 
-/** The next step if some groups cannot be moved to the new source. */
-const UNMAPPED: Readonly<Record<Source, string>> = {
-  directory: 'rename it in the directory, or name its id with --map FILE',
-  scim: 'assign it to the SCIM application in the identity provider, or name its id with --map FILE',
+type Unmapped = TakeoverPlan['unmapped'][number];
+
+/** The command that shows the ids of the groups of the new source. */
+const listOf = (to: Source) => (to === 'directory' ? 'groupsync directory groups' : 'groupsync groups');
+
+/** Why a group does not move, with the next step. */
+const UNMAPPED: Readonly<Record<Unmapped['reason'], (one: Unmapped, to: Source) => string>> = {
+  not_found: ({ group }, to) =>
+    `${NEW_SOURCE[to]} has no such group; to leave it as it is: groupsync release ${shellWords(group)}`,
+  not_unique: ({ group }, to) =>
+    `${NEW_SOURCE[to]} has the name, but several groups have this name; put the line "${group},ID" into the file of --map, with the id from: ${listOf(to)}`,
+  move_open: ({ target }) =>
+    `its move to ${target} is not finished; groupsync finishes it within minutes: groupsync status`,
+  has_platform_group: ({ group, target }) =>
+    `${target} has another platform group; to keep that of ${group}: groupsync release ${shellWords(target ?? '')}, groupsync resume, and this command again; to keep that of ${target}: groupsync release ${shellWords(group)}`,
+};
+
+/** How the new source gets the groups that it does not have. */
+const MISSING: Readonly<Record<Source, string>> = {
+  directory: 'rename the group in the directory, or name its id with --map FILE',
+  scim: 'assign the group to the SCIM application in the identity provider, or name its id with --map FILE',
   events:
     'send an event with the name of the group, or name its id with --map FILE; if the events use the ids of the directory: --same-ids',
 };
@@ -121,19 +139,12 @@ function printPlan({ out }: Context, plan: TakeoverPlan): void {
 }
 
 function linesOf({ to, groups, unmapped }: TakeoverPlan): readonly string[] {
-  const reasonOf = ({ reason, target }: TakeoverPlan['unmapped'][number]): string => {
-    if (reason === 'not_found') return `${NEW_SOURCE[to]} has no such group`;
-    if (reason === 'not_unique') return `${NEW_SOURCE[to]} has the name, but several groups have this name`;
-    if (reason === 'move_open')
-      return `its move to ${target} is not finished; groupsync finishes it within minutes: groupsync status`;
-    return `${target} has another platform group: delete one of the two platform groups, or release this group`;
-  };
-  const lines = groups.map(
+  const moved = groups.map(
     ({ group, name, target, by }) => `${name ?? group} (${group}) → ${target}: ${BY[by]}`,
   );
-  for (const one of unmapped) lines.push(`${one.name ?? one.group} (${one.group}): ${reasonOf(one)}`);
-  const [missing] = unmapped.filter(({ reason }) => reason === 'not_found');
-  if (missing !== undefined)
-    lines.push(`${UNMAPPED[to]}; or leave it as it is: groupsync release ${missing.group}`);
-  return lines;
+  const left = unmapped.map(
+    (one) => `${one.name ?? one.group} (${one.group}): ${UNMAPPED[one.reason](one, to)}`,
+  );
+  const isMissing = unmapped.some(({ reason }) => reason === 'not_found');
+  return [...moved, ...left, ...(isMissing ? [MISSING[to]] : [])];
 }

@@ -37,6 +37,7 @@ function Shown(detail: GroupDetail) {
   const { status, held, users, members, history, applies } = detail;
   const { id, name, state, platformId, version, lastWriteAt, dirtySince, lastError, wanted } = status;
   const { pending, waiting } = status;
+  const notice = status.moving ?? status.released;
   const [open, setOpen] = useState<OpenPart>(null);
   const tab = (query.value.get('tab') ?? 'members') as Tab;
   const facts: readonly (readonly [string, preact.ComponentChildren])[] = [
@@ -64,6 +65,11 @@ function Shown(detail: GroupDetail) {
       }
       aside={<GroupActions detail={detail} open={open} setOpen={setOpen} />}
     >
+      {notice !== null && (
+        <p class="notice warn">
+          <Reason>{notice}</Reason>
+        </p>
+      )}
       {held && status.hold !== null && <p class="notice warn">{T.group.heldText(status.hold.removes)}</p>}
       {waiting !== null && waiting.reason !== lastError?.message && (
         <p class="notice warn">

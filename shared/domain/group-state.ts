@@ -16,7 +16,7 @@ import type { GroupRegisters, MemberRegister } from './group.ts';
 import { EVENT_FIELDS, type EventField, eachField } from './group-fields.ts';
 import { Removals } from './hold.ts';
 import type { GroupId, GroupRef } from './ids.ts';
-import type { Source } from './source.ts';
+import { SOURCES, type Source } from './source.ts';
 import { STAMP_ZERO, type Stamp } from './stamp.ts';
 
 const GuardRecord = z.lazy(() => z.object({ intent: intentText, atMs: number, removals: number }));
@@ -207,7 +207,13 @@ const FIELD_REGISTERS = Object.fromEntries(
 
 /** An unfinished takeover, as each of its two groups stores it. While it is open, apply leaves both groups as they are. */
 const OpenMove = z.lazy(() =>
-  z.object({ from: groupText, to: groupText, sinceMs: number, floor: stampText }),
+  z.object({
+    from: groupText,
+    to: groupText,
+    source: z.enum(SOURCES),
+    sinceMs: number,
+    floor: stampText,
+  }),
 );
 export type OpenMove = Frozen<z.infer<typeof OpenMove>>;
 

@@ -14,8 +14,8 @@ const MAX_TRIES = 3;
 export const whyReleased = ({ movedTo }: Pick<GroupState, 'movedTo'>): string =>
   movedTo === undefined ? 'an operator released this group' : `${movedTo} of another source owns this group`;
 
-export const whyMoving = ({ from, to, sinceMs }: OpenMove, nowMs: number): string =>
-  `the move of the group ${from} to ${to} is not finished, and is open for ${duration(nowMs - sinceMs)}; groupsync finishes it within minutes`;
+export const whyMoving = ({ from, to, source, sinceMs }: OpenMove, nowMs: number): string =>
+  `the move of the group ${from} to ${to} (${source}) is not finished, and is open for ${duration(nowMs - sinceMs)}; groupsync finishes it within minutes; if it stays open: groupsync doctor`;
 
 /**
  * Decides how groupsync releases a group. First, groupsync clears the external id that it had set. Otherwise two

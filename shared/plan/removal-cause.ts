@@ -2,10 +2,10 @@ import { exclusionOf, type PeopleSettings } from '../contract/exclusion.ts';
 import type { ConnectionSettings } from '../contract/settings.ts';
 import { isActive } from '../domain/active.ts';
 import { type Author, type GroupRegisters, groupExists, groupFloor, memberCounts } from '../domain/group.ts';
-import type { StoredMember } from '../domain/group-state.ts';
+import type { GroupState, StoredMember } from '../domain/group-state.ts';
 import { type MemberId, type PlatformUserId, platformUserId } from '../domain/ids.ts';
 import type { Register } from '../domain/register.ts';
-import { laterStamp, STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
+import { laterStamp, STAMP_ZERO, type Stamp, stampAt } from '../domain/stamp.ts';
 import type { WaitCause } from '../domain/view.ts';
 import type { PersonSettings } from './person.ts';
 import { compareText } from './plan.ts';
@@ -173,6 +173,24 @@ export function endedMembers(
     .filter((one) => !memberCounts(one, floor, userFloors.get(one.member) ?? STAMP_ZERO))
     .toSorted((a, b) => compareText(endOf(b), endOf(a)))
     .slice(0, most);
+}
+
+/**
+ * Returns a function that returns the latest known stamp at which the source of the group wanted a member. It is the time
+ * of the takeover for a membership that began before it and ended after it.
+ */
+export function wantedLastIn({
+  movedAt = 0,
+  movedFloor,
+  registers,
+}: Pick<GroupState, 'movedAt' | 'movedFloor' | 'registers'>): (register: StoredMember) => Stamp {
+  const moved = stampAt(movedAt);
+  const floor = groupFloor(registers);
+  return ({ value, stamp, presentAt = STAMP_ZERO }) => {
+    const wasMember = movedFloor !== undefined && presentAt !== STAMP_ZERO && presentAt >= movedFloor;
+    const endedAt = value === 'absent' ? stamp : floor;
+    return wasMember && endedAt > moved ? laterStamp(presentAt, moved) : presentAt;
+  };
 }
 
 /** Returns the platform user of a binding, as it is stored; undefined without a binding. */

@@ -47,7 +47,7 @@ export async function continueMove(
 ): Promise<boolean> {
   const { groups, claims, reader } = ports;
   const { from, to, source, openSinceMs: sinceMs = 0, floor = STAMP_ZERO } = move;
-  const mark: OpenMove = { from, to, sinceMs, floor };
+  const mark: OpenMove = { from, to, source, sinceMs, floor };
   const next: GroupRef = { connection: name, group: to };
   if (source === 'directory') await prepareForReader(next, mark, ports);
   const isMoved = await groups.move(name, mark, dirtyNow(ports), mayDecide);

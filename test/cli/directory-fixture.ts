@@ -89,6 +89,7 @@ export async function worldOf(saved: () => Promise<Saved> = savedWorld) {
     run: (...given: string[]) => runCli(given, { ports }),
     world,
     /** Runs a command with the options that name the directory. */
+    plain: (...given: string[]) => runCli([...given, ...args.slice(2)], { ports }),
     named: (...given: string[]) => runCli([...given, ...args.slice(2), '--json'], { ports }),
   };
 }

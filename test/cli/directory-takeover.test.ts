@@ -12,16 +12,17 @@ import { temporaryFile } from '../support/folder.ts';
 import { group, savedWorld, sixInSync } from '../support/operate/world.ts';
 import { worldOf } from './directory-fixture.ts';
 
-describe('directory takeover', () => {
-  const withGroup = (name: string) => async () => {
-    const world = await sixInSync();
-    await world.publish(group('g', name));
-    await world.apply('g');
-    return world;
-  };
+/** Creates a company with these groups, which all have the name EMEA. */
+async function withGroups(...ids: readonly string[]) {
+  const world = await sixInSync();
+  await world.publish(...ids.map((id) => group(id, 'EMEA')));
+  await world.apply('g');
+  return world;
+}
 
+describe('directory takeover', () => {
   it('directory takeover shows the groups, and changes nothing with --dry-run', async () => {
-    const { named, connection } = await worldOf(withGroup('EMEA'));
+    const { named, connection } = await worldOf(() => withGroups('g'));
     const { code, json } = await named('directory', 'takeover', '--dry-run');
     expect(OUTPUT_SCHEMAS['directory takeover'].parse(json)).toEqual({
       connection: 'default',
@@ -47,7 +48,15 @@ describe('directory takeover --to', () => {
     });
     expect(code).toBe(3);
     const { stdout } = await run('directory', 'takeover', '--to', 'scim', '--dry-run');
-    expect(stdout).toContain('assign it to the SCIM application');
+    expect(stdout).toContain('groupsync release g\nassign the group to the SCIM application');
+  });
+
+  it('directory takeover says how to name the group if several groups have its name', async () => {
+    const { named, plain } = await worldOf(() => withGroups('g', 'h'));
+    const { json } = await named('directory', 'takeover', '--dry-run');
+    expect(json.unmapped).toMatchObject([{ reason: 'not_unique' }, { reason: 'not_unique' }]);
+    const { stdout } = await plain('directory', 'takeover', '--dry-run');
+    expect(stdout).toContain('put the line "h,ID" into the file of --map');
   });
 
   it.each([

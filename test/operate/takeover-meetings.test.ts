@@ -115,10 +115,12 @@ it.each([
   ['events', 'removes the user', 'u-a,u-c'],
   ['events', 'lists only the others', 'u-a,u-c'],
   ['events', 'again lists only the others', 'u-a,u-b,u-c'],
+  ['events', 'deletes the group', undefined],
 ] as const)(
   'a rejected removal covers no other membership after a takeover to %s: while the connection observes, it %s',
   async (to, how, after) => {
-    const company = await open({ guard: HOLDS_ALL });
+    const guard = { ...HOLDS_ALL, deletedGroups: 0, deletedGroupsShare: 0 };
+    const company = await open({ guard });
     const { world, scim, set, pass, ref, users, emit } = company;
     const id = await scim.group('Group rowing', ['a', 'b', 'c']);
     const values = ['a', 'b', 'c'].map(async (one) => ({ value: await scim.user(one) }));
@@ -126,25 +128,75 @@ it.each([
     const ofScim = {
       id,
       list: () => scim.patch(`/Groups/${id}`, [replace('members', [a, c])]),
+      end: () => scim.delete(`/Groups/${id}`),
       take: () => scim.patch(`/Groups/${id}`, [remove(`members[value eq "${b?.value}"]`)]),
     };
     const ofEvents = {
       id: 'okta-1',
       list: async () => emit({ snapshot: 'okta-1', of: ['a', 'c'] }),
+      end: async () => emit({ remove: 'okta-1' }),
       take: async () => emit({ take: ['b'], from: 'okta-1' }),
     };
     const [old, next] = to === 'scim' ? [ofEvents, ofScim] : [ofScim, ofEvents];
     if (to === 'events') await takeOver(company, 'scim');
     await resume(company);
     if (how.startsWith('again')) await next.list();
-    await old.take();
+    const ends = how.startsWith('deletes');
+    await (ends ? old.end() : old.take());
     await pass(20 * MINUTE_MS);
     await rejectHold(ref(old.id), { reason: 'stays' }, world.toolPorts);
     await takeOver(company, to);
     await requeueDue(CONNECTION, world.toolPorts);
     await set('ann', 'guard', null);
-    await (how.startsWith('removes') ? next.take() : next.list());
+    if (ends) await next.end();
+    else await (how.startsWith('removes') ? next.take() : next.list());
     await resume(company);
     expect(users()?.join()).toBe(after);
   },
 );
+
+it('an event that arrives after a takeover with an earlier time leaves a removal that can be decided', async () => {
+  const company = await open({ guard: HOLDS_ALL });
+  const { world, scim, pass, ref, users, kinds } = company;
+  await scim.group('Group rowing', ['a', 'b', 'c']);
+  await takeOver(company, 'scim');
+  await resume(company);
+  const data = { group: { id: 'okta-1' }, members: [{ id: 'a' }, { id: 'c' }] };
+  const time = new Date(world.nowMs()).toISOString();
+  const late = {
+    specversion: '1.0',
+    id: 'late',
+    source: 'test',
+    type: 'directory.group.snapshot',
+    time,
+    data,
+  };
+  world.advance(5 * MINUTE_MS);
+  await takeOver(company, 'events');
+  await requeueDue(CONNECTION, world.toolPorts);
+  await resume(company);
+  world.eventsQueue.send({ body: JSON.stringify(late), attributes: {} });
+  await pass(20 * MINUTE_MS);
+  expect([users(), await kinds()]).toEqual([['u-a', 'u-b', 'u-c'], [['okta-1', 'waiting']]]);
+  await approveHold(ref('okta-1'), { reason: 'ok' }, world.toolPorts);
+  await pass(20 * MINUTE_MS);
+  expect(users()).toEqual(['u-a', 'u-c']);
+});
+
+it('an additive group keeps a user of another client that the new source had before the takeover', async () => {
+  const company = await open({ mode: 'additive' });
+  const { world, scim, pass, users } = company;
+  const id = await scim.group('Group rowing', ['a', 'b', 'c', 'd']);
+  await scim.group('Group other', ['d']);
+  await pass(5 * MINUTE_MS);
+  await scim.patch(`/Groups/${id}`, [remove(`members[value eq "${await scim.user('d')}"]`)]);
+  await pass(5 * MINUTE_MS);
+  world.platform.changeAsOther(platformGroupsOf(company)[0]?.id ?? '', {
+    users: ['u-a', 'u-b', 'u-c', 'u-d'],
+  });
+  await takeOver(company, 'scim');
+  await resume(company);
+  await scim.patch(`/Groups/${id}`, [remove(`members[value eq "${await scim.user('c')}"]`)]);
+  await pass(20 * MINUTE_MS);
+  expect(users()).toEqual(['u-a', 'u-b', 'u-d']);
+});

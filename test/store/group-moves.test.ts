@@ -18,7 +18,7 @@ const connection = connectionName('default');
 const [old, next] = [groupId('old'), groupId('next')].map((group) => ({ connection, group })) as [Ref, Ref];
 type Ref = Parameters<typeof groupKey>[0];
 const [OLD, NEXT] = [groupKey(old), groupKey(next)];
-const move = { from: old.group, to: next.group, sinceMs: 5, floor: STAMP_ZERO };
+const move = { from: old.group, to: next.group, source: 'scim', sinceMs: 5, floor: STAMP_ZERO } as const;
 const dirty = { nowMs: 9, wakeAtMs: 9 };
 
 const sample = (name: string): Value => {

@@ -1,6 +1,6 @@
 import { groupExists, groupName } from '../../domain/group.ts';
 import type { GroupState } from '../../domain/group-state.ts';
-import type { GroupId } from '../../domain/ids.ts';
+import type { ConnectionName, GroupId, GroupRef } from '../../domain/ids.ts';
 import { type Source, sourceOf } from '../../domain/source.ts';
 import { collectPages } from '../../sync/async-collections.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
@@ -14,6 +14,23 @@ export interface GroupOfSource extends SourceGroup {
   readonly group: GroupId;
   readonly source: Source;
   readonly state: GroupState;
+}
+
+/**
+ * Lists all groups. The index is sorted by the next wake-up, so a read can miss a group whose wake-up changes meanwhile.
+ * So the index is read until a read adds no group.
+ */
+async function allGroups(
+  name: ConnectionName,
+  index: SourceGroupPorts['index'],
+): Promise<readonly GroupRef[]> {
+  const found = new Map<GroupId, GroupRef>();
+  let known = -1;
+  while (known < found.size) {
+    known = found.size;
+    for (const { ref } of await collectPages(index.all(name))) found.set(ref.group, ref);
+  }
+  return [...found.values()];
 }
 
 /**
@@ -33,7 +50,7 @@ export async function groupsWithSource(
   { groups, index, reader, scim }: SourceGroupPorts,
   { withDeleted = false } = {},
 ): Promise<readonly GroupOfSource[]> {
-  const refs = (await collectPages(index.all(name))).map(({ ref }) => ref);
+  const refs = await allGroups(name, index);
   const [stored, read, moves] = await Promise.all([
     groups.readMany(refs),
     reader.groups(name),

@@ -1,7 +1,7 @@
 import type { SettledState } from '../../domain/group-state.ts';
 import { type Hold, holdsOf, type RemovalSet } from '../../domain/hold.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
-import { STAMP_ZERO } from '../../domain/stamp.ts';
+import { laterStamp, STAMP_ZERO, type Stamp, stampAt } from '../../domain/stamp.ts';
 import { WHOLE_GROUP, withUnwanted } from '../../domain/view.ts';
 import type { Decision, HoldRemovals, Reserve, Wait, Write } from '../decision.ts';
 import { type DraftInput, whyRemoved } from '../draft.ts';
@@ -76,13 +76,21 @@ const listOf = ({ state, held, wanted, blocked, nowMs }: Facts): RemovalList => 
   sets: held?.sets ?? [],
   platformId: state.link?.id,
   wanted: wanted?.group?.users,
-  namedAt: state.registers.name?.value ? state.registers.name.stamp : STAMP_ZERO,
+  namedAt: namedLast(state),
   wantedAt: held?.wantedAt ?? new Map(),
   blocked,
   leavers: new Set(),
   sent: sentApprovals(state, nowMs),
   nowMs,
 });
+
+/** Returns the latest known stamp at which the source of the group had it. A takeover only finds groups that exist. */
+function namedLast({ registers, movedAt }: Facts['state']): Stamp {
+  const { name, deleted } = registers;
+  const namedAt = name?.value ? name.stamp : STAMP_ZERO;
+  const moved = movedAt === undefined ? STAMP_ZERO : stampAt(movedAt);
+  return deleted > moved ? laterStamp(namedAt, moved) : namedAt;
+}
 
 /** Returns the users of a set whose removal still needs a decision or has one, each with the cause. */
 export function openRemovals(facts: Facts, { digest }: Pick<Hold, 'digest'>) {

@@ -1,8 +1,10 @@
 import type { GroupTreatment } from '../../contract/group-policy.ts';
 import { hasDeparted } from '../../domain/group.ts';
 import type { GroupField } from '../../domain/group-fields.ts';
+import type { StoredMember } from '../../domain/group-state.ts';
 import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import { sourceOf } from '../../domain/source.ts';
+import { stampAt } from '../../domain/stamp.ts';
 import { isWhole, type ListedGroup, type View, withUnwanted } from '../../domain/view.ts';
 import { decideAbsence, decideAdoption, LISTING_AGE_MS, listedAgain, previousGroup } from '../absence.ts';
 import { countsOf } from '../counts.ts';
@@ -14,7 +16,7 @@ import { modeOf, permitsMore, withMode, withWanted } from '../marks.ts';
 import { clashFinder, fieldMatches, findExisting } from '../names.ts';
 import type { Plan } from '../plan.ts';
 import { dueField, fieldFailure, leftDiffering, refusedOf } from '../refused-fields.ts';
-import { endedMembers, removalText } from '../removal-cause.ts';
+import { endedMembers, removalText, wantedLastIn } from '../removal-cause.ts';
 import { isRestated } from '../restore.ts';
 import { uncertainDeletion } from '../uncertain.ts';
 import { decideListedWhole } from '../unlisted.ts';
@@ -96,19 +98,25 @@ function decideMarks(base: View, mode: DraftInput['mode'], facts: Known): Decisi
 
 /**
  * Returns the view in which each user that left the directory group is marked as wanted since the link, although apply
- * never read the group while the directory wanted the user. Only users without a mark that may stay need this read.
+ * never read the group while the directory wanted the user. Only users without a mark that may stay need this read. A
+ * membership that ended before a takeover does not count, because its source did not own the group.
  */
 function withDeparted(
   current: View,
   input: Pick<DraftInput, 'mode' | 'onGroupDeleted'>,
-  { wanted, departed }: Known,
+  { wanted, departed, state }: Known,
 ): View | Read {
   const mayStay = input.mode === 'additive' || (wanted.group === undefined && releasesDeleted(input));
   const isUnmarked = ([user, isMarked]: readonly [PlatformUserId, boolean]) =>
     !isMarked && wanted.group?.users.has(user) !== true;
   if (input.mode === 'report' || !mayStay || ![...current.users].some(isUnmarked)) return current;
   if (departed === undefined) return { kind: 'read', what: ['departed'] };
-  const hasWanted = (user: PlatformUserId) => departed.has(user) || wanted.whyNot.has(user);
+  const { movedAt } = state;
+  const wantedLast = wantedLastIn(state);
+  const isFormer = (one: StoredMember) => movedAt !== undefined && wantedLast(one) < stampAt(movedAt);
+  const former = new Set<unknown>(wanted.registers.filter(isFormer).map(({ member }) => member));
+  const hasWanted = (user: PlatformUserId) =>
+    (departed.has(user) && !former.has(departed.get(user)?.member)) || wanted.whyNot.has(user);
   const users = [...current.users].map(([user, isMarked]) => [user, isMarked || hasWanted(user)] as const);
   return { ...current, users: new Map(users) };
 }

@@ -11,7 +11,7 @@ import {
 import { NO_FIELDS } from '../../domain/group-fields.ts';
 import type { GroupState, PendingMark, StoredMember } from '../../domain/group-state.ts';
 import { type MemberId, memberId, type PlatformUserId, platformUserId, roleId } from '../../domain/ids.ts';
-import { laterStamp, STAMP_ZERO, type Stamp, stampAt } from '../../domain/stamp.ts';
+import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
 import { mayBeMember } from '../../plan/person.ts';
 import type { Facts, PendingMember, Wanted, WantedMember } from '../../plan/facts.ts';
@@ -20,6 +20,7 @@ import {
   causeOfState,
   endedMembers,
   removalCauseOf,
+  wantedLastIn,
   type WhyNot,
   whyUncounted,
 } from '../../plan/removal-cause.ts';
@@ -117,15 +118,6 @@ export async function readWantedAgain(
     if (id !== undefined) wantedAt.set(id, laterStamp(wantedAt.get(id) ?? STAMP_ZERO, wantedLast(one)));
   }
   return wantedAt;
-}
-
-/** Returns a function that returns the latest known stamp at which the source of the group wanted a member. */
-function wantedLastIn({ movedAt = 0, movedFloor }: GroupState): (register: StoredMember) => Stamp {
-  const moved = stampAt(movedAt);
-  return ({ value, stamp, presentAt = STAMP_ZERO }) => {
-    const wasMember = movedFloor !== undefined && presentAt !== STAMP_ZERO && presentAt >= movedFloor;
-    return wasMember && (value === 'present' || stamp > moved) ? laterStamp(presentAt, moved) : presentAt;
-  };
 }
 
 /** Returns why members are not in the group, by the users of their stored bindings. The first member of a user counts. */
