@@ -134,12 +134,14 @@ async function explained({ ports, connection, refOf }: World) {
   return Promise.all(members.map(({ member }) => explainMember(ref, member, { connection, ports })));
 }
 
+const NO_WRITE = /hold$|^(?:link|external_change)$/;
+
 async function writtenNext(world: World) {
   const known = (await world.audit('g')).length;
   await world.apply('g');
   const entries = (await world.audit('g')).slice(0, -known || undefined).reverse();
-  // The audit may also contain an entry about a hold, which is not a write.
-  return entries.find(({ action, outcome }) => outcome === 'written' && !action.endsWith('hold'));
+  // The audit may also contain entries about a hold, and about what a fetch showed, which are not writes.
+  return entries.find(({ action, outcome }) => outcome === 'written' && !NO_WRITE.test(action));
 }
 
 function expectPrediction(

@@ -86,6 +86,7 @@ export const activity = {
     connect: 'connected the company',
     reconnect: 'replaced the credential',
     adopt: 'adopted a platform group',
+    link: 'was linked to its platform group',
     read_activity: 'read Activity',
     read_export: 'exported members',
     read_hold: 'read a hold',
