@@ -26,6 +26,7 @@ const LONG = [
   'console/pages',
   'cli/journey',
   'sync/crash',
+  'local/modes',
   'local/stack',
   'simulate/small-runs',
   'local/run',

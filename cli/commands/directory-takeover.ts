@@ -122,7 +122,7 @@ const UNMAPPED: Readonly<Record<Unmapped['reason'], (one: Unmapped, to: Source) 
   move_open: ({ target }) =>
     `its move to ${target} is not finished; groupsync finishes it within minutes: groupsync status`,
   has_platform_group: ({ group, target }) =>
-    `${target} has another platform group; to keep that of ${group}: groupsync release ${shellWords(target ?? '')}, groupsync resume, and this command again; to keep that of ${target}: groupsync release ${shellWords(group)}`,
+    `${target} has another platform group; to keep that group: \`groupsync release ${shellWords(group)}\`; to keep that of ${group}: \`groupsync release ${shellWords(target ?? group)}\`, then \`groupsync resume\`, then this command again`,
 };
 
 /** How the new source gets the groups that it does not have. */

@@ -171,7 +171,7 @@ describe('takeover with steps in the wrong order', () => {
         const { stdout } = await runCli(['directory', 'takeover', '--to', 'scim', '--dry-run'], {
           ports: engine.world.toolPorts as unknown as ToolPortsOfCommands,
         });
-        const [, release = ''] = /keep that of okta-1: groupsync (release \S+),/.exec(stdout) ?? [];
+        const [, release = ''] = /keep that of okta-1: `groupsync (release [^`]+)`/.exec(stdout) ?? [];
         const ports = { ...engine.world.toolPorts, deployment: { queue: async () => undefined } } as never;
         expect((await runCli([...release.split(' '), '--yes', '--no-wait'], { ports })).code).toBe(0);
         await resume(reader);
