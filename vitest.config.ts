@@ -7,7 +7,7 @@ const STACK = [
   'test/cli/journey.e2e.test.ts',
   'test/console/{pages,sign-in}.e2e.test.ts',
   'test/infra/commands.integration.test.ts',
-  'test/local/{kill,stack,directory}.e2e.test.ts',
+  'test/local/{kill,stack,directory,modes}.e2e.test.ts',
   'test/local/run.integration.test.ts',
   ...filesThatMockModules('test'),
 ];

@@ -20,7 +20,7 @@ import { blockPerson, unblockPerson } from '../shared/operate/block.ts';
 import { decideRequests } from '../shared/operate/confirm-settings.ts';
 import { storeConnection } from '../shared/operate/connect/connect.ts';
 import {
-  discardDeadLetter,
+  discardDeadLetters,
   findDeadLetters,
   problemsOf,
   sendAmended,
@@ -218,7 +218,9 @@ const COMMANDS: { readonly [Kind in OperatorAction['kind']]: Command<ActionOf<Ki
   },
   async discard_one(on) {
     const [first] = await deadLettersOf(on);
-    return first !== undefined && discardDeadLetter(first, REASON, on.tool);
+    if (first === undefined) return false;
+    const { queue, message } = first;
+    return (await discardDeadLetters(queue, new Set([message.id]), { reason: REASON, ports: on.tool })) === 1;
   },
   async edit_one(on) {
     for (const one of await deadLettersOf(on)) {

@@ -58,11 +58,14 @@ function recorderOf(
   };
 }
 
-/** Returns the text of a body; an empty text if the body cannot be decompressed. */
+/** The platform client refuses longer bodies too. */
+const BOUNDED = { maxOutputLength: 64 * 2 ** 20 };
+
+/** Returns the text of a body; an empty text if the body cannot be decompressed, or is too long. */
 function textOf(bytes: Buffer, encoding: unknown): string {
   try {
-    if (encoding === 'br') return String(brotliDecompressSync(bytes));
-    return String(encoding === 'gzip' ? gunzipSync(bytes) : bytes);
+    if (encoding === 'br') return String(brotliDecompressSync(bytes, BOUNDED));
+    return String(encoding === 'gzip' ? gunzipSync(bytes, BOUNDED) : bytes);
   } catch {
     return '';
   }

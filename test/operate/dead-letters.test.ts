@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_CONNECTION as connection } from '../../shared/contract/names.ts';
 import {
-  discardDeadLetter,
+  discardDeadLetters,
   findDeadLetters,
   problemsOf,
   sendAmended,
@@ -372,7 +372,8 @@ describe('edited or discarded dead-lettered message', () => {
     const body = `{"${'é"🚀'.repeat(140_000)}`;
     world.mailboxes.events.add({ id: 'd', body });
     const [deadLetter] = await findDeadLetters(['d'], ['events'], world.ports);
-    expect(await discardDeadLetter(deadLetter as never, reason, world.ports)).toBe(true);
+    const { queue, message } = deadLetter as never as DeadLetter;
+    expect(await discardDeadLetters(queue, new Set([message.id]), { reason, ports: world.ports })).toBe(1);
     const entries = await journal(world);
     const kept = entries.flatMap(({ changes }) => changes.map(({ before }) => before));
     expect(entries[1]).toMatchObject({ action: 'dlq_discard', changes: [{ after: null }] });
@@ -441,7 +442,8 @@ describe('dead-lettered message of a queue that is bound to a connection', () =>
       world.mailboxes.events.add({ ...gone, id: `of-${of}`, connection: of });
     const deadLetters = await findDeadLetters(['of-acme', 'of-undefined'], ['events'], world.ports);
     expect(deadLetters).toMatchObject([{ connection: 'acme' }, { connection: undefined }]);
-    for (const deadLetter of deadLetters) await discardDeadLetter(deadLetter, 'r', world.ports);
+    for (const { queue, message } of deadLetters)
+      await discardDeadLetters(queue, new Set([message.id]), { reason: 'r', ports: world.ports });
     // The action on the message without a connection is recorded in the journal of the default connection.
     const [theirs, ours] = [journalOf(OF_ACME.to), journalOf(connection)].map((one) => one.group);
     expect(await world.audit(theirs as string, OF_ACME.to)).toHaveLength(1);

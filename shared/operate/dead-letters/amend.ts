@@ -82,10 +82,6 @@ export async function sendAmended(
   return isSent;
 }
 
-/** Deletes one dead-lettered message permanently. Returns false if another consumer has received it. */
-export const discardDeadLetter = async ({ queue, message }: DeadLetter, reason: string, ports: AmendPorts) =>
-  (await discardDeadLetters(queue, new Set([message.id]), { reason, ports })) === 1;
-
 /**
  * Records a message. A message has up to 1 MiB and an audit entry up to 400 KB, so a message may need several entries.
  */
