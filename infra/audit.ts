@@ -105,7 +105,7 @@ export class AuditExport extends Construct {
         FilterCriteria.filter({
           eventName: FilterRule.or('INSERT', 'MODIFY'),
           dynamodb: {
-            Keys: { sk: { S: ['A#', 'ACT#', 'MOVES#'].flatMap((prefix) => FilterRule.beginsWith(prefix)) } },
+            Keys: { sk: { S: ['A#', 'ACT#', 'STEP#'].flatMap((prefix) => FilterRule.beginsWith(prefix)) } },
           },
         }),
       ],

@@ -12,10 +12,10 @@ import type { View } from './view.ts';
 /** How a user is in a group: `+` present, `-` absent, `?` hidden, so the user may be in the group. */
 export type UserPresence = '+' | '-' | '?';
 
-export interface Move {
+export interface StepUser {
   readonly was: UserPresence;
   readonly is: UserPresence;
-  /** Whether groupsync moved the user. Another client may have done it at any time since the previous step. */
+  /** Whether groupsync changed the user. Another client may have done it at any time since the previous step. */
   readonly isOwn: boolean;
   readonly user: PlatformUserId;
 }
@@ -27,16 +27,16 @@ export const Step = z.lazy(() =>
     after: text,
     /** The step did not happen before this time, and not after the time of its entry. */
     sinceMs: number,
-    /** For an uncertain write: the time until which its moves may still happen. The content is the same after it. */
+    /** For an uncertain write: the time until which it may still take effect. The content is the same after it. */
     untilMs: number.exactOptional(),
-    /** The moves, in the form of `moveText`. */
-    moves: texts.exactOptional(),
+    /** The users that joined, left or were hidden, in the form of `userText`. */
+    users: texts.exactOptional(),
     chunks: z.object({ chunks: number, hash: text }).exactOptional(),
   }),
 );
 export type Step = Frozen<z.infer<typeof Step>>;
 
-const moveText = ({ was, is, isOwn, user }: Move): string => `${was}${is}${isOwn ? '=' : '~'}${user}`;
+const userText = ({ was, is, isOwn, user }: StepUser): string => `${was}${is}${isOwn ? '=' : '~'}${user}`;
 export const contentId = ({ id, sameAs }: ViewPointer): string => sameAs ?? id;
 
 type Pointer = { readonly view: ViewPointer } | undefined;
@@ -55,7 +55,7 @@ type Users = Pick<View, 'users' | 'unshown'> | undefined;
  * Returns the step from the present content of a group.
  * @param base the view of the link; undefined without a link, or if the view cannot be read
  * @param next the new link and its view; undefined if the step ends the link
- * @param external the users that another client moved
+ * @param external the users that another client changed
  */
 export function stepFrom(
   seen: Linked,
@@ -68,13 +68,13 @@ export function stepFrom(
   if (seen.link !== undefined && base === undefined) return { after, sinceMs };
   const others = external === 'all' ? undefined : new Set(external);
   const isOwn = (user: string) => others?.has(user) === false;
-  const moves = movesBetween(seen.link && base, next?.view).map((move) =>
-    moveText({ ...move, isOwn: isOwn(move.user) }),
+  const users = usersBetween(seen.link && base, next?.view).map((one) =>
+    userText({ ...one, isOwn: isOwn(one.user) }),
   );
-  return { before: contentOf(seen), after, sinceMs, moves };
+  return { before: contentOf(seen), after, sinceMs, users };
 }
 
-export function movesBetween(before: Users, after: Users): readonly Omit<Move, 'isOwn'>[] {
+export function usersBetween(before: Users, after: Users): readonly Omit<StepUser, 'isOwn'>[] {
   const users = [before, after].flatMap((view) => [
     ...(view?.users.keys() ?? []),
     ...(view?.unshown?.keys() ?? []),

@@ -58,15 +58,15 @@ export const auditKey = (
   intent: IntentId,
   prefix: typeof AUDIT_PREFIX | typeof ACTION_PREFIX = AUDIT_PREFIX,
 ): Key => ofGroup(ref, `${prefix}${at}#${intent}`);
-export const MOVES_PREFIX = 'MOVES#';
-/** The key of a chunk with moves of an audit entry. */
-export const movesKey = (
+export const STEP_PREFIX = 'STEP#';
+/** The key of a chunk with the users of an audit entry. */
+export const stepKey = (
   ref: GroupRef,
   { atMs, intent }: { atMs: number; intent: IntentId },
   n: number,
-): Key => ofGroup(ref, `${MOVES_PREFIX}${new Date(atMs).toISOString()}#${intent}#${n}`);
+): Key => ofGroup(ref, `${STEP_PREFIX}${new Date(atMs).toISOString()}#${intent}#${n}`);
 export const isAuditKey = ({ sk }: Key): boolean =>
-  [AUDIT_PREFIX, ACTION_PREFIX, MOVES_PREFIX].some((prefix) => sk.startsWith(prefix));
+  [AUDIT_PREFIX, ACTION_PREFIX, STEP_PREFIX].some((prefix) => sk.startsWith(prefix));
 
 /** The key of the item that names the newest action in a connection's journal. */
 export const journalKey = (ref: GroupRef): Key => ofGroup(ref, 'JOURNAL');

@@ -29,7 +29,7 @@ import {
   groupKey,
   journalKey,
   logPartition,
-  movesKey,
+  stepKey,
 } from './keys.ts';
 import type { Item, QueryRequest, Table } from './table.ts';
 import { all, any, eachOf, equal, exists, missing } from './table.ts';
@@ -37,8 +37,8 @@ import { all, any, eachOf, equal, exists, missing } from './table.ts';
 /** The maximum number of entries of a stored list, and its maximum size in bytes. One id may have 2,000 bytes. */
 const MAX_LISTED = 1_000;
 const MAX_LIST_BYTES = 250_000;
-/** The maximum number of moves that an entry stores itself. */
-const MAX_MOVES = 32;
+/** The maximum number of users that an entry stores itself. */
+const MAX_STEP_USERS = 32;
 
 /**
  * Returns the first entries that fit into an item. The JSON of an entry is at least as long as its form in DynamoDB.
@@ -59,10 +59,10 @@ const Head = z.lazy(() =>
 /** Stores audit entries. By the attributes `gpk` and `gsk`, the index sorts the entries by time. */
 export function createAuditLog(table: Table) {
   const stored = async (ref: GroupRef, entry: Pick<AuditEntry, 'atMs' | 'intent'>, step: Step) => {
-    const { moves = [], ...others } = step;
-    if (moves.length <= MAX_MOVES) return { ...others, moves };
-    const keyOf = (index: number) => movesKey(ref, entry, index);
-    return { ...others, chunks: { ...(await writeChunks(table, keyOf, moves, expiry(entry.atMs))) } };
+    const { users = [], ...others } = step;
+    if (users.length <= MAX_STEP_USERS) return { ...others, users };
+    const keyOf = (index: number) => stepKey(ref, entry, index);
+    return { ...others, chunks: { ...(await writeChunks(table, keyOf, users, expiry(entry.atMs))) } };
   };
   const entriesUnder = (ref: GroupRef, prefix: string) => {
     const wanted = { partition: groupKey(ref).pk, prefix, newestFirst: true, pageSize: PAGE_SIZE };

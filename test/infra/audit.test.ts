@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { EXPORTER } from '../../infra/audit.ts';
 import { connectionName, groupId, intentId } from '../../shared/domain/ids.ts';
-import { ACTION_PREFIX, AUDIT_PREFIX, auditKey, MOVES_PREFIX } from '../../shared/store/keys.ts';
+import { ACTION_PREFIX, AUDIT_PREFIX, auditKey, STEP_PREFIX } from '../../shared/store/keys.ts';
 import { resourcesOf, synthesise } from './synthesised.ts';
 
 const { template } = synthesise({ auditExportDays: '400' });
@@ -38,7 +38,7 @@ it('the audit bucket refuses to overwrite an object', () => {
 
 it('the audit export receives the items whose sort key has the prefix of audit entries', () => {
   const mappings = JSON.stringify(resourcesOf(template, 'AWS::Lambda::EventSourceMapping'));
-  const prefixes = [AUDIT_PREFIX, ACTION_PREFIX, MOVES_PREFIX].map((prefix) => ({ prefix }));
+  const prefixes = [AUDIT_PREFIX, ACTION_PREFIX, STEP_PREFIX].map((prefix) => ({ prefix }));
   expect(mappings).toContain(JSON.stringify(JSON.stringify(prefixes)).slice(1, -1));
 });
 

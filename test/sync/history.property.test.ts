@@ -113,7 +113,7 @@ it('the users of a write of more than 32 users are stored in chunks that expire 
   await engine.hire(...many);
   await engine.deliver({ snapshot: 'g', of: many });
   const [created] = await engine.audit('g');
-  const chunks = [...engine.world.table.items.values()].filter(({ sk }) => sk.startsWith('MOVES#'));
+  const chunks = [...engine.world.table.items.values()].filter(({ sk }) => sk.startsWith('STEP#'));
   expect(created?.step).toMatchObject({ before: '-', chunks: { chunks: 1 } });
   expect(chunks.map(({ text, expiresAt }) => [String(text).split('\n').length, typeof expiresAt])).toEqual([
     [40, 'number'],

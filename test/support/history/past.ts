@@ -1,12 +1,12 @@
 import type { GroupState } from '../../../shared/domain/group-state.ts';
-import { contentOf, movesBetween } from '../../../shared/domain/history.ts';
+import { contentOf, usersBetween } from '../../../shared/domain/history.ts';
 import type { GroupRef } from '../../../shared/domain/ids.ts';
 import { withGroupsBefore } from '../../../shared/operate/journal.ts';
 import { changedView } from '../../../shared/plan/uncertain.ts';
 import { undisturbed } from '../../../shared/sync/apply/preview.ts';
 import type { ToolPorts } from '../../../shared/sync/ports/bundles.ts';
 import { UNCERTAIN_MS } from '../../../shared/sync/tuning.ts';
-import { type DatedStep, membersAt, moveOf, type Past, stepsAfter } from './replay.ts';
+import { type DatedStep, membersAt, stepUserOf, type Past, stepsAfter } from './replay.ts';
 
 type PastPorts = Pick<ToolPorts, 'groups' | 'audit' | 'reader' | 'clock'>;
 
@@ -19,8 +19,8 @@ export const readPast = async (ref: GroupRef, times: readonly number[], ports: P
     const { intent, uncertain } = state;
     const views = await viewsOf(state, ports);
     const steps = await readSteps(state, Math.min(...times), ports);
-    // Writes without a known outcome may have moved these users.
-    const open = intent === undefined ? [] : movesBetween(views.base, views.prepared).map(({ user }) => user);
+    // Writes without a known outcome may have changed these users.
+    const open = intent === undefined ? [] : usersBetween(views.base, views.prepared).map(({ user }) => user);
     const { added = [], removed = [] } = views.uncertain ?? {};
     const sinceMs = Math.min(...[intent, uncertain?.write].map((write) => write?.atMs ?? ports.clock()));
     const present = {
@@ -32,7 +32,7 @@ export const readPast = async (ref: GroupRef, times: readonly number[], ports: P
     return { state, pasts: times.map((atMs): Past => membersAt(atMs, present, steps)) };
   });
 
-/** Reads the view of the link, the result of an open intent, and the users that uncertain writes may move. */
+/** Reads the view of the link, the result of an open intent, and the users that uncertain writes may change. */
 async function viewsOf({ ref, link, intent, uncertain }: GroupState, { groups }: PastPorts) {
   const base = link && (await groups.readView(ref, link.view));
   const isNew = intent?.action === 'create';
@@ -64,7 +64,7 @@ async function readSteps(
   for await (const entry of entriesOf(state.ref, ports)) {
     const { step, atMs, action } = entry;
     if (atMs < sinceMs - UNCERTAIN_MS && isReached()) break;
-    if (step !== undefined) steps.push({ ...step, atMs, action, moves: step.moves?.map(moveOf) });
+    if (step !== undefined) steps.push({ ...step, atMs, action, users: step.users?.map(stepUserOf) });
   }
   return steps;
 }

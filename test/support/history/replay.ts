@@ -1,6 +1,6 @@
 import {
-  type Move,
-  movesBetween,
+  type StepUser,
+  usersBetween,
   NO_GROUP,
   type Step,
   type UserPresence,
@@ -8,8 +8,8 @@ import {
 import type { PlatformUserId } from '../../../shared/domain/ids.ts';
 import type { View } from '../../../shared/domain/view.ts';
 
-/** Reads the form in which an entry stores a move. */
-export const moveOf = (line: string): Move => ({
+/** Reads the form in which an entry stores a user. */
+export const stepUserOf = (line: string): StepUser => ({
   was: line[0] as UserPresence,
   is: line[1] as UserPresence,
   isOwn: line[2] === '=',
@@ -18,14 +18,14 @@ export const moveOf = (line: string): Move => ({
 
 const isWithoutGroup = (content: string): boolean => content.startsWith(NO_GROUP);
 
-/** A step with the time and the action of its entry, and its moves, if they are still stored. */
-export type DatedStep = Omit<Step, 'moves' | 'chunks'> & {
+/** A step with the time and the action of its entry, and its users, if they are still stored. */
+export type DatedStep = Omit<Step, 'users' | 'chunks'> & {
   readonly atMs: number;
   readonly action: string;
-  readonly moves: readonly Move[] | undefined;
+  readonly users: readonly StepUser[] | undefined;
 };
 
-/** The time within which a user moved. */
+/** The time within which a user changed. */
 interface Interval {
   readonly sinceMs: number;
   readonly untilMs: number;
@@ -34,7 +34,7 @@ interface Interval {
 interface Present {
   readonly content: string;
   readonly view: View | undefined;
-  /** The users that writes without a known outcome may have moved. */
+  /** The users that writes without a known outcome may have changed. */
   readonly open: Interval & { readonly users: readonly PlatformUserId[] };
 }
 
@@ -57,26 +57,26 @@ export function stepsAfter(atMs: number, content: string, steps: readonly DatedS
  * Returns who was in a platform group: replays the steps backwards from the present content. Only the ids of contents
  * give the order of the steps, because the clocks of workers differ.
  *
- *     the time is                                | a user that the step moved
+ *     the time is                                | a user of the step
  *     -------------------------------------------|---------------------------------------------
  *     after the entry of the step                | is as after the step
  *     between `sinceMs` and the entry            | uncertain
- *     between the previous step and the entry    | uncertain, if another client moved the user
+ *     between the previous step and the entry    | uncertain, if another client changed the user
  *     before                                     | is as before the step
  */
 export function membersAt(atMs: number, present: Present, steps: readonly DatedStep[]): Past {
   const { undone, last } = stepsAfter(atMs, present.content, steps);
-  const gap = undone.find(({ before, moves }) => before === undefined || moves === undefined);
+  const gap = undone.find(({ before, users }) => before === undefined || users === undefined);
   const next = gap ?? undone.at(-1);
   if (gap !== undefined || !isProven(next?.before ?? present.content, next, last))
     return { knownSinceMs: next?.atMs };
   const presence = new Map([
-    ...movesBetween(undefined, present.view).map(({ user, is }) => [user, is] as const),
-    ...undone.flatMap(({ moves = [] }) => moves.map(({ user, was }) => [user, was] as const)),
+    ...usersBetween(undefined, present.view).map(({ user, is }) => [user, is] as const),
+    ...undone.flatMap(({ users = [] }) => users.map(({ user, was }) => [user, was] as const)),
   ]);
   const withPresence = (one: UserPresence) =>
     [...presence].filter(([, is]) => is === one).map(([user]) => user);
-  const moved = [
+  const dated = [
     { users: withPresence('?'), sinceMs: last?.sinceMs ?? atMs, untilMs: next?.atMs ?? atMs },
     present.open,
     ...steps.flatMap((step) => (step.untilMs === undefined ? [] : intervalsOf(step, undefined))),
@@ -84,7 +84,7 @@ export function membersAt(atMs: number, present: Present, steps: readonly DatedS
   ].filter(({ sinceMs, untilMs }) => sinceMs <= atMs && atMs <= untilMs);
   const members = new Map<PlatformUserId, Interval | undefined>();
   for (const user of withPresence('+')) members.set(user, undefined);
-  for (const { users: some, sinceMs, untilMs } of moved)
+  for (const { users: some, sinceMs, untilMs } of dated)
     for (const user of some) members.set(user, { sinceMs, untilMs });
   return { members };
 }
@@ -99,7 +99,7 @@ function isProven(content: string, next: DatedStep | undefined, last: DatedStep 
 }
 
 const intervalsOf = (step: DatedStep, previous: DatedStep | undefined) =>
-  (step.moves ?? []).map(({ user, isOwn }) => ({
+  (step.users ?? []).map(({ user, isOwn }) => ({
     users: [user],
     sinceMs: isOwn ? step.sinceMs : (previous?.sinceMs ?? 0),
     untilMs: step.untilMs ?? step.atMs,
