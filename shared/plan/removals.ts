@@ -80,8 +80,7 @@ export function judgeRemovals(input: RemovalsInput): Judgement {
     isDeletion
       ? hold.decision.kind === 'rejected' || plan.removals.every((user) => users?.has(user))
       : !(hold.deletes && leavers.has(entry)) && users?.has(entry) === true;
-  const left = sets.flatMap((set) => stillOpen(set, input));
-  const open = left.length === sets.length && left.every((set, at) => set === sets[at]) ? sets : left;
+  const open = openSets(input);
   const ofKind = open.filter(isKind);
   const within = (entry: PlatformUserId) => ofKind.find((set) => covers(set, entry))?.hold;
   const isPermitted = (entry: PlatformUserId) => {
@@ -128,6 +127,14 @@ const isApproved = ({ decision }: Hold): boolean => decision.kind === 'approved'
 
 const isOfGroup = ({ platformId }: Hold, input: RemovalList): boolean =>
   input.platformId === undefined || platformId === input.platformId;
+
+/** Returns the list without the entries that have ended; `sets` itself if none has ended. */
+export function openSets(list: RemovalList): readonly RemovalSet[] {
+  const left = list.sets.flatMap((set) => stillOpen(set, list));
+  return left.length === list.sets.length && left.every((set, at) => set === list.sets[at])
+    ? list.sets
+    : left;
+}
 
 /** Returns the part of a set that still needs a decision or has one. */
 export function stillOpen(set: RemovalSet, input: RemovalList): readonly RemovalSet[] {

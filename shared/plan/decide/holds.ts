@@ -1,5 +1,4 @@
-import type { SettledState } from '../../domain/group-state.ts';
-import { type Hold, holdsOf, type RemovalSet } from '../../domain/hold.ts';
+import type { Hold, RemovalSet } from '../../domain/hold.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp, stampAt } from '../../domain/stamp.ts';
 import { WHOLE_GROUP, withUnwanted } from '../../domain/view.ts';
@@ -10,23 +9,26 @@ import { type GuardInput, type GuardVerdict, judgeByLimits } from '../guard.ts';
 import type { Plan } from '../plan.ts';
 import { isPersonal } from '../removal-cause.ts';
 import {
-  isOver,
   type Judgement,
   judgeRemovals,
+  openSets,
   type RemovalList,
   stillOpen,
   type WaitingRemovals,
   withWaiting,
 } from '../removals.ts';
+import { treatmentOf } from '../treatment.ts';
 import { hiddenWanted } from '../unshown.ts';
 import { newestStampOf } from './damping.ts';
-import { settle } from './settle.ts';
+import type { settle } from './settle.ts';
 
-/** Settles a group that is not compared with the directory. Its expired removals end first. */
-export function settleUnheld({ state, nowMs }: Facts, as: SettledState): Decision {
-  const left = holdsOf(state).filter((hold) => !isOver(hold, nowMs));
-  if (left.length === holdsOf(state).length) return settle(as);
-  return { kind: 'hold', sets: left.map((one) => ({ hold: one, users: undefined })), begins: false };
+/** Settles a group that groupsync may not write now. Its removals that have ended leave the list first. */
+export function settleUnheld(facts: Facts, settled: ReturnType<typeof settle>): Decision {
+  const { state, wanted, held } = facts;
+  if (state.removals === undefined) return settled;
+  if (held === undefined) return { kind: 'read', what: [wanted === undefined ? 'wanted' : 'held'] };
+  const sets = openSets(listOf(facts));
+  return sets === held.sets ? settled : { kind: 'hold', sets, begins: false };
 }
 
 export interface Guarded extends Pick<Write, 'held' | 'isWaiting' | 'consumes' | 'isReserved'> {
@@ -72,7 +74,7 @@ export function guard(asked: Plan, facts: Facts): Guarded | Decision {
 export const sentApprovals = ({ uncertain }: Facts['state'], nowMs: number): readonly string[] =>
   (nowMs < (uncertain?.untilMs ?? 0) ? uncertain?.consumes : undefined) ?? [];
 
-const listOf = ({ state, held, wanted, blocked, nowMs }: Facts): RemovalList => ({
+const listOf = ({ state, settings, held, wanted, blocked, nowMs }: Facts): RemovalList => ({
   sets: held?.sets ?? [],
   platformId: state.link?.id,
   wanted: wanted?.group?.users,
@@ -81,7 +83,8 @@ const listOf = ({ state, held, wanted, blocked, nowMs }: Facts): RemovalList => 
   blocked,
   leavers: new Set(),
   sent: sentApprovals(state, nowMs),
-  nowMs,
+  // Expired removals of an excluded group stay, so that they wait for a new decision after the exclusion.
+  nowMs: treatmentOf({ settings, state }).excluded ? 0 : nowMs,
 });
 
 /** Returns the latest known stamp at which the source of the group had it. A takeover only finds groups that exist. */

@@ -32,22 +32,19 @@ import { decideWanted } from './write.ts';
 export function decide(facts: Facts): Decision {
   const { state, rejected, fetched } = facts;
   if (state.intent !== undefined) return decideIntent(facts, state.intent);
-  if (state.released) return decideReleased(facts);
+  if (state.released)
+    return state.link === undefined ? settleUnheld(facts, settle('excluded')) : decideRelease(facts);
   // After a 404 there is no version to compare. Either the platform does not show the group yet, or another client
   // deleted the group.
   if (rejected !== undefined)
     return fetched === 'gone' ? decideMissing(facts) : decideRejected(facts, rejected);
   const treatment = treatmentOf(facts);
-  // Expired removals stay, so that they wait for a new decision when the group is no longer excluded.
-  if (treatment.excluded) return settle('excluded');
+  if (treatment.excluded) return settleUnheld(facts, settle('excluded'));
   const damping = decideDamping(facts);
   if (damping !== undefined) return damping;
   if (state.suspectedChange !== undefined) return decideFetched(facts) ?? clear(facts);
   return decideWanted(facts, treatment);
 }
-
-const decideReleased = (facts: Facts): Decision =>
-  facts.state.link === undefined ? settleUnheld(facts, 'excluded') : decideRelease(facts);
 
 /**
  * Decides after the platform refused a write. If another platform group has the sent name, the creation of a group

@@ -55,7 +55,7 @@ export function decideWanted(facts: Facts, treatment: GroupTreatment): Decision 
 function decideUnnamed(facts: Known, current: View | undefined): Decision {
   const { departed, blocked } = facts;
   if (current === undefined || modeOf(current) === 'report')
-    return settle('unnamed', { driftOutcome: 'open' });
+    return settleUnheld(facts, settle('unnamed', { driftOutcome: 'open' }));
   if (departed === undefined) return { kind: 'read', what: ['departed'] };
   const leavers = { whyNot: departed, blocked, isDeletionHeld: true };
   const policy = { mode: 'authoritative', onGroupDeleted: 'delete', whole: false } as const;
@@ -209,12 +209,12 @@ function settleGuarded(plan: Plan, { isDeletionHeld }: Drafting, guarded: Guarde
  * compared. All changes are only shown.
  */
 function decideReported(plan: Plan, input: Drafting, facts: Known): Decision {
-  const unheld = settleUnheld(facts, SETTLED[facts.wanted.state]);
-  if (unheld.kind !== 'settle') return unheld;
   const first = decideFirst(plan, input, UNGUARDED, facts);
   if (first?.kind === 'read' || first?.kind === 'adopt') return first;
   const counts = countsOf(facts.wanted, facts.views?.base);
-  const settled = settle(unheld.as, { counts, driftOutcome: 'report' });
+  const settled = settle(SETTLED[facts.wanted.state], { counts, driftOutcome: 'report' });
+  const unheld = settleUnheld(facts, settled);
+  if (unheld !== settled) return unheld;
   return settleOnceCertain(plan.changes.length === 0 ? settled : { ...settled, reported: plan }, facts);
 }
 
@@ -315,7 +315,7 @@ function decideNamesakes(facts: Facts, ids: readonly PlatformGroupId[]): Decisio
   if (ids.length === 0) return undefined;
   if (listed?.namesakes === undefined) return { kind: 'read', what: ['namesakes'], ids };
   const isClash = listed.namesakes.areUnmanaged && !state.createsNamesake;
-  return waitForOwner(facts) ?? (isClash ? settleUnheld(facts, 'name_clash') : undefined);
+  return waitForOwner(facts) ?? (isClash ? settleUnheld(facts, settle('name_clash')) : undefined);
 }
 
 /** Returns the wait for the group of another source that owns a platform group with the wanted name, if any. */
