@@ -15,7 +15,10 @@ import { PATIENCE_MS } from '../support/patience.ts';
 /** The time in seconds that the platform may take to show a change. It shortens all waits for proof. */
 const SETTLE_SECONDS = 1;
 const MODES = ['authoritative', 'additive', 'report'] as const;
-const PEOPLE = ['a', 'b', 'c', 'd'];
+const PEOPLE = ['a', 'b', 'c', 'd', 'e'];
+/** No line of the table removes so many people from its group. A larger removal is held. */
+const MOST_REMOVED = 3;
+const LEAVING = ['b', 'c', 'd', 'e'];
 
 const ALONE = 'a leaver';
 const folder = mkdtempSync(join(tmpdir(), 'groupsync-modes-'));
@@ -54,8 +57,9 @@ beforeAll(async () => {
     pumpSeconds: 1,
     batchingWindowSeconds: 0,
     settings: [
-      ['guard', null],
+      ['guard', { minSize: 1, maxRemovedShare: 1, maxRemovedCount: MOST_REMOVED, perHourCount: 10_000 }],
       ['groups.policies', policies],
+      ['fourEyes', true],
     ],
   });
   process.env[ENVIRONMENT.createSettleSeconds] = String(SETTLE_SECONDS);
@@ -170,8 +174,8 @@ it(
 it(
   'of two operators and two approvers, the person who caused a removal cannot approve it',
   async () => {
-    await cli('connections set default guard={"maxRemovedCount":0} fourEyes=true --yes', 'ann');
     const { deliver, users } = await stageOf('life');
+    await deliver({ add: ['c', 'd', 'e'], to: 'g' });
     const decide = async (verb: string, group: string, user: string) => {
       const { code, stderr } = await cli(`holds ${verb} ${group} --reason r --yes`, user);
       await stack.converge();
@@ -179,18 +183,18 @@ it(
     };
     const removedBy = async (user: string) => {
       const file = join(folder, 'events.jsonl');
-      writeFileSync(file, messageOf({ take: ['b'], from: 'g' }, 'life'));
+      writeFileSync(file, messageOf({ take: LEAVING, from: 'g' }, 'life'));
       await cli(`events send ${file} --yes`, user);
       await stack.converge();
       const { json } = await cli('holds show life-g');
       return [json.decision, json.members.map((one: { user: string }) => one.user)];
     };
-    expect(await removedBy('ann')).toEqual(['waiting', ['u-b']]);
+    expect(await removedBy('ann')).toEqual(['waiting', LEAVING.map((name) => `u-${name}`)]);
     expect(await decide('approve', 'life-g', 'ann')).toEqual([1, 'ann']);
     expect(await decide('reject', 'life-g', 'bob')).toEqual([0, undefined]);
-    expect(await users()).toEqual(AB);
-    await deliver({ add: ['b'], to: 'g' });
-    expect(await removedBy('bob')).toEqual(['waiting', ['u-b']]);
+    expect(await users()).toEqual([...AB, 'u-c', 'u-d', 'u-e']);
+    await deliver({ add: LEAVING, to: 'g' });
+    expect(await removedBy('bob')).toEqual(['waiting', LEAVING.map((name) => `u-${name}`)]);
     expect(await decide('approve', 'life-g', 'bob')).toEqual([1, 'bob']);
     expect(await decide('approve', 'life-g', 'cid')).toEqual([0, undefined]);
     expect(await users()).toEqual(['u-a']);
