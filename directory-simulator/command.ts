@@ -1,22 +1,15 @@
-import { createPrivateKey } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import * as z from 'zod';
-import { seededRandom } from '../local/platform/seeded-random.ts';
 import { UsageError } from '../local/usage.ts';
+import { DIRECTORIES, type SimulatedDirectory } from './directories.ts';
 import type { OpenDialect } from './engine/dialect.ts';
-import { CALM_SETTINGS, REALISTIC_SETTINGS, type Settings } from './engine/settings.ts';
+import { CALM_SETTINGS } from './engine/settings.ts';
 import { createDirectorySimulator, type DirectorySimulator } from './engine/simulator.ts';
-import type { WorldInput } from './engine/world.ts';
-import { entra } from './entra/dialect.ts';
-import { REALISTIC_ENTRA_SETTINGS } from './entra/settings.ts';
 import { generateDirectory } from './generate.ts';
-import { entraWorld } from './generate-entra.ts';
-import { google } from './google/dialect.ts';
-import { okta } from './okta/dialect.ts';
-import { oktaWorld } from './okta/world.ts';
 
-const HELP = `Usage: npm run directory -- google|entra|okta [options]
+const KINDS: Readonly<Record<string, SimulatedDirectory>> = DIRECTORIES;
+
+const HELP = `Usage: npm run directory -- ${Object.keys(KINDS).join('|')} [options]
 
 A vendor's directory API over a generated company, on 127.0.0.1 only.
 
@@ -24,8 +17,8 @@ A vendor's directory API over a generated company, on 127.0.0.1 only.
   --people N     people of the directory (default 50)
   --groups N     groups of the directory (default 10)
   --seed S       seed (default 1); the same seed gives the same directory and the same failures
-  --key FILE     google and okta: keep the client's private key in this file. A key in an existing file
-                 is used again
+  --key FILE     keep the client's private key in this file (not entra). A key in an existing file is used
+                 again
   --calm         no lag, no failures, full pages
   --help         this text
 
@@ -42,49 +35,6 @@ const OPTIONS = {
   help: { type: 'boolean' },
 } as const;
 
-const KeyFile = z.looseObject({ private_key: z.string().startsWith('-----BEGIN PRIVATE KEY-----') });
-
-interface Kind {
-  /** Returns the dialect. `key` is the content of the key file, as JSON. */
-  open(key: unknown): OpenDialect;
-  /** The beginning of the printed line with the private key; undefined if the vendor's clients have no such key. */
-  readonly keyLine: string | undefined;
-  /** A description of the key file's content, for error messages. */
-  readonly keyName: string | undefined;
-  /** The settings that apply without `--calm`. */
-  readonly realistic: Settings;
-  worldOf(world: WorldInput, seed: string): WorldInput;
-}
-
-const DIRECTORIES: Readonly<Record<string, Kind>> = {
-  google: {
-    open: (key) => google({ customerKey: key === undefined ? undefined : KeyFile.parse(key).private_key }),
-    keyLine: 'service account key ',
-    keyName: 'the key of a service account as JSON',
-    realistic: REALISTIC_SETTINGS,
-    worldOf: (world) => world,
-  },
-  entra: {
-    open: () => entra(),
-    keyLine: undefined,
-    keyName: undefined,
-    realistic: REALISTIC_ENTRA_SETTINGS,
-    worldOf: entraWorld,
-  },
-  okta: {
-    open: (key) => okta({ clientKey: key === undefined ? undefined : pemOf(key) }),
-    keyLine: 'client key ',
-    keyName: 'a private key as JWK',
-    realistic: REALISTIC_SETTINGS,
-    worldOf: (world, seed) => oktaWorld(world, seededRandom(`${seed}/okta`)),
-  },
-};
-
-const pemOf = (jwk: unknown) =>
-  createPrivateKey({ key: jwk as never, format: 'jwk' })
-    .export({ type: 'pkcs8', format: 'pem' })
-    .toString();
-
 type Values = { readonly [flag: string]: string | boolean | undefined };
 
 /**
@@ -95,7 +45,7 @@ export async function runDirectory(args: readonly string[]): Promise<number> {
   let simulator: DirectorySimulator;
   let port: number;
   let keyFile: string | undefined;
-  let kind: Kind | undefined;
+  let kind: SimulatedDirectory | undefined;
   try {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     if (values.help) {
@@ -103,9 +53,9 @@ export async function runDirectory(args: readonly string[]): Promise<number> {
       return 0;
     }
     const named = positionals.join(' ');
-    kind = Object.hasOwn(DIRECTORIES, named) ? DIRECTORIES[named] : undefined;
+    kind = Object.hasOwn(KINDS, named) ? KINDS[named] : undefined;
     if (kind === undefined) {
-      const known = Object.keys(DIRECTORIES).join(' or ');
+      const known = Object.keys(KINDS).join(' or ');
       throw new UsageError(`expected one directory: ${known}; got ${JSON.stringify(named)}`);
     }
     port = integer(values, 'port', { otherwise: 0, most: 65_535 });
@@ -119,7 +69,7 @@ export async function runDirectory(args: readonly string[]): Promise<number> {
   return serve({ simulator, port, keyFile, keyLine: kind.keyLine });
 }
 
-function openSimulator(kind: Kind, values: Values): DirectorySimulator {
+function openSimulator(kind: SimulatedDirectory, values: Values): DirectorySimulator {
   const seed = String(values['seed'] ?? '1');
   const world = generateDirectory({
     people: integer(values, 'people', { otherwise: 50, most: 100_000 }),
@@ -137,10 +87,10 @@ function openSimulator(kind: Kind, values: Values): DirectorySimulator {
   });
 }
 
-/** @throws {UsageError} for an existing key file without a key, and for `--key` with Entra ID */
-function openDialect(kind: Kind, file: string | boolean | undefined): OpenDialect {
+/** @throws {UsageError} for an existing key file without a key, and for `--key` with a directory without client keys */
+function openDialect(kind: SimulatedDirectory, file: string | boolean | undefined): OpenDialect {
   if (file !== undefined && kind.keyName === undefined)
-    throw new UsageError('--key: only the directories google and okta have a client key');
+    throw new UsageError('--key: the clients of this directory have no private key');
   if (typeof file !== 'string' || !existsSync(file)) return kind.open(undefined);
   try {
     return kind.open(JSON.parse(readFileSync(file, 'utf8')));

@@ -83,9 +83,9 @@ export function drawRun(
   });
   const source = random.fork('source');
   if (directory && !long) {
-    const vendor = DIRECTORY_KINDS[seed % DIRECTORY_KINDS.length] ?? 'google';
+    const kind = DIRECTORY_KINDS[seed % DIRECTORY_KINDS.length] ?? 'google';
     const base = drawSettings(source.fork('settings'), ['k1', 'k2', 'k5']);
-    const drawn = drawDirectory(source, base, { vendor, endMs });
+    const drawn = drawDirectory(source, base, { kind, endMs });
     const { name, company, settings, people } = drawn.town;
     const traits = drawTraits(source.fork('traits'));
     connections.push({ name, company, settings, traits, people, credential: 'static', source: drawn.source });

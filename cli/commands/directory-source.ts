@@ -18,7 +18,7 @@ import {
   fixOfStep,
   guidePageOf,
 } from '../../shared/directory/operate/guides/index.ts';
-import { comparePlatform, previewDirectory } from '../../shared/directory/operate/preview.ts';
+import { comparePlatform, previewDirectory, rowOfStep } from '../../shared/directory/operate/preview.ts';
 import { isReplaced, refuseOwnerless } from '../../shared/directory/operate/reader-groups.ts';
 import {
   directoryThroughFunction,
@@ -206,11 +206,10 @@ const previewByKey = ({ connection, setting, present }: NamedDirectory, ports: T
     .then((directory) => previewDirectory(connection, directory, ports))
     .catch((error: Error) => {
       if (!(error instanceof DirectoryError)) throw error;
-      const { message, reason = null } = error;
-      const row = { step: 'token exchange', problem: message, reason, detail: null, retries: false } as const;
-      const isSignIn = setting.kind === 'entra' && message.startsWith('token:');
+      const isSignIn = error.message.startsWith('token:');
+      const row = rowOfStep({ step: 'token exchange', failure: error });
       const fix = isSignIn ? fixOfStep(row, setting, connection.name) : guidePageOf(setting.kind);
-      throw new HintedError(`nothing was stored: ${message}; ${fix}`, 'groupsync directory status');
+      throw new HintedError(`nothing was stored: ${error.message}; ${fix}`, 'groupsync directory status');
     });
 
 const Trial = z.object({

@@ -85,7 +85,7 @@ export const REALISTIC_SETTINGS: Settings = {
   pageTokenLifetimeSeconds: 3 * 86_400,
   deltaTokenLifetimeSeconds: 7 * 86_400,
   accessTokenLifetimeSeconds: 3_600,
-  lagSeconds: { users: 30, groups: 30, members: 60, log: 180, delta: 300, counts: 120, dynamicMembers: 600 },
+  lagSeconds: { users: 30, groups: 30, members: 60, log: 180, delta: 300, counts: 120, dynamicMembers: 0 },
   lostLogEntries: 0.02,
   dpop: 'everywhere',
   loggedIdentifier: 'email',

@@ -6,5 +6,11 @@ import { REALISTIC_SETTINGS, type Settings } from '../engine/settings.ts';
  */
 export const REALISTIC_ENTRA_SETTINGS: Settings = {
   ...REALISTIC_SETTINGS,
-  lagSeconds: { ...REALISTIC_SETTINGS.lagSeconds, users: 300, groups: 300, members: 900 },
+  lagSeconds: {
+    ...REALISTIC_SETTINGS.lagSeconds,
+    users: 300,
+    groups: 300,
+    members: 900,
+    dynamicMembers: 600,
+  },
 };

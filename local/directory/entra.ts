@@ -1,13 +1,10 @@
 import { CLIENT_ID } from '../../directory-simulator/entra/application.ts';
-import { entra } from '../../directory-simulator/entra/dialect.ts';
 import type { LocalVendor } from './vendor.ts';
 import { DOMAIN } from './world-of-events.ts';
 
 const CLIENT_SECRET = 'local-client-secret';
 
 export const entraDirectory: LocalVendor = {
-  dialect: () => entra(),
-
   async accessTo({ app }, url) {
     await app.inject({
       method: 'POST',

@@ -1,13 +1,10 @@
 import * as z from 'zod';
-import { google } from '../../directory-simulator/google/dialect.ts';
 import type { LocalVendor } from './vendor.ts';
 import { ADMINISTRATOR } from './world-of-events.ts';
 
 const KeyFile = z.record(z.string(), z.unknown());
 
 export const googleDirectory: LocalVendor = {
-  dialect: () => google({}),
-
   async accessTo({ app }, url) {
     const answer = await app.inject({
       method: 'POST',

@@ -1,3 +1,4 @@
+import { DIRECTORIES } from '../../directory-simulator/directories.ts';
 import { createDirectorySimulator } from '../../directory-simulator/engine/simulator.ts';
 import type { WorldInput } from '../../directory-simulator/engine/world.ts';
 import type { DirectoryKind } from '../../shared/contract/directory-settings.ts';
@@ -38,7 +39,7 @@ function tryCommandOf({ groups = [] }: WorldInput, url: string): string | undefi
 export async function openDirectory(kind: LocalKind, world: WorldInput): Promise<OpenDirectory> {
   const vendor: LocalVendor = VENDORS[kind];
   const simulator = createDirectorySimulator({
-    dialect: vendor.dialect(),
+    dialect: DIRECTORIES[kind].open(undefined),
     world,
     seed: '1',
     clock: Date.now,

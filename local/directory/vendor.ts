@@ -1,4 +1,3 @@
-import type { OpenDialect } from '../../directory-simulator/engine/dialect.ts';
 import type { DirectorySimulator } from '../../directory-simulator/engine/simulator.ts';
 import type { DirectorySetting } from '../../shared/contract/directory-settings.ts';
 
@@ -8,8 +7,7 @@ export interface Access {
   readonly key: Readonly<Record<string, unknown>>;
 }
 
-/** The functions that start the simulator of one vendor and return the access to this simulator. */
+/** How a connection of the local stack gets access to the simulator of one vendor. */
 export interface LocalVendor {
-  readonly dialect: () => OpenDialect;
   readonly accessTo: (simulator: DirectorySimulator, url: string) => Promise<Access>;
 }

@@ -55,10 +55,10 @@ interface Scene {
   readonly source: SimulatedSource;
 }
 
-/** Returns the longest lag of a list behind the directory. In Entra ID, dynamic groups have the longest lag. */
-function lagMsOf({ vendor, difficulty: { lagSeconds } }: SimulatedSource): number {
+/** Returns the longest lag of a list behind the directory. */
+function lagMsOf({ difficulty: { lagSeconds } }: SimulatedSource): number {
   const { users, groups, members, dynamicMembers } = lagSeconds;
-  return Math.max(users, groups, members + (vendor === 'entra' ? dynamicMembers : 0)) * 1_000;
+  return Math.max(users, groups, members + dynamicMembers) * 1_000;
 }
 
 const isFlat = ({ settings }: ObservedConnection): boolean => settings.nested === 'flatten';

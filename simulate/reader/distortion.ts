@@ -14,13 +14,7 @@ export interface Asked {
 type Refusal = { readonly error: string } | 'lost';
 
 /** The faults that make the directory answer with an error. */
-const REFUSALS: readonly DirectoryFault[] = [
-  'quota_403',
-  'quota_429',
-  'answers_503',
-  'denies_401',
-  'denies_403',
-];
+const REFUSALS = ['quota_403', 'quota_429', 'answers_503', 'denies_401', 'denies_403'] as const;
 
 const LISTS: ReadonlySet<Question> = new Set<Question>(['groups', 'members', 'users', 'changes']);
 
@@ -116,7 +110,7 @@ export function createDistortion({ vendor, nowMs, random, fired }: DistortionOpt
       const refused = REFUSALS.find((fault) => (isApi || !fault.startsWith('denies')) && strikes(fault));
       if (refused !== undefined) return { error: vendor.errors[refused] ?? '' };
       const isHidden = group !== undefined && strikes('hides_group', group);
-      return isHidden ? { error: vendor.errors.missing ?? '' } : undefined;
+      return isHidden ? { error: vendor.errors.missing } : undefined;
     },
     distort(asked: Asked, content: Content): { readonly text: string; readonly headers: Content['headers'] } {
       if (asked.question === 'token') return { text: JSON.stringify(content.body), headers: content.headers };

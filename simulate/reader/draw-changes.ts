@@ -1,6 +1,5 @@
 import { between, type Random, some, weighted } from '../random.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, type SourceAction } from '../simulation-run.ts';
-import { EVERYONE } from './draw-world.ts';
 import type { DirectoryFaultAction } from './faults.ts';
 import { GROUPS, LASTING, type Scene, type Timed } from './scene.ts';
 
@@ -26,7 +25,6 @@ const CHANGE_WEIGHTS = {
   arrive: 0.5,
   goodbye: 1.5,
 };
-/** Okta has no nested groups. */
 const WITHOUT_NESTING = { ...CHANGE_WEIGHTS, nest: 0, unnest: 0 };
 
 /**
@@ -35,7 +33,7 @@ const WITHOUT_NESTING = { ...CHANGE_WEIGHTS, nest: 0, unnest: 0 };
  */
 export function drawChanges(random: Random, scene: Scene): readonly Timed<Changing>[] {
   const { endMs, vendor } = scene;
-  const weights = vendor === 'okta' ? WITHOUT_NESTING : CHANGE_WEIGHTS;
+  const weights = vendor.nests ? CHANGE_WEIGHTS : WITHOUT_NESTING;
   const { all, acts, groups } = createActs(random, scene);
   const count = Math.round((endMs / DAY_MS) * CHANGES_PER_DAY);
   for (let left = count; left > 0; left -= 1) {
@@ -50,8 +48,7 @@ type Acts = Readonly<Record<keyof typeof CHANGE_WEIGHTS, (atMs: number, group: s
 function createActs(random: Random, { endMs, members, vendor }: Scene) {
   const all: Timed<Changing>[] = [];
   const initial = Array.from({ length: GROUPS }, (_, index) => `k${index}`);
-  // Okta's group Everyone contains all users, and an administrator cannot change it.
-  const groups = initial.filter((id) => vendor !== 'okta' || id !== EVERYONE);
+  const groups = initial.filter((id) => id !== vendor.fixedGroup);
   let created = GROUPS;
   let arrived = 0;
   const change = (atMs: number, action: Changing) =>
@@ -102,11 +99,10 @@ function createActs(random: Random, { endMs, members, vendor }: Scene) {
         group: { id, email: `${id}@d.test`, name: `Group ${id}`, members: direct },
       });
     },
-    /** In Entra ID, some deleted groups return with their members. */
     remove(atMs) {
       const group = random.pick(groups.filter((one) => !LASTING.includes(one)));
       change(atMs, { kind: 'deleteGroup', group });
-      if (vendor === 'entra' && random.chance(0.5)) change(later(atMs), { kind: 'undeleteGroup', group });
+      if (vendor.restores && random.chance(0.5)) change(later(atMs), { kind: 'undeleteGroup', group });
     },
     exodus(atMs, group) {
       for (const member of members) leave(atMs + random.below(MINUTE_MS), group, member);
@@ -117,12 +113,13 @@ function createActs(random: Random, { endMs, members, vendor }: Scene) {
       change(atMs, { kind: 'addUser', user: { id, primaryEmail: `${id}@d.test` } });
       join(atMs + between(random, 1_000, HOUR_MS), group, id);
     },
-    /** Okta deletes only deactivated users. Entra ID can restore a deleted user, or delete the user permanently. */
     goodbye(atMs) {
       const user = someone();
-      if (vendor === 'okta') change(atMs - between(random, 1_000, HOUR_MS), { kind: 'archiveUser', user });
+      if (vendor.deactivatesFirst) {
+        change(atMs - between(random, 1_000, HOUR_MS), { kind: 'archiveUser', user });
+      }
       change(atMs, { kind: 'deleteUser', user });
-      if (vendor !== 'entra') return;
+      if (!vendor.restores) return;
       const kind = weighted(random, { undeleteUser: 1, purgeUser: 1, none: 1 });
       if (kind !== 'none') change(later(atMs), { kind, user });
     },

@@ -1,8 +1,6 @@
-import { REALISTIC_SETTINGS, type Settings } from '../../directory-simulator/engine/settings.ts';
-import { CLIENT_ID } from '../../directory-simulator/entra/application.ts';
-import { REALISTIC_ENTRA_SETTINGS } from '../../directory-simulator/entra/settings.ts';
-import type { DirectoryKind, DirectorySetting } from '../../shared/contract/directory-settings.ts';
-import { ENTRA_CLOUDS } from '../../shared/contract/entra-clouds.ts';
+import { DIRECTORIES } from '../../directory-simulator/directories.ts';
+import type { Settings } from '../../directory-simulator/engine/settings.ts';
+import type { DirectoryKind } from '../../shared/contract/directory-settings.ts';
 import { actsOf } from '../acts.ts';
 import { crashPoints } from '../draw-crashes.ts';
 import { drawFaults } from '../draw-faults.ts';
@@ -18,7 +16,7 @@ import {
   type SourceSpec,
 } from '../simulation-run.ts';
 import { drawChanges } from './draw-changes.ts';
-import { ADMINISTRATOR, drawWorld } from './draw-world.ts';
+import { drawWorld } from './draw-world.ts';
 import {
   DIRECTORY_FAULTS,
   type DirectoryFault,
@@ -27,7 +25,7 @@ import {
   faultsOf,
 } from './faults.ts';
 import { CONNECTION, GROUPS, LASTING, type Scene, type Timed } from './scene.ts';
-import { BASE_URL } from './vendor.ts';
+import { sourceVendorOf } from './vendors.ts';
 
 const COMPANY = 'dogwood';
 const PEOPLE = 14;
@@ -47,13 +45,14 @@ interface DrawnDirectory {
 export function drawDirectory(
   random: Random,
   settings: Town['settings'],
-  { vendor, endMs }: Pick<Scene, 'vendor' | 'endMs'>,
+  { kind, endMs }: { readonly kind: DirectoryKind; readonly endMs: number },
 ): DrawnDirectory {
+  const vendor = sourceVendorOf(kind);
   const people = drawPeople(random.fork('people'), CONNECTION, { count: PEOPLE, hasScim: false });
   const members = people.map(({ role }) => role.slice(roleOf(CONNECTION, '').length));
   const groups = Array.from({ length: GROUPS }, (_, index) => `k${index}`);
   const nested = random.chance(0.8) ? 'flatten' : 'ignore';
-  const directory = drawSetting(random.fork('setting'), vendor);
+  const directory = vendor.settingFrom(random.fork('setting'));
   const town: Town = {
     name: CONNECTION,
     company: COMPANY,
@@ -87,23 +86,12 @@ export function drawDirectory(
     ...drawTakeovers(random.fork('takeovers'), { town, endMs }),
   ];
   const isShort = faults.some(({ action }) => action.directoryFault === 'ends_early');
-  const difficulty = drawDifficulty(random.fork('difficulty'), vendor, isShort);
+  const difficulty = drawDifficulty(random.fork('difficulty'), DIRECTORIES[kind].realistic, isShort);
   const world = drawWorld(random.fork('world'), scene);
   return { town, happenings, source: { setting: directory, difficulty, world } };
 }
 
-function drawSetting(random: Random, vendor: DirectoryKind): DirectorySetting {
-  if (vendor === 'google') return { kind: 'google', administrator: ADMINISTRATOR };
-  if (vendor === 'entra') {
-    return { kind: 'entra', tenant: 'd.test', clientId: CLIENT_ID, cloud: random.pick(ENTRA_CLOUDS) };
-  }
-  const isApplication = random.chance(0.5);
-  const application = { clientId: 'application', keyArn: 'arn:aws:kms:us-east-1:111111111111:key/reader' };
-  return { kind: 'okta', orgUrl: BASE_URL, ...(isApplication && application) };
-}
-
-function drawDifficulty(random: Random, vendor: DirectoryKind, isShort: boolean): Settings {
-  const usual = vendor === 'entra' ? REALISTIC_ENTRA_SETTINGS : REALISTIC_SETTINGS;
+function drawDifficulty(random: Random, usual: Settings, isShort: boolean): Settings {
   return {
     ...usual,
     failures: random.pick([0, 0.01, 0.05]),
@@ -135,7 +123,7 @@ function drawDirectoryFaults(
   random: Random,
   { vendor, endMs }: Scene,
 ): readonly Timed<DirectoryFaultAction>[] {
-  const weights = faultsOf(vendor).map((fault) => [fault, DIRECTORY_FAULTS[fault][0]]);
+  const weights = faultsOf(vendor.ownFaults).map((fault) => [fault, DIRECTORY_FAULTS[fault][0]]);
   const drawn = Array.from({ length: between(random, 2, 7) }, () =>
     weighted<DirectoryFault>(random, Object.fromEntries(weights)),
   );

@@ -1,6 +1,9 @@
+import { CLIENT_ID } from '../../directory-simulator/entra/application.ts';
 import { entra } from '../../directory-simulator/entra/dialect.ts';
 import { READ_ALL, READ_HIDDEN_MEMBERS, READ_USERS } from '../../directory-simulator/entra/rights.ts';
+import { ENTRA_CLOUDS } from '../../shared/contract/entra-clouds.ts';
 import { openDirectory } from '../../shared/directory/vendors/directories.ts';
+import { EXTERNAL } from './draw-world.ts';
 import { BASE_URL, type Question, type SourceVendor } from './vendor.ts';
 
 const SECRET = 'client-secret';
@@ -26,6 +29,32 @@ interface List {
 }
 
 export const entraSource: SourceVendor<'entra'> = {
+  settingFrom: (random) => ({
+    kind: 'entra',
+    tenant: 'd.test',
+    clientId: CLIENT_ID,
+    cloud: random.pick(ENTRA_CLOUDS),
+  }),
+  ownObjects: {
+    userFields: [{}, { userType: 'Guest' }, { mail: null }],
+    users: [{ id: 'guest', primaryEmail: EXTERNAL, vendorFields: { userType: 'Guest' } }],
+    groupFields: {
+      k1: { vendorFields: { groupTypes: ['DynamicMembership'] } },
+      k4: { vendorFields: { groupTypes: ['Unified'], visibility: 'HiddenMembership' } },
+      k5: { vendorFields: { groupTypes: ['Unified'] } },
+    },
+    members: {
+      k0: [{ member: 'device', kind: 'device' }],
+      k1: [{ member: 'principal', kind: 'servicePrincipal' }],
+      // This group contains a group that contains this group.
+      k2: [{ member: 'k5' }],
+      k3: [{ member: 'guest' }],
+    },
+  },
+  ownFaults: ['delta_ends', 'hides_membership', 'hides_users'],
+  nests: true,
+  restores: true,
+  deactivatesFirst: false,
   dialect: () => entra(),
   questionOf(operation) {
     if (operation.startsWith('group.members.list')) return 'members';

@@ -1,5 +1,3 @@
-import type { DirectoryKind } from '../../shared/contract/directory-settings.ts';
-
 type Span = readonly [leastMinutes: number, mostMinutes: number];
 
 /**
@@ -51,18 +49,19 @@ export const DIRECTORY_FAULTS = {
 
 export type DirectoryFault = keyof typeof DIRECTORY_FAULTS;
 
-const OF_ONE_VENDOR: Readonly<Partial<Record<DirectoryFault, DirectoryKind>>> = {
-  quota_403: 'google',
-  delta_ends: 'entra',
-  hides_membership: 'entra',
-  hides_users: 'entra',
-  drops_links: 'okta',
-  limits_role: 'okta',
-};
+/** Faults of single vendors (`ownFaults`). */
+const OF_ONE_VENDOR: ReadonlySet<DirectoryFault> = new Set<DirectoryFault>([
+  'quota_403',
+  'delta_ends',
+  'hides_membership',
+  'hides_users',
+  'drops_links',
+  'limits_role',
+]);
 
-export const faultsOf = (vendor: DirectoryKind): readonly DirectoryFault[] =>
+export const faultsOf = (ownFaults: readonly DirectoryFault[]): readonly DirectoryFault[] =>
   (Object.keys(DIRECTORY_FAULTS) as DirectoryFault[]).filter(
-    (fault) => (OF_ONE_VENDOR[fault] ?? vendor) === vendor,
+    (fault) => !OF_ONE_VENDOR.has(fault) || ownFaults.includes(fault),
   );
 
 export interface DirectoryFaultAction {

@@ -3,6 +3,7 @@ import { google } from '../../directory-simulator/google/dialect.ts';
 import type { AssertionClaims, GoogleCredential } from '../../shared/directory/vendors/google/credential.ts';
 import type { ServiceAccountKey } from '../../shared/directory/vendors/google/schemas.ts';
 import { createGoogleDirectory } from '../../shared/directory/vendors/google/vendor.ts';
+import { ADMINISTRATOR, EXTERNAL } from './draw-world.ts';
 import { BASE_URL, customerKey, type Question, type SourceVendor } from './vendor.ts';
 
 const QUESTIONS: Readonly<Record<string, Question>> = {
@@ -32,6 +33,12 @@ type List = Readonly<Record<string, unknown>> & {
 const fieldOf = (body: unknown): string | undefined => FIELDS[(body as List | undefined)?.kind ?? ''];
 
 export const googleSource: SourceVendor<'google'> = {
+  settingFrom: () => ({ kind: 'google', administrator: ADMINISTRATOR }),
+  ownObjects: { members: { k3: [{ member: EXTERNAL }] } },
+  ownFaults: ['quota_403'],
+  nests: true,
+  restores: false,
+  deactivatesFirst: false,
   dialect: () => google({ customerKey: customerKey() }),
   questionOf: (operation) => QUESTIONS[operation] ?? 'token',
   cursorOf: ({ searchParams }) => searchParams.get('pageToken') ?? undefined,

@@ -23,10 +23,34 @@ interface CountedGroup {
   readonly _embedded?: { readonly stats?: { readonly usersCount?: number } };
 }
 
+/** The group of all users. */
+const EVERYONE = 'k4';
+
 const linkOf = (rel: string, url: string): string => `<${url}>; rel="${rel}"`;
 const isNext = (link: string): boolean => link.endsWith('rel="next"');
 
 export const oktaSource: SourceVendor<'okta'> = {
+  settingFrom(random) {
+    const isApplication = random.chance(0.5);
+    const application = { clientId: 'application', keyArn: 'arn:aws:kms:us-east-1:111111111111:key/reader' };
+    return { kind: 'okta', orgUrl: BASE_URL, ...(isApplication && application) };
+  },
+  ownObjects: {
+    userFields: [{}, { status: 'STAGED' }, { status: 'LOCKED_OUT' }, { login: 'short.login@login.test' }],
+    groupFields: {
+      k1: { vendorFields: { type: 'APP_GROUP' } },
+      [EVERYONE]: {
+        name: 'Everyone',
+        vendorFields: { type: 'BUILT_IN' },
+        members: [{ member: 'everyone', kind: 'everyone' }],
+      },
+    },
+  },
+  ownFaults: ['drops_links', 'limits_role'],
+  nests: false,
+  restores: false,
+  deactivatesFirst: true,
+  fixedGroup: EVERYONE,
   dialect: () => okta({ clientKey: customerKey() }),
   questionOf: (operation) => QUESTIONS[operation] ?? 'token',
   cursorOf: (url) => (url.searchParams.has('after') ? url.href : undefined),

@@ -1,4 +1,5 @@
 import type { DirectoryKind } from '../../shared/contract/directory-settings.ts';
+import type { SourceVendor } from './vendor.ts';
 
 /** The name of the connection with a reader. */
 export const CONNECTION = 'd';
@@ -11,7 +12,7 @@ export const LASTING = ['k1', 'k2', 'k3', 'k4'];
 
 /** The input for drawing a directory, its changes and its faults. */
 export interface Scene {
-  readonly vendor: DirectoryKind;
+  readonly vendor: SourceVendor<DirectoryKind>;
   readonly endMs: number;
   readonly members: readonly string[];
 }

@@ -8,7 +8,6 @@ import type { Simulation } from '../../directory-simulator/engine/simulation.ts'
 import { directoryOf, parseWorld } from '../../directory-simulator/engine/world.ts';
 import { ApiError } from '../../local/platform/errors.ts';
 import { seededRandom } from '../../local/platform/seeded-random.ts';
-import type { DirectoryKind } from '../../shared/contract/directory-settings.ts';
 import type { Directory } from '../../shared/directory/ports.ts';
 import type { DirectoryWorld } from '../../shared/directory/vendors/exchange.ts';
 import type { Random } from '../random.ts';
@@ -16,17 +15,9 @@ import type { RunLog } from '../run-log.ts';
 import type { SourceAction, SourceSpec } from '../simulation-run.ts';
 import type { Worker } from '../worker.ts';
 import { type Asked, createDistortion } from './distortion.ts';
-import { entraSource } from './entra.ts';
 import type { DirectoryFault } from './faults.ts';
-import { googleSource } from './google.ts';
-import { oktaSource } from './okta.ts';
-import { BASE_URL, type SourceVendor } from './vendor.ts';
-
-const VENDORS: { readonly [Kind in DirectoryKind]: SourceVendor<Kind> } = {
-  google: googleSource,
-  entra: entraSource,
-  okta: oktaSource,
-};
+import { BASE_URL } from './vendor.ts';
+import { sourceVendorOf } from './vendors.ts';
 
 interface SourceOptions extends SourceSpec {
   readonly seed: number;
@@ -56,7 +47,7 @@ export type SimulatedSource = ReturnType<typeof createSource>;
  */
 export function createSource({ setting, world, difficulty, seed, nowMs, random, runLog }: SourceOptions) {
   const directory = directoryOf(parseWorld(world));
-  const vendor = VENDORS[setting.kind] as SourceVendor<DirectoryKind>;
+  const vendor = sourceVendorOf(setting.kind);
   let settings = difficulty;
   const simulation: Simulation = {
     directory: () => directory,
@@ -148,7 +139,6 @@ export function createSource({ setting, world, difficulty, seed, nowMs, random, 
   };
 
   return {
-    vendor: setting.kind,
     /** The directory with its history. Reads of this value have no lag. */
     directory,
     difficulty,

@@ -1,8 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { AnswerHeaders, OpenDialect } from '../../directory-simulator/engine/dialect.ts';
+import type { WorldInput } from '../../directory-simulator/engine/world.ts';
 import type { DirectoryKind, DirectoryOf } from '../../shared/contract/directory-settings.ts';
 import type { Directory } from '../../shared/directory/ports.ts';
 import type { DirectoryWorld } from '../../shared/directory/vendors/exchange.ts';
+import type { Random } from '../random.ts';
 import type { DirectoryFault, DirectoryFaultAction } from './faults.ts';
 
 /** The address of the simulator. Token endpoints accept assertions for any address of this machine. */
@@ -26,17 +28,45 @@ export interface Page {
 /** Returns the active fault with this name; undefined if this fault is not active. */
 type ActiveFault = (fault: DirectoryFault) => DirectoryFaultAction | undefined;
 
+type UsualError = 'quota_429' | 'answers_503' | 'denies_401' | 'denies_403' | 'missing';
+
 type Control = (name: string, body?: unknown) => unknown;
 
-/** The vendor-specific functions that simulate, distort and open a directory. */
+export type UserInput = NonNullable<WorldInput['users']>[number];
+export type GroupInput = NonNullable<WorldInput['groups']>[number];
+
+/** What only the directories of one vendor have. */
+interface OwnObjects {
+  readonly users?: readonly UserInput[];
+  /** Fields of the first users. The administrator is the first. */
+  readonly userFields?: readonly UserInput['vendorFields'][];
+  /** For each group, the fields that replace the drawn fields. */
+  readonly groupFields?: Readonly<Record<string, Partial<GroupInput>>>;
+  /** For each group, its further members. */
+  readonly members?: Readonly<Record<string, NonNullable<GroupInput['members']>>>;
+}
+
+/** All that the simulation knows about the directories of one vendor. */
 export interface SourceVendor<Kind extends DirectoryKind> {
+  settingFrom(random: Random): DirectoryOf<Kind>;
+  readonly ownObjects: OwnObjects;
+  /** Faults that directories of other vendors do not have. */
+  readonly ownFaults: readonly DirectoryFault[];
+  /** Whether a group can contain groups. */
+  readonly nests: boolean;
+  /** Whether a deleted user or group can be restored. */
+  readonly restores: boolean;
+  /** Whether only a deactivated user can be deleted. */
+  readonly deactivatesFirst: boolean;
+  /** A group whose members no administrator can change. */
+  readonly fixedGroup?: string;
   readonly dialect: () => OpenDialect;
   /** @param operation the name of the method in the vendor's documentation */
   questionOf(operation: string): Question;
   /** Returns the cursor that a request contains, in the form of {@link Page.next}; undefined for a first page. */
   cursorOf(url: URL): string | undefined;
-  /** For each fault, the name of the simulator's error. `missing` is the error for a group that does not exist. */
-  readonly errors: Readonly<Partial<Record<DirectoryFault | 'missing', string>>>;
+  /** For each refusal, the name of the simulator's error. `missing` is the error for a group that does not exist. */
+  readonly errors: Readonly<Record<UsualError, string>> & { readonly quota_403?: string };
   /** Returns the page in an answer; undefined if the answer is not a list. */
   pageIn(content: Content): Page | undefined;
   withPage(content: Content, page: Page): Content;

@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+
 /**
  * The rules of the architecture as data. Paths are relative to the root of the project. A pattern that ends in `*`
  * matches every path that begins with it. Any other pattern matches exactly. The rules apply to all source files.
@@ -33,6 +35,10 @@ const STORE = 'shared/store/*';
 const ENGINE = [SYNC, DOMAIN, PLAN, CONTRACT];
 /** The features that nothing in the engine needs. Each has one folder, and the rules below apply to its rooms. */
 const FEATURES = ['directory', 'scim'];
+/** The folders of the simulated directories, one per vendor. */
+const DIALECTS = readdirSync('directory-simulator', { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && entry.name !== 'engine')
+  .map(({ name }) => `directory-simulator/${name}`);
 const ANY = '*';
 /** A package that limits concurrency. It uses no clock, no timers and no I/O. */
 const BOUNDED = 'p-map';
@@ -256,28 +262,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     packages: [ANY],
     fix: 'the local stack imports shared and the handlers, never cli or infra: move common code to shared',
   },
-  {
-    files: 'directory-simulator/google/*',
-    mayImport: ['directory-simulator/google/*', 'directory-simulator/engine/*'],
+  ...DIALECTS.map((folder) => ({
+    files: `${folder}/*`,
+    mayImport: [`${folder}/*`, 'directory-simulator/engine/*', 'local/platform/seeded-random.ts'],
     packages: ['zod', 'node:*'],
     fix: 'a dialect imports the engine, never another dialect: move common code to directory-simulator/engine',
-  },
-  {
-    files: 'directory-simulator/entra/*',
-    mayImport: ['directory-simulator/entra/*', 'directory-simulator/engine/*'],
-    packages: ['zod', 'node:*'],
-    fix: 'a dialect imports the engine, never another dialect: move common code to directory-simulator/engine',
-  },
-  {
-    files: 'directory-simulator/okta/*',
-    mayImport: [
-      'directory-simulator/okta/*',
-      'directory-simulator/engine/*',
-      'local/platform/seeded-random.ts',
-    ],
-    packages: ['zod', 'node:*'],
-    fix: 'a dialect imports the engine, never another dialect: move common code to directory-simulator/engine',
-  },
+  })),
   {
     files: 'directory-simulator/engine/*',
     mayImport: ['directory-simulator/engine/*', ...SIMULATOR_SERVER],

@@ -46,6 +46,7 @@ describe('connect --directory', () => {
     const { code, stderr } = await connect();
     expect(code).toBe(1);
     expect(stderr).toContain('nothing was stored: token: the directory answered 401 (unauthorized_client)');
+    expect(stderr).toContain('docs/read-google.md, step 2: delegate to the client id');
     expect([stored, await setting()]).toEqual([[], null]);
   });
 

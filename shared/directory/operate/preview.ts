@@ -71,7 +71,7 @@ export async function examineDirectory(
   return { steps: steps.map(rowOfStep) };
 }
 
-const rowOfStep = ({ step, failure, detail }: DirectoryStep): DirectoryStepRow => ({
+export const rowOfStep = ({ step, failure, detail }: DirectoryStep): DirectoryStepRow => ({
   step,
   problem: failure?.message ?? null,
   reason: failure?.reason ?? null,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { REALISTIC_SETTINGS, type Settings } from '../../../directory-simulator/engine/settings.ts';
 import type { WorldInput } from '../../../directory-simulator/engine/world.ts';
+import type { DirectoryKind } from '../../../shared/contract/directory-settings.ts';
 import type { Directory, DirectoryMember } from '../../../shared/directory/ports.ts';
 import { groupId } from '../../../shared/domain/ids.ts';
 import { TENANT } from '../../directory-simulator/entra/fixture.ts';
@@ -46,7 +47,7 @@ interface Vendor {
 const CONTEXT = '"@odata.context":"https://graph.microsoft.com/v1.0/$metadata#users"';
 const membersOf = (users: NonNullable<WorldInput['users']>) => users.map(({ id }) => ({ member: id }));
 
-const VENDORS: Readonly<Record<string, Vendor>> = {
+const VENDORS: Readonly<Record<DirectoryKind, Vendor>> = {
   google: {
     open: ({ world, ...options } = {}) =>
       openGoogle(world === undefined ? options : { ...options, world, administrator: 'u0@example.com' }),

@@ -54,6 +54,7 @@ export const googleGuide: Guide<'google'> = {
       case 'web identity':
         return fixOfWebIdentity(`${PAGE}, step 1`, reason);
       case 'token exchange':
+        if (setting.federation === undefined) return fixOfAdministrator(reason, setting);
         return `${PAGE}, step 1: the provider must exist under this name, trust the issuer of this AWS account, and accept the audience https:${setting.federation?.provider}. The issuer:\naws iam get-outbound-web-identity-federation-info`;
       case 'signature':
         return `${PAGE}, step 1: the role of the function must be workload identity user and token creator of ${setting.federation?.serviceAccount}`;
