@@ -24,7 +24,6 @@ import { addPlatformGroups } from './commands/platform-groups.ts';
 import { addReconcile } from './commands/reconcile.ts';
 import { addScim } from './commands/scim.ts';
 import { addStatus } from './commands/status.ts';
-import { addUpgrade } from './commands/upgrade.ts';
 import type { Act } from './context.ts';
 import { DEFAULT_LOCAL_FILE } from './local-file.ts';
 
@@ -79,7 +78,6 @@ export function createProgram(act: Act): Command {
     addReconcile,
     addDeploy,
     addDestroy,
-    addUpgrade,
     addDirectory,
     addConnect,
     addConnections,

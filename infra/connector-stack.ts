@@ -26,7 +26,6 @@ import {
   STACK_OUTPUTS,
   sourceQueueName,
 } from '../shared/contract/names.ts';
-import { OLDEST_READER, RELEASE_OUTPUTS } from '../shared/contract/releases.ts';
 import { SCHEDULES } from '../shared/contract/topology.ts';
 import { VERSION } from '../shared/contract/version.ts';
 import { Alarms } from './alarms.ts';
@@ -215,8 +214,7 @@ export class ConnectorStack extends Stack {
     for (const key of QUEUE_KEYS) output(STACK_OUTPUTS[key], queues[key].queueUrl);
     for (const [source, { queueUrl }] of ofSources) output(`${STACK_OUTPUTS.events}-${source}`, queueUrl);
     output(STACK_OUTPUTS.table, table.tableName);
-    output(RELEASE_OUTPUTS.version, VERSION);
-    output(RELEASE_OUTPUTS.oldestReader, OLDEST_READER);
+    output('Version', VERSION);
     output('KeyArn', key.keyArn);
     output('AlarmTopicArn', topic.topicArn);
     if (scim !== undefined) output(SCIM_URL_OUTPUT, scim.url);

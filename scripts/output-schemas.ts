@@ -33,7 +33,6 @@ import {
   CredentialReport,
   SettingRequestRow,
   StatusReport,
-  UpgradeReport,
 } from '../shared/contract/answers/status.ts';
 import { ROLES } from '../shared/contract/console.ts';
 import { ProbeFinding } from '../shared/contract/contract-report.ts';
@@ -148,7 +147,6 @@ export const OUTPUT_SCHEMAS = {
   }),
   deploy: Deployment,
   destroy: Destruction,
-  upgrade: UpgradeReport,
   'notify list': z.object({ targets: z.array(text) }),
   'notify test': z.object({ notified: z.array(z.object({ target: text, failure: nullable(text) })) }),
   probe: z.object({ connection: text, ...ProbeReport.shape }),

@@ -6,39 +6,13 @@ import { VERSION } from '../../shared/contract/version.ts';
 import { ROOT } from './cdk.ts';
 
 /** A version that was never released, made from the sources of this commit. */
-interface InventedVersion {
-  readonly version: string;
-  /** The oldest version that can read what this version writes. */
-  readonly oldestReader: string;
-  readonly storedForms: readonly string[];
-}
+export const LATER_VERSION = '90.1.0';
 
-/** The tarballs that the deployment check installs. */
-interface Tarballs {
-  /** The tarball of this commit, with its own version. */
-  readonly present: string;
-  /** A later version with the same stored forms. */
-  readonly compatible: string;
-  /** A later version that changes a stored form, so that no earlier version can read its data. */
-  readonly incompatible: string;
-}
-
-export const COMPATIBLE_VERSION = '90.1.0';
-export const INCOMPATIBLE_VERSION = '91.0.0';
-export const CHANGED_FORM = 'A group stores its owner as a list.';
-
-/** Packs this commit into the folder as three versions. */
-export function packVersions(folder: string): Tarballs {
-  return {
-    present: pack(ROOT, folder),
-    compatible: packAs(folder, { version: COMPATIBLE_VERSION, oldestReader: VERSION, storedForms: [] }),
-    incompatible: packAs(folder, {
-      version: INCOMPATIBLE_VERSION,
-      oldestReader: INCOMPATIBLE_VERSION,
-      storedForms: [CHANGED_FORM],
-    }),
-  };
-}
+/** Packs this commit into the folder, with its own version and with a later one. */
+export const packVersions = (folder: string) => ({
+  present: pack(ROOT, folder),
+  later: packAs(folder, LATER_VERSION),
+});
 
 function pack(sources: string, folder: string): string {
   const listed = execFileSync('npm', ['pack', '--json', '--silent', '--pack-destination', folder], {
@@ -56,8 +30,8 @@ const SOURCES = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
   encoding: 'utf8',
 });
 
-function packAs(folder: string, invented: InventedVersion): string {
-  const copy = join(folder, `sources-${invented.version}`);
+function packAs(folder: string, version: string): string {
+  const copy = join(folder, `sources-${version}`);
   mkdirSync(copy);
   for (const name of new Set(
     SOURCES.trim()
@@ -67,28 +41,9 @@ function packAs(folder: string, invented: InventedVersion): string {
     if (!['test', 'bench', '.github'].includes(name))
       cpSync(join(ROOT, name), join(copy, name), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-  writeFileSync(join(copy, 'package.json'), JSON.stringify({ ...packageJson, version: invented.version }));
-  replaceIn(join(copy, 'shared/contract/version.ts'), `'${VERSION}'`, `'${invented.version}'`);
-  addRelease(join(copy, 'shared/contract/releases.ts'), invented);
+  writeFileSync(join(copy, 'package.json'), JSON.stringify({ ...packageJson, version }));
+  replaceIn(join(copy, 'shared/contract/version.ts'), `'${VERSION}'`, `'${version}'`);
   return pack(copy, folder);
-}
-
-/** Adds the invented version to the end of the list of releases, after the present version. */
-function addRelease(file: string, { oldestReader, storedForms }: InventedVersion): void {
-  const present = {
-    version: VERSION,
-    storedForms: [],
-    oldestReader: VERSION,
-    settingsAdded: [],
-    settingsRemoved: [],
-  };
-  const list = 'export const RELEASES: readonly Release[] = [';
-  replaceIn(file, list, `${list}\n${JSON.stringify(present)},`);
-  replaceIn(
-    file,
-    'storedForms: [],\n    oldestReader: VERSION,',
-    `storedForms: ${JSON.stringify(storedForms)},\n    oldestReader: ${JSON.stringify(oldestReader)},`,
-  );
 }
 
 /** @throws if the file does not contain the text exactly once */

@@ -52,8 +52,8 @@ const HERE = [
   ...['scim client create', 'scim client list', 'scim client rotate', 'scim client revoke'],
 ];
 
-/** The documents that deploy.test.ts and upgrade.test.ts check. */
-const OF_DEPLOYMENTS = ['deploy', 'destroy', 'upgrade'];
+/** The documents that deploy.test.ts checks. */
+const OF_DEPLOYMENTS = ['deploy', 'destroy'];
 
 /** The documents that members.test.ts checks. */
 const OF_MEMBERS = ['export', 'members'];

@@ -66,7 +66,7 @@ describe('command line', () => {
         if (asCsv.code === 0 || asCsv.code === 3) expect(asCsv.stdout, example).toMatch(/^"/);
         // These examples need a real deployment, or ask questions that only a person can answer.
         if (
-          /^(connect|--local|--profile|doctor --alarms|directory takeover|directory groups --compare|upgrade)/.test(
+          /^(connect|--local|--profile|doctor --alarms|directory takeover|directory groups --compare)/.test(
             example,
           ) &&
           !example.startsWith('connections')

@@ -116,17 +116,3 @@ export const ConnectionRow = z.object({
   observing: z.boolean(),
 });
 export type ConnectionRow = Answer<typeof ConnectionRow>;
-
-export const UpgradeReport = z.object({
-  deployed: nullable(text).describe('The version of the stack; null if the stack has no output for it.'),
-  installed: text,
-  direction: z.enum(['upgrade', 'downgrade', 'same', 'unknown']),
-  storedForms: z
-    .array(text)
-    .describe('The changes of stored data in the versions after the deployed version.'),
-  settingsAdded: z.array(text),
-  settingsRemoved: z.array(text),
-  canReadData: nullable(z.boolean()).describe('Whether the installed version can read the stored data.'),
-  canRollBack: nullable(z.boolean()).describe('Whether the deployed version can read the upgraded data.'),
-});
-export type UpgradeReport = Answer<typeof UpgradeReport>;
