@@ -70,14 +70,12 @@ export interface GlobalOptions {
   /** Options of some commands. They exclude global options. */
   readonly watch?: boolean;
   readonly follow?: boolean;
-  readonly verify?: boolean;
   readonly csv?: string;
   readonly file?: string;
 }
 
 /** The commands that support `-o csv`: commands that change nothing and print a table. */
 const CSV_COMMANDS: ReadonlySet<string> = new Set([
-  'audit',
   'connections list',
   'console sessions list',
   'directory groups',
@@ -94,7 +92,7 @@ const CSV_COMMANDS: ReadonlySet<string> = new Set([
   'scim token list',
 ]);
 /** With these options, a command of `CSV_COMMANDS` prints no table. */
-const EXCLUDE_CSV = ['watch', 'follow', 'verify', 'csv', 'file'] as const;
+const EXCLUDE_CSV = ['watch', 'follow', 'csv', 'file'] as const;
 
 /**
  * @param command the command without `groupsync`, such as `dlq list`

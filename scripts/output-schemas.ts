@@ -13,7 +13,7 @@ import {
   DirectoryStatus,
   TakeoverReport,
 } from '../shared/contract/answers/directory.ts';
-import { AuditCheck, Explanation, LogEntry, PersonReport } from '../shared/contract/answers/explain.ts';
+import { AuditReport, Explanation, LogEntry, PersonReport } from '../shared/contract/answers/explain.ts';
 import { EventsReport, ImportReport } from '../shared/contract/answers/files.ts';
 import { count, instant, nullable, text } from '../shared/contract/answers/forms.ts';
 import {
@@ -228,9 +228,8 @@ export const OUTPUT_SCHEMAS = {
   export: ExportReport,
   pending: z.object({ pending: z.array(PendingRow) }),
   log: LogReport,
-  audit: LogReport,
   deliveries: DeliveryReport,
-  'audit verify': AuditCheck,
+  audit: AuditReport,
   'holds show': HeldGroupReport,
   holds: z.object({ holds: z.array(HoldRow) }),
   reconcile: z.union([ReconcileReport, Skipped]),

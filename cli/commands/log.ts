@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { LogEntry } from '../../shared/contract/answers/explain.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
-import { undefinedIfNoMatch } from '../../shared/operate/find-group.ts';
+import { allGroups, undefinedIfNoMatch } from '../../shared/operate/find-group.ts';
 import { journalOf, recordRead } from '../../shared/operate/journal.ts';
-import { isAbout, type LogFilter, readJournal, readLog } from '../../shared/operate/log.ts';
+import { isAbout, type LogFilter, readLog } from '../../shared/operate/log.ts';
 import { type Names, NO_NAMES, withId } from '../../shared/operate/names.ts';
-import { verifyAudit } from '../../shared/operate/verify-audit.ts';
+import { type AuditCheck, verifyAudit } from '../../shared/operate/verify-audit.ts';
 import type { Act, Context } from '../context.ts';
-import { EXIT } from '../io.ts';
+import { EXIT, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { age, examples, wholeNumber } from './arguments.ts';
 
@@ -16,44 +16,45 @@ interface LogOptions extends Pick<LogFilter, 'actor' | 'action' | 'outcome' | 'l
   readonly group?: string;
   readonly member?: string;
   readonly follow?: boolean;
+  readonly details?: boolean;
+}
+
+interface AuditOptions {
   readonly verify?: boolean;
+  readonly all?: boolean;
 }
 
 export function addLog(program: Command, act: Act): void {
-  const filtered = (command: Command) =>
-    command
-      .option('--since <age>', 'only the last 30m, 2h or 7d', age)
-      .option('--member <member>', 'only entries about this member: id, address, name or platform id')
-      .option('--actor <text>', 'only entries by this actor: part of an id or name')
-      .option(
-        '--action <action>',
-        'only this action, such as patch, holds_approve, or drift for all external changes',
-      )
-      .option(
-        '--outcome <outcome>',
-        'only this outcome: written, found_written, found_changed, rejected, or the outcome of an external change',
-      )
-      .option('--limit <n>', 'maximum number of entries', wholeNumber, 50);
-  filtered(
-    program
-      .command('log')
-      .description(
-        'show all entries, newest last: writes, holds, gate, operator actions, external changes; with --group or --member also the latest events',
-      )
-      .option('--group <group>', 'id, name, or a prefix')
-      .option('--follow', 'wait for new entries; with --json one entry per line'),
-  )
-    .addHelpText(...examples('log --since 2h', 'log --actor ada --follow'))
+  program
+    .command('log')
+    .description(
+      'show all entries, newest last: writes, holds, gate, operator actions, external changes, with reason and actor',
+    )
+    .option('--group <group>', 'id, name, or a prefix')
+    .option('--since <age>', 'only the last 30m, 2h or 7d', age)
+    .option('--member <member>', 'only entries about this member: id, address, name or platform id')
+    .option('--actor <text>', 'only entries by this actor: part of an id or name')
+    .option(
+      '--action <action>',
+      'only this action, such as patch, holds_approve, or drift for all external changes',
+    )
+    .option(
+      '--outcome <outcome>',
+      'only this outcome: written, found_written, found_changed, rejected, or the outcome of an external change',
+    )
+    .option('--limit <n>', 'maximum number of entries', wholeNumber, 50)
+    .option('--details', 'list the changes of each entry, each with its reason')
+    .option('--follow', 'wait for new entries; with --json one entry per line')
+    .addHelpText(...examples('log --since 2h', 'log --group 00g1 --details', 'log --actor ada --follow'))
     .action(act(showLog));
-  filtered(
-    program
-      .command('audit')
-      .description('show writes and actions of a group, newest first, with reason and actor')
-      .argument('[group]', 'id, name, or a prefix; without it: actions on the connection')
-      .option('--verify', 'verify that no entry was changed or removed'),
-  )
-    .addHelpText(...examples('audit 00g1', 'audit 00g1 --verify'))
-    .action(act(showAudit));
+  program
+    .command('audit')
+    .description('verify that no entry of the log was changed or removed')
+    .argument('[group]', 'id, name, or a prefix; without it: actions on the connection')
+    .option('--verify', 'compare each entry with the hashes in later entries')
+    .option('--all', 'every group, and the actions on the connection')
+    .addHelpText(...examples('audit 00g1 --verify', 'audit --verify --all'))
+    .action(act(verify));
 }
 
 async function filterOf(
@@ -63,8 +64,6 @@ async function filterOf(
 ): Promise<LogFilter> {
   const { since, member, actor, action, outcome, limit } = options;
   const { clock } = await context.ports();
-  const subject =
-    member === undefined ? { events: ref && { group: ref } } : await aboutMember(context, member, ref);
   return {
     group: ref?.group,
     actor,
@@ -72,23 +71,22 @@ async function filterOf(
     outcome,
     limit,
     sinceMs: since === undefined ? undefined : clock() - since,
-    ...subject,
+    member: member === undefined ? undefined : await idsOf(context, member),
   };
 }
 
 /**
- * Returns a filter for entries with any id of the member. Changes contain platform user ids, but the operator may know
- * only the directory's id or a name.
+ * Returns all ids of the member. Changes contain platform user ids, but the operator may know only the directory's id or
+ * a name.
  */
-async function aboutMember({ connection, ports, member }: Context, text: string, group?: GroupRef) {
+async function idsOf({ connection, ports, member }: Context, text: string): Promise<ReadonlySet<string>> {
   const found = await member(text).catch(undefinedIfNoMatch);
-  if (found === undefined) return { member: new Set([text]) };
+  if (found === undefined) return new Set([text]);
   const { users, people } = await ports();
   const user = (await users.read(connection, [found])).get(found);
   const roles = await people.rolesOf(connection, user ?? {});
   const onPlatform = roles.flatMap(({ role, userId }) => [role, userId]);
-  const ids = [text, found, user?.role, user?.userId, ...onPlatform].filter((id) => id !== undefined);
-  return { member: new Set<string>(ids), events: { group, member: found } };
+  return new Set([text, found, user?.role, user?.userId, ...onPlatform].filter((id) => id !== undefined));
 }
 
 const POLL_MS = 2_000;
@@ -98,19 +96,20 @@ const MAX_PER_READ = 1_000;
 
 async function showLog(context: Context, options: LogOptions): Promise<number> {
   const { out, connection, io } = context;
-  const { ports } = await context.connected();
+  const ports = await context.ports();
   const ref = options.group === undefined ? undefined : await context.group(options.group);
-  const { events, ...filter } = await filterOf(context, ref, options);
-  // --follow shows no events, because each query would have to read all members. The entries of the resulting writes
-  // name the members.
-  const found = await readLog(connection, options.follow ? filter : { ...filter, events }, ports);
+  const filter = await filterOf(context, ref, options);
+  const found = await readLog(connection, filter, ports);
+  // The log of a removed connection stays, but an unknown name is an error.
+  if (found.entries.length === 0) await context.connected();
   await recordRead(connection, { what: 'activity', group: ref?.group }, ports);
   noteCut(found, options, out);
   if (options.follow !== true) {
-    const names = out.csv ? await namesIn(context, found.entries) : NO_NAMES;
+    const names = out.csv || options.details ? await namesIn(context, found.entries) : NO_NAMES;
     out.answer(found, ({ entries }) => {
       if (out.csv) printCsv(entries, names, out, filter.member);
       else if (entries.length === 0) out.line('no entries match');
+      else if (options.details) for (const entry of entries) printEntry(entry, names, out);
       else for (const entry of entries) out.line(lineOf(entry, out));
     });
     return EXIT.done;
@@ -169,24 +168,6 @@ function changesText({ action, changes, changeCount }: LogEntry, clip: Clip): st
 export const named = (id: string | null, name: string | null): string =>
   id === null ? '' : withId(name ?? undefined, id);
 
-async function showAudit(context: Context, group: string | undefined, options: LogOptions): Promise<number> {
-  const { out, connection } = context;
-  const ports = await context.ports();
-  const ref = group === undefined ? journalOf(connection) : await context.group(group);
-  if (options.verify === true) return verify(context, ref);
-  const { events: _, ...filter } = await filterOf(context, ref, options);
-  const found = await (group === undefined ? readJournal : readLog)(connection, filter, ports);
-  await recordRead(connection, { what: 'activity', group: group === undefined ? group : ref.group }, ports);
-  noteCut(found, options, out);
-  const names = out.json ? NO_NAMES : await namesIn(context, found.entries);
-  out.answer({ ...found, entries: found.entries.toReversed() }, ({ entries }) => {
-    if (out.csv) printCsv(entries, names, out, filter.member);
-    else if (entries.length === 0) out.line('no entries match');
-    else for (const entry of entries) printEntry(entry, names, out);
-  });
-  return EXIT.done;
-}
-
 function printEntry(entry: LogEntry, names: Names, out: Context['out']): void {
   const { changes, changeCount, versionAfter, cause } = entry;
   const formatUser = (id: string | null) => id && names.user(id);
@@ -241,19 +222,34 @@ function printCsv(entries: readonly LogEntry[], names: Names, out: Context['out'
 
 const memberOf = (id: string | null, names: Names): string => (id === null ? '' : names.member(id));
 
-async function verify({ out, ports }: Context, ref: GroupRef): Promise<number> {
-  const check = await verifyAudit(ref, await ports());
-  const { entries, named: count, broken } = check;
-  out.answer(check, () =>
-    out.line(
-      broken === null
-        ? `${plural(entries, 'entry', 'entries')}: none was changed or removed; later entries confirm ${count} of them`
-        : out.paint.red(
-            `the entry of ${broken.at} is ${broken.problem}; there are ${plural(entries, 'entry', 'entries')}`,
-          ),
-    ),
-  );
-  return broken === null ? EXIT.done : EXIT.attention;
+/** Verifies one group, the journal of the connection, or with `--all` every group and the journal. */
+async function verify(context: Context, group: string | undefined, { verify, all }: AuditOptions) {
+  if (verify !== true) throw new UsageError('audit: expected --verify; "groupsync log" shows the entries');
+  if (all === true && group !== undefined) throw new UsageError('expected a group or --all');
+  const { out, connection } = context;
+  const ports = await context.ports();
+  const journal = journalOf(connection);
+  const refs = group === undefined ? [journal] : [await context.group(group)];
+  if (all === true) refs.push(...(await allGroups(connection, ports)));
+  const progress = out.progress('verifying');
+  const checks: AuditCheck[] = [];
+  for (const ref of refs) {
+    checks.push(await verifyAudit(ref, ports));
+    progress.show(checks.length, refs.length);
+  }
+  progress.end();
+  const sumOf = (count: 'entries' | 'named') => checks.reduce((sum, check) => sum + check[count], 0);
+  const broken = checks.flatMap(({ group: of, broken }) => (broken === null ? [] : { group: of, ...broken }));
+  const report = { chains: checks.length, entries: sumOf('entries'), named: sumOf('named'), broken };
+  out.answer(report, ({ entries, named: count }) => {
+    const found = plural(entries, 'entry', 'entries');
+    if (broken.length === 0)
+      out.line(`${found}: none was changed or removed; later entries confirm ${count} of them`);
+    for (const { group: of, at, problem } of broken)
+      out.line(out.paint.red(`${of ?? 'the connection'}: the entry of ${at} is ${problem}`));
+    if (broken.length > 0) out.line(`${found} in ${plural(checks.length, 'chain')}`);
+  });
+  return broken.length === 0 ? EXIT.done : EXIT.attention;
 }
 
 type Clip = Context['out']['clip'];

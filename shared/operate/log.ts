@@ -4,21 +4,15 @@ import { type ConnectionName, type GroupId, groupId, memberId } from '../domain/
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { AuditActor, AuditedChange, DriftRecord, KeptEntry } from '../sync/ports/logs.ts';
 import { formatPerson } from './names.ts';
-import {
-  EMPTY_ENTRY,
-  readStoredEvents,
-  type StoredEventFilter,
-  type StoredEventPorts,
-} from './stored-events.ts';
 
 /*
- * Reads the entries that `log`, `audit`, `explain` and `person` show: writes, actions of operators, and external
+ * Reads the entries that `log`, `explain` and `person` show: writes, actions of operators, and external
  * changes on the platform. The records of one group are read directly, and the records of a connection through the
  * index. The newest records are read first. The read ends with enough entries, or after about MAX_LOOKED records of
  * each kind.
  */
 
-export type LogPorts = StoredEventPorts & Pick<ToolPorts, 'audit' | 'drift'>;
+export type LogPorts = Pick<ToolPorts, 'audit' | 'drift' | 'groups' | 'users'>;
 
 /** Selects entries. An entry must match each field that is set. */
 export interface LogFilter {
@@ -32,8 +26,6 @@ export interface LogFilter {
   /** An action, or its first word: `drift` selects all actions that begin with `drift_`. */
   readonly action?: string | undefined;
   readonly outcome?: string | undefined;
-  /** The group or member whose events are included; undefined: no events. */
-  readonly events?: StoredEventFilter | undefined;
   readonly limit: number;
 }
 
@@ -46,39 +38,21 @@ export async function readLog(connection: ConnectionName, filter: LogFilter, por
   const kept = ref ? ports.audit.read(ref) : ports.audit.since(connection, sinceMs);
   const drift = ref ? ports.drift.ofGroup(ref) : ports.drift.since(connection, sinceMs, true);
   const since = new Date(sinceMs).toISOString();
-  const [written, others, events] = await Promise.all([
+  const [written, others] = await Promise.all([
     newestOf(kept, (entry) => entryOf(connection, entry), filter),
     group === '' ? NONE : newestOf(drift, (record) => driftEntry(connection, record), filter),
-    filter.events === undefined ? [] : readStoredEvents(connection, filter.events, ports),
   ]);
-  const newest = [...written.entries, ...others.entries, ...events]
+  const newest = [...written.entries, ...others.entries]
     .filter((entry) => entry.at >= since && fits(entry, filter))
     .sort(byTimeAndId);
   const complete = newest.length <= filter.limit && written.complete && others.complete;
   return { entries: await named(connection, newest.slice(-filter.limit), ports), complete };
 }
 
-/**
- * Returns actions of operators on a connection. They are in the connection's journal. Actions on dead-lettered messages
- * are stored with the group of the message.
- */
-export async function readJournal(connection: ConnectionName, filter: LogFilter, ports: LogPorts) {
-  const { action = DEAD_LETTERS } = filter;
-  const journal = await readLog(connection, filter, ports);
-  if (!action.startsWith(DEAD_LETTERS)) return journal;
-  const deadLetters = await readLog(connection, { ...filter, group: undefined, action }, ports);
-  const all = new Map([...journal.entries, ...deadLetters.entries].map((entry) => [entry.id, entry]));
-  const inOrder = [...all.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-  const complete = journal.complete && deadLetters.complete && inOrder.length <= filter.limit;
-  return { entries: inOrder.slice(-filter.limit), complete };
-}
-
 function byTimeAndId(a: LogEntry, b: LogEntry): number {
   if (a.at === b.at) return a.id < b.id ? -1 : 1;
   return a.at < b.at ? -1 : 1;
 }
-
-const DEAD_LETTERS = 'dlq';
 
 const NONE = { entries: [] as LogEntry[], complete: true };
 
@@ -118,6 +92,20 @@ function fits(entry: LogEntry, { member, actor, action, outcome }: LogFilter): b
     (outcome === undefined || entry.outcome === outcome)
   );
 }
+
+/** The default values of an entry. Names are added later. */
+const EMPTY_ENTRY = {
+  group: null,
+  groupName: null,
+  member: null,
+  memberName: null,
+  reason: null,
+  before: null,
+  after: null,
+  versionBefore: null,
+  versionAfter: null,
+  waitedMs: null,
+} as const;
 
 function entryOf(connection: ConnectionName, kept: KeptEntry): LogEntry {
   const { atMs, intent, dirtySinceMs, previous: _, link: __, actor, ...entry } = kept;

@@ -1,7 +1,13 @@
-import type { AuditCheck } from '../contract/answers/explain.ts';
+import type { AuditReport } from '../contract/answers/explain.ts';
 import type { GroupRef } from '../domain/ids.ts';
 import type { AuditLog } from '../sync/ports/bundles.ts';
 import { AUDIT_LIFETIME_MS, ERASING, linksOf } from '../sync/ports/logs.ts';
+
+/** The result for one audit. `broken` is its first changed or removed entry. */
+export interface AuditCheck extends Pick<AuditReport, 'entries' | 'named'> {
+  readonly group: string | null;
+  readonly broken: Pick<AuditReport['broken'][number], 'at' | 'problem'> | null;
+}
 
 /**
  * Compares each entry of a group's audit with the hashes in later entries and in the group's item:

@@ -14,10 +14,11 @@ async function heldWorld() {
   const ask = (args: string[], sees: string) =>
     runCli(args, { ports: world.ports, person: [{ sees, types: 'y\r' }] });
   const newest = async (...of: string[]) => {
-    const { json } = await cli('audit', ...of, '--json');
-    return json.entries.reduce((last: { at: string }, one: { at: string }) =>
-      one.at > last.at ? one : last,
-    );
+    const { json } = await cli('log', ...of.flatMap((id) => ['--group', id]), '--json');
+    const isOfOperator = ({ actor }: { actor: { kind: string } }) => actor.kind === 'operator';
+    return json.entries
+      .filter(isOfOperator)
+      .reduce((last: { at: string }, one: { at: string }) => (one.at > last.at ? one : last));
   };
   return { ...world, cliOfBob, ask, newest };
 }
@@ -69,7 +70,7 @@ describe('audit log of operator actions', () => {
     clock.ms += 1_000;
     await cli('adopt', 'g', platformId, '--yes');
     expect(platform.groups.size).toBe(1);
-    expect((await cli('audit')).stdout).toContain('import c.csv: New (n): 1 row, 1 group\n');
+    expect((await cli('log', '--details')).stdout).toContain('import c.csv: New (n): 1 row, 1 group\n');
     const { entries } = (await cli('log', '--actor', 'local:tester', '--json')).json;
     expect(entries.map(({ action, after }: { action: string; after: unknown }) => [action, after])).toEqual([
       ['events_send', null],
@@ -87,6 +88,7 @@ describe('audit log of operator actions', () => {
     await cli('pause', '--yes');
     clock.ms += 1_000;
     await cli('resume', 'g', '--yes');
+    clock.ms += 1_000;
     await cli('resume', '--yes');
     expect(await newest('g')).toMatchObject({
       action: 'resume',

@@ -129,12 +129,9 @@ it('the preview of a setting counts only the changes that the setting causes', a
 });
 
 describe('tables of the command line', () => {
-  it.each([
-    ['log', '--group', 'g'],
-    ['audit', 'g'],
-  ])('%s --output csv has one line per change, with the names of the people', async (...command) => {
+  it('log --output csv has one line per change, with the names of the people', async () => {
     const { cli } = await sixInSync();
-    const { stdout } = await cli(...command, '--action', 'create', '--output', 'csv');
+    const { stdout } = await cli('log', '--group', 'g', '--action', 'create', '--output', 'csv');
     const rows: Record<string, string>[] = parse(stdout, { columns: true });
     expect(rows).toHaveLength(7);
     expect(rows.at(-1)).toMatchObject({
@@ -146,7 +143,8 @@ describe('tables of the command line', () => {
       'change reason': 'the directory has them in this group',
       outcome: 'written',
     });
-    const ofFay = (await cli(...command, '--member', 'm-fay', '--action', 'create', '-o', 'csv')).stdout;
+    const ofFay = (await cli('log', '--group', 'g', '--member', 'm-fay', '--action', 'create', '-o', 'csv'))
+      .stdout;
     const changes: Record<string, string>[] = parse(ofFay, { columns: true });
     expect(changes.map(({ member }) => member)).toEqual(['fay@acme.test (m-fay)']);
   });

@@ -27,20 +27,13 @@ async function worldOf(settings = {}) {
 
 /** Documents that journey.e2e.test.ts checks. */
 const ON_A_STACK = [
-  ...['audit', 'connect', 'connections list', 'dlq list', 'dlq replay', 'dlq show', 'doctor'],
+  ...['connect', 'connections list', 'dlq list', 'dlq replay', 'dlq show', 'doctor'],
   ...['events send', 'events validate', 'explain', 'groups', 'holds', 'import', 'pending', 'people refresh'],
   ...['plan', 'reconcile', 'status', 'status GROUP', 'sync'],
 ];
 /** Documents that this file checks. */
 const HERE = [
-  ...[
-    'adopt',
-    'audit verify',
-    'connections confirm',
-    'connections remove',
-    'connections set',
-    'connections show',
-  ],
+  ...['adopt', 'audit', 'connections confirm', 'connections remove', 'connections set', 'connections show'],
   'dlq discard',
   ...['directory disconnect', 'directory groups', 'directory read', 'directory status', 'directory takeover'],
   ...['dlq edit', 'forget', 'holds approve', 'holds reject', 'holds show', 'log', 'deliveries'],
@@ -362,7 +355,7 @@ describe('documents of --json', () => {
       { action: 'create', group: 'g', groupName: 'Group g' },
       { action: 'pause', group: null, reason: 'why', before: 'open', after: 'paused' },
     ]);
-    expect((await document('audit verify', ['audit', 'g', '--verify'])).json).toMatchObject({ broken: null });
+    expect((await document('audit', ['audit', 'g', '--verify'])).json).toMatchObject({ broken: [] });
   });
 
   it('person prints a document that matches its schema', async () => {

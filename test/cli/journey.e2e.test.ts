@@ -181,7 +181,7 @@ describe('first steps of a new operator', () => {
     await cli(['resume', '--yes']);
     const synced = await document('sync', ['sync', 'g1', '--yes']);
     expect(synced).toMatchObject({ code: 0, json: { synced: [{ group: 'g1', state: 'in_sync' }] } });
-    const { json: audit } = await document('audit', ['audit', 'g1']);
+    const { json: audit } = await document('log', ['log', '--group', 'g1']);
     const written = audit.entries.find(({ action }: { action: string }) => action === 'patch');
     expect(written.changes).toEqual(planned.plans[0].changes);
   });

@@ -45,8 +45,8 @@ async function evilWorld() {
 const READING: readonly (readonly string[])[] = [
   ...[['status'], ['status', ID], ['groups'], ['pending'], ['plan'], ['log'], ['log', '--group', ID]],
   ...[
-    ['audit', ID],
-    ['audit'],
+    ['log', '--group', ID, '--details'],
+    ['audit', '--verify', '--all'],
     ['holds'],
     ['holds', 'show', ID],
     ['explain', ID, 'm-ann'],

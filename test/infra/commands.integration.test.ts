@@ -34,7 +34,7 @@ const CONNECT = `connect second --base-url ${URL_OF_PLATFORM} --token-stdin`;
  */
 const COMMANDS = (
   [
-    ['viewer', 'status; status g; groups; holds; holds show g; pending; log; audit g; explain g ann'],
+    ['viewer', 'status; status g; groups; holds; holds show g; pending; log; audit g --verify; explain g ann'],
     [
       'viewer',
       'deliveries; person ann; connections; connections show default; dlq list; dlq show <deadLetter>',
@@ -65,7 +65,7 @@ const COMMANDS = (
 
 /** The commands that an operator of one connection may run. */
 const FOR_ONE_CONNECTION =
-  'status; status g; groups; holds; pending; log; deliveries; audit g; explain g ann; person ann; plan; reconcile; sync g; release i; pause i --reason r; resume i; pause --reason r; resume --no-wait; rebind unknown r-bob; block ann --reason r; unblock ann; connections set default mode=report; holds reject g --reason r; directory status; directory groups; directory read; people refresh; probe'.split(
+  'status; status g; groups; holds; pending; log; deliveries; audit g --verify; explain g ann; person ann; plan; reconcile; sync g; release i; pause i --reason r; resume i; pause --reason r; resume --no-wait; rebind unknown r-bob; block ann --reason r; unblock ann; connections set default mode=report; holds reject g --reason r; directory status; directory groups; directory read; people refresh; probe'.split(
     '; ',
   );
 

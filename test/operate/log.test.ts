@@ -50,7 +50,7 @@ describe('groupsync log', () => {
     const actions = ['pause Bob', 'resume local:tester', 'connections_set local:tester'] as const;
     expect(await lines()).toEqual([create, second, actions[0], actions[1], third, actions[2]]);
     expect(await lines('--limit', '2')).toEqual([third, actions[2]]);
-    for (const command of [['log'], ['log', '--group', 'g'], ['audit', 'g']]) {
+    for (const command of [['log'], ['log', '--group', 'g']]) {
       const [all, cut] = [await cli(...command, '--json'), await cli(...command, '--json', '--limit', '2')];
       expect([all.json.complete, all.stderr, cut.json.complete]).toEqual([true, '', false]);
       expect(cut.stderr).toMatch(/^showing at most 2 entries \(--limit\)/);
@@ -86,8 +86,7 @@ describe('groupsync log', () => {
       after: 'u-ann',
       groupName: 'Blue',
     });
-    const [restored] = (await cli('audit', 'g', '--json')).json.entries;
-    expect(restored).toMatchObject({
+    expect((await cli('log', '--action', 'put', '--json')).json.entries.at(-1)).toMatchObject({
       action: 'put',
       cause: expect.stringMatching(/^drift \S+; members_added by UNKNOWN$/),
     });
@@ -107,24 +106,6 @@ describe('groupsync log', () => {
     expect(entries).toMatchObject([{ after: 'Blue 119' }, { after: 'Blue 120' }]);
     expect(table.widest.get('DRIFT#')).toBe(100);
     expect((await cli(...of, '500')).json.entries).toHaveLength(120);
-  });
-
-  it('log lists the latest event for each value of a group and of a member, with its actor', async () => {
-    const { cli, publish, later } = await company();
-    await later(() => publish({ ...removed('g', 'bob'), id: 'leave-1', actor: 'Carol' }));
-    const of = async (...args: string[]) =>
-      (await cli('log', '--action', 'event', ...args, '--json')).json.entries;
-    const named = { action: 'event', outcome: 'taken', group: 'g' };
-    expect(await of('--group', 'Blue')).toMatchObject([
-      { ...named, changes: [{ kind: 'group.upserted' }, { kind: 'group.name', after: 'Blue' }] },
-      { ...named, member: 'm-ann', after: 'absent' },
-      { ...named, member: 'm-bob', actor: { id: 'Carol' }, cause: 'event leave-1 of test' },
-    ]);
-    expect(await of('--member', 'm-bob')).toMatchObject([
-      { group: null, changes: [{ kind: 'user.email' }] },
-      { ...named, after: 'absent' },
-    ]);
-    expect(await of()).toEqual([]);
   });
 
   it('log --follow shows each entry once, until it is stopped', async () => {
@@ -203,7 +184,22 @@ describe('audit check', () => {
     const [first] = entries();
     await table.delete(first as Item);
     const { code, json } = await cli('audit', 'g', '--verify', '--json');
-    expect({ code, json }).toMatchObject({ code: 3, json: { broken: { problem: 'missing' } } });
+    expect({ code, json }).toMatchObject({
+      code: 3,
+      json: { chains: 1, broken: [{ group: 'g', problem: 'missing' }] },
+    });
+  });
+
+  it('audit --verify --all checks every group and the connection, and names the group of a missing entry', async () => {
+    const { cli, entries, table } = await company();
+    expect((await cli('audit', '--verify', '--all')).stdout).toMatch(/^6 entries: none/);
+    await table.delete(entries()[0] as Item);
+    const { code, stdout } = await cli('audit', '--verify', '--all');
+    expect([code, stdout]).toEqual([
+      3,
+      expect.stringMatching(/^g: the entry of .* is missing\n5 entries in 2 chains/),
+    ]);
+    for (const bad of [['g'], ['g', '--verify', '--all']]) expect((await cli('audit', ...bad)).code).toBe(2);
   });
 
   it('the audit records both of two simultaneous actions, one after the other', async () => {

@@ -29,8 +29,7 @@ describe('setting auditReads', () => {
     ['pending', 'read_pending', null, undefined],
     ['log', 'read_activity', null, undefined],
     ['deliveries --group g', 'read_deliveries', 'g', 'g'],
-    ['audit g', 'read_activity', 'g', 'g'],
-    ['audit', 'read_activity', null, undefined],
+    ['log --group g', 'read_activity', 'g', 'g'],
   ])('auditReads records the command %s once', async (line, ...read) => {
     const world = await sixInSync({ auditReads: true });
     expect((await world.cli(...line.split(' '))).code).toBe(0);

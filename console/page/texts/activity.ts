@@ -26,7 +26,7 @@ export const activity = {
   >,
   any: 'Any',
   none: 'No entries match.',
-  cut: 'Older entries were not searched. To see them, run: groupsync audit GROUP',
+  cut: 'Older entries were not searched. To see them, run: groupsync log --group GROUP',
   found: (count: number) => many(count, 'entry', 'entries'),
   export: 'Download CSV',
   csv: ['at', 'who', 'what', 'group', 'outcome', 'cause', 'changes'],

@@ -125,13 +125,15 @@ export const PersonReport = z.object({
 });
 export type PersonReport = Answer<typeof PersonReport>;
 
-/** The result of the check whether entries of an audit were changed or removed. */
-export const AuditCheck = z.object({
-  group: nullable(text),
+/** The result of the check whether entries of the audit were changed or removed. */
+export const AuditReport = z.object({
+  chains: count.describe(
+    'The number of audits that were read: one for each group, and one for the connection.',
+  ),
   entries: count,
   named: count.describe('The number of entries whose hash a later entry or the group itself contains.'),
-  broken: nullable(z.object({ at: instant, problem: z.enum(['changed', 'missing']) })).describe(
-    'The first changed or removed entry.',
-  ),
+  broken: z
+    .array(z.object({ group: nullable(text), at: instant, problem: z.enum(['changed', 'missing']) }))
+    .describe('The first changed or removed entry of each audit.'),
 });
-export type AuditCheck = Answer<typeof AuditCheck>;
+export type AuditReport = Answer<typeof AuditReport>;
