@@ -43,6 +43,32 @@ export function age(text: string): number {
   throw new InvalidArgumentError('expected a duration such as 30m, 2h or 7d');
 }
 
+/**
+ * Returns the time that a text means: an ISO time, `yesterday 14:00` or `2h ago`, in the zone of this computer.
+ * @throws UsageError
+ */
+export function moment(text: string, nowMs: number): number {
+  const [, digits, unit] = /^(\d{1,6})([dhms]) ago$/.exec(text) ?? [];
+  if (digits !== undefined) return nowMs - Number(digits) * UNITS_MS[unit as keyof typeof UNITS_MS];
+  const [, day, hours = '0', minutes = '0'] =
+    /^(today|yesterday)(?: ([01]?\d|2[0-3]):([0-5]\d))?$/.exec(text) ?? [];
+  if (day !== undefined) {
+    const date = new Date(nowMs);
+    date.setDate(date.getDate() - (day === 'today' ? 0 : 1));
+    return date.setHours(Number(hours), Number(minutes), 0, 0);
+  }
+  const isDate = /^\d{4}-\d\d-\d\d/.test(text);
+  const ms = isDate ? Date.parse(text.length === 10 ? `${text}T00:00` : text) : Number.NaN;
+  if (!Number.isNaN(ms)) return ms;
+  throw new UsageError(
+    `expected a time such as 2026-11-24T14:00, "yesterday 14:00" or "2h ago", got "${text}"`,
+  );
+}
+
+/** Formats a time with the zone of this computer. */
+export const formatMoment = (ms: number): string =>
+  new Date(ms).toLocaleString('sv-SE', { timeZoneName: 'short' });
+
 const REFRESH_MS = 2_000;
 export const WATCH = ['--watch', 'refresh every 2 s, until Ctrl-C'] as const;
 

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import type { LogEntry } from '../../shared/contract/answers/explain.ts';
-import type { GroupRef } from '../../shared/domain/ids.ts';
 import { allGroups, undefinedIfNoMatch } from '../../shared/operate/find-group.ts';
 import { journalOf, recordRead } from '../../shared/operate/journal.ts';
 import { isAbout, type LogFilter, readLog } from '../../shared/operate/log.ts';
@@ -11,7 +10,7 @@ import { EXIT, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { age, examples, wholeNumber } from './arguments.ts';
 
-interface LogOptions extends Pick<LogFilter, 'actor' | 'action' | 'outcome' | 'limit'> {
+interface LogOptions extends Pick<LogFilter, 'actor' | 'action' | 'limit'> {
   readonly since?: number;
   readonly group?: string;
   readonly member?: string;
@@ -38,10 +37,6 @@ export function addLog(program: Command, act: Act): void {
       '--action <action>',
       'only this action, such as patch, holds_approve, or drift for all external changes',
     )
-    .option(
-      '--outcome <outcome>',
-      'only this outcome: written, found_written, found_changed, rejected, or the outcome of an external change',
-    )
     .option('--limit <n>', 'maximum number of entries', wholeNumber, 50)
     .option('--details', 'list the changes of each entry, each with its reason')
     .option('--follow', 'wait for new entries; with --json one entry per line')
@@ -55,24 +50,6 @@ export function addLog(program: Command, act: Act): void {
     .option('--all', 'every group, and the actions on the connection')
     .addHelpText(...examples('audit 00g1 --verify', 'audit --verify --all'))
     .action(act(verify));
-}
-
-async function filterOf(
-  context: Context,
-  ref: GroupRef | undefined,
-  options: LogOptions,
-): Promise<LogFilter> {
-  const { since, member, actor, action, outcome, limit } = options;
-  const { clock } = await context.ports();
-  return {
-    group: ref?.group,
-    actor,
-    action,
-    outcome,
-    limit,
-    sinceMs: since === undefined ? undefined : clock() - since,
-    member: member === undefined ? undefined : await idsOf(context, member),
-  };
 }
 
 /**
@@ -94,27 +71,41 @@ const POLL_MS = 2_000;
 const OVERLAP_MS = 10_000;
 const MAX_PER_READ = 1_000;
 
-async function showLog(context: Context, options: LogOptions): Promise<number> {
-  const { out, connection, io } = context;
+async function showLog(
+  context: Context,
+  { group, member, since, details = false, follow, ...options }: LogOptions,
+): Promise<number> {
+  const { out, connection } = context;
   const ports = await context.ports();
-  const ref = options.group === undefined ? undefined : await context.group(options.group);
-  const filter = await filterOf(context, ref, options);
+  const ref = group === undefined ? undefined : await context.group(group);
+  const filter = {
+    ...options,
+    group: ref?.group,
+    member: member === undefined ? undefined : await idsOf(context, member),
+    sinceMs: since === undefined ? undefined : ports.clock() - since,
+  };
   const found = await readLog(connection, filter, ports);
   // The log of a removed connection stays, but an unknown name is an error.
   if (found.entries.length === 0) await context.connected();
   await recordRead(connection, { what: 'activity', group: ref?.group }, ports);
-  noteCut(found, options, out);
-  if (options.follow !== true) {
-    const names = out.csv || options.details ? await namesIn(context, found.entries) : NO_NAMES;
-    out.answer(found, ({ entries }) => {
-      if (out.csv) printCsv(entries, names, out, filter.member);
-      else if (entries.length === 0) out.line('no entries match');
-      else if (options.details) for (const entry of entries) printEntry(entry, names, out);
-      else for (const entry of entries) out.line(lineOf(entry, out));
-    });
-    return EXIT.done;
-  }
-  let { entries } = found;
+  if (!found.complete)
+    out.note(`showing at most ${filter.limit} entries (--limit) of the newest 5000; older entries may match`);
+  if (follow === true) return followLog(context, found.entries, filter);
+  const names = out.csv || details ? await namesIn(context, found.entries) : NO_NAMES;
+  const print = (entry: LogEntry) => (details ? printEntry(entry, names, out) : out.line(lineOf(entry, out)));
+  out.answer(found, ({ entries }) => {
+    if (out.csv) printCsv(entries, names, out, filter.member);
+    else if (entries.length === 0) out.line('no entries match');
+    else for (const entry of entries) print(entry);
+  });
+  return EXIT.done;
+}
+
+/** Prints the entries, and new entries until Ctrl-C. */
+async function followLog(context: Context, found: readonly LogEntry[], filter: LogFilter): Promise<number> {
+  const { out, connection, io } = context;
+  const ports = await context.ports();
+  let entries = found;
   const seen = new Set<string>();
   while (!io.signal.aborted) {
     for (const entry of entries.filter(({ id }) => !seen.has(id))) {
@@ -127,11 +118,6 @@ async function showLog(context: Context, options: LogOptions): Promise<number> {
       ({ entries } = await readLog(connection, { ...filter, sinceMs, limit: MAX_PER_READ }, ports));
   }
   return EXIT.done;
-}
-
-function noteCut({ complete }: { complete: boolean }, { limit }: LogOptions, out: Context['out']): void {
-  if (!complete)
-    out.note(`showing at most ${limit} entries (--limit) of the newest 5000; older entries may match`);
 }
 
 export function lineOf(entry: LogEntry, { paint, clip }: Pick<Context['out'], 'paint' | 'clip'>): string {

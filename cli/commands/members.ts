@@ -1,25 +1,43 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { ExportReport, GroupMember } from '../../shared/contract/answers/groups.ts';
+import type { ExportReport, GroupMember, PastMember } from '../../shared/contract/answers/groups.ts';
 import { csvLine } from '../../shared/contract/csv.ts';
 import { allGroups, NotFound } from '../../shared/operate/find-group.ts';
 import { recordRead } from '../../shared/operate/journal.ts';
 import { exportGroups, listMembers } from '../../shared/operate/members.ts';
 import { withId } from '../../shared/operate/names.ts';
+import { listPastMembers } from '../../shared/operate/past.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, type GlobalOptions, UsageError } from '../io.ts';
 import type { Column } from '../output/table.ts';
 import { plural, shellWords } from '../output/words.ts';
-import { examples } from './arguments.ts';
+import { examples, formatMoment, moment } from './arguments.ts';
 
 export function addMembers(program: Command, act: Act): void {
   program
     .command('members')
     .description('list members of a group: whether each is on the platform, and why')
     .argument('<group>', 'id, name, or a prefix')
-    .addHelpText(...examples('members Engineering', 'members 00g1 --output csv'))
+    .option('--at <time>', 'at an earlier time: an ISO time, "yesterday 14:00" or "2h ago"')
+    .addHelpText(
+      ...examples('members Engineering', 'members 00g1 --output csv', 'members 00g1 --at "2h ago"'),
+    )
     .action(act(showMembers));
+  program
+    .command('diff')
+    .description('show who joined and left a platform group between two times')
+    .argument('<group>', 'id, name, or a prefix')
+    .requiredOption('--from <time>', 'an ISO time, "yesterday 14:00" or "2h ago"')
+    .option('--to <time>', 'the later time', '0s ago')
+    .addHelpText(
+      ...examples('diff Engineering --from yesterday', 'diff 00g1 --from 2026-11-23 --to "2h ago"'),
+    )
+    .action(
+      act((context, text: string, { from, to }: { from: string; to: string }) =>
+        showPast(context, text, [from, to]),
+      ),
+    );
   program
     .command('export')
     .description('export the members of a group in the directory, as a file for import')
@@ -30,7 +48,8 @@ export function addMembers(program: Command, act: Act): void {
     .action(act(exportMembers));
 }
 
-async function showMembers(context: Context, text: string): Promise<number> {
+async function showMembers(context: Context, text: string, { at }: { at?: string }): Promise<number> {
+  if (at !== undefined) return showPast(context, text, [at]);
   const { out } = context;
   const { ports, found } = await context.connected();
   const ref = await context.group(text);
@@ -48,6 +67,43 @@ async function showMembers(context: Context, text: string): Promise<number> {
   if (first?.member != null) out.note(`next: groupsync explain ${shellWords(ref.group, first.member)}`);
   return EXIT.done;
 }
+
+/** Shows the members at one time, or the differences between two times. */
+async function showPast(context: Context, text: string, moments: readonly string[]): Promise<number> {
+  const { out } = context;
+  const { ports, found } = await context.connected();
+  const nowMs = ports.clock();
+  const times = moments.map((one) => moment(one, nowMs));
+  const ref = await context.group(text);
+  const past = await listPastMembers(ref, times, ports);
+  await recordRead(found.name, { what: 'members', group: ref.group }, ports);
+  const { known, knownSince, group, name } = past;
+  const members = past.members.filter(({ states }) => states.length === 1 || new Set(states).size > 1);
+  out.answer({ ...past, members }, () => {
+    const isCertain = members.every(({ changedBetween }) => changedBetween === null);
+    const columns = isCertain ? PAST_COLUMNS : [...PAST_COLUMNS, WHEN_UNCERTAIN];
+    if (known) out.table(members, columns, times.length === 1 ? 'no members' : 'no difference');
+    const when = times.map(formatMoment).join(' → ');
+    const count = known ? plural(members.length, 'person', 'people') : 'not known';
+    out.line(`${withId(name ?? undefined, group)}, ${when}: ${count}`);
+  });
+  const since =
+    knownSince === null ? 'are not known' : `are known since ${formatMoment(Date.parse(knownSince))}`;
+  if (!known) out.note(`the members ${since}: before, groupsync did not manage the group or has no record`);
+  const isFuture = times.some((ms) => ms > nowMs);
+  if (isFuture) out.note(`expected a past time; the members are known until ${formatMoment(nowMs)}`);
+  return known && !isFuture ? EXIT.done : EXIT.attention;
+}
+
+const PAST_COLUMNS: readonly Column<PastMember>[] = [
+  { title: 'member', of: ({ member, name, user }) => withId(name ?? undefined, member ?? user), whole: 'id' },
+  { title: 'as', of: ({ user }) => user },
+  { title: 'in the group', of: ({ states }) => states.join(' → ') },
+];
+const WHEN_UNCERTAIN: Column<PastMember> = {
+  title: 'changed between',
+  of: ({ changedBetween }) => (changedBetween ?? []).map((at) => formatMoment(Date.parse(at))).join(' and '),
+};
 
 const MEMBER_COLUMNS: readonly Column<GroupMember>[] = [
   {

@@ -8,7 +8,7 @@ import type { createToken } from '../../shared/scim/tokens/tokens.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { age, examples } from './arguments.ts';
-import { agoFrom, DEFAULT_LIFETIME_MS, lifetime, noteUrl, urlOf } from './scim-shared.ts';
+import { agoFrom, DEFAULT_LIFETIME_MS, endOf, lifetime, noteUrl, urlOf } from './scim-shared.ts';
 
 const EXPIRES = [
   '--expires <duration>',
@@ -52,9 +52,6 @@ export function addScimClients(scim: Command, act: Act): void {
 }
 
 const previous = (text: string): number => (text === 'none' ? 0 : age(text));
-
-const endOf = (lifetimeMs: number, nowMs: number) =>
-  Number.isFinite(lifetimeMs) ? nowMs + lifetimeMs : undefined;
 
 async function create(context: Context, { expires = DEFAULT_LIFETIME_MS }: { readonly expires?: number }) {
   const { ports: tool } = await context.connected();

@@ -16,6 +16,10 @@ export function lifetime(text: string): number {
   throw new InvalidArgumentError('expected at most ten years, or never');
 }
 
+/** Returns the instant at which a credential with this lifetime ends; undefined for `never`. */
+export const endOf = (lifetimeMs: number, nowMs: number) =>
+  Number.isFinite(lifetimeMs) ? nowMs + lifetimeMs : undefined;
+
 /** Returns the base URL; null if the stage has no SCIM server, undefined if its address cannot be read. */
 export const urlOf = async ({ deployment }: ToolPorts): Promise<string | null | undefined> =>
   deployment.scim().then(

@@ -6,7 +6,7 @@ import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { examples } from './arguments.ts';
 import { addScimClients } from './scim-clients.ts';
-import { agoFrom, DEFAULT_LIFETIME_MS, lifetime, noteUrl, urlOf } from './scim-shared.ts';
+import { agoFrom, DEFAULT_LIFETIME_MS, endOf, lifetime, noteUrl, urlOf } from './scim-shared.ts';
 
 export function addScim(program: Command, act: Act): void {
   const scim = program
@@ -42,7 +42,7 @@ async function create(
   { expires = DEFAULT_LIFETIME_MS }: { readonly expires?: number },
 ): Promise<number> {
   const { ports: tool } = await connected();
-  const expiresMs = Number.isFinite(expires) ? tool.clock() + expires : undefined;
+  const expiresMs = endOf(expires, tool.clock());
   const { token, kept } = await issueToken(connection, expiresMs, tool);
   const url = await urlOf(tool);
   const { prefix } = kept;

@@ -37,6 +37,13 @@ export const Step = z.lazy(() =>
 export type Step = Frozen<z.infer<typeof Step>>;
 
 const userText = ({ was, is, isOwn, user }: StepUser): string => `${was}${is}${isOwn ? '=' : '~'}${user}`;
+export const stepUserOf = (line: string): StepUser => ({
+  was: line[0] as UserPresence,
+  is: line[1] as UserPresence,
+  isOwn: line[2] === '=',
+  user: line.slice(3) as PlatformUserId,
+});
+
 export const contentId = ({ id, sameAs }: ViewPointer): string => sameAs ?? id;
 
 type Pointer = { readonly view: ViewPointer } | undefined;
@@ -47,7 +54,8 @@ export function contentOf({ link, previousLink }: Linked): string {
   if (link !== undefined) return contentId(link.view);
   return `${NO_GROUP}${previousLink === undefined ? '' : contentId(previousLink.view)}`;
 }
-export const NO_GROUP = '-';
+const NO_GROUP = '-';
+export const isWithoutGroup = (content: string): boolean => content.startsWith(NO_GROUP);
 
 type Users = Pick<View, 'users' | 'unshown'> | undefined;
 

@@ -1,11 +1,9 @@
 import type { ExplainedEvent, Explanation, LogEntry } from '../contract/answers/explain.ts';
 import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
-import type { EventActor } from '../domain/event.ts';
-import type { GroupRegisters } from '../domain/group.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import { type GroupRef, memberId, roleId } from '../domain/ids.ts';
-import { readStamp, STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
+import { readStamp, STAMP_ZERO } from '../domain/stamp.ts';
 import { personsOf } from '../plan/person.ts';
 import { isPresent, isWanted, verdictOf } from '../plan/verdict.ts';
 import { reportWaiting, waitingOf } from '../plan/waiting.ts';
@@ -142,11 +140,24 @@ async function findElsewhere(ref: GroupRef, text: string, here: NoMatch, { conne
   }
 }
 
-function eventsOf(state: GroupState, { register, user }: Who): readonly ExplainedEvent[] {
-  const stored: readonly StoredEvent[] = [
+/** A register contains its value, the event that set it and, if known, the actor. */
+function eventsOf({ registers }: GroupState, { register, user }: Who): readonly ExplainedEvent[] {
+  const { upserted, snapshot, deleted, name, author } = registers;
+  const ofGroup = [
+    { register: 'group.upserted', summary: 'the group exists', stamp: upserted },
+    { register: 'group.snapshot', summary: 'all members were listed', stamp: snapshot },
+    { register: 'group.deleted', summary: 'the group was deleted', stamp: deleted },
+    ...(name === undefined ? [] : [{ register: 'group.name', summary: name.value, stamp: name.stamp }]),
+  ].map((event) => ({ ...event, actor: author?.stamp === event.stamp ? author.actor : undefined }));
+  const stored = [
     ...(register === undefined ? [] : [{ ...register, register: 'member', summary: register.value }]),
-    ...eventsOfGroup(state.registers),
-    { register: 'user.deleted', summary: 'the user was deleted', stamp: user?.floor ?? STAMP_ZERO },
+    ...ofGroup,
+    {
+      register: 'user.deleted',
+      summary: 'the user was deleted',
+      stamp: user?.floor ?? STAMP_ZERO,
+      actor: undefined,
+    },
   ];
   return stored.flatMap(({ register, summary, stamp, actor }) => {
     const event = stamp === STAMP_ZERO ? undefined : readStamp(stamp);
@@ -154,33 +165,6 @@ function eventsOf(state: GroupState, { register, user }: Who): readonly Explaine
     const { id, source, time } = event;
     return [{ register, summary, id, source, time, actor: actor === undefined ? null : shownActor(actor) }];
   });
-}
-
-/** A register contains its value, the event that set it and, if known, the actor. */
-interface StoredEvent {
-  readonly register: string;
-  readonly summary: string;
-  readonly stamp: Stamp;
-  readonly actor?: EventActor | undefined;
-}
-
-function eventsOfGroup({
-  upserted,
-  snapshot,
-  deleted,
-  name,
-  author,
-}: GroupRegisters): readonly StoredEvent[] {
-  const stored = [
-    { register: 'group.upserted', summary: 'the group exists', stamp: upserted },
-    { register: 'group.snapshot', summary: 'all members were listed', stamp: snapshot },
-    { register: 'group.deleted', summary: 'the group was deleted', stamp: deleted },
-    ...(name === undefined ? [] : [{ register: 'group.name', summary: name.value, stamp: name.stamp }]),
-  ];
-  return stored.map((event) => ({
-    ...event,
-    actor: author?.stamp === event.stamp ? author.actor : undefined,
-  }));
 }
 
 /** Adds the person with this address or id on the platform. Without such a person, the text is used as a user id. */

@@ -25,7 +25,6 @@ export interface LogFilter {
   readonly actor?: string | undefined;
   /** An action, or its first word: `drift` selects all actions that begin with `drift_`. */
   readonly action?: string | undefined;
-  readonly outcome?: string | undefined;
   readonly limit: number;
 }
 
@@ -81,15 +80,14 @@ export const isAbout = (
   ids: ReadonlySet<string>,
 ): boolean => [member, before, after].some((id) => typeof id === 'string' && ids.has(id));
 
-function fits(entry: LogEntry, { member, actor, action, outcome }: LogFilter): boolean {
+function fits(entry: LogEntry, { member, actor, action }: LogFilter): boolean {
   const names = [entry.actor.id, entry.actor.name ?? ''].map((text) => text.toLowerCase());
   return (
     // The records of drift show these changes with their authors.
     entry.action !== 'external_change' &&
     (member === undefined || entry.changes.some((change) => isAbout(change, member))) &&
     (actor === undefined || names.some((name) => name.includes(actor.toLowerCase()))) &&
-    (action === undefined || entry.action === action || entry.action.startsWith(`${action}_`)) &&
-    (outcome === undefined || entry.outcome === outcome)
+    (action === undefined || entry.action === action || entry.action.startsWith(`${action}_`))
   );
 }
 

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { mayRemoveBy } from '../contract/operator-actions.ts';
 import { UNKNOWN_INITIATOR } from '../domain/drift.ts';
 import { GroupItem } from '../domain/group-state.ts';
-import type { Step } from '../domain/history.ts';
+import { type Step, type StepUser, stepUserOf } from '../domain/history.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import {
   AUDIT_LIFETIME_MS,
@@ -14,7 +14,7 @@ import {
   type KeptEntry,
   linksOf,
 } from '../sync/ports/logs.ts';
-import { writeChunks } from './chunks.ts';
+import { readChunks, writeChunks } from './chunks.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import {
   ACTION_PREFIX,
@@ -129,6 +129,13 @@ export function createAuditLog(table: Table) {
 
     /** Returns only the actions of persons that may cause removals, in pages, newest first. */
     actions: (ref: GroupRef): AsyncIterable<readonly KeptEntry[]> => entriesUnder(ref, ACTION_PREFIX),
+
+    /** Returns the users of an entry's step; undefined if a chunk is missing. */
+    async usersOf(ref: GroupRef, { step, ...entry }: AuditEntry): Promise<readonly StepUser[] | undefined> {
+      const keyOf = (index: number) => stepKey(ref, entry, index);
+      const lines = step?.chunks ? await readChunks(table, keyOf, step.chunks) : (step?.users ?? []);
+      return lines?.map(stepUserOf);
+    },
 
     /** All entries of the connection since this time, newest first. Entries of the last second may be missing. */
     since(connection: ConnectionName, atMs: number): AsyncIterable<readonly KeptEntry[]> {

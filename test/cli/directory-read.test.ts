@@ -44,13 +44,14 @@ describe('directory read', () => {
   it('directory read --accept-deletions records the operator, the reason of the stop and the deleted groups', async () => {
     const { run } = await stoppedReader();
     expect((await run('directory', 'read', '--accept-deletions', '--yes')).code).toBe(0);
-    const { json } = await run('audit');
+    const { json } = await run('log', '--action', 'directory');
     const entries = json.entries.map(({ action, actor, changes }: Entry) => [
       action,
       actor.id === '' ? 'missing' : actor.kind,
       changes.map(({ kind, before }) => [kind, before]),
     ]);
     expect(entries).toEqual([
+      ['directory_accept_deletions', 'operator', [['accept_deletions', REASON]]],
       [
         'directory_accepted_deletions',
         'operator',
@@ -59,14 +60,13 @@ describe('directory read', () => {
           ['delete_group', 'g2'],
         ],
       ],
-      ['directory_accept_deletions', 'operator', [['accept_deletions', REASON]]],
     ]);
   });
 
   it('directory read without --accept-deletions records no action', async () => {
     const { run } = await stoppedReader();
     expect((await run('directory', 'read')).code).toBe(0);
-    expect((await run('audit')).json.entries).toEqual([]);
+    expect((await run('log', '--action', 'directory')).json.entries).toEqual([]);
   });
 });
 

@@ -34,7 +34,7 @@ const ON_A_STACK = [
 /** Documents that this file checks. */
 const HERE = [
   ...['adopt', 'audit', 'connections confirm', 'connections remove', 'connections set', 'connections show'],
-  'dlq discard',
+  ...['diff', 'dlq discard'],
   ...['directory disconnect', 'directory groups', 'directory read', 'directory status', 'directory takeover'],
   ...['dlq edit', 'forget', 'holds approve', 'holds reject', 'holds show', 'log', 'deliveries'],
   ...['notify list', 'notify test'],
@@ -356,6 +356,18 @@ describe('documents of --json', () => {
       { action: 'pause', group: null, reason: 'why', before: 'open', after: 'paused' },
     ]);
     expect((await document('audit', ['audit', 'g', '--verify'])).json).toMatchObject({ broken: [] });
+  });
+
+  it('members --at and diff print documents that match their schemas', async () => {
+    const { document, clock } = await worldOf();
+    const from = new Date(clock.ms - 86_400_000).toISOString();
+    expect((await document('members', ['members', 'g', '--at', '0s ago'])).json).toMatchObject({
+      known: true,
+    });
+    expect((await document('diff', ['diff', 'g', '--from', from])).json.members[0].states).toEqual([
+      'out',
+      'in',
+    ]);
   });
 
   it('person prints a document that matches its schema', async () => {

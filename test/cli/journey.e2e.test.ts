@@ -296,7 +296,7 @@ describe('first steps of a new operator', () => {
     expect(url).toBe(on.stack.address.scim);
     const answer = await fetch(`${url}/Users`, { headers: { authorization: `Bearer ${token}` } });
     expect(answer.status).toBe(200);
-    for (const args of [['scim', 'token', 'list'], ['connections', 'show', 'later'], ['doctor'], ['audit']]) {
+    for (const args of [['scim', 'token', 'list'], ['connections', 'show', 'later'], ['doctor'], ['log']]) {
       await cli(args);
       await cli([...args, '--json']);
     }

@@ -34,14 +34,17 @@ const CONNECT = `connect second --base-url ${URL_OF_PLATFORM} --token-stdin`;
  */
 const COMMANDS = (
   [
-    ['viewer', 'status; status g; groups; holds; holds show g; pending; log; audit g --verify; explain g ann'],
+    [
+      'viewer',
+      'status; status g; groups; holds; holds show g; pending; log; audit g --verify; explain g ann',
+    ],
     [
       'viewer',
       'deliveries; person ann; connections; connections show default; dlq list; dlq show <deadLetter>',
     ],
     [
       'viewer',
-      'scim token list; scim client list; members g; export --all; import m.csv --dry-run; events validate e.jsonl',
+      'scim token list; scim client list; members g; members g --at 2026-01-01; diff g --from 2026-01-01; export --all; import m.csv --dry-run; events validate e.jsonl',
     ],
     ['approver', 'holds reject g --reason r; holds approve h --reason r'],
     ['operator', 'doctor; plan; reconcile; sync g; release i; adopt i <group>; pause i --reason r; resume i'],
@@ -65,7 +68,7 @@ const COMMANDS = (
 
 /** The commands that an operator of one connection may run. */
 const FOR_ONE_CONNECTION =
-  'status; status g; groups; holds; pending; log; deliveries; audit g --verify; explain g ann; person ann; plan; reconcile; sync g; release i; pause i --reason r; resume i; pause --reason r; resume --no-wait; rebind unknown r-bob; block ann --reason r; unblock ann; connections set default mode=report; holds reject g --reason r; directory status; directory groups; directory read; people refresh; probe'.split(
+  'status; status g; groups; holds; pending; log; deliveries; diff g --from 2026-01-01; audit g --verify; explain g ann; person ann; plan; reconcile; sync g; release i; pause i --reason r; resume i; pause --reason r; resume --no-wait; rebind unknown r-bob; block ann --reason r; unblock ann; connections set default mode=report; holds reject g --reason r; directory status; directory groups; directory read; people refresh; probe'.split(
     '; ',
   );
 

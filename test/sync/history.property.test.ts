@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { groupId, type PlatformUserId } from '../../shared/domain/ids.ts';
+import { readPast } from '../../shared/operate/past.ts';
 import { seededRandom } from '../../simulate/random.ts';
 import { ALL_CALL_FAULTS } from '../support/engine/chaos.ts';
 import { directoryEvents } from '../support/engine/directory.ts';
@@ -8,7 +9,6 @@ import { runEvents } from '../support/engine/run-events.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, START_MS, type World } from '../support/engine/world.ts';
-import { readPast } from '../support/history/past.ts';
 
 type Groups = ReadonlyMap<string, ReadonlySet<PlatformUserId>>;
 

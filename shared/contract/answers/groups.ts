@@ -114,6 +114,28 @@ export type GroupMember = Answer<typeof GroupMember>;
 export const GroupMembers = z.object({ group: text, name: nullable(text), members: z.array(GroupMember) });
 export type GroupMembers = Answer<typeof GroupMembers>;
 
+const PastMember = z.object({
+  user: text.describe('The id on the platform.'),
+  member: nullable(text).describe('The id in the directory; null if no member matches this user.'),
+  name: nullable(text),
+  states: z.array(z.enum(['in', 'out', 'uncertain'])).describe('The state of the user at each time.'),
+  changedBetween: nullable(z.array(instant)).describe(
+    'For an uncertain user: the times between which the user joined or left.',
+  ),
+});
+export type PastMember = Answer<typeof PastMember>;
+
+/** The users that were in a platform group at one of the times. */
+export const PastMembers = z.object({
+  group: text,
+  name: nullable(text),
+  times: z.array(instant),
+  known: z.boolean().describe('Whether the members at all these times are known.'),
+  knownSince: nullable(instant).describe('If they are not known: the time since which members are known.'),
+  members: z.array(PastMember),
+});
+export type PastMembers = Answer<typeof PastMembers>;
+
 const ExportedGroup = z.object({
   group: text,
   name: text,

@@ -74,7 +74,10 @@ async function readStored(
   return { wanted, views, held, departed, ended, listed };
 }
 
-async function readViews(state: GroupState, { ports: { groups } }: Reading): Promise<Views> {
+export async function readViews(
+  state: GroupState,
+  { ports: { groups } }: { readonly ports: Pick<Reading['ports'], 'groups'> },
+): Promise<Views> {
   const { ref, link, uncertain } = state;
   const made = uncertain?.write?.action === 'create' ? uncertain.write.change : undefined;
   const [base, prepare, created, late] = await Promise.all([

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { compareDirectory } from '../../../shared/directory/operate/compare.ts';
+import { groupId } from '../../../shared/domain/ids.ts';
+import { listPastMembers } from '../../../shared/operate/past.ts';
+import { CONNECTION } from '../../support/engine/world.ts';
 import { openWith, resume, takeOver } from '../../support/operate/takeovers.ts';
 import { platformGroupsOf, type Reader } from '../reading/fixture.ts';
 
@@ -10,12 +13,26 @@ describe('directory takeover', () => {
   it('after a takeover, events about the old group only cause a read of the new group', async () => {
     const reader = await openWith({ rowing: ['a', 'b'] });
     await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
+    const beforeMs = reader.world.nowMs();
     await takeOver(reader, 'directory');
     await resume(reader);
     await reader.passMinutes(30);
     await reader.deliver({ take: ['a'], from: 'okta-1' }, { remove: 'okta-1' });
     expect(await reader.run()).toMatchObject({ read: 1, sent: 0 });
     expect(platformGroupsOf(reader)).toMatchObject([{ spokeId: 'rowing', users: ['u-a', 'u-b'] }]);
+    const times = [beforeMs, reader.world.nowMs()];
+    const past = await listPastMembers(
+      { connection: CONNECTION, group: groupId('rowing') },
+      times,
+      reader.world.toolPorts,
+    );
+    expect(past).toMatchObject({
+      known: true,
+      members: [
+        { user: 'u-a', member: 'a', states: ['in', 'in'] },
+        { user: 'u-b', member: 'b', states: ['out', 'in'] },
+      ],
+    });
   });
 });
 

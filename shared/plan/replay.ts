@@ -1,22 +1,12 @@
 import {
-  type StepUser,
-  usersBetween,
-  NO_GROUP,
+  isWithoutGroup,
   type Step,
+  type StepUser,
   type UserPresence,
-} from '../../../shared/domain/history.ts';
-import type { PlatformUserId } from '../../../shared/domain/ids.ts';
-import type { View } from '../../../shared/domain/view.ts';
-
-/** Reads the form in which an entry stores a user. */
-export const stepUserOf = (line: string): StepUser => ({
-  was: line[0] as UserPresence,
-  is: line[1] as UserPresence,
-  isOwn: line[2] === '=',
-  user: line.slice(3) as PlatformUserId,
-});
-
-const isWithoutGroup = (content: string): boolean => content.startsWith(NO_GROUP);
+  usersBetween,
+} from '../domain/history.ts';
+import type { PlatformUserId } from '../domain/ids.ts';
+import type { View } from '../domain/view.ts';
 
 /** A step with the time and the action of its entry, and its users, if they are still stored. */
 export type DatedStep = Omit<Step, 'users' | 'chunks'> & {

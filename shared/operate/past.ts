@@ -1,0 +1,102 @@
+import type { PastMembers } from '../contract/answers/groups.ts';
+import { groupName } from '../domain/group.ts';
+import type { GroupState } from '../domain/group-state.ts';
+import { contentOf, usersBetween } from '../domain/history.ts';
+import type { GroupRef, PlatformUserId } from '../domain/ids.ts';
+import { type DatedStep, membersAt, type Past, stepsAfter } from '../plan/replay.ts';
+import { readViews } from '../sync/apply/load.ts';
+import { undisturbed } from '../sync/apply/preview.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
+import { UNCERTAIN_MS } from '../sync/tuning.ts';
+import { NotFound } from './find-group.ts';
+import { withGroupsBefore } from './journal.ts';
+import { formatPerson, usersOf } from './names.ts';
+
+type PastPorts = Pick<ToolPorts, 'groups' | 'audit' | 'reader' | 'clock'>;
+
+/** Lists the users that were, or may have been, in the platform group at one of the times. @throws NotFound */
+export async function listPastMembers(
+  ref: GroupRef,
+  times: readonly number[],
+  ports: PastPorts & Pick<ToolPorts, 'users' | 'people'>,
+): Promise<PastMembers> {
+  const { state, pasts } = await readPast(ref, times, ports);
+  const { boundTo, known } = await usersOf(state.ref, ports);
+  const unknown = pasts.find((past) => 'knownSinceMs' in past);
+  const lists = unknown ? [] : pasts.flatMap((past) => ('members' in past ? [past.members] : []));
+  const rowOf = (user: PlatformUserId) => {
+    const { member } = boundTo.get(user) ?? {};
+    const attributes = member && known.get(member)?.attributes;
+    const changed = lists.map((list) => list.get(user)).find((interval) => interval !== undefined);
+    const states = lists.map((list) => (list.has(user) ? list.get(user) === undefined : undefined));
+    return {
+      user,
+      member: member ?? null,
+      name: (attributes && formatPerson(attributes)) ?? null,
+      states: states.map((isCertain) => (isCertain ? 'in' : isCertain === undefined ? 'out' : 'uncertain')),
+      changedBetween: changed ? [iso(changed.sinceMs), iso(changed.untilMs)] : null,
+    };
+  };
+  return {
+    group: state.ref.group,
+    name: groupName(state.registers) ?? null,
+    times: times.map(iso),
+    known: unknown === undefined,
+    knownSince: unknown?.knownSinceMs === undefined ? null : iso(unknown.knownSinceMs),
+    members: [...new Set(lists.flatMap((list) => [...list.keys()]))].sort().map(rowOf),
+  };
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/**
+ * Returns who was in the platform group of a directory group at each of the times, as far as groupsync can prove it.
+ * After a takeover, the group that owns the platform group has the history.
+ * @throws NotFound
+ */
+export const readPast = async (ref: GroupRef, times: readonly number[], ports: PastPorts) =>
+  undisturbed(await ownerOf(ref, ports), ports, async (state) => {
+    const { intent, uncertain } = state;
+    const views = await readViews(state, { ports });
+    const steps = await readSteps(state, Math.min(...times), ports);
+    // Writes without a known outcome may have changed these users.
+    const open = intent === undefined ? [] : usersBetween(views.base, views.prepared).map(({ user }) => user);
+    const { added = [], removed = [] } = views.uncertain ?? {};
+    const sinceMs = Math.min(...[intent, uncertain?.write].map((write) => write?.atMs ?? ports.clock()));
+    const present = {
+      // No step has the empty id. So nothing is known if the view cannot be read.
+      content: views.isUnreadable ? '' : contentOf(state),
+      view: views.base,
+      open: { users: [...open, ...added, ...removed], sinceMs, untilMs: ports.clock() },
+    };
+    return { state, pasts: times.map((atMs): Past => membersAt(atMs, present, steps)) };
+  });
+
+async function ownerOf(ref: GroupRef, ports: PastPorts): Promise<GroupState> {
+  const state = await ports.groups.read(ref);
+  if (state === undefined) throw new NotFound(`there is no group ${ref.group}`);
+  const { movedTo, link } = state;
+  return movedTo === undefined || link !== undefined ? state : ownerOf({ ...ref, group: movedTo }, ports);
+}
+
+/** Reads the steps back to the last one before this time, also those of the groups before a takeover. */
+async function readSteps(
+  state: GroupState,
+  sinceMs: number,
+  ports: PastPorts,
+): Promise<readonly DatedStep[]> {
+  const steps: DatedStep[] = [];
+  const isReached = () => stepsAfter(sinceMs, contentOf(state), steps).last !== undefined;
+  for await (const { ref, entry } of entriesOf(state.ref, ports)) {
+    const { step, atMs, action } = entry;
+    if (atMs < sinceMs - UNCERTAIN_MS && isReached()) break;
+    if (step !== undefined)
+      steps.push({ ...step, atMs, action, users: await ports.audit.usersOf(ref, entry) });
+  }
+  return steps;
+}
+
+async function* entriesOf(last: GroupRef, { audit, reader }: PastPorts) {
+  for (const ref of await withGroupsBefore(last, reader))
+    for await (const page of audit.read(ref)) for (const entry of page) yield { ref, entry };
+}

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { runCli } from '../support/cli/io.ts';
+import { added, group, removed, savedWorld } from '../support/operate/world.ts';
+
+it('members --at and diff show who was in a group, since when it is known, and who is uncertain', async () => {
+  const world = await savedWorld();
+  await world.hire('ann', 'bob', 'eve');
+  const cli = (...args: string[]) => runCli(args, { ports: world.ports });
+  const later = async (...events: Parameters<typeof world.publish>) => {
+    world.clock.ms += 3_600_000;
+    await world.publish(...events);
+    await world.apply('g');
+    return new Date(world.clock.ms + 60_000).toISOString();
+  };
+  const beforeAll = new Date(world.clock.ms).toISOString();
+  const first = await later(group('g', 'Blue'), added('g', 'ann'), added('g', 'bob'));
+  const second = await later(removed('g', 'ann'));
+  const users = async (at: string) =>
+    (await cli('members', 'g', '--at', at, '--json')).json.members.map(
+      ({ user, states }: { user: string; states: string[] }) => `${user} ${states.join()}`,
+    );
+  expect(await users(beforeAll)).toEqual([]);
+  expect(await users(first)).toEqual(['u-ann in', 'u-bob in']);
+  expect(await users('1h ago')).toEqual(['u-ann in', 'u-bob in']);
+  world.clock.ms += 7_200_000;
+  const id = String((await world.ports.groups.read(world.refOf('g')))?.link?.id);
+  world.platform.changeAsOther(id, { users: ['u-bob', 'u-eve'] });
+  world.clock.ms += 3_600_000;
+  await cli('sync', 'g', '--yes', '--timeout', '1');
+  await world.apply('g');
+  expect(await users(second)).toEqual(['u-bob in', 'u-eve uncertain']);
+  const between = await cli('diff', 'Blue', '--from', first, '--to', second);
+  expect(between.stdout).toMatch(/ann.*in → out/);
+  for (const bad of ['soon', '2026-13-40']) {
+    const { code, stderr } = await cli('members', 'g', '--at', bad);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('expected a time such as')]);
+  }
+  const future = await cli('members', 'g', '--at', '2099-01-01');
+  expect([future.code, future.stderr]).toEqual([3, expect.stringContaining('expected a past time')]);
+  for (const item of [...world.table.items.values()])
+    if (item.sk.startsWith('A#')) await world.table.delete(item);
+  const unknown = await cli('members', 'g', '--at', first);
+  expect([unknown.code, unknown.stderr]).toEqual([3, expect.stringContaining('not known')]);
+});
