@@ -6,8 +6,8 @@ export const systemClock = (): number => Date.now();
 export const systemRandom = (): number => Math.random();
 
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  // Imported at the first wait, because many workers never wait.
-  const { setTimeout: wait } = await import('node:timers/promises');
+  // Loaded at the first wait, because many workers never wait. `import()` would look up the module again at each wait.
+  const { setTimeout: wait } = process.getBuiltinModule('node:timers/promises');
   await wait(ms, undefined, signal === undefined ? {} : { signal });
 }
 

@@ -123,10 +123,7 @@ async function showAll(
   return shown;
 }
 
-/**
- * Returns the group if the filter only selects the members of one group. For such a filter, the server reads only the
- * users of the requested page.
- */
+/** Returns the group if the filter only selects the members of one group. */
 function groupNamedBy(filter: Filter | undefined, type: ResourceType): string | undefined {
   if (filter === undefined || filter.kind === 'and') return undefined;
   const lookup = lookupOf(filter, type);
@@ -243,7 +240,6 @@ async function idsBy({ by, value }: Lookup, type: ResourceType, context: ScimCon
   }
 }
 
-/** Returns the document with the members or groups that the filter needs. */
 async function documentFor(
   filter: Filter,
   { resource, document }: Found,

@@ -137,7 +137,6 @@ async function saveIndexed({ before, after }: Rewrite, context: ScimContext): Pr
   return true;
 }
 
-/** Returns the next revision of a resource, and the write of members that begins with it. */
 function rewritten(
   before: ScimResource,
   {

@@ -19,16 +19,11 @@ import { etagWithoutMembers, viewGroup } from './group-view.ts';
 import { listedAmong } from './membership.ts';
 import { groupsAmongListed, listedMember } from './nesting.ts';
 
-/**
- * On a page with more users than this, `groups` is included only if the client requests it, because it costs a query
- * for each user.
- */
-const MAX_USERS_WITH_GROUPS = 20;
-
 interface Given {
   /** The group's floor, if it was read together with the resource. */
   readonly floor?: Stamp | undefined;
   readonly members?: readonly string[] | undefined;
+  /** The number of resources in the list; undefined if the response is this resource alone. */
   readonly among?: number;
   /** Whether this request created the resource. A new resource is in no group. */
   readonly isNew?: boolean;
@@ -62,10 +57,13 @@ export async function show(
   return { document: project(document, projection, type), etag: view.etag };
 }
 
-/** Returns whether the response shows a user's groups. On a large page, the client must request them. */
-function showsGroups(type: ResourceType, projection: Projection, { among = 1, isNew = false }: Given) {
+/**
+ * Returns whether the response shows a user's groups. In a list, the client must request them, because they cost a query
+ * and three reads per group for each user.
+ */
+function showsGroups(type: ResourceType, projection: Projection, { among, isNew = false }: Given) {
   if (type.name !== 'User' || isNew || !shows(projection, 'groups', type)) return false;
-  return projection.only !== undefined || among <= MAX_USERS_WITH_GROUPS;
+  return projection.only !== undefined || among === undefined;
 }
 
 /** Returns the names of the members by id. A member that is no SCIM resource has no name. */

@@ -190,7 +190,6 @@ async function rewriteGroup(
   return { resource: shownAs(after, taken), members: net.emptied ? [...net.present].sort() : undefined };
 }
 
-/** Writes the next revision of a group, with its attributes. */
 async function reviseGroup(
   id: string,
   change: ResourceChange,

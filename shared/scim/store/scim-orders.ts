@@ -47,6 +47,9 @@ interface Known {
  */
 export function createScimOrders(table: Table) {
   const known = new Map<string, Known>();
+  const latest = new Map<string, Promise<ScimOrder>>();
+  /** The names whose latest read has not begun. */
+  const waiting = new Set<string>();
   const nameOf = (connection: ConnectionName, type: ScimResource['type']) => `${connection}#${type}`;
 
   async function entriesFrom(connection: ConnectionName, type: ScimResource['type'], after?: string) {
@@ -60,29 +63,43 @@ export function createScimOrders(table: Table) {
   const generationOf = async (connection: ConnectionName, type: ScimResource['type']) =>
     Number((await table.get(orderKey(connection, type)))?.['generation'] ?? 0);
 
-  return {
-    async read(connection: ConnectionName, type: ScimResource['type'], nowMs: number): Promise<ScimOrder> {
-      const name = nameOf(connection, type);
-      const found = known.get(name);
-      if (found !== undefined && nowMs - found.loadedMs < REMEMBERED_MS) {
-        const before = settledOf(found.listing);
-        const [generation, recent] = await Promise.all([
-          generationOf(connection, type),
-          entriesFrom(connection, type, before.at(-1)?.id),
-        ]);
-        if (isCurrent(found, generation)) {
-          found.listing = { entries: [...before, ...recent], readAtMs: nowMs };
-          return orderOf(found);
-        }
+  async function readNow(connection: ConnectionName, type: ScimResource['type'], nowMs: number) {
+    const name = nameOf(connection, type);
+    const found = known.get(name);
+    if (found !== undefined && nowMs - found.loadedMs < REMEMBERED_MS) {
+      const before = settledOf(found.listing);
+      const [generation, recent] = await Promise.all([
+        generationOf(connection, type),
+        entriesFrom(connection, type, before.at(-1)?.id),
+      ]);
+      if (isCurrent(found, generation)) {
+        found.listing = { entries: [...before, ...recent], readAtMs: nowMs };
+        return orderOf(found);
       }
-      // The generation is read before the resources. A removal after this read raises the generation, and the next
-      // request notices that.
-      const generation = await generationOf(connection, type);
-      const entries = await entriesFrom(connection, type);
-      const listing = { entries, readAtMs: nowMs };
-      const loaded: Known = { generation, loadedMs: nowMs, listing, changes: new Map() };
-      known.set(name, loaded);
-      return orderOf(loaded);
+    }
+    // The generation is read before the resources. A removal after this read raises the generation, and the next
+    // request notices that.
+    const generation = await generationOf(connection, type);
+    const entries = await entriesFrom(connection, type);
+    const listing = { entries, readAtMs: nowMs };
+    const loaded: Known = { generation, loadedMs: nowMs, listing, changes: new Map() };
+    known.set(name, loaded);
+    return orderOf(loaded);
+  }
+
+  return {
+    /** Returns the ids of a type. Requests that arrive during a read share the next read, so no answer is outdated. */
+    read(connection: ConnectionName, type: ScimResource['type'], nowMs: number): Promise<ScimOrder> {
+      const name = nameOf(connection, type);
+      const previous = latest.get(name);
+      if (previous !== undefined && waiting.has(name)) return previous;
+      waiting.add(name);
+      const order = Promise.allSettled([previous]).then(() => {
+        waiting.delete(name);
+        return readNow(connection, type, nowMs);
+      });
+      latest.set(name, order);
+      return order;
     },
 
     /** Records a removal. The caller must call it after the removal and before it answers the client. */

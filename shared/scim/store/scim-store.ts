@@ -47,18 +47,9 @@ export function createScimStore(table: Table) {
   };
   const descriptions = createScimDescriptions(read);
   return {
-    /**
-     * Returns the ids of a type. The result may come from a cache of at most one minute. A removal by another process
-     * makes the cache invalid.
-     */
     order: orders.read,
-    /** Makes a removal known to all processes before the client gets an answer. */
     noteOrder: orders.note,
     read,
-    /**
-     * Returns the names of live resources by id, for the member list of a response. If another process changed a name,
-     * the old name may appear for up to a minute.
-     */
     describe: descriptions.describe,
 
     /**
@@ -320,12 +311,11 @@ function readHeldLines(lines: readonly string[]) {
 }
 
 function parseResource(item: Item): ScimResource {
-  const named = (prefix: string) =>
-    Object.fromEntries(
-      Object.entries(item).flatMap(([name, value]) =>
-        name.startsWith(prefix) ? [[name.slice(prefix.length), value]] : [],
-      ),
-    );
+  const names = Object.keys(item);
+  const named = (prefix: string) => {
+    const found = names.filter((name) => name.startsWith(prefix));
+    return Object.fromEntries(found.map((name) => [name.slice(prefix.length), item[name]]));
+  };
   const held = { ...item, writes: named(WRITE_PREFIX), replacements: named(HELD_PREFIX) };
   return understood(ScimResource, held as Item, `a SCIM resource in partition ${item.pk}`);
 }

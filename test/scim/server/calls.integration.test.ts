@@ -37,3 +37,26 @@ it('the SCIM server creates a user with four requests to DynamoDB', async () => 
   // The requests read the token, claim the name, write the indexes and the desired state, and write the user.
   expect(calls).toEqual(['BatchGetItem', 'PutItem', 'BatchWriteItem', 'PutItem']);
 });
+
+it('the SCIM server finds a user by its name with two requests to DynamoDB', async () => {
+  const { client, calls } = await startWorld();
+  await client.post('/Users', fullUser('ann'));
+  calls.length = 0;
+  expect((await client.get('/Users?filter=userName eq "ann"')).body.totalResults).toBe(1);
+  // The requests read the token with the claim of the name, and the user.
+  expect(calls).toEqual(['BatchGetItem', 'BatchGetItem']);
+});
+
+it('SCIM requests for pages that arrive together share their reads of the list, and show all earlier users', async () => {
+  const { client, calls } = await startWorld();
+  await client.post('/Users', fullUser('ann'));
+  await client.get('/Users');
+  calls.length = 0;
+  const first = client.get('/Users');
+  const added = client.post('/Users', fullUser('bob')).then(() => client.get('/Users'));
+  const others = Array.from({ length: 10 }, () => client.get('/Users'));
+  expect((await added).body.totalResults).toBe(2);
+  for (const page of [first, ...others]) expect((await page).status).toBe(200);
+  // Each of the 12 requests queries its page. The list of ids is read for the first, the ten others and the last.
+  expect(calls.filter((call) => call === 'Query').length).toBeLessThanOrEqual(12 + 3);
+});

@@ -43,7 +43,6 @@ describe('groups of a SCIM user', () => {
     });
     const groups = async (id: string) => (await client.get(`/Users/${id}`)).body.groups;
     expect(await groups(ann)).toEqual([groupOf(first, 'First'), groupOf(second, 'Second')]);
-    expect((await client.get('/Users?filter=userName eq "ann"')).body.Resources[0].groups).toHaveLength(2);
     await client.patch(`/Groups/${first}`, [replace('displayName', 'One'), add('members', [{ value: bob }])]);
     await client.patch(`/Groups/${second}`, [remove(`members[value eq "${ann}"]`)]);
     expect(await groups(ann)).toEqual([groupOf(first, 'One')]);
@@ -62,7 +61,7 @@ describe('groups of a SCIM user', () => {
     expect(written).toMatchObject({ status: 400, body: { scimType: 'mutability' } });
   });
 
-  it('a filter by groups finds users, and long lists of users show groups only on request', async () => {
+  it('a filter by groups finds users, and a list of users shows groups only on request', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 25; n += 1) ids.push(await createUser(`u${n}`));
     const group = await createGroup('First', ids.slice(0, 3));
@@ -76,10 +75,12 @@ describe('groups of a SCIM user', () => {
       expect(await found(filter)).toEqual(ids.slice(0, 3));
     }
     expect(await found(`not (groups.value eq "${group}")`)).toEqual(ids.slice(3));
-    expect((await client.get('/Users')).body.Resources[0]).not.toHaveProperty('groups');
-    const asked = (await client.get('/Users?attributes=groups')).body.Resources;
-    expect(asked[0].groups).toMatchObject([{ value: group }]);
-    expect(asked[3]).not.toHaveProperty('groups');
+    for (const list of ['/Users?', '/Users?filter=userName eq "u0"&']) {
+      expect((await client.get(list)).body.Resources[0]).not.toHaveProperty('groups');
+      const asked = (await client.get(`${list}attributes=groups`)).body.Resources;
+      expect(asked[0].groups).toMatchObject([{ value: group }]);
+      expect(asked[3] ?? {}).not.toHaveProperty('groups');
+    }
   });
 });
 
@@ -136,6 +137,5 @@ it.each([
   }
   queries = 0;
   expect(await found(filter)).toEqual([ids[7]]);
-  // The server makes one query for the index, and one for the groups of the user in the answer.
-  expect(queries).toBeLessThanOrEqual(2);
+  expect(queries).toBeLessThanOrEqual(1);
 });

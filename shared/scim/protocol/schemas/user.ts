@@ -85,7 +85,7 @@ const enterprise = schema(ENTERPRISE_URN, 'EnterpriseUser', 'Enterprise user');
 const GROUPS = attribute(
   'complex',
   'groups',
-  'Groups of the user, computed from the members of the groups.',
+  'Groups of the user, computed from the members of the groups. Lists contain them only on request.',
   {
     multiValued: true,
     mutability: 'readOnly',
