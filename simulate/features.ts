@@ -1,5 +1,10 @@
 import type { OperatorAction as ActionOfPerson } from '../shared/contract/operator-actions.ts';
 import type { ConnectionSettings } from '../shared/contract/settings.ts';
+import type { GroupState } from '../shared/domain/group-state.ts';
+import type { View } from '../shared/domain/view.ts';
+import type { ScimToken } from '../shared/scim/ports.ts';
+import type { Connection } from '../shared/sync/ports/connections.ts';
+import type { AuditEntry } from '../shared/sync/ports/logs.ts';
 import { CRASH_POINTS, crashPoints } from './draw-crashes.ts';
 import { PLATFORM_FAULTS } from './platform-faults.ts';
 import { DIRECTORY_FAULTS } from './reader/faults.ts';
@@ -105,6 +110,18 @@ const SETTINGS = {
   sources: without('changes only what status shows'),
 } as const satisfies Readonly<Record<keyof ConnectionSettings, readonly string[] | Without>>;
 
+type Stored = keyof GroupState | keyof View | keyof ScimToken | keyof Connection | keyof AuditEntry;
+
+/** Values that the engine stores without a setting or an action of their own, with the features that cause them. */
+export const STORED = {
+  connectedMs: without('only the check of the feed reads it'),
+  previousForMs: without('no run rotates the secret of a SCIM client, which has tests of its own'),
+  wantedBefore: ['directory:leave', 'client:edit'],
+  unnamedAudits: ['aws:crash', 'aws:twins'],
+  movedFloor: ['takeover:scim', 'takeover:events'],
+  step: ['directory:join', 'operator:adopt', 'client:edit', 'aws:crash'],
+} as const satisfies Partial<Readonly<Record<Stored, readonly string[] | Without>>>;
+
 type WordsOf<Text> = Text extends `${infer First} ${infer Rest}` ? First | WordsOf<Rest> : Text;
 
 /** Splits a text of words. The compiler requires that the text has every kind, and no other word. */
@@ -123,7 +140,7 @@ const OF_COMPANY = all<CompanyAction['kind']>()(
 const OF_CLIENTS = all<ClientAction['kind']>()('edit delete recreate strip twin own');
 const OF_AWS = all<AwsAction['kind']>()('crash throttled unheard echo queue_refuses slow_table skew twins');
 
-const namesIn = (table: Readonly<Record<string, readonly string[] | Without>>): readonly string[] =>
+export const namesIn = (table: Readonly<Record<string, readonly string[] | Without>>): readonly string[] =>
   Object.values(table).flatMap((entry) => ('without' in entry ? [] : entry));
 
 /** All features. An option is in effect from the beginning of a run, so it is never the second of a pair. */
