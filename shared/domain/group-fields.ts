@@ -15,8 +15,6 @@ interface FieldDefinition {
   readonly isInEvents: boolean;
 }
 
-const exact = (value: string): string => value;
-
 /**
  * The fields of a platform group that groupsync writes, apart from its users. Add a new field at the end of this list.
  * CONTRIBUTING.md has the further steps.
@@ -28,7 +26,7 @@ export const GROUP_FIELDS = {
     reason: 'the directory gives this name',
     label: 'the name',
     refusal: 'name_refused',
-    form: exact,
+    form: (value) => value,
     isInEvents: true,
   },
   spokeId: {

@@ -302,7 +302,7 @@ const workPart = () => ({
    */
   rev: number.default(0),
   dirtySince: number.exactOptional(),
-  /** The time since which the group settles without its changes, because it is excluded or only shown (`report`). */
+  /** The time since which the group settles without all of its changes (`leavesChanges` in `store/group-writes.ts`). */
   unwrittenSince: number.exactOptional(),
   wakeAt: number.exactOptional(),
   /** Whether a worker sends the message of the wake-up. Otherwise the requeue job sends it. */

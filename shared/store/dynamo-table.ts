@@ -55,7 +55,7 @@ export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOp
 
     put: (item, when, sent) =>
       when === undefined
-        ? batches.write(item, sent === 'once').then(isWritten, failed('written'))
+        ? batches.write(item, sent === 'once').then(() => true, failed('written'))
         : conditionally<boolean>(async () => {
             await client.send(new PutItemCommand({ TableName, Item: toWire(item), ...expressions(when) }));
             return true;
@@ -130,8 +130,6 @@ async function readIdentity(client: DynamoDBClient, TableName: string): Promise<
   const { Table } = await client.send(new DescribeTableCommand({ TableName })).catch(failed('described'));
   return { id: Table?.TableId ?? TableName, createdAtMs: Table?.CreationDateTime?.getTime() ?? 0 };
 }
-
-const isWritten = () => true;
 
 const failed =
   (verb: string) =>

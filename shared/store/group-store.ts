@@ -23,9 +23,9 @@ import {
   removalsAre,
   removalsLeft,
   revIsAs,
+  type Settlement,
   settledChange,
   suspectedChangeIsAs,
-  UNWRITTEN,
   unsettledSince,
   unwrittenSince,
   WAKE_UP,
@@ -171,23 +171,19 @@ export function createGroupStore(table: Table, inlineViewBytes?: number) {
     async settle(
       seen: GroupState,
       settled: SettledState,
-      how: Pick<Commit, 'counts'> & {
+      how: Omit<Settlement, 'settled'> & {
         readonly driftClosed: boolean;
         readonly calledMs: readonly number[];
-        /** Whether the group is excluded, or its changes are only shown. */
-        readonly isUnwritten: boolean;
         readonly againAtMs?: number | undefined;
-        readonly failing?: ReportedError | undefined;
       },
     ) {
-      const { counts, driftClosed, isUnwritten, calledMs, againAtMs, failing } = how;
+      const { counts, driftClosed, calledMs, againAtMs } = how;
       const { isListed, ...previousLink } = seen.previousLink ?? {};
       const { set, remove } =
         againAtMs === undefined
-          ? settledChange(seen, seen.link?.view, { settled, counts, failing })
+          ? settledChange(seen, seen.link?.view, { ...how, settled })
           : { set: wakeUpFields(seen.ref, againAtMs, { isSent: false }), remove: ['attempts', 'lastError'] };
       const certain = againAtMs === undefined ? ['uncertain'] : [];
-      const sinceMs = isUnwritten ? (seen.unwrittenSinceMs ?? seen.dirtySinceMs) : undefined;
       return update(
         seen.ref,
         {
@@ -197,12 +193,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number) {
             counts: { ...counts },
             ...set,
             ...(isListed && { previousLink: plain(previousLink) }),
-            ...(sinceMs !== undefined && { [UNWRITTEN]: sinceMs }),
           },
-          remove: [
-            ...remove.filter((name) => name !== UNWRITTEN || sinceMs === undefined),
-            ...[...certain, MISSED, ...(driftClosed ? ['openDrift'] : [])],
-          ],
+          remove: [...remove, ...certain, MISSED, ...(driftClosed ? ['openDrift'] : [])],
         },
         all(unwrittenSince(seen), revIsAs(seen), removalsAre(seen), missing('pausedAt')),
       );

@@ -1,3 +1,4 @@
+import { hasDeparted } from '../domain/group.ts';
 import type { GroupState, StateChange, ViewPointer } from '../domain/group-state.ts';
 import { type Removals, removalsAfter } from '../domain/hold.ts';
 import type { GroupRef, IntentId } from '../domain/ids.ts';
@@ -65,14 +66,33 @@ export function removalsLeft({ seen, platform, consumes }: Commit): StateChange 
  * view, the view has no further user, and no removals are held. After the next change, apply may then read only the
  * changed members (`sync/match/changed-members.ts`).
  */
-export function settledChange(
+export function settledChange(seen: GroupState, view: ViewPointer | undefined, how: Settlement) {
+  const { set, remove } = doneChange(seen, view, how);
+  const sinceMs = seen.unwrittenSinceMs ?? seen.dirtySinceMs;
+  if (sinceMs === undefined || !leavesChanges(seen, how)) return { set, remove };
+  return {
+    set: { ...set, [UNWRITTEN]: sinceMs },
+    remove: remove.filter((name) => name !== UNWRITTEN),
+  };
+}
+
+export interface Settlement extends Pick<Commit, 'settled' | 'counts'> {
+  readonly failing?: ReportedError | undefined;
+  /** Whether the group is excluded, or its changes are only shown. */
+  readonly isUnwritten?: boolean;
+}
+
+/** Whether a later plan may contain removals that the settled group leaves out. Their authors are searched since now. */
+const leavesChanges = ({ registers }: GroupState, { settled, isUnwritten = false }: Settlement): boolean =>
+  isUnwritten ||
+  settled === 'unrestated' ||
+  settled === 'unnamed' ||
+  (settled === 'held' && hasDeparted(registers));
+
+function doneChange(
   { rev, ref, removals }: GroupState,
   view: ViewPointer | undefined,
-  {
-    settled,
-    counts: { wanted, applied, pending },
-    failing,
-  }: Pick<Commit, 'settled' | 'counts'> & { readonly failing?: ReportedError | undefined },
+  { settled, counts: { wanted, applied, pending }, failing }: Settlement,
 ) {
   if (failing !== undefined) {
     const { reported, ...error } = failing;
@@ -89,7 +109,7 @@ export function settledChange(
   return { set, remove: [...CLEAN, 'changedMembers'] };
 }
 
-export const UNWRITTEN = 'unwrittenSince';
+const UNWRITTEN = 'unwrittenSince';
 export const PARTIAL_READ_HINTS = ['changedMembers', 'inSync'];
 export const WAKE_UP = ['wakeAt', 'wakeIsSent'];
 const DONE_WITH = ['dirtySince', UNWRITTEN, ...WAKE_UP, 'attempts', 'releasedPlatformId'];

@@ -38,7 +38,8 @@ export async function answerQuestion(
     const settings = { ...connection.settings, directory: setting ?? null };
     const directory = await directories.open({ ...connection, settings });
     if ('groups' in question) return part(await itemsOf(directory.groups()), question.groups, 'groups');
-    if ('group' in question) return { groups: [await directory.group(question.group)].filter(isFound) };
+    if ('group' in question)
+      return { groups: [await directory.group(question.group)].filter((one) => one !== undefined) };
     return { members: await membersOf(directory, question, isTimeUp) };
   } catch (error) {
     return { failure: failureOf(error) };
@@ -90,8 +91,6 @@ function part(all: readonly object[], from: number, name: 'groups' | 'members'):
   const next = from + MAX_ITEMS;
   return { [name]: all.slice(from, next), ...(next < all.length && { next }) };
 }
-
-const isFound = <Item>(item: Item | undefined): item is Item => item !== undefined;
 
 function failureOf(error: unknown): object {
   if (!(error instanceof DirectoryError)) throw error;

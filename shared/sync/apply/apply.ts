@@ -10,7 +10,7 @@ import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { endClaim } from '../retire-claim.ts';
 import { MAX_CONFLICTS, MAX_REFUSALS, OWN_MESSAGE_MS, undoneBackoffMs } from '../tuning.ts';
-import type { Bisection, NewGroupError, PassResult, WriteMade } from './context.ts';
+import type { NewGroupError, PassResult, WriteMade } from './context.ts';
 import { afterWrite, isUnfinished, NO_BISECTION } from './context.ts';
 import { handleFailure, postpone, UNACCEPTABLE } from './failure.ts';
 import { type Attempt, calledBy, runPass, SPENT } from './pass.ts';
@@ -193,12 +193,6 @@ const needsApply = (state: GroupState): boolean =>
   state.dirtySinceMs !== undefined || state.intent !== undefined || state.suspectedChange !== undefined;
 
 /**
- * Returns the wait before the next search. If the platform accepted a part of the write, the next search begins
- * immediately; otherwise in an hour.
- */
-const restMs = ({ hasWritten }: Bisection): number => (hasWritten ? 0 : HOUR_MS);
-
-/**
  * The reason of a wait after an external change. The first wait is one coalescing window. Further waits grow
  * exponentially.
  */
@@ -223,7 +217,8 @@ async function endWith(
       return putOff(why, waitMs);
     }
     case 'narrowed':
-      return putOff(UNACCEPTABLE, restMs(attempt.bisection));
+      // If the platform accepted a part of the write, the next search begins immediately.
+      return putOff(UNACCEPTABLE, attempt.bisection.hasWritten ? 0 : HOUR_MS);
     case 'spent':
       return putOff(state.lastError ?? SPENT, 0);
     case 'failed':

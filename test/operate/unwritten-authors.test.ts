@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import type { Mode } from '../../shared/contract/settings.ts';
+import { approveHold, rejectHold } from '../../shared/operate/holds.ts';
+import { resumeConnection } from '../../shared/operate/pausing.ts';
+import { endRestore } from '../../shared/operate/restated.ts';
+import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
+import { sweep } from '../../shared/sync/reconcile/sweep.ts';
+import { requeueDue } from '../../shared/sync/requeue.ts';
+import { suspectChanged } from '../support/engine/look-over.ts';
+import { calledBy, createTestEngine } from '../support/engine/test-engine.ts';
+import { CONNECTION, DAY_MS, HOUR_MS } from '../support/engine/world.ts';
+import { directory, openWith, resume, takeOver } from '../support/operate/takeovers.ts';
+import { backupOf } from '../support/restore.ts';
+
+const HOLDS_ALL = {
+  minSize: 1,
+  maxRemovedCount: 0,
+  maxRemovedShare: 1,
+  deletedGroups: 0,
+  deletedGroupsShare: 0,
+};
+const WORD = { reason: 'seen' };
+
+/** The group g with the members a and b under four eyes, and functions for operators with different names. */
+async function company(mode: Mode) {
+  const engine = await createTestEngine({ settings: { fourEyes: true, mode, guard: HOLDS_ALL } });
+  const { world, deliver, ref } = engine;
+  const as = (by: string) => ({ ...world.toolPorts, vault: {} as never, ...calledBy(by) }) as never;
+  await engine.hire('a', 'b');
+  await deliver({ snapshot: 'g', of: ['a', 'b'] });
+  return {
+    ...engine,
+    as,
+    approve: (by: string) => approveHold(ref('g'), WORD, as(by)),
+    async set(by: string, key: string, value: unknown) {
+      await changeSettings(await planSettings(CONNECTION, [{ key, value }], as(by)), as(by));
+      world.advance(HOUR_MS);
+      await deliver();
+    },
+  };
+}
+
+describe('four eyes: the author of removals may not approve them, also', () => {
+  it('after the group waited 20 days for its source, because the table was restored', async () => {
+    const { world, as, set, approve, pass, deliver, state } = await company('additive');
+    const users = ['u-a', 'u-b', 'u-x'];
+    world.platform.changeAsOther((await state('g'))?.link?.id ?? '', { users });
+    await suspectChanged(world);
+    await deliver();
+    const restore = backupOf(world.table, world.nowMs);
+    world.advance(HOUR_MS);
+    restore();
+    await resumeConnection(CONNECTION, as('carl'));
+    await sweep(await world.connection(), world.toolPorts);
+    await pass(HOUR_MS);
+    await set('ann', 'mode', 'authoritative');
+    expect((await state('g'))?.settled).toBe('unrestated');
+    world.advance(20 * DAY_MS);
+    await endRestore(await world.connection(), as('bob'));
+    world.advance(HOUR_MS);
+    await requeueDue(CONNECTION, world.toolPorts);
+    await deliver();
+    expect((await state('g'))?.hold).toMatchObject({ rule: 'mode', removes: 1 });
+    await expect(approve('ann')).rejects.toThrow('other than');
+    expect(await approve('dee')).toMatchObject({ kind: 'decided' });
+  });
+
+  it('after the deletion of the group was rejected for 20 days', async () => {
+    const { world, as, set, approve, deliver, state, ref } = await company('authoritative');
+    await deliver({ remove: 'g' });
+    await rejectHold(ref('g'), WORD, as('bob'));
+    await deliver();
+    await set('ann', 'people.exclude', ['type=guest']);
+    await deliver({ user: 'b', email: 'b@acme.test', type: 'guest' });
+    world.advance(20 * DAY_MS);
+    await deliver({ snapshot: 'g', of: ['a', 'b'] });
+    expect((await state('g'))?.hold).toMatchObject({ rule: 'count', removes: 1 });
+    await expect(approve('ann')).rejects.toThrow('other than');
+    expect(await approve('dee')).toMatchObject({ kind: 'decided' });
+  });
+
+  it('after a taken over group waited 20 days for its name', async () => {
+    const reader = await openWith({ rowing: ['a', 'b'] }, { directory, guard: HOLDS_ALL, fourEyes: true });
+    const { world, ref, state, pass } = reader;
+    const as = (by: string) => ({ ...world.toolPorts, ...calledBy(by) });
+    await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'b', 'c'] });
+    await takeOver(reader, 'directory', { ports: as('ann') });
+    await resume(reader);
+    expect((await state('rowing'))?.settled).toBe('unnamed');
+    world.advance(20 * DAY_MS);
+    await pass(HOUR_MS);
+    await reader.passMinutes(30);
+    expect((await state('rowing'))?.hold).toMatchObject({ removes: 1 });
+    await expect(approveHold(ref('rowing'), WORD, as('ann') as never)).rejects.toThrow('other than');
+  });
+});
