@@ -75,7 +75,7 @@ const LATER: readonly (readonly [
     { authoritative: ['u-a'], additive: ['u-a'], report: AB },
   ],
   [
-    'a leaver whom another client adds again after two years',
+    'a leaver that another client adds again after two years',
     async (there) => {
       await there.people('b');
       passDays(there, 730);
