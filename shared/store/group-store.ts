@@ -23,7 +23,7 @@ import {
   removalsAre,
   removalsLeft,
   revIsAs,
-  type Settlement,
+  type SettledAs,
   settledChange,
   suspectedChangeIsAs,
   unsettledSince,
@@ -171,7 +171,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number) {
     async settle(
       seen: GroupState,
       settled: SettledState,
-      how: Omit<Settlement, 'settled'> & {
+      how: Omit<SettledAs, 'settled'> & {
         readonly driftClosed: boolean;
         readonly calledMs: readonly number[];
         readonly againAtMs?: number | undefined;

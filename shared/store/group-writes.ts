@@ -66,7 +66,7 @@ export function removalsLeft({ seen, platform, consumes }: Commit): StateChange 
  * view, the view has no further user, and no removals are held. After the next change, apply may then read only the
  * changed members (`sync/match/changed-members.ts`).
  */
-export function settledChange(seen: GroupState, view: ViewPointer | undefined, how: Settlement) {
+export function settledChange(seen: GroupState, view: ViewPointer | undefined, how: SettledAs) {
   const { set, remove } = doneChange(seen, view, how);
   const sinceMs = seen.unwrittenSinceMs ?? seen.dirtySinceMs;
   if (sinceMs === undefined || !leavesChanges(seen, how)) return { set, remove };
@@ -76,14 +76,14 @@ export function settledChange(seen: GroupState, view: ViewPointer | undefined, h
   };
 }
 
-export interface Settlement extends Pick<Commit, 'settled' | 'counts'> {
+export interface SettledAs extends Pick<Commit, 'settled' | 'counts'> {
   readonly failing?: ReportedError | undefined;
   /** Whether the group is excluded, or its changes are only shown. */
   readonly isUnwritten?: boolean;
 }
 
 /** Whether a later plan may contain removals that the settled group leaves out. Their authors are searched since now. */
-const leavesChanges = ({ registers }: GroupState, { settled, isUnwritten = false }: Settlement): boolean =>
+const leavesChanges = ({ registers }: GroupState, { settled, isUnwritten = false }: SettledAs): boolean =>
   isUnwritten ||
   settled === 'unrestated' ||
   settled === 'unnamed' ||
@@ -92,7 +92,7 @@ const leavesChanges = ({ registers }: GroupState, { settled, isUnwritten = false
 function doneChange(
   { rev, ref, removals }: GroupState,
   view: ViewPointer | undefined,
-  { settled, counts: { wanted, applied, pending }, failing }: Settlement,
+  { settled, counts: { wanted, applied, pending }, failing }: SettledAs,
 ) {
   if (failing !== undefined) {
     const { reported, ...error } = failing;
