@@ -67,7 +67,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
     ports,
   );
   const activity = shared(createActivity(connection, ports), FRESH_MS, ports);
-  const deliveries = shared(() => surveyDeliveries(connection, ports), NAMES_MS, ports);
+  const deliveries = shared(() => surveyDeliveries(connection, ports), FRESH_MS, ports);
   const allMembers = shared(() => readAllMembers(connection, ports), NAMES_MS, ports);
 
   /**

@@ -4,7 +4,7 @@ import { connectionName, groupId } from '../../shared/domain/ids.ts';
 import { pauseConnection, resumeConnection } from '../../shared/operate/pausing.ts';
 import { companyOf, memberOf } from '../local/support/numbered-company.ts';
 import { nativeEvent } from '../support/events.ts';
-import { eventually, expectAccessible, openStage, TOKEN } from './support/stage.ts';
+import { eventually, expectAccessible, expectFitting, openStage, TOKEN } from './support/stage.ts';
 
 /* These tests open each page in a real browser on a local stack. They check the page and the state of the platform. */
 
@@ -440,30 +440,29 @@ const OVERLAPPING = `[...document.querySelectorAll('.rows .row')]
   .filter((row) => row.scrollHeight > row.clientHeight + 1)
   .map((row) => row.textContent)`;
 
-// A width of 640 pixels at a zoom of 200 % is 320 pixels.
-it.each([
-  { width: 320, colorScheme: 'dark' as const },
-  { width: 390, colorScheme: 'light' as const },
-  { width: 1_280, colorScheme: 'dark' as const },
-  { width: 1_600, colorScheme: 'light' as const },
-])(
-  'every page fits and is accessible at $width pixels in the $colorScheme scheme with reduced motion',
-  async ({ width, colorScheme }) => {
-    const { page, errors } = await on.open('', {
-      viewport: { width, height: 900 },
-      colorScheme,
-      reducedMotion: 'reduce',
-    });
-    for (const path of PATHS) {
-      await page.goto(`http://127.0.0.1:${on.port}/c/default${path}#${TOKEN}`);
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      await expectAccessible(page);
+// A width of 640 pixels at a zoom of 200 % is 320 pixels. Of the two layouts, axe reads each in one color scheme.
+const WINDOWS = [
+  { width: 320, colorScheme: 'dark', expectGood: expectAccessible },
+  { width: 390, colorScheme: 'light', expectGood: expectFitting },
+  { width: 1_280, colorScheme: 'dark', expectGood: expectFitting },
+  { width: 1_600, colorScheme: 'light', expectGood: expectAccessible },
+] as const;
+
+it('every page fits each window and is accessible in both color schemes, with reduced motion', async () => {
+  const { page, errors } = await on.open('', { reducedMotion: 'reduce' });
+  for (const path of PATHS) {
+    await page.goto(`http://127.0.0.1:${on.port}/c/default${path}#${TOKEN}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    for (const { width, colorScheme, expectGood } of WINDOWS) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme });
+      await expectGood(page);
       expect(await page.evaluate('document.getAnimations().length')).toBe(0);
-      expect(await page.evaluate(OVERLAPPING), path).toEqual([]);
+      await expect.poll(() => page.evaluate(OVERLAPPING), { message: `${path} ${width}` }).toEqual([]);
     }
-    // The browser stores only the token (see address.e2e.test.ts).
-    expect(await page.evaluate('localStorage.length')).toBe(1);
-    expect(await page.evaluate('sessionStorage.length + document.cookie.length')).toBe(0);
-    expect(errors).toEqual([]);
-  },
-);
+  }
+  // The browser stores only the token (see address.e2e.test.ts).
+  expect(await page.evaluate('localStorage.length')).toBe(1);
+  expect(await page.evaluate('sessionStorage.length + document.cookie.length')).toBe(0);
+  expect(errors).toEqual([]);
+});

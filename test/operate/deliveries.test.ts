@@ -7,6 +7,7 @@ import { reportDeliveries } from '../../shared/runtime/report.ts';
 import { handleScim, type ScimPorts } from '../../shared/scim/server/handle.ts';
 import { createToken } from '../../shared/scim/tokens/tokens.ts';
 import { runCli } from '../support/cli/io.ts';
+import { asking } from '../support/console/asking.ts';
 import { savedWorld } from '../support/operate/world.ts';
 
 const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
@@ -121,6 +122,15 @@ describe('deliveries', () => {
     expect(
       JSON.stringify([...world.table.items.values()].filter(({ pk }) => pk.startsWith('D#'))),
     ).not.toMatch(/acme\.test/);
+  });
+
+  it('the Home page of the console counts a refusal that arrived two seconds ago', async () => {
+    const world = await provider();
+    const ask = asking(world.ports, world.connection.name);
+    expect(await ask('deliverySurvey')).toMatchObject({ received: 0 });
+    await world.find('nonsense');
+    world.clock.ms += 1_000;
+    expect(await ask('deliverySurvey')).toMatchObject({ received: 1, refused: 1 });
   });
 
   it('shows one record for a message that is received twice', async () => {

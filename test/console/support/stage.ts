@@ -82,8 +82,14 @@ export async function expectAccessible(page: Page): Promise<void> {
       .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`,
   );
   expect(violations).toEqual([]);
-  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+  await expectFitting(page);
 }
+
+/** Expects no content wider than the window. After a change of the window's size, rows are drawn again. */
+export const expectFitting = (page: Page) =>
+  expect
+    .poll(() => page.evaluate('document.documentElement.scrollWidth - innerWidth'))
+    .toBeLessThanOrEqual(0);
 
 export const eventually = (look: () => Promise<boolean>) =>
   vi.waitUntil(look, { timeout: PATIENCE_MS, interval: 100 });
