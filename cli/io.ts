@@ -87,7 +87,7 @@ const CSV_COMMANDS: ReadonlySet<string> = new Set([
   'log',
   'members',
   'pending',
-  'platform-groups list',
+  'platform-groups',
   'scim client list',
   'scim token list',
 ]);

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { VERSION } from '../shared/contract/version.ts';
+import { addAdopt } from './commands/adopt.ts';
 import { addBlock } from './commands/block.ts';
 import { addConnect } from './commands/connect.ts';
 import { addConnections } from './commands/connections.ts';
@@ -72,6 +73,7 @@ export function createProgram(act: Act): Command {
     addDeliveries,
     addHolds,
     addOwnership,
+    addAdopt,
     addBlock,
     addPlatformGroups,
     addPause,

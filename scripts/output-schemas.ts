@@ -160,16 +160,13 @@ export const OUTPUT_SCHEMAS = {
   'directory disconnect': DirectoryDisconnection,
   'directory takeover': TakeoverReport,
   'directory read': z.union([DirectoryReadReport, Skipped]),
-  adopt: z.union([
-    z.object({ group: text, platformId: text, outcome: AdoptOutcome }),
-    Decided.describe('The answer with --digest, after the adoption.'),
-  ]),
-  'platform-groups': PlatformGroupsReport,
-  'platform-groups adopt': z.object({
+  adopt: z.object({
     adoptions: z
       .array(z.object({ ...AdoptionPreview.shape, outcome: AdoptOutcome }))
       .describe('The preview of each adoption, and its outcome.'),
+    created: nullable(text).describe('The group that will be created, with --create.'),
   }),
+  'platform-groups': PlatformGroupsReport,
   release: z.object({ group: text, released: z.boolean() }),
   rebind: z.object({
     member: text,

@@ -1,34 +1,16 @@
 import type { Command } from 'commander';
-import type { AdoptionPreview } from '../../shared/contract/answers/platform-groups.ts';
-import { type GroupRef, memberId, platformGroupId, roleId } from '../../shared/domain/ids.ts';
+import { memberId, roleId } from '../../shared/domain/ids.ts';
 import { undefinedIfNoMatch } from '../../shared/operate/find-group.ts';
 import { forgetMember, otherConnectionsKnowing } from '../../shared/operate/forget.ts';
-import {
-  type AdoptOutcome,
-  adoptGroup,
-  createNamesake,
-  releaseGroup,
-} from '../../shared/operate/ownership.ts';
-import { previewAdoptions } from '../../shared/operate/platform-groups.ts';
+import { releaseGroup } from '../../shared/operate/ownership.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
-import type { Connection } from '../../shared/sync/ports/connections.ts';
 import type { Act, Context } from '../context.ts';
-import { EXIT, UsageError } from '../io.ts';
+import { EXIT } from '../io.ts';
 import { erasedLines, plural, shellWords } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { follow, NO_WAIT, type WaitOption } from './follow.ts';
-import { decideHold, type HoldOptions } from './hold-decision.ts';
 
 export function addOwnership(program: Command, act: Act): void {
-  const adoption = program
-    .command('adopt')
-    .description('link a platform group to a directory group, and manage it')
-    .argument('<group>', 'id or name of the directory group')
-    .argument('[platform-id]', 'id of the platform group')
-    .option('--create', 'instead create a platform group beside the unmanaged one with the same name');
-  addApproval(adoption)
-    .addHelpText(...examples('adopt Engineering 64f0c1', 'adopt Engineering --create'))
-    .action(act(adopt));
   program
     .command('release')
     .description('stop managing a group: it stays on the platform unchanged, and is not written any more')
@@ -49,123 +31,6 @@ export function addOwnership(program: Command, act: Act): void {
     .argument('<member>', "the member's id in the directory, address or name")
     .addHelpText(...examples('forget ann@acme.test', 'forget 00u7 --yes'))
     .action(act(forget));
-}
-
-export interface Approval extends WaitOption {
-  readonly digest?: string;
-  readonly reason?: string;
-}
-
-interface AdoptOptions extends Approval {
-  readonly create?: boolean;
-}
-
-export const addApproval = (command: Command): Command =>
-  command
-    .option('--digest <digest>', 'also approve the removals that the preview shows with this digest')
-    .option('--reason <text>', 'with --digest: why you approve, for the audit')
-    .option(...NO_WAIT);
-
-async function adopt(
-  context: Context,
-  group: string,
-  platformId: string | undefined,
-  options: AdoptOptions,
-): Promise<number> {
-  const { out } = context;
-  const { wait, create } = options;
-  if ((platformId === undefined) !== (create === true))
-    throw new UsageError('expected the id of a platform group, or --create');
-  const ref = await context.group(group);
-  if (platformId === undefined) return createAnother(context, ref, wait);
-  const { ports, found } = await context.connected();
-  const [preview] = await previewAdoptions(found, [{ group: ref.group, platformId }], ports);
-  if (preview !== undefined) out.note(formatPreview(preview, found));
-  const approval = await approvalOf(options, preview?.digest ?? null, found, context);
-  if (!(await context.confirm(`Adopt ${platformId}?`))) return EXIT.failed;
-  const outcome = await adoptGroup(ref, platformGroupId(platformId), ports);
-  const isAdopted = outcome.kind === 'adopted';
-  if (approval !== undefined && isAdopted) {
-    out.note(formatAdoption(outcome, ref));
-    await follow(context, [ref]);
-    return decideHold(context, ref.group, approval, 'approve');
-  }
-  out.answer({ group: ref.group, platformId, outcome: outcome.kind }, () =>
-    out.line(formatAdoption(outcome, ref)),
-  );
-  if (!isAdopted) return EXIT.failed;
-  return wait ? follow(context, [ref]) : EXIT.done;
-}
-
-/**
- * @param shown the digest of the removals that the preview shows
- * @throws Error if the given digest is another one, or if another person must approve the removals
- */
-export async function approvalOf(
-  { digest, reason, wait }: Approval,
-  shown: string | null,
-  found: Connection,
-  context: Context,
-): Promise<(HoldOptions & { readonly reason: string }) | undefined> {
-  if (digest === undefined) return undefined;
-  if (!wait)
-    throw new UsageError('--no-wait: expected no such option with --digest, which waits for the removals');
-  if (digest === '' || shown?.startsWith(digest) !== true)
-    throw new Error(
-      `nothing was changed: expected the digest of the preview (${shown ?? 'none, because no removals are held'}), got "${digest}"`,
-    );
-  if (found.settings.fourEyes)
-    throw new Error(
-      `nothing was changed: your adoption causes these removals, and ${found.name} requires a second approver (setting fourEyes). Adopt without --digest`,
-    );
-  return { digest, reason: await context.reason(reason) };
-}
-
-async function createAnother(context: Context, ref: GroupRef, wait: boolean): Promise<number> {
-  const { out } = context;
-  const label = await context.groupLabel(ref);
-  out.note(`groupsync will create a platform group for ${label}; the unmanaged group with this name stays`);
-  if (!(await context.confirm(`Create a second group with the name of ${label}?`))) return EXIT.failed;
-  const created = await createNamesake(ref, await context.ports());
-  const outcome = created ? 'create' : 'no_clash';
-  out.answer({ group: ref.group, platformId: null, outcome }, () =>
-    out.line(
-      created ? `${label} will be created` : `nothing was changed: ${label} does not wait (name_clash)`,
-    ),
-  );
-  if (!created) return EXIT.failed;
-  return wait ? follow(context, [ref]) : EXIT.done;
-}
-
-/** Returns the effect of an adoption, and the command that approves exactly the removals of the preview. */
-export function formatPreview(preview: AdoptionPreview, { settings }: Connection): string {
-  const { group, groupName, platformId, name, renamedTo, added, removed, held, digest, problem } = preview;
-  const pair = `${platformId} "${name ?? ''}" becomes ${groupName} (${group})`;
-  if (problem !== null) return `${pair}: ${problem}`;
-  const parts = [`${added} added`, `${removed} removed`, `${held} held`];
-  if (renamedTo !== null) parts.push(`renamed to "${renamedTo}"`);
-  if (digest === null) return `${pair}: ${parts.join(', ')}`;
-  const approval = settings.fourEyes
-    ? `then another person approves exactly these removals: groupsync holds approve ${shellWords(group)}`
-    : `to approve exactly these removals too: groupsync adopt ${shellWords(group, platformId)}`;
-  return `${pair}: ${parts.join(', ')}; ${approval} --digest ${digest.slice(0, 12)}`;
-}
-
-export function formatAdoption(outcome: AdoptOutcome, { group }: GroupRef): string {
-  switch (outcome.kind) {
-    case 'adopted':
-      return `adopted "${outcome.observed.name}" with ${plural(outcome.observed.users.length, 'user')}`;
-    case 'not_in_directory':
-      return 'not adopted: the directory has no such group, so groupsync would delete the platform group';
-    case 'linked':
-      return `not adopted: the group already has the platform group ${outcome.platformId}; release it first: groupsync release ${shellWords(group)}`;
-    case 'owned':
-      return `not adopted: it belongs to ${outcome.owner?.connection ?? 'another'}/${outcome.owner?.group ?? 'group'}`;
-    case 'not_on_platform':
-      return 'not adopted: the platform has no such group';
-    case 'busy':
-      return 'not adopted: a write of the group is in progress, or the platform does not show it yet; run the command again in a minute';
-  }
 }
 
 async function release(context: Context, group: string, { wait }: WaitOption): Promise<number> {

@@ -125,7 +125,7 @@ function outdatedLines(groups: readonly string[], superseded: number): readonly 
 
 const ADOPTION_LINES = [
   '  the directory group waits until you decide (name_clash); after the import, run the adopt commands of the warning,',
-  '  or adopt all groups after a preview: groupsync platform-groups adopt --all',
+  '  or adopt all groups after a preview: groupsync adopt --all',
 ];
 
 /** Returns the known name of a member or group. If the directory has sent no name, returns the name in the file. */

@@ -110,7 +110,7 @@ export function applySetting(settings: ConnectionSettings, key: string, value: u
 
 /** Removed settings, and what an administrator does instead. */
 const REPLACED: ReadonlyMap<string, string> = new Map([
-  ['adoptExisting', 'groups are linked by their external ids; others: groupsync platform-groups adopt'],
+  ['adoptExisting', 'groups are linked by their external ids; others: groupsync adopt --all'],
   ['drift', 'set mode=authoritative (was restore) or mode=report; adopt has no successor'],
   ['membership', 'set mode=authoritative or mode=additive'],
   ['scim.announcePagination', 'cursors are accepted without an announcement'],

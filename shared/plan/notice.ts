@@ -123,7 +123,7 @@ const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: s
   waiting: ['changes have waited for over an hour', 'groups --state dirty', 'groups?state=dirty'],
   name_clash: [
     'groups that wait because the platform has an unmanaged group with their name: {n}',
-    'platform-groups adopt --all',
+    'adopt --all',
     'groups?state=name_clash',
   ],
   dead_letters: ['dead-lettered messages that wait for an operator: {n}', 'dlq list', 'dead-letters'],

@@ -38,7 +38,7 @@ const HERE = [
   ...['directory disconnect', 'directory groups', 'directory read', 'directory status', 'directory takeover'],
   ...['dlq edit', 'forget', 'holds approve', 'holds reject', 'holds show', 'log', 'deliveries'],
   ...['notify list', 'notify test'],
-  ...['platform-groups', 'platform-groups adopt'],
+  'platform-groups',
   ...['block', 'pause', 'person', 'probe', 'rebind', 'release', 'restated', 'resume', 'unblock'],
   ...['console sessions end', 'console sessions list'],
   ...['scim token create', 'scim token list', 'scim token revoke'],
@@ -294,16 +294,11 @@ describe('documents of --json', () => {
       totals: { managed: 1, adoptable: 1, unmanaged: 0 },
     });
     platform.adopted.add(id);
-    const adopted = await document('platform-groups adopt', [
-      'platform-groups',
-      'adopt',
-      '--all',
-      '--no-wait',
-    ]);
+    const adopted = await document('adopt', ['adopt', '--all', '--no-wait']);
     expect(adopted.json.adoptions).toMatchObject([
       { group: 'n', platformId: id, renamedTo: 'Night Shift', outcome: 'adopted' },
     ]);
-    const none = await document('platform-groups adopt', ['platform-groups', 'adopt', '--all']);
+    const none = await document('adopt', ['adopt', '--all']);
     expect(none.json.adoptions).toEqual([]);
     expect(
       (await document('platform-groups', ['platform-groups', '--state', 'adoptable'])).json,
@@ -331,7 +326,7 @@ describe('documents of --json', () => {
     const { document, platform } = await worldOf();
     const [own = ''] = platform.groups.keys();
     const adopt = async (...args: string[]) =>
-      (await document('adopt', ['adopt', 'g', ...args])).json.outcome;
+      (await document('adopt', ['adopt', 'g', ...args])).json.adoptions[0].outcome;
     expect(await adopt('nowhere')).toBe('linked');
     expect((await document('release', ['release', 'g'])).json).toEqual({ group: 'g', released: true });
     expect(await adopt(own)).toMatch(/linked|adopted/);

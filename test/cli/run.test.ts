@@ -132,7 +132,7 @@ describe('command line', () => {
     [
       'a removed setting',
       set('adoptExisting=byName'),
-      /adoptExisting: this setting was removed: .*platform-groups adopt/,
+      /adoptExisting: this setting was removed: .*adopt --all/,
     ],
     ['an invalid value of a setting', set('mode=maybe'), /mode: expected/],
     [

@@ -52,7 +52,7 @@ const COMMANDS = (
       'operator',
       'pause --reason r; resume --no-wait; restated --all; rebind unknown r-bob; block ann --reason r; unblock ann; connections set default mode=report',
     ],
-    ['operator', 'platform-groups; platform-groups adopt --all --no-wait'],
+    ['operator', 'platform-groups; adopt --all --no-wait'],
     ['viewer', 'directory status; directory groups'],
     ['operator', 'directory read; people refresh; events send e.jsonl; import m.csv; forget unknown'],
     ['operator', 'scim token create; scim token revoke <token>; dlq edit <deadLetter> --reason r'],

@@ -95,7 +95,7 @@ describe('groups of the platform', () => {
       { group: 'nowhere', problem: 'the directory has no such group' },
     ]);
     expect(JSON.stringify([...platform.groups])).toBe(before);
-    const ran = await runCli(['platform-groups', 'adopt', night, '--yes', '--no-wait'], { ports });
+    const ran = await runCli(['adopt', 'n', night, '--yes', '--no-wait'], { ports });
     expect(ran.stderr).toContain('1 added, 0 removed, 1 held, renamed to "Night Shift"');
     await apply('n');
     expect(platform.groups.get(night as never)).toMatchObject({
@@ -104,14 +104,9 @@ describe('groups of the platform', () => {
     });
   });
 
-  it.each([
-    ['adopt n', false],
-    ['adopt n', true],
-    ['platform-groups adopt', false],
-    ['platform-groups adopt', true],
-  ])(
-    '%s --digest also approves the removals that the preview showed, but not under four eyes (%s)',
-    async (command, fourEyes) => {
+  it.each([false, true])(
+    'adopt --digest also approves the removals that the preview showed, but not under four eyes (%s)',
+    async (fourEyes) => {
       const { publish, hire, ports, apply, other, platform } = await world({
         guard: guardLimits({}),
         fourEyes,
@@ -122,7 +117,7 @@ describe('groups of the platform', () => {
       const wake: typeof ports.applyQueue.wake = async () => apply('n').then(() => []);
       const applying = { ...ports, applyQueue: { ...ports.applyQueue, wake } };
       const adopt = (digest = '') =>
-        runCli([...command.split(' '), night, '--digest', digest, '--reason', 'no member', '--yes'], {
+        runCli(['adopt', 'n', night, '--digest', digest, '--reason', 'no member', '--yes'], {
           ports: applying,
         });
       const wrong = await adopt('0000');
@@ -169,7 +164,7 @@ describe('groupsync platform-groups', () => {
     },
   );
 
-  it('platform-groups adopt --all --digest approves the removals of all groups, if they are as in the preview', async () => {
+  it('adopt --all --digest approves the removals of all groups, if they are as in the preview', async () => {
     const { publish, hire, ports, apply, other, platform } = await world({ guard: guardLimits({}) });
     await hire('ann');
     for (const [id, name] of Object.entries({ n: 'Night', d: 'Day' })) {
@@ -182,16 +177,7 @@ describe('groupsync platform-groups', () => {
     };
     const applying = { ...ports, applyQueue: { ...ports.applyQueue, wake } };
     const adopt = (digest: string) => {
-      const args = [
-        'platform-groups',
-        'adopt',
-        '--all',
-        '--digest',
-        digest,
-        '--reason',
-        'no member',
-        '--yes',
-      ];
+      const args = ['adopt', '--all', '--digest', digest, '--reason', 'no member', '--yes'];
       return runCli(args, { ports: applying });
     };
     const [, digest = ''] = /of all groups too: --digest (\w+)/.exec((await adopt('00')).stderr) ?? [];
@@ -201,17 +187,15 @@ describe('groupsync platform-groups', () => {
   });
 
   it('a managed group, a group without a match and a missing group are refused with the next step', async () => {
-    const { publish, ports, apply, other, platform } = await world();
-    await publish(group('m', 'Managed'));
+    const { publish, ports, apply, platform } = await world();
+    await publish(group('m', 'Managed'), group('n', 'Next'));
     await apply('m');
     const [managed = ''] = platform.groups.keys();
-    const none = other('Chess');
-    const adopt = async (...args: string[]) =>
-      (await runCli(['platform-groups', 'adopt', ...args, '--yes'], { ports })).stderr;
-    expect(await adopt(managed)).toContain('groupsync manages it already');
-    expect(await adopt(none)).toContain(`groupsync adopt GROUP ${none}`);
-    expect(await adopt('gone')).toContain('the platform has no group gone');
-    expect(await adopt()).toContain('expected ids of platform groups, or --all');
+    const adopt = async (...args: string[]) => (await runCli(['adopt', ...args, '--yes'], { ports })).stderr;
+    expect(await adopt('n', managed)).toContain('it belongs to the group m');
+    expect(await adopt('n', 'gone')).toContain('the platform does not show such a group');
+    for (const bad of [[], ['n'], ['n', 'p', '--all'], ['--all', '--create'], ['n', 'p', '--create']])
+      expect(await adopt(...bad)).toContain('expected a group with the id of a platform group');
     expect((await runCli(['platform-groups', '--state', 'x'], { ports })).stderr).toContain(
       'expected managed',
     );

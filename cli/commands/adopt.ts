@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import type { Command } from 'commander';
+import type { AdoptionPreview } from '../../shared/contract/answers/platform-groups.ts';
+import { type GroupRef, groupId, platformGroupId } from '../../shared/domain/ids.ts';
+import { type AdoptOutcome, adoptGroup, createNamesake } from '../../shared/operate/ownership.ts';
+import { certainPairs, listPlatformGroups, previewAdoptions } from '../../shared/operate/platform-groups.ts';
+import type { Connection } from '../../shared/sync/ports/connections.ts';
+import type { Act, Context } from '../context.ts';
+import { EXIT, UsageError } from '../io.ts';
+import { plural, shellWords } from '../output/words.ts';
+import { examples } from './arguments.ts';
+import { follow, NO_WAIT, type WaitOption } from './follow.ts';
+
+export function addAdopt(program: Command, act: Act): void {
+  program
+    .command('adopt')
+    .description('link a platform group to a directory group, and manage it; after a preview')
+    .argument('[group]', 'id or name of the directory group')
+    .argument('[platform-id]', 'id of the platform group')
+    .option('--all', 'every platform group that matches exactly one directory group')
+    .option('--create', 'instead create a platform group beside the unmanaged one with the same name')
+    .option('--digest <digest>', 'also approve the removals that the preview shows with this digest')
+    .option('--reason <text>', 'with --digest: why you approve, for the audit')
+    .option(...NO_WAIT)
+    .addHelpText(...examples('adopt Engineering 64f0c1', 'adopt Engineering --create', 'adopt --all'))
+    .action(act(adopt));
+}
+
+interface AdoptOptions extends WaitOption {
+  readonly all?: boolean;
+  readonly create?: boolean;
+  readonly digest?: string;
+  readonly reason?: string;
+}
+
+async function adopt(
+  context: Context,
+  group: string | undefined,
+  platformId: string | undefined,
+  options: AdoptOptions,
+): Promise<number> {
+  const { all = false, create = false } = options;
+  if ([all, create, platformId !== undefined].filter(Boolean).length !== 1 || all !== (group === undefined))
+    throw new UsageError('expected a group with the id of a platform group or with --create, or --all');
+  const ref = group === undefined ? undefined : await context.group(group);
+  if (ref !== undefined && create) return createAnother(context, ref, options);
+  const { ports, found } = await context.connected();
+  const named = platformId === undefined ? [] : [{ group: ref?.group ?? '', platformId }];
+  const pairs = all ? certainPairs(await listPlatformGroups(found, ports)) : named;
+  return adoptPairs(context, await previewAdoptions(found, pairs, ports), options);
+}
+
+async function adoptPairs(
+  context: Context,
+  previews: readonly AdoptionPreview[],
+  options: AdoptOptions,
+): Promise<number> {
+  const { out } = context;
+  const { found } = await context.connected();
+  for (const preview of previews) out.note(formatPreview(preview, found));
+  const digest = digestOfAll(previews);
+  if (digest !== null && previews.length > 1 && !found.settings.fourEyes)
+    out.note(`to approve exactly these removals of all groups too: --digest ${digest.slice(0, 12)}`);
+  const reason = await approvalOf(options, digest, found, context);
+  if (previews.length === 0) out.note('no group of the platform can be adopted');
+  else if (!(await context.confirm(`Adopt ${plural(previews.length, 'group')}?`))) return EXIT.failed;
+  const refs = await adoptEach(context, previews);
+  const followed = options.wait && refs.length > 0 ? await follow(context, refs) : EXIT.done;
+  if (refs.length < previews.length) return EXIT.failed;
+  return reason === undefined ? followed : approveShown(context, previews, reason);
+}
+
+/** Adopts the group of each preview, and prints the outcomes. @returns the adopted groups */
+async function adoptEach(context: Context, previews: readonly AdoptionPreview[]) {
+  const { out, connection } = context;
+  const ports = await context.ports();
+  const adoptions: { ref: GroupRef; preview: AdoptionPreview; outcome: AdoptOutcome }[] = [];
+  for (const preview of previews) {
+    const ref = { connection, group: groupId(preview.group) };
+    const outcome = await adoptGroup(ref, platformGroupId(preview.platformId), ports);
+    adoptions.push({ ref, preview, outcome });
+  }
+  const report = adoptions.map(({ preview, outcome }) => ({ ...preview, outcome: outcome.kind }));
+  out.answer({ adoptions: report, created: null }, () => {
+    for (const { ref, outcome } of adoptions)
+      out.line(`${shellWords(ref.group)}: ${formatAdoption(outcome, ref)}`);
+  });
+  return adoptions.filter(({ outcome }) => outcome.kind === 'adopted').map(({ ref }) => ref);
+}
+
+/**
+ * @param shown the digest of the removals that the preview shows
+ * @returns the reason of the approval; undefined without `--digest`
+ * @throws Error if the given digest is another one, or if another person must approve the removals
+ */
+async function approvalOf(
+  { digest, reason, wait }: AdoptOptions,
+  shown: string | null,
+  found: Connection,
+  context: Context,
+): Promise<string | undefined> {
+  if (digest === undefined) return undefined;
+  if (!wait)
+    throw new UsageError('--no-wait: expected no such option with --digest, which waits for the removals');
+  if (digest === '' || shown?.startsWith(digest) !== true)
+    throw new Error(
+      `nothing was changed: expected the digest of the preview (${shown ?? 'none, because no removals are held'}), got "${digest}"`,
+    );
+  if (found.settings.fourEyes)
+    throw new Error(
+      `nothing was changed: your adoption causes these removals, and ${found.name} requires a second approver (setting fourEyes). Adopt without --digest`,
+    );
+  return context.reason(reason);
+}
+
+async function createAnother(context: Context, ref: GroupRef, { wait }: WaitOption): Promise<number> {
+  const { out } = context;
+  const label = await context.groupLabel(ref);
+  out.note(`groupsync will create a platform group for ${label}; the unmanaged group with this name stays`);
+  if (!(await context.confirm(`Create a second group with the name of ${label}?`))) return EXIT.failed;
+  const created = await createNamesake(ref, await context.ports());
+  out.answer({ adoptions: [], created: created ? ref.group : null }, () =>
+    out.line(
+      created ? `${label} will be created` : `nothing was changed: ${label} does not wait (name_clash)`,
+    ),
+  );
+  if (!created) return EXIT.failed;
+  return wait ? follow(context, [ref]) : EXIT.done;
+}
+
+/** Returns the effect of an adoption, and the command that approves exactly the removals of the preview. */
+function formatPreview(preview: AdoptionPreview, { settings }: Connection): string {
+  const { group, groupName, platformId, name, renamedTo, added, removed, held, digest, problem } = preview;
+  const pair = `${platformId} "${name ?? ''}" becomes ${groupName} (${group})`;
+  if (problem !== null) return `${pair}: ${problem}`;
+  const parts = [`${added} added`, `${removed} removed`, `${held} held`];
+  if (renamedTo !== null) parts.push(`renamed to "${renamedTo}"`);
+  if (digest === null) return `${pair}: ${parts.join(', ')}`;
+  const approval = settings.fourEyes
+    ? `then another person approves exactly these removals: groupsync holds approve ${shellWords(group)}`
+    : `to approve exactly these removals too: groupsync adopt ${shellWords(group, platformId)}`;
+  return `${pair}: ${parts.join(', ')}; ${approval} --digest ${digest.slice(0, 12)}`;
+}
+
+function formatAdoption(outcome: AdoptOutcome, { group }: GroupRef): string {
+  switch (outcome.kind) {
+    case 'adopted':
+      return `adopted "${outcome.observed.name}" with ${plural(outcome.observed.users.length, 'user')}`;
+    case 'not_in_directory':
+      return 'not adopted: the directory has no such group, so groupsync would delete the platform group';
+    case 'linked':
+      return `not adopted: the group already has the platform group ${outcome.platformId}; release it first: groupsync release ${shellWords(group)}`;
+    case 'owned':
+      return `not adopted: it belongs to ${outcome.owner?.connection ?? 'another'}/${outcome.owner?.group ?? 'group'}`;
+    case 'not_on_platform':
+      return 'not adopted: the platform has no such group';
+    case 'busy':
+      return 'not adopted: a write of the group is in progress, or the platform does not show it yet; run the command again in a minute';
+  }
+}
+
+/** Returns one digest of the held removals of all previews; null if there are none. */
+function digestOfAll(previews: readonly AdoptionPreview[]): string | null {
+  const [first = null, ...others] = previews.flatMap(({ digest }) => digest ?? []).sort();
+  return others.length === 0 ? first : createHash('sha256').update(`${first} ${others}`).digest('hex');
+}
+
+/** Approves exactly the removals that the previews showed. */
+async function approveShown(context: Context, previews: readonly AdoptionPreview[], reason: string) {
+  const ports = await context.ports();
+  let code: number = EXIT.done;
+  for (const { group, digest } of previews) {
+    if (digest === null) continue;
+    const ref = { connection: context.connection, group: groupId(group) };
+    const { kind } = await ports.decisions.hold({ ...ref, isApproved: true, request: { reason, digest } });
+    if (kind === 'decided') await follow(context, [ref]);
+    else code = EXIT.attention;
+    context.out.note(
+      kind === 'decided' ? `${group}: approved` : `${group}: not approved, its removals have changed`,
+    );
+  }
+  return code;
+}
