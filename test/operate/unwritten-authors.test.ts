@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Mode } from '../../shared/contract/settings.ts';
+import { decideRequests } from '../../shared/operate/confirm-settings.ts';
 import { approveHold, rejectHold } from '../../shared/operate/holds.ts';
 import { resumeConnection } from '../../shared/operate/pausing.ts';
 import { endRestore } from '../../shared/operate/restated.ts';
+import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
@@ -93,4 +95,25 @@ describe('four eyes: the author of removals may not approve them, also', () => {
     expect((await state('rowing'))?.hold).toMatchObject({ removes: 1 });
     await expect(approveHold(ref('rowing'), WORD, as('ann') as never)).rejects.toThrow('other than');
   });
+
+  it.each<[string, unknown, unknown]>([
+    ['mode', 'report', 'authoritative'],
+    ['groups.exclude', ['Group g'], []],
+  ])(
+    'after the hold expired during the setting %s=%j, and four eyes was switched off',
+    async (key, value, before) => {
+      const { world, as, set, approve, deliverAs, deliver, state } = await company('authoritative');
+      await deliverAs('ann', { take: ['b'], from: 'g' });
+      expect((await state('g'))?.hold).toMatchObject({ fourEyes: true });
+      await set('ann', 'fourEyes', false);
+      const shown = rowsOf(await world.connection());
+      await decideRequests(CONNECTION, { isConfirmed: true, shown }, as('bob'));
+      await set('ann', key, value);
+      world.advance(8 * DAY_MS);
+      await deliver({ upsert: 'g' });
+      await set('ann', key, before);
+      expect((await state('g'))?.hold).toMatchObject({ removes: 1, fourEyes: true });
+      await expect(approve('ann')).rejects.toThrow('other than ann');
+    },
+  );
 });

@@ -96,7 +96,7 @@ describe.each(UNWRITTEN)('the list of removals of %s', (_, stop) => {
   });
 });
 
-describe('the list of removals in the mode report', () => {
+describe('the list of removals', () => {
   const seen = async ({ ref, world, member }: ModeCompany, who: string) => {
     const context = { connection: await world.connection(), ports: world.toolPorts };
     const { decision } = await explainMember(ref('g'), member(who), context);
@@ -105,7 +105,7 @@ describe('the list of removals in the mode report', () => {
     return { explain: decision.outcome, plan: [action, ...shown], held };
   };
 
-  it('stays for the operator: holds lists it, explain says that the mode lets the user stay, and plan shows the removal', async () => {
+  it('stays for the operator in the mode report: holds lists it, explain says that the mode lets the user stay, and plan shows the removal', async () => {
     const there = await holding();
     const { deliver, users, set } = there;
     await deliver({ take: ['b'], from: 'g' });
@@ -124,7 +124,7 @@ describe('the list of removals in the mode report', () => {
     expect(users()).toEqual(['u-a', 'u-b', 'u-c']);
   });
 
-  it('takes a decision, which has an effect only after the mode', async () => {
+  it('takes a decision in the mode report, which has an effect only after the mode', async () => {
     const there = await holding();
     const { deliver, users, set, ref, world } = there;
     await deliver({ take: ['b', 'c'], from: 'g' });
@@ -141,21 +141,17 @@ describe('the list of removals in the mode report', () => {
     expect([await listed(there), users()]).toEqual([['rejected u-b'], ['u-a', 'u-b']]);
   });
 
-  it.each<[string, SettingChange, readonly string[]]>([
-    ['the mode report, where each removal waits again after it', { key: 'mode', value: 'report' }, []],
-    [
-      'an exclusion, where they wait again after it',
-      { key: 'groups.exclude', value: ['Group g'] },
-      ['waiting u-b'],
-    ],
-  ])('expires in %s', async (_, change, during) => {
+  it.each<[string, SettingChange]>([
+    ['the mode report', { key: 'mode', value: 'report' }],
+    ['an exclusion', { key: 'groups.exclude', value: ['Group g'] }],
+  ])('keeps expired removals during %s, and they wait again after it', async (_, change) => {
     const there = await holding();
     const { deliver, world, set } = there;
     await deliver({ take: ['b'], from: 'g' });
     await set(change);
     world.advance(8 * DAY_MS);
     await deliver({ add: ['d'], to: 'g' });
-    expect(await listed(there)).toEqual(during);
+    expect(await listed(there)).toEqual(['waiting u-b']);
     await set({ key: 'guard', value: null });
     await set({ key: change.key, value: change.key === 'mode' ? 'authoritative' : [] });
     expect(await listed(there)).toEqual(['waiting u-b']);

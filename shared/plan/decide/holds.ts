@@ -1,3 +1,4 @@
+import { mayCreate } from '../../contract/group-policy.ts';
 import type { Hold, RemovalSet } from '../../domain/hold.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp, stampAt } from '../../domain/stamp.ts';
@@ -17,7 +18,6 @@ import {
   type WaitingRemovals,
   withWaiting,
 } from '../removals.ts';
-import { treatmentOf } from '../treatment.ts';
 import { hiddenWanted } from '../unshown.ts';
 import { newestStampOf } from './damping.ts';
 import type { settle } from './settle.ts';
@@ -51,11 +51,10 @@ export const UNGUARDED: Guarded = { held: new Set(), isWaiting: false, consumes:
  *     otherwise                                         | hold
  */
 export function guard(asked: Plan, facts: Facts): Guarded | Decision {
-  const { state, held } = facts;
+  const { state } = facts;
   const plan = withoutBlocked(asked, facts);
-  if (state.removals !== undefined && held === undefined) return { kind: 'read', what: ['held'] };
-  if (state.removals !== undefined && facts.departed === undefined)
-    return { kind: 'read', what: ['departed'] };
+  const unread = (['held', 'departed'] as const).filter((one) => facts[one] === undefined);
+  if (state.removals !== undefined && unread.length > 0) return { kind: 'read', what: unread };
   const list = listOf(facts);
   const { sets } = list;
   const judged = judgeRemovals({
@@ -83,8 +82,8 @@ const listOf = ({ state, settings, held, wanted, blocked, nowMs }: Facts): Remov
   blocked,
   leavers: new Set(),
   sent: sentApprovals(state, nowMs),
-  // Expired removals of an excluded group stay, so that they wait for a new decision after the exclusion.
-  nowMs: treatmentOf({ settings, state }).excluded ? 0 : nowMs,
+  // Expired removals of a group that may not be written stay, so that they wait for a new decision when it may.
+  nowMs: mayCreate(settings, state.ref.group, state.registers.name?.value) ? nowMs : 0,
 });
 
 /** Returns the latest known stamp at which the source of the group had it. A takeover only finds groups that exist. */

@@ -64,7 +64,8 @@ const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 export function federatedCredential(options: FederationOptions, world: DirectoryWorld): Federation {
   const { provider, serviceAccount, stsUrl, iamUrl } = options;
   const federation: Omit<Federation, 'account' | 'sign'> = {
-    webIdentity: () => world.webIdentity(audienceOf(provider)),
+    // A provider accepts this audience by default ("Configure workload identity federation").
+    webIdentity: () => world.webIdentity(`https:${provider}`),
 
     async exchangeToken(webIdentity) {
       // RFC 8693, section 2.1, defines the names of these fields.
@@ -99,9 +100,6 @@ export function federatedCredential(options: FederationOptions, world: Directory
       federation.signWith(await federation.exchangeToken(await federation.webIdentity()), claims),
   };
 }
-
-/** Returns the audience that a provider accepts by default ("Configure workload identity federation"). */
-const audienceOf = (provider: string): string => `https:${provider}`;
 
 /**
  * Sends one request of the sign-in.
