@@ -43,8 +43,11 @@ export function addMembers(program: Command, act: Act): void {
     .description('export the members of a group in the directory, as a file for import')
     .argument('[group]', 'id, name, or a prefix')
     .option('--all', 'every group of the connection')
+    .option('--at <time>', 'the members on the platform at an earlier time, as in members --at')
     .option('--file <path>', 'write to this file instead of standard output')
-    .addHelpText(...examples('export Engineering > engineering.csv', 'export --all --file groups.csv'))
+    .addHelpText(
+      ...examples('export Engineering --at yesterday > engineering.csv', 'export --all --file groups.csv'),
+    )
     .action(act(exportMembers));
 }
 
@@ -123,39 +126,55 @@ const MEMBER_COLUMNS: readonly Column<GroupMember>[] = [
 interface ExportFlags {
   readonly all?: boolean;
   readonly file?: string;
+  readonly at?: string;
 }
 
 async function exportMembers(
   context: Context,
   text: string | undefined,
-  { all = false, file }: ExportFlags,
+  { all = false, ...flags }: ExportFlags,
   command: Command,
 ): Promise<number> {
   if ((text === undefined) !== all) throw new UsageError('expected a group or --all');
   if (command.optsWithGlobals<GlobalOptions>().names === false)
     throw new UsageError('--no-names: a file without names and addresses cannot be imported');
+  const { file, at } = flags;
   const { out, io, connection } = context;
   const { ports } = await context.connected();
   const refs = text === undefined ? await allGroups(connection, ports) : [await context.group(text)];
-  const report = await exportGroups(refs, ports);
+  const atMs = at === undefined ? undefined : moment(at, ports.clock());
+  const report = await exportGroups(refs, ports, atMs);
   const [only] = report.leftOut;
   if (!all && only !== undefined)
     throw new NotFound(
-      `nothing to export: the group ${only} is deleted in the directory, or has no name yet`,
+      `nothing to export: the group ${only} is deleted in the directory, has no name yet, or its members at this time are not known`,
     );
   await recordRead(connection, { what: 'export', group: all ? undefined : refs[0]?.group }, ports);
   const csv = csvOf(report);
   if (file !== undefined) writeFileSync(resolve(io.cwd, file), csv, { mode: 0o600 });
   else if (!out.json) io.stdout.write(csv);
   if (out.json) out.answer(report, () => undefined);
-  const members = report.groups.reduce((sum, one) => sum + one.members.length, 0);
-  const where = file === undefined ? '' : ` written to ${file}`;
-  out.note(`${plural(report.groups.length, 'group')}, ${plural(members, 'membership')}${where}`);
-  if (report.leftOut.length > 0)
-    out.note(`${plural(report.leftOut.length, 'group')} skipped: deleted in the directory, or no name yet`);
-  if (file !== undefined)
-    out.note(`to import this file later: groupsync import --as-of now ${shellWords(file)}`);
+  noteExport(report, flags, out);
   return EXIT.done;
+}
+
+function noteExport(
+  { groups, leftOut }: ExportReport,
+  { file, at }: ExportFlags,
+  { note }: Pick<Context['out'], 'note'>,
+): void {
+  const members = groups.reduce((sum, one) => sum + one.members.length, 0);
+  const where = file === undefined ? '' : ` written to ${file}`;
+  note(`${plural(groups.length, 'group')}, ${plural(members, 'membership')}${where}`);
+  if (leftOut.length > 0)
+    note(
+      `${plural(leftOut.length, 'group')} skipped: deleted in the directory, without a name, or not known`,
+    );
+  for (const { group, unresolved } of groups.filter((one) => one.unresolved > 0))
+    note(
+      `${group}: ${plural(unresolved, 'person', 'people')} left out: groupsync members ${shellWords(group)} --at ${shellWords(String(at))}`,
+    );
+  if (file !== undefined) note(`to import this file: groupsync import --as-of now ${shellWords(file)}`);
 }
 
 /** Returns one row per membership. A group without members has one row with only its id and name. */

@@ -2,7 +2,7 @@ import type { ExportedGroup, ExportReport, GroupMember, GroupMembers } from '../
 import type { Gate } from '../domain/gate.ts';
 import { groupExists, groupFloor, groupName, memberCounts } from '../domain/group.ts';
 import type { GroupState } from '../domain/group-state.ts';
-import type { GroupRef, MemberId, PlatformUserId } from '../domain/ids.ts';
+import { type GroupRef, type MemberId, memberId, type PlatformUserId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
 import type { Decision } from '../plan/decision.ts';
 import type { Facts } from '../plan/facts.ts';
@@ -15,6 +15,7 @@ import { READS_IN_FLIGHT } from '../sync/tuning.ts';
 import type { ExplainPorts } from './explain.ts';
 import { NotFound } from './find-group.ts';
 import { type NamesPorts, usersOf } from './names.ts';
+import { listPastMembers, type PastPorts } from './past.ts';
 import { identify, obstacleTo, verdictFacts, withWantedState } from './who.ts';
 
 interface Asking {
@@ -105,13 +106,33 @@ const externalRow = (user: PlatformUserId): GroupMember => ({
   because: 'no member of the directory is this user: another client has added the user',
 });
 
-/** Returns the members that the directory has in each group, in a form that `import` can read. */
-export async function exportGroups(refs: readonly GroupRef[], ports: NamesPorts): Promise<ExportReport> {
-  const exported = await mapConcurrently(READS_IN_FLIGHT, refs, (ref) => exportGroup(ref, ports));
+/**
+ * Returns the members of each group, in a form that `import` can read.
+ * @param atMs returns who was in the platform group at this time; undefined: the present members in the directory
+ */
+export async function exportGroups(
+  refs: readonly GroupRef[],
+  ports: NamesPorts & PastPorts,
+  atMs?: number,
+): Promise<ExportReport> {
+  const exported = await mapConcurrently(READS_IN_FLIGHT, refs, (ref) =>
+    atMs === undefined ? exportGroup(ref, ports) : exportPast(ref, atMs, ports),
+  );
   return {
     groups: exported.filter((one) => one !== undefined),
     leftOut: refs.flatMap(({ group }, at) => (exported[at] === undefined ? [group] : [])),
   };
+}
+
+/** @returns also undefined if the members at this time are not known */
+async function exportPast(ref: GroupRef, atMs: number, ports: NamesPorts & PastPorts) {
+  const now = await exportGroup(ref, ports);
+  const past = now && (await listPastMembers(ref, [atMs], ports));
+  if (now === undefined || !past?.known) return undefined;
+  const certain = past.members.flatMap(({ member, states }) => (states[0] === 'in' ? (member ?? []) : []));
+  const known = await ports.users.read(ref.connection, certain.map(memberId));
+  const members = certain.map((id) => ({ id, email: attributeOf(known.get(memberId(id)), 'email') }));
+  return { ...now, members, unresolved: past.members.length - members.length };
 }
 
 /** @returns undefined for a group that the directory has deleted or not named, because `import` cannot represent it */
@@ -131,6 +152,7 @@ async function exportGroup(ref: GroupRef, ports: NamesPorts): Promise<ExportedGr
   return {
     group: ref.group,
     name,
+    unresolved: 0,
     members: members.map(({ member }) => ({ id: member, email: attributeOf(known.get(member), 'email') })),
   };
 }

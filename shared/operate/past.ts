@@ -12,7 +12,7 @@ import { NotFound } from './find-group.ts';
 import { withGroupsBefore } from './journal.ts';
 import { formatPerson, usersOf } from './names.ts';
 
-type PastPorts = Pick<ToolPorts, 'groups' | 'audit' | 'reader' | 'clock'>;
+export type PastPorts = Pick<ToolPorts, 'groups' | 'audit' | 'reader' | 'clock'>;
 
 /** Lists the users that were, or may have been, in the platform group at one of the times. @throws NotFound */
 export async function listPastMembers(

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
+import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { runCli } from '../support/cli/io.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
 it('members --at and diff show who was in a group, since when it is known, and who is uncertain', async () => {
@@ -41,4 +43,44 @@ it('members --at and diff show who was in a group, since when it is known, and w
     if (item.sk.startsWith('A#')) await world.table.delete(item);
   const unknown = await cli('members', 'g', '--at', first);
   expect([unknown.code, unknown.stderr]).toEqual([3, expect.stringContaining('not known')]);
+});
+
+it('export --at and import --as-of now bring back the members of an earlier time, and name who cannot return', async () => {
+  const world = await savedWorld({ guard: null });
+  await world.hire('ann', 'bob', 'eve', 'zed');
+  const cwd = temporaryFolder();
+  const cli = (...args: string[]) => runCli([...args, '--yes'], { ports: world.ports, cwd });
+  const usersOf = () => [...world.platform.groups.values()].map(({ users }) => [...users].sort());
+  await world.publish(group('g', 'Blue'), added('g', 'ann'), added('g', 'bob'));
+  await world.apply('g');
+  const id = String((await world.ports.groups.read(world.refOf('g')))?.link?.id);
+  world.clock.ms += 3_600_000;
+  const before = new Date(world.clock.ms).toISOString();
+  world.clock.ms += 3_600_000;
+  await world.publish(removed('g', 'ann'), removed('g', 'bob'), added('g', 'eve'));
+  await world.apply('g');
+  expect(usersOf()).toEqual([['u-eve']]);
+  world.clock.ms += 60_000;
+  expect((await cli('export', 'g', '--at', before, '--file', 'g.csv')).stderr).toContain(
+    '1 group, 2 memberships',
+  );
+  expect((await cli('import', 'g.csv', '--as-of', 'now')).code).toBe(0);
+  await ingest(
+    world.sent.map((message, place) => ({ ...message, messageId: `m${place}`, sentAtMs: world.clock.ms })),
+    world.ports,
+  );
+  await world.apply('g');
+  expect(usersOf()).toEqual([['u-ann', 'u-bob']]);
+  world.platform.changeAsOther(id, { users: ['u-ann', 'u-bob', 'u-zed'] });
+  world.clock.ms += 3_600_000;
+  await cli('sync', 'g', '--timeout', '1');
+  await world.apply('g');
+  const later = new Date(world.clock.ms - 60_000).toISOString();
+  expect((await cli('export', 'g', '--at', later)).stderr).toContain(
+    'g: 1 person left out: groupsync members g --at',
+  );
+  expect(await cli('export', 'g', '--at', '2020-01-01')).toMatchObject({
+    code: 0,
+    stdout: expect.not.stringContaining('ann'),
+  });
 });

@@ -140,12 +140,19 @@ const ExportedGroup = z.object({
   group: text,
   name: text,
   members: z.array(z.object({ id: text, email: nullable(text) })),
+  unresolved: count.describe(
+    'With --at: the number of people who are left out, because no member is bound to them now, or it is uncertain whether they were in the group.',
+  ),
 });
 export type ExportedGroup = Answer<typeof ExportedGroup>;
 
 export const ExportReport = z.object({
   groups: z.array(ExportedGroup),
-  leftOut: z.array(text).describe('Groups that the directory has deleted, or has not named yet.'),
+  leftOut: z
+    .array(text)
+    .describe(
+      'Groups that the directory has deleted, or has not named yet, or whose members at the time of --at are not known.',
+    ),
 });
 export type ExportReport = Answer<typeof ExportReport>;
 
