@@ -12,6 +12,8 @@ const STACK = [
   ...filesThatMockModules('test'),
 ];
 
+const MEASURED = 'test/console/size.e2e.test.ts';
+
 /** Returns the test files that mock modules. A module cannot be mocked if another file of the worker has loaded it. */
 function filesThatMockModules(folder: string): string[] {
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
@@ -21,10 +23,13 @@ function filesThatMockModules(folder: string): string[] {
 
 /** The test files that run for more than a few seconds, longest first. */
 const LONG = [
-  // This file can wait for three minutes, and needs no CPU while it waits.
+  // These files wait for most of their time, and need little CPU while they wait.
+  'cli/journey',
+  'infra/commands',
   'local/kill',
   'console/pages',
-  'cli/journey',
+  'console/sign-in',
+  'local/directory',
   'sync/crash',
   'local/modes',
   'local/stack',
@@ -32,12 +37,13 @@ const LONG = [
   'local/run',
   'local/package',
   'simulate/many-runs',
+  'operate/takeover-ways',
+  'infra/permissions.integration',
   'sync/guard',
   'sync/convergence',
   'sync/wide-message',
   'sync/plan.property',
   'operate/explain.property',
-  'infra/permissions.integration',
   'sync/wake-up',
   'sync/failures',
 ];
@@ -55,9 +61,8 @@ class LongFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    // By default, vitest leaves one core free, so it would use only one of two cores. With three workers on two cores,
-    // the tests that measure long tasks of the browser failed.
-    maxWorkers: 2,
+    // Files with a stack wait for a third of their time, so three workers use two cores. By default, vitest would use one.
+    maxWorkers: 3,
     // Most test files are too short for the optimizing compiler, so they use the baseline compiler (Sparkplug). The
     // engine creates many short-lived objects, so a large young generation makes garbage collection cheap.
     execArgv: ['--always-sparkplug', '--max-semi-space-size=64'],
@@ -68,8 +73,10 @@ export default defineConfig({
       // The other files of a worker share the loaded modules, such as the AWS SDK, the CDK, zod and fast-check.
       {
         extends: true,
-        test: { name: 'rest', include: ['test/**/*.test.ts'], exclude: STACK, isolate: false },
+        test: { name: 'rest', include: ['test/**/*.test.ts'], exclude: [...STACK, MEASURED], isolate: false },
       },
+      // These tests measure long tasks of the browser, so they run alone.
+      { extends: true, test: { name: 'measured', include: [MEASURED], sequence: { groupOrder: 1 } } },
     ],
     // More than five times the duration of the slowest test on an idle machine, so only a failing test takes so long.
     testTimeout: process.env['GROUPSYNC_RUNS'] === undefined ? 300_000 : 12 * 3_600_000,

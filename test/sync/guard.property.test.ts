@@ -129,6 +129,6 @@ describe('removal guard', () => {
         expect(worst.group).toBeLessThanOrEqual(GUARD.maxRemovedCount);
       },
     ),
-    600,
+    400,
   );
 });

@@ -31,10 +31,8 @@ async function company(count: number, platform = {}, settings = {}) {
 }
 
 describe('platform that answers 404 for existing groups', () => {
-  it.each([
-    [41, 2],
-    [101, 5],
-  ])('if all but one of %i groups answer 404, apply recreates at most %i in an hour', async (count, most) => {
+  it('if all but one of 61 groups answer 404, apply recreates at most 5 % in an hour', async () => {
+    const [count, most] = [61, 3];
     const { world, names, emit, pass, deliver, waiting, state, hideAllButOne } = await company(count);
     const before = await hideAllButOne();
     emit(...names.map((to) => ({ add: ['b'], to })));

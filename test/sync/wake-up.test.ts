@@ -172,7 +172,7 @@ describe('change of a group', () => {
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
-  it.each([0, W_MS, 60_000, 300_000])('a change waits exactly until a window of %s ms ends', async (wMs) => {
+  it.each([0, W_MS, 300_000])('a change waits exactly until a window of %s ms ends', async (wMs) => {
     const { world, change, messages, work } = await settled(wMs);
     await change({ add: ['b'], to: 'g' });
     await work(3);
@@ -360,7 +360,7 @@ describe('write of the table that the SDK repeats because the first answer was l
  * No work may be left for the requeue job.
  */
 it('a dirty group is never left without a worker or a message if workers stall and the SDK repeats writes', async () => {
-  for (let seed = 1; seed <= 30; seed += 1) {
+  for (let seed = 1; seed <= 60; seed += 1) {
     const random = seededRandom(seed);
     const people = ['a', 'b', 'c'].map((role) => ({ role, email: `${role}@acme.test` }));
     const faults = {
@@ -481,7 +481,7 @@ describe('apply worker', () => {
  * arrive late, twice, or at two workers at once. The platform must finally equal the directory. If no worker crashes,
  * the time between two writes of the group must be at least one coalescing window, less 4 s.
  */
-it.each([0, W_MS, 60_000, 300_000])(
+it.each([0, W_MS, 300_000])(
   'every change is written, and without a crash, writes are at least %s ms apart, less 4 s of tolerance',
   async (coalesceMs) => {
     for (let seed = 1; seed <= 60; seed += 1) {
