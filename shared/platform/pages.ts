@@ -43,11 +43,11 @@ export function createListing<T, Query extends PageQuery>(
     /** Returns the items in pages. No page is empty. */
     pages,
     /**
-     * Like `pages`, but if the platform repeatedly fails at a position of the list, the generator yields the error and
-     * continues after this position.
+     * Like `pages`, but with four pages in flight. If the platform repeatedly fails at a position of the list, the
+     * generator yields the error and continues after this position.
      */
     pagesPassingOver: (query?: Query, options?: CallOptions) =>
-      readPages({ ...reading(query, options), passesOver: true }),
+      readPages({ ...reading(query, options), passesOver: true, inFlight: 4 }),
     /** Returns the items one after the other. Only one page is in memory. */
     async *list(query?: Query, options?: CallOptions): AsyncGenerator<T, void, undefined> {
       for await (const page of pages(query, options)) yield* page;
@@ -76,6 +76,8 @@ interface PagesOptions<T> extends PageWanted {
    * position. Default: the whole list fails.
    */
   readonly passesOver?: boolean;
+  /** The number of pages that are requested at once while each page is exactly as long as `limit`. Default: one page. */
+  readonly inFlight?: number;
 }
 
 interface Place extends PageWanted {
@@ -97,17 +99,18 @@ const MOST_FAILED_IN_A_ROW = 8;
  * Reads pages until a page is empty. A short page does not end the list, because the platform may return fewer items
  * than requested. The offset grows by the number of received items, so nothing is skipped. A page that was too slow is
  * requested again with half the size. Then the pages grow again, but not to the size that was too slow, until an item
- * is skipped.
+ * is skipped. After the first short or failed page, pages are requested one by one.
  */
 export async function* readPages<T>(
   options: PagesOptions<T>,
 ): AsyncGenerator<readonly T[] | PlatformError, void, undefined> {
-  const { limit, offset, fetchPage, passesOver = false } = options;
+  const { limit, offset, passesOver = false } = options;
+  const read = readAhead(options);
   let place: Place = { limit, offset, ceiling: limit, faultyBefore: undefined, failedInARow: 0 };
-  let previous: ReadPage<T> = { page: [], limit };
+  let previous: { page: readonly T[]; limit: number } = { page: [], limit };
   while (true) {
     const isNarrowed = place.faultyBefore !== undefined || place.failedInARow > 0;
-    const page = await fetchPage({ ...place, isNarrowed }).catch(orPlatformError);
+    const page = await read({ ...place, isNarrowed });
     if (page instanceof PlatformError) {
       const failed = place;
       place = afterFailure(failed, page, { passesOver, limit });
@@ -121,10 +124,30 @@ export async function* readPages<T>(
   }
 }
 
-interface ReadPage<T> {
-  readonly page: readonly T[];
-  /** The page size that was requested. */
-  readonly limit: number;
+/**
+ * Returns a function that reads one page. From the second page on, it also requests the following pages. Their offsets
+ * are known only while each page is exactly as long as its limit. After another page, they are thrown away.
+ */
+function readAhead<T>({ limit, fetchPage, inFlight = 1 }: PagesOptions<T>) {
+  let isExact = true;
+  let most = 0;
+  let ahead: Promise<readonly T[] | PlatformError>[] = [];
+  const request = (wanted: PageWanted) => {
+    const page = fetchPage(wanted).catch(orPlatformError);
+    // The error of a page that is thrown away has no effect.
+    page.catch(() => undefined);
+    return page;
+  };
+  return async (wanted: PageWanted) => {
+    const reading = ahead.shift() ?? request(wanted);
+    while (ahead.length < most)
+      ahead.push(request({ ...wanted, offset: wanted.offset + (ahead.length + 1) * limit }));
+    const page = await reading;
+    isExact &&= !(page instanceof PlatformError) && page.length === limit;
+    most = isExact ? inFlight - 1 : 0;
+    ahead = ahead.slice(0, most);
+    return page;
+  };
 }
 
 /**
@@ -134,7 +157,7 @@ interface ReadPage<T> {
  */
 function isWholeListAgain<T>(
   page: readonly T[],
-  previous: ReadPage<T>,
+  previous: { readonly page: readonly T[]; readonly limit: number },
   { endpoint, offset }: Pick<PagesOptions<T>, 'endpoint' | 'offset'>,
 ): boolean {
   if (!isDeepStrictEqual(page, previous.page)) return false;

@@ -11,12 +11,13 @@ it('readPages returns every item once, even if some pages are too slow or too sh
   const world = fc.record({
     items: fc.nat({ max: 250 }),
     limit: fc.integer({ min: 1, max: 100 }),
+    inFlight: fc.nat({ max: 5 }),
     // One number per request. Below 0.4, a page of several items is too slow. From 0.4, the number is the returned
     // share of the page.
     fates: fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })),
   });
   await fc.assert(
-    fc.asyncProperty(world, async ({ items, limit: first, fates }) => {
+    fc.asyncProperty(world, async ({ items, limit: first, inFlight, fates }) => {
       const all = Array.from({ length: items }, (_, at) => at);
       const fetchPage = async ({ limit, offset }: { limit: number; offset: number }) => {
         expect(limit).toBeGreaterThanOrEqual(1);
@@ -26,7 +27,7 @@ it('readPages returns every item once, even if some pages are too slow or too sh
         if (limit > 1 && fate < 0.4) throw new TimeoutError('slow', { ...facts, sent: 'maybe' });
         return all.slice(offset, offset + Math.max(1, Math.ceil(limit * fate)));
       };
-      const pages = await collect(readPages({ endpoint, limit: first, offset: 0, fetchPage }));
+      const pages = await collect(readPages({ endpoint, limit: first, offset: 0, fetchPage, inFlight }));
       expect(pages.flat()).toEqual(all);
     }),
     { numRuns: 100 },
@@ -43,9 +44,10 @@ it('readPages with passesOver skips exactly the failing items', async () => {
       { maxLength: 8 },
     ),
     most: fc.integer({ min: 1, max: 100 }),
+    inFlight: fc.nat({ max: 5 }),
   });
   await fc.assert(
-    fc.asyncProperty(world, async ({ items, limit: first, faulty, most }) => {
+    fc.asyncProperty(world, async ({ items, limit: first, faulty, most, inFlight }) => {
       const all = Array.from({ length: items }, (_, at) => at);
       let requests = 0;
       const fetchPage = async ({ limit, offset }: { limit: number; offset: number }) => {
@@ -56,13 +58,13 @@ it('readPages with passesOver skips exactly the failing items', async () => {
         return page;
       };
       const pages = await collect(
-        readPages({ endpoint, limit: first, offset: 0, fetchPage, passesOver: true }),
+        readPages({ endpoint, limit: first, offset: 0, fetchPage, passesOver: true, inFlight }),
       );
       const came = pages.flatMap((page) => (page instanceof PlatformError ? [] : page));
       expect(came).toEqual(all.filter((item) => !faulty.includes(item)));
       const failures = pages.filter((page) => page instanceof ServerError);
       expect(failures).toHaveLength(all.filter((item) => faulty.includes(item)).length);
-      expect(requests).toBeLessThan(items / Math.min(first, most) + 30 * (failures.length + 1) + 10);
+      expect(requests).toBeLessThan(items / Math.min(first, most) + 30 * (failures.length + 1) + 15);
     }),
     { numRuns: 100 },
   );
@@ -75,7 +77,8 @@ it('readPages throws an error if every item after some position fails', async ()
   };
   const came: unknown[] = [];
   const reading = async () => {
-    for await (const page of readPages({ endpoint, limit: 100, offset: 0, fetchPage, passesOver: true }))
+    const options = { endpoint, limit: 100, offset: 0, fetchPage, passesOver: true, inFlight: 4 };
+    for await (const page of readPages(options))
       came.push(...(page instanceof PlatformError ? [page.status] : page));
   };
   await expect(reading()).rejects.toBeInstanceOf(ServerError);

@@ -30,6 +30,46 @@ it('pages begins at the given offset with the given page size, and returns no em
   expect(pages[0]?.[0]?.id).toBe('r100');
 });
 
+it('pagesPassingOver reads four pages at once after a full first page, and returns them in order', async () => {
+  const waiting: (() => void)[] = [];
+  const { client, platform } = await rig(async (request) => {
+    const offset = Number(request.query['offset']);
+    if (offset > 0 && offset <= 200) {
+      const released = new Promise<void>((resolve) => waiting.push(resolve));
+      // The later pages are answered first.
+      if (waiting.length === 4) for (const release of waiting.splice(0).reverse()) release();
+      await released;
+    }
+    return serve(request);
+  });
+  const pages = await collect(client.employees.pagesPassingOver({ limit: 25 }));
+  expect(pages.flatMap((page) => (page instanceof Error ? [] : page.map(({ id }) => id)))).toEqual(IDS);
+  expect(asked(platform.seen).slice(0, 5)).toEqual(['25@0', '25@25', '25@50', '25@75', '25@100']);
+});
+
+it('pagesPassingOver reads pages one by one if the first page is short', async () => {
+  const { client, platform } = await rig((request) => ({
+    body: PEOPLE.slice(Number(request.query['offset'])).slice(0, 40),
+  }));
+  const pages = await collect(client.employees.pagesPassingOver());
+  expect(pages.map((page) => (page instanceof Error ? page.message : page.length))).toEqual([
+    ...Array(6).fill(40),
+    10,
+  ]);
+  expect(asked(platform.seen)).toEqual(
+    ['0', '40', '80', '120', '160', '200', '240', '250'].map((at) => `100@${at}`),
+  );
+});
+
+it('pagesPassingOver throws away the pages in flight after a short page, and skips no person', async () => {
+  const { client } = await rig((request) => {
+    const offset = Number(request.query['offset']);
+    return offset === 75 ? { body: PEOPLE.slice(75, 80) } : serve(request);
+  });
+  const pages = await collect(client.employees.pagesPassingOver({ limit: 25 }));
+  expect(pages.flatMap((page) => (page instanceof Error ? [] : page.map(({ id }) => id)))).toEqual(IDS);
+});
+
 it('list does not request a page that the caller does not consume', async () => {
   const { client, platform } = await rig(serve);
   for await (const person of client.employees.list()) if (person.id === 'r50') break;

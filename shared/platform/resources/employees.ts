@@ -110,12 +110,7 @@ export function employeesResource(call: Caller) {
      * employer identification number. `sendAllRoles` returns all employees, regardless of the access rules.
      */
     listAll: all.list,
-    /** Like `listAll`, but in pages. */
     pagesAll: all.pages,
-    /**
-     * Like `pagesAll`, but if the platform repeatedly fails at a position of the list, the generator yields the error
-     * and continues after this position.
-     */
     pagesAllPassingOver: all.pagesPassingOver,
     /** `GET /employees/{employeeId}`: one employee by role id. @throws NotFoundError if the employee does not exist */
     get: (employeeId: string, options?: CallOptions) =>

@@ -51,7 +51,6 @@ export function deliveriesOf(answered: Answered, nowMs: number): readonly Delive
   return [{ connection: sender.connection, delivery }];
 }
 
-/** Adds the id of a created resource. */
 function withNew({ endpoint, groups, members }: Meaning, { headers }: ScimReply): NamedIds {
   const made = headers['location']?.split('/').slice(-1).map(decodeURIComponent) ?? [];
   if (endpoint === 'Groups') return { groups: [...groups, ...made], members };

@@ -110,13 +110,8 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
 /** Returns the response to an address that is not allowed. It does not show which addresses are allowed. */
 export function refuseAddress(): ScimReport {
   const error = new ScimError(403, 'expected a request from an allowed address (setting scimAllowedIps)');
-  return {
-    reply: toHttp(errorReply(error)),
-    connection: undefined,
-    deliveries: [],
-    staleMembers: [],
-    cause: undefined,
-  };
+  const reply = toHttp(errorReply(error));
+  return { reply, connection: undefined, deliveries: [], staleMembers: [], cause: undefined };
 }
 
 const isUnstorable = (error: unknown): boolean =>

@@ -60,9 +60,9 @@ export async function listResources(names: readonly TypeName[], query: ListQuery
  */
 async function idsInOrder(type: ResourceType, filter: ListQuery['filter'], context: ScimContext) {
   if (filter === undefined) return idsOf(type.name, context);
-  const group = type.name === 'User' ? groupNamedBy(filter, type) : undefined;
-  if (group === undefined) return undefined;
-  const members = new Set(await usersOfGroup(group, context));
+  const lookup = filter.kind === 'and' ? undefined : lookupOf(filter, type);
+  if (lookup?.by !== 'group') return undefined;
+  const members = new Set(await usersOfGroup(lookup.value, context));
   return (await idsOf('User', context)).filter((id) => members.has(id));
 }
 
@@ -121,13 +121,6 @@ async function showAll(
     }
   }
   return shown;
-}
-
-/** Returns the group if the filter only selects the members of one group. */
-function groupNamedBy(filter: Filter | undefined, type: ResourceType): string | undefined {
-  if (filter === undefined || filter.kind === 'and') return undefined;
-  const lookup = lookupOf(filter, type);
-  return lookup?.by === 'group' ? lookup.value : undefined;
 }
 
 async function idsOf(type: TypeName, context: ScimContext): Promise<readonly string[]> {
@@ -189,11 +182,7 @@ async function findAll(type: ResourceType, { filter, sortBy, descending }: ListQ
       matchesFilter(filter, await documentFor(filter, one, context, readMembers), type);
     if (isWanted) found.push(one);
   }
-  if (sortBy === undefined) return found;
-  const byDocument = new Map(found.map((one) => [one.document, one]));
-  return sorted([...byDocument.keys()], { sortBy, descending }, type).flatMap(
-    (one) => byDocument.get(one) ?? [],
-  );
+  return sortBy === undefined ? found : sorted(found, { sortBy, descending }, type);
 }
 
 /**

@@ -275,7 +275,7 @@ export async function finishDeletion(deleting: ScimResource, context: ScimContex
   await ports.scim.remove(connection, deleting);
 }
 
-/** Records a deletion. Each group that lists the member gets a new version without the member. */
+/** Each group that lists the member gets a new version without the member. */
 async function recordEnd(
   deleting: ScimResource,
   member: MemberId,

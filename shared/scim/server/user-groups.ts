@@ -165,7 +165,6 @@ export function createMembersReader(context: ScimContext) {
 }
 export type MembersReader = ReturnType<typeof createMembersReader>;
 
-/** Returns the given groups that contain the user, with the fields that a filter needs. */
 export async function groupsAmong(
   user: string,
   groups: readonly string[],

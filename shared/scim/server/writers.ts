@@ -236,7 +236,6 @@ function shownAs(after: ScimResource, taken: TakenRevision | undefined): ScimRes
   return isLatest ? after : { ...after, version: taken.revision.revision };
 }
 
-/** Stores the lists before and after a replacement, if readers could see only a part of the new list. */
 async function holdLists(
   {
     by,

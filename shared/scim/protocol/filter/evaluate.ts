@@ -173,12 +173,12 @@ function compareTexts(value: string, operator: Comparison, wanted: string): bool
  * section 3.4.2.3). Resources with equal values keep their order. If a resource has several values, its primary value
  * decides, or its first value if none is primary.
  */
-export function sorted(
-  resources: readonly ScimObject[],
+export function sorted<Found extends { readonly document: ScimObject }>(
+  resources: readonly Found[],
   { sortBy, descending }: { readonly sortBy: AttributePath; readonly descending: boolean },
   type: ResourceType,
-): readonly ScimObject[] {
-  const keyed = resources.map((resource) => ({ resource, key: keyOf(resource, sortBy, type) }));
+): readonly Found[] {
+  const keyed = resources.map((resource) => ({ resource, key: keyOf(resource.document, sortBy, type) }));
   const sign = descending ? -1 : 1;
   return keyed
     .toSorted((a, b) => {
