@@ -12,8 +12,6 @@ export const FLAGS = {
   jobs: { type: 'string' },
   brief: { type: 'boolean' },
   planted: { type: 'boolean' },
-  all: { type: 'boolean' },
-  counts: { type: 'boolean' },
   pairs: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const;

@@ -43,7 +43,12 @@ export type CheckName =
   | 'shown'
   | 'erased'
   | 'blocked'
-  | 'directory';
+  | 'directory'
+  | 'leaver'
+  | 'decision'
+  | 'one_group'
+  | 'two_persons'
+  | 'pause';
 
 /** Where a feature took effect. Without a connection, on all. See touch.ts. */
 export interface Effect {

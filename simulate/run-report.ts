@@ -1,20 +1,5 @@
 import type { Outcome } from './execute.ts';
-import known from './known.json' with { type: 'json' };
 import type { Violation } from './run-log.ts';
-
-/** A known violation that does not make the run fail. All other violations do. */
-interface KnownViolation extends Pick<Violation, 'check' | 'cause'> {
-  readonly what: string;
-  readonly fixedBy: string;
-}
-
-export const readKnown = (): readonly KnownViolation[] => known as readonly KnownViolation[];
-
-export const unknownOf = (
-  violations: readonly Violation[],
-  known: readonly KnownViolation[],
-): readonly Violation[] =>
-  violations.filter(({ check, cause }) => !known.some((one) => one.check === check && one.cause === cause));
 
 export interface RunReport {
   readonly seed: number;

@@ -2,17 +2,15 @@ import { drawRun } from './draw.ts';
 import { execute } from './execute.ts';
 import type { Answer, Errand } from './many-runs.ts';
 import type { Violation } from './run-log.ts';
-import { type RunReport, readKnown, runReport, unknownOf } from './run-report.ts';
+import { type RunReport, runReport } from './run-report.ts';
 import { seededBugNamed } from './seeded-bugs.ts';
 import type { SimulationRun } from './simulation-run.ts';
 
-const known = readKnown();
 /**
  * Returns whether a violation may come from the seeded bug. Violations of `plan` are ignored, because `plan` uses
  * stores without the bug.
  */
-const isUnknown = (violation: Violation) =>
-  !violation.cause.startsWith('plan_') && unknownOf([violation], known).length > 0;
+const mayBeIts = ({ cause }: Violation) => !cause.startsWith('plan_');
 const sortOf = ({ check, cause }: Violation) => `${check} ${cause}`;
 
 /**
@@ -23,7 +21,7 @@ const plainly = new Map<number, ReadonlySet<string>>();
 
 async function sortsWithoutBug(run: SimulationRun): Promise<ReadonlySet<string>> {
   const sorts =
-    plainly.get(run.seed) ?? new Set((await execute(run)).violations.filter(isUnknown).map(sortOf));
+    plainly.get(run.seed) ?? new Set((await execute(run)).violations.filter(mayBeIts).map(sortOf));
   plainly.set(run.seed, sorts);
   return sorts;
 }
@@ -31,10 +29,10 @@ async function sortsWithoutBug(run: SimulationRun): Promise<ReadonlySet<string>>
 /** Executes a run with a seeded bug. Returns only the violations that the same run without the bug does not have. */
 async function executeWith(seededBug: string, run: SimulationRun): Promise<RunReport> {
   const wrapPorts = seededBugNamed(seededBug);
-  const first = await execute(run, { wrapPorts, endsAt: isUnknown });
-  if (!first.violations.some(isUnknown)) return { ...runReport(first), violations: [] };
+  const first = await execute(run, { wrapPorts, endsAt: mayBeIts });
+  if (!first.violations.some(mayBeIts)) return { ...runReport(first), violations: [] };
   const plain = await sortsWithoutBug(run);
-  const isNew = (violation: Violation) => isUnknown(violation) && !plain.has(sortOf(violation));
+  const isNew = (violation: Violation) => mayBeIts(violation) && !plain.has(sortOf(violation));
   const again = first.violations.some(isNew) ? first : await execute(run, { wrapPorts, endsAt: isNew });
   return { ...runReport(again), violations: again.violations.filter(isNew) };
 }

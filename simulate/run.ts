@@ -5,12 +5,12 @@ import { parseArgs } from 'node:util';
 import { nearest } from '../shared/contract/nearest.ts';
 import { type DrawOptions, drawRun } from './draw.ts';
 import { execute } from './execute.ts';
-import { everythingThatCanFire, possiblePairs } from './features.ts';
+import { possiblePairs } from './features.ts';
 import { FLAGS } from './flags.ts';
 import { type Errand, executeMany } from './many-runs.ts';
 import { createMissingPairs, type MissingPairs } from './missing-pairs.ts';
 import type { Violation } from './run-log.ts';
-import { firedIn, type RunReport, readKnown, unknownOf } from './run-report.ts';
+import { firedIn, type RunReport } from './run-report.ts';
 import { FOUND, SEEDED_BUGS, type SeededBug, seededBugNamed } from './seeded-bugs.ts';
 import { keepOnly, shrink } from './shrink.ts';
 import { tracePage } from './trace.ts';
@@ -30,8 +30,6 @@ const USAGE = `npm run simulate -- [options]
   --planted [...]  adds each seeded bug (or the named bugs) and searches for a run that finds it; with --seed: one run
   --brief          does not reduce the first failed run to fewer happenings
   --pairs          counts which features met on one group, prefers those that never met, and lists what is left
-  --counts         prints for each fault and action how often it took effect, and in how many runs
-  --all            fails for the violations in known.json too
   --jobs N         the number of processes (default: one per core)`;
 
 // The reader of the output may close the pipe (`| head`).
@@ -47,7 +45,6 @@ const { values: given, positionals } = parseArgs({
   allowPositionals: true,
   options: FLAGS,
 });
-const known = given.all === true ? [] : readKnown();
 const jobs = numberOf('jobs') ?? availableParallelism();
 const PAIRS = possiblePairs();
 const { long = false, directory = false, alone = false } = given;
@@ -71,7 +68,7 @@ function requireSeededBug(name: string): void {
   const names = SEEDED_BUGS.map((bug) => bug.name);
   if (names.includes(name)) return;
   const meant = nearest(name, names);
-  const hint = meant === undefined ? 'simulate/seeded-bugs lists them' : `did you mean ${meant}?`;
+  const hint = meant === undefined ? `the names are ${names.join(', ')}` : `did you mean ${meant}?`;
   console.error(`--planted: expected the name of a seeded bug, got "${name}"; ${hint}`);
   process.exit(2);
 }
@@ -114,17 +111,17 @@ async function executeOne(seed: number): Promise<number> {
     keepsLog: given.trace !== undefined,
     wrapPorts: seededBugNamed(positionals[0]),
   });
-  const wrong = unknownOf(outcome.violations, known);
-  const { calls, effects } = outcome.figures;
+  const { violations, figures } = outcome;
+  const { calls, effects } = figures;
   console.log(
     `run ${seed}: ${run.days} days, ${run.happenings.length} happenings, ${calls} calls, ${effects} effects`,
   );
-  for (const line of new Set(wrong.map(sentence))) console.log(line);
+  for (const line of new Set(violations.map(sentence))) console.log(line);
   if (given.trace !== undefined) {
-    writeFileSync(given.trace, tracePage({ ...outcome, violations: wrong }, commandFor(seed, kept)));
+    writeFileSync(given.trace, tracePage(outcome, commandFor(seed, kept)));
     console.log(`  written to ${given.trace}`);
   }
-  return wrong.length === 0 ? 0 : 1;
+  return violations.length === 0 ? 0 : 1;
 }
 
 function* errandsFrom(first: number, most: number, missing?: MissingPairs): Generator<Errand> {
@@ -155,18 +152,14 @@ async function executeSeeds(): Promise<number> {
   const seconds = Math.max(1, (Date.now() - startedMs) / 1_000);
   printFigures(reports, seconds);
   for (const line of missing?.lines() ?? []) console.log(line);
-  if (given.counts === true) for (const line of countsOf(reports)) console.log(line);
   for (const line of broken.slice(0, 3)) console.log(line);
-  const failed = reports
-    .map((report) => ({ report, wrong: unknownOf(report.violations, known) }))
-    .filter(({ wrong }) => wrong.length > 0)
-    .sort((a, b) => a.report.seed - b.report.seed);
+  const failed = reports.filter(({ violations }) => violations.length > 0).sort((a, b) => a.seed - b.seed);
   printViolations(failed);
-  for (const { report } of missing === undefined ? [] : failed)
-    console.log(`  ${commandFor(report.seed, undefined, { meet: missing?.askedOf(report.seed) ?? [] })}`);
+  for (const { seed } of missing === undefined ? [] : failed)
+    console.log(`  ${commandFor(seed, undefined, { meet: missing?.askedOf(seed) ?? [] })}`);
   const [first] = failed;
   if (first !== undefined && given.brief !== true)
-    await printReduced(first.report.seed, first.wrong[0] as Violation, missing);
+    await printReduced(first.seed, first.violations[0] as Violation, missing);
   return failed.length + broken.length === 0 ? 0 : 1;
 }
 
@@ -181,26 +174,12 @@ function printFigures(reports: readonly RunReport[], seconds: number): void {
   );
 }
 
-/** Returns one line per fault: the number of runs in which it took effect, and how often. */
-function countsOf(reports: readonly RunReport[]): readonly string[] {
-  const everything = new Set([
-    ...everythingThatCanFire(given.directory === true),
-    ...firedIn(reports).keys(),
-  ]);
-  return [...everything].sort().map((name) => {
-    const times = reports.map(({ fired }) => fired[name] ?? 0);
-    const runs = times.filter((one) => one > 0).length;
-    const sum = times.reduce((all, one) => all + one, 0);
-    return `${name.padEnd(40)} ${runs} of ${reports.length} runs, ${sum} times`;
-  });
-}
-
-function printViolations(failed: readonly { report: RunReport; wrong: readonly Violation[] }[]): void {
+function printViolations(failed: readonly RunReport[]): void {
   const sorts = new Map<string, { seeds: number[]; example: Violation }>();
-  for (const { report, wrong } of failed) {
-    for (const violation of wrong) {
+  for (const { seed, violations } of failed) {
+    for (const violation of violations) {
       const sort = sorts.get(`${violation.check} ${violation.cause}`) ?? { seeds: [], example: violation };
-      sort.seeds.push(report.seed);
+      sort.seeds.push(seed);
       sorts.set(`${violation.check} ${violation.cause}`, sort);
     }
   }

@@ -1,15 +1,19 @@
 import type { Seen } from '../world.ts';
-import { createBlocked } from './blocked.ts';
 import { createBounded } from './bounded.ts';
+import { createDecision } from './decision.ts';
 import { createDirectoryCheck } from './directory.ts';
 import { createEnd } from './end.ts';
 import { createErased } from './erased.ts';
 import { createGuard } from './guard.ts';
+import { createLeaver } from './leaver.ts';
 import { createNothingLost } from './nothing-lost.ts';
 import { createObserver } from './observation.ts';
 import { createOnRecord } from './on-record.ts';
+import { createOneGroup } from './one-group.ts';
 import { createOwnership } from './ownership.ts';
+import { createPause } from './pause.ts';
 import { createTruth } from './truth.ts';
+import { createTwoPersons } from './two-persons.ts';
 
 const CHECKERS = [
   createGuard,
@@ -20,8 +24,12 @@ const CHECKERS = [
   createNothingLost,
   createOnRecord,
   createErased,
-  createBlocked,
   createDirectoryCheck,
+  createLeaver,
+  createDecision,
+  createOneGroup,
+  createTwoPersons,
+  createPause,
 ];
 
 /**

@@ -2,7 +2,7 @@ import { MINUTE_MS, type SimulationRun } from '../simulation-run.ts';
 import type { Seen } from '../world.ts';
 
 /** A block of a person, as far as the actions of the operators show it. groupsync's stored blocks are not read. */
-export interface PersonBlock {
+interface PersonBlock {
   readonly role: string;
   /** The ids that certainly belong to the person: the role, and its user id at the time of the block. */
   readonly ids: ReadonlySet<string>;

@@ -5,7 +5,14 @@ import type { SimulatedSource } from '../reader/source.ts';
 import { isAccountActive, trueGroup } from '../reader/truth.ts';
 import type { Received } from '../reading.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
-import { type Checker, latest, type Observation, type ObservedConnection, SCIM_ID } from './observation.ts';
+import {
+  type Checker,
+  latest,
+  type Observation,
+  type ObservedConnection,
+  SCIM_ID,
+  TRAP_MS,
+} from './observation.ts';
 import { partitionOf, type StoredMember } from './stored.ts';
 
 /** The stamp of a reader's event is this long before the beginning of the read. */
@@ -18,12 +25,6 @@ const BEFORE_READ_MS = MINUTE_MS;
 const AGREED_WITHIN_MS = 100 * MINUTE_MS;
 /** The longest time for a change that the log does not show. The daily read of the group finds the change. */
 const ROLLING_MS = 26 * HOUR_MS;
-/**
- * The longest time between the start of a crash fault and the crash. The function crashes at the next call of the kind
- * that the fault names.
- */
-const TRAP_MS = 2 * HOUR_MS;
-
 /** A stamp contains the name of its source in hexadecimal digits. */
 const READER_HEX = Buffer.from(READER).toString('hex');
 

@@ -155,13 +155,6 @@ export function createGuard(): Checker {
     observation.accuse('guard', isLarge ? 'write_over_share' : 'write_over_count', owner, sentence);
   };
 
-  const checkRejected = (observation: Observation, write: Observation['writes'][number]): void => {
-    const users = rejectedIn(observation, write);
-    if (users.length === 0) return;
-    const sentence = `An operator rejected the removal of ${users.join(', ')} from the group ${write.owner.group}. Expected these users to stay, but they were removed.`;
-    observation.accuse('guard', 'rejected_removal', write.owner, sentence);
-  };
-
   return (observation) => {
     for (const { name, settings } of observation.connections) {
       limits.set(name, [...(limits.get(name) ?? []), settings.guard].slice(-LIMITS_REMEMBERED));
@@ -169,7 +162,6 @@ export function createGuard(): Checker {
     for (const write of observation.writes) {
       check(observation, write);
       checkDeletion(observation, write);
-      checkRejected(observation, write);
     }
   };
 }
@@ -188,34 +180,6 @@ function lackedAfterEdit(
   const last = changes.findLast((one) => one.atMs < atMs);
   if (last?.initiator === undefined) return new Set();
   return namedByDrift({ connection, group }, 'members_removed');
-}
-
-const DECISIONS: readonly string[] = ['approve', 'reject'];
-
-/**
- * Returns the removed users whose removal an operator had rejected. A later approval, event, HR change, change by
- * another client, or other operator action ends the rejection.
- */
-function rejectedIn({ seen }: Observation, { change, owner, connection }: Observation['writes'][number]) {
-  const isOfConnection = (one: { connection: string }) => one.connection === owner.connection;
-  const past = seen.operators.actions.filter((one) => isOfConnection(one) && one.atMs <= change.atMs);
-  const others = past.flatMap(({ kind, atMs }) => (DECISIONS.includes(kind) ? [] : [atMs]));
-  const changedMs = connection.reading.changedAtMs.get(owner.group) ?? 0;
-  const clientMs = connection.platform.clientWrites.findLast(({ id }) => id === change.id)?.atMs ?? 0;
-  const sinceMs = Math.max(connection.companyMs, changedMs, clientMs, ...others);
-  const rejected = new Set<string>();
-  for (const { kind, done, group, removals = [], atMs } of past) {
-    if (group !== owner.group || atMs <= sinceMs) continue;
-    if (kind === 'reject' && done) for (const user of removals) rejected.add(user);
-    if (kind === 'approve') for (const user of removals) rejected.delete(user);
-  }
-  // A rejection does not keep a person whose employment has ended.
-  const { platform, settings } = connection;
-  const hasEnded = (user: string) => {
-    const own = [...platform.employees.values()].filter(({ role, userId }) => [role, userId].includes(user));
-    return own.length > 0 && !own.some(({ state }) => settings.includeStates.some((one) => one === state));
-  };
-  return removedOnRequest(change).filter((user) => rejected.has(user) && !hasEnded(user));
 }
 
 /**

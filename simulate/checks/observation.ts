@@ -353,7 +353,7 @@ function contestedIn(run: SimulationRun): (connection: string) => Contested {
  * The longest time between the start of a crash fault and the crash. The Lambda function crashes only when it reaches
  * the effect that the fault names.
  */
-const TRAP_MS = 2 * HOUR_MS;
+export const TRAP_MS = 2 * HOUR_MS;
 
 function lastFaultOf(
   { actor, atMs, action }: SimulationRun['happenings'][number],

@@ -6,7 +6,6 @@ import {
   hasLostItsCredential,
   type Observation,
   type ObservedConnection,
-  type Owner,
   withMoved,
 } from './observation.ts';
 import {
@@ -129,7 +128,6 @@ function checkWrite(observation: Observation, company: string, { write, taken }:
   if (recorded !== undefined) {
     const { entry, by } = recorded;
     taken.add(entry);
-    checkActor(observation, write, by, entry);
     // The cause names an event of the connection that wrote the entry. This connection may have been removed since.
     const falsehood = falsehoodIn(observation, { write, owner: by, entry });
     if (falsehood === undefined) return;
@@ -150,28 +148,6 @@ function checkWrite(observation: Observation, company: string, { write, taken }:
     owner,
     sentence,
   );
-}
-
-/**
- * Checks the actor of a write. An operator may be the actor only if the operator approved removals, or replayed or
- * edited a dead-lettered message.
- */
-function checkActor(
-  observation: Observation,
-  write: Written['write'],
-  owner: Owner,
-  { actor }: StoredAudit,
-): void {
-  const didSo = observation.seen.operators.actions.some(
-    ({ kind, connection, group, atMs }) =>
-      atMs <= write.atMs + AT_ONCE_MS &&
-      (kind === 'replay_all' ||
-        (connection === owner.connection &&
-          (kind === 'edit_one' || (kind === 'approve' && group === owner.group)))),
-  );
-  if (actor.kind !== 'operator' || didSo) return;
-  const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)} has the actor ${actor.id}. Expected an operator who acted on the group ${owner.group}, but this operator did not.`;
-  observation.accuse('on_record', 'write_of_another', owner, sentence);
 }
 
 function checkActions(observation: Observation, { name, groups }: ObservedConnection): void {

@@ -1,17 +1,12 @@
 import type { PlatformCall, SimulatedPlatform } from '../platform/platform.ts';
-import { HOUR_MS, MINUTE_MS, originalName } from '../simulation-run.ts';
+import { HOUR_MS, originalName } from '../simulation-run.ts';
 import { addedOnRequest, type Change, removedOnRequest } from './ledger.ts';
 import { type Checker, type Observation, type ObservedConnection, removalsSince } from './observation.ts';
+import { IN_FLIGHT_MS } from './outside.ts';
 import { partitionOf, treatmentOf } from './stored.ts';
 
 /**
- * An operator may release or pause a group while a write is in flight. Such a write may still take effect within this
- * time.
- */
-const IN_FLIGHT_MS = 15 * MINUTE_MS;
-
-/**
- * Checks that groupsync writes only to groups that are managed and not paused, writes as the mode permits, and never uses
+ * Checks that groupsync writes only to groups that are managed, writes as the mode permits, and never uses
  * people or tokens of one company for another.
  */
 export function createOwnership(): Checker {
@@ -20,7 +15,6 @@ export function createOwnership(): Checker {
     for (const write of observation.writes) {
       const { change, connection } = write;
       checkWrite(observation, write);
-      checkPaused(observation, write);
       checkMode(observation, write);
       checkUsers(observation, connection, change);
     }
@@ -166,28 +160,6 @@ function checkMode(
       'removed_in_additive',
       `The directory never wanted ${user} in the additive group ${owner.group}. Expected the user to stay, but groupsync removed the user.`,
     );
-}
-
-const STOPS_OR_STARTS = new Set(['pause_all', 'resume_all', 'observe', 'connect', 'remove_connection']);
-
-/**
- * Checks that groupsync does not write to a paused group or connection until an operator resumes it. Writes that were
- * in flight may complete.
- */
-function checkPaused(observation: Observation, { change, owner }: Observation['writes'][number]): void {
-  const before = observation.seen.operators.actions.filter(
-    ({ connection, done, atMs }) => connection === owner.connection && done && atMs <= change.atMs,
-  );
-  const ofAll = before.findLast(({ kind }) => STOPS_OR_STARTS.has(kind));
-  const ofGroup = before.findLast(({ group }) => group === owner.group);
-  const paused = [ofAll, ofGroup].find((action) => action?.kind.startsWith('pause') && !action.crashed);
-  if (paused === undefined || change.late || change.atMs - paused.atMs <= IN_FLIGHT_MS) return;
-  // If one operator pauses and another operator resumes at the same time, either action may take effect last.
-  const isAtOnce = ({ kind, atMs }: typeof paused) =>
-    kind.startsWith('resume') && Math.abs(atMs - paused.atMs) < MINUTE_MS;
-  if (before.some(isAtOnce)) return;
-  const sentence = `An operator paused ${paused.group ?? owner.connection}. Expected no write until it is resumed, but there was a ${change.action} of ${change.id}.`;
-  observation.accuse('ownership', 'write_while_paused', owner, sentence);
 }
 
 /** Whether the user id was an employee's at any time of the run. An employee may lose the id. */

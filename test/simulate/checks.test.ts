@@ -360,15 +360,6 @@ describe('invariant check of the final state', () => {
       'extra_user',
     ],
     [
-      "the gate is closed because of another connection's refresh token",
-      (w) => [
-        w.items.set('C#a GATE', { state: 'unauthorized' }),
-        w.call(1, { route: '/oauth/token', status: 400, token: 'refresh-b' }),
-      ],
-      'gate_closed',
-    ],
-    ['the gate is closed', (w) => w.items.set('C#a GATE', { state: 'backoff' }), 'gate_closed'],
-    [
       'the feed was read to its end more than half a day ago',
       (w) => w.items.set('C#a FEED', { readAtMs: START_MS - 7 * HOUR_MS }),
       'feed_not_read',
@@ -445,11 +436,6 @@ describe('check of the guard', () => {
       'a write removes more members than an operator approved',
       (w) => [w.action({ removals: twenty.slice(0, 2), atMs: START_MS }), cut(17)(w)],
       'write_over_share',
-    ],
-    [
-      'a write removes a member although an operator rejected this removal',
-      (w) => [w.action({ kind: 'reject', removals: twenty.slice(0, 1), atMs: w.time.nowMs - 1 }), cut(2)(w)],
-      'rejected_removal',
     ],
     [
       'a write removes the members of a deleted group before its release',
@@ -583,6 +569,131 @@ describe('check of ownership', () => {
       'person_of_another_company',
     ],
   ]);
+});
+
+/**
+ * The checks from outside know the platform, the events and the actions of people. The items of the table stay correct
+ * in each case, so no other check can find the violation.
+ */
+describe('checks from outside', () => {
+  const members = Array.from({ length: 8 }, (_, index) => `m${index + 1}`);
+  const users = members.map((one) => `u-r${one.slice(1)}`);
+  const isOutside = (cause: string) =>
+    /^(?:leaver|blocked|decision|one_group|two_persons|pause) /.test(cause);
+
+  /** The group has eight members. From the hour of the second argument on, the directory does not have `m2`. */
+  function makeEight({ acme, seen, said, held, write }: World, leavesAtHour = Number.POSITIVE_INFINITY) {
+    for (const one of members) {
+      const role = `r${one.slice(1)}`;
+      acme.employees.set(role, { role, email: `${one}@a.test`, state: 'ACTIVE', userId: `u-${role}` });
+    }
+    const { read } = seen.directory;
+    const leavesMs = START_MS + leavesAtHour * HOUR_MS;
+    const readAt = (name: string, atMs = seen.nowMs()) => {
+      const has = new Set(members.filter((one) => one !== 'm2' || atMs < leavesMs));
+      said.set('g1', { name: 'Sales', members: has, changedAtMs: START_MS });
+      const emails = new Map(members.map((one) => [one, `${one}@a.test`]));
+      const changedMs = atMs < leavesMs ? START_MS : leavesMs;
+      return { ...read(name), emails, groups: new Map(said), changedAtMs: new Map([['g1', changedMs]]) };
+    };
+    Object.assign(seen.directory, { read: readAt });
+    held({ users });
+    write({ atMs: START_MS, added: users.slice(2), sent: { users } });
+  }
+  const found = (change: (world: World) => unknown, { leavesAtHour = 99, hours = 8 } = {}) =>
+    causesOf(
+      (world, hour) => {
+        if (hour === 1) makeEight(world, leavesAtHour);
+        if (hour === 2) change(world);
+      },
+      { hours },
+    ).filter(isOutside);
+
+  it('the check leaver finds a person who stays in a group after the employment has ended', () => {
+    const leaves = ({ acme }: World) =>
+      Object.assign(acme.employees.get('r2') ?? {}, { state: 'TERMINATED' });
+    expect(found(() => {})).toEqual([]);
+    expect(found(leaves, { hours: 3 })).toEqual(['leaver still_in_group']);
+    expect(found((w) => [leaves(w), w.held({ users: users.toSpliced(1, 1) })])).toEqual([]);
+  });
+
+  it('the check leaver accepts a person whose removal the guard may hold, and a person that another client added', () => {
+    const leave = (w: World, count: number) => {
+      for (const [, one] of [...w.acme.employees].slice(0, count))
+        Object.assign(one, { state: 'TERMINATED' });
+    };
+    expect(found((w) => leave(w, 3))).toEqual([]);
+    const strange = (w: World) =>
+      w.acme.employees.set('r9', { role: 'r9', email: null, state: 'TERMINATED', userId: 'u-r9' });
+    expect(found((w) => [strange(w), w.held({ users: [...users, 'u-r9'] })])).toEqual([]);
+  });
+
+  it('the check blocked finds a blocked person who stays in a group, until the block ends', () => {
+    const block = (w: World) => w.action({ kind: 'block', role: 'r2', userId: 'u-r2' });
+    expect(found(block)).toEqual(['blocked still_in_group']);
+    expect(found((w) => [block(w), w.action({ kind: 'unblock', role: 'r2' })])).toEqual([]);
+  });
+
+  it('the check decision finds a rejection that has an effect after the directory wanted the user again', () => {
+    const rejects = (w: World) => w.action({ kind: 'reject', removals: ['u-r2'], atMs: w.time.nowMs - 1 });
+    expect(found(rejects, { leavesAtHour: 4 })).toEqual(['decision outlived']);
+    // The directory has not wanted the user since the rejection.
+    expect(found(rejects, { leavesAtHour: 1 })).toEqual([]);
+    const isWritten = (w: World) => [rejects(w), w.held({ users: users.toSpliced(1, 1) })];
+    expect(found(isWritten, { leavesAtHour: 4 })).toEqual([]);
+  });
+
+  it('the check decision finds a write of a rejected removal, but accepts it after an approval', () => {
+    const write = (w: World) => w.write({ removed: ['u-r2'], sent: { users: users.toSpliced(1, 1) } });
+    const decide = (w: World, kind: 'reject' | 'approve', before: number) =>
+      w.action({ kind, removals: ['u-r2'], atMs: w.time.nowMs - before });
+    expect(found((w) => [decide(w, 'reject', 2), write(w)])).toEqual(['decision rejected_removal']);
+    expect(found((w) => [decide(w, 'reject', 2), decide(w, 'approve', 1), write(w)])).toEqual([]);
+  });
+
+  it('the check one_group finds a second platform group, also for the group of another source after a takeover', () => {
+    const second = (spokeId: string) => (w: World) => {
+      w.groups.set('p2', { ...(w.groups.get('p1') as HeldGroup), id: 'p2', spokeId });
+      w.write({ action: 'create', id: 'p2', spokeId, sent: { name: 'Sales', spokeId, users: [] } });
+    };
+    const takeover = (w: World) => w.action({ kind: 'takeover', moves: [{ from: 'g1', to: 'h1' }] });
+    expect(found(second('g1'))).toEqual(['one_group second_group']);
+    expect(found(second('h1'))).toEqual([]);
+    expect(found((w) => [takeover(w), second('h1')(w)])).toEqual(['one_group second_group']);
+    expect(found((w) => [w.action({ kind: 'release' }), second('g1')(w)])).toEqual([]);
+  });
+
+  it('the check two_persons finds an approval by the person who sent the event', () => {
+    const approved = (by: string, fourEyes = true, sender = 'console:ada') =>
+      found(
+        (w) => {
+          Object.assign(w.seen.run.connections[0]?.settings ?? {}, { fourEyes });
+          const [event] = w.seen.directory.received('a');
+          Object.assign(event ?? {}, { arrivedAtMs: START_MS + HOUR_MS, sentBy: [sender] });
+          w.action({ by, removals: ['u-r2'] });
+        },
+        { leavesAtHour: 1, hours: 3 },
+      );
+    expect(approved('console:ada')).toEqual(['two_persons own_removal']);
+    expect(approved('arn:aws:sts::111122223333:assumed-role/Operator/ada')).toHaveLength(1);
+    expect(approved('console:fay')).toEqual([]);
+    expect(approved('console:ada', true, 'console:ben')).toEqual([]);
+    expect(approved('console:ada', false)).toEqual([]);
+  });
+
+  it.each([
+    ['pause', 'resume'],
+    ['pause_all', 'resume_all'],
+    ['observe', 'resume_all'],
+  ] as const)('the check pause finds a write after %s, and accepts it after %s', (stop, start) => {
+    const of = (kind: typeof stop | typeof start) => (/_all|observe/.test(kind) ? {} : { group: 'g1' });
+    const act = (w: World, kind: typeof stop | typeof start, before: number) =>
+      w.action({ kind, ...of(kind), atMs: w.time.nowMs - before * MINUTE_MS });
+    expect(found((w) => [act(w, stop, 60), w.write({})])).toEqual(['pause write']);
+    expect(found((w) => [act(w, stop, 14), w.write({})])).toEqual([]);
+    expect(found((w) => [act(w, stop, 60), w.write({ late: true })])).toEqual([]);
+    expect(found((w) => [act(w, stop, 60), act(w, start, 20), w.write({})])).toEqual([]);
+  });
 });
 
 describe('check that nothing is lost', () => {

@@ -55,7 +55,7 @@ function namesIn({ connections, happenings, coalesceSeconds }: SimulationRun): r
   ];
 }
 
-const runs = SEEDS.map((seed) => drawRun(seed, { directory: seed % 4 === 0 }));
+const runs = SEEDS.map((seed) => drawRun(seed, { directory: seed % 5 === 0 }));
 
 it('a seed always gives the same simulation run, and the next seed gives a different run', () => {
   for (const seed of [1, 77]) {

@@ -1,0 +1,55 @@
+import type { OperatorDone } from '../operators.ts';
+import { personIn } from '../persons.ts';
+import { type Checker, type Observation, type ObservedConnection, withMoved } from './observation.ts';
+import { wantedIn } from './outside.ts';
+
+/** Checks that with four eyes, no person approves a removal that an event of this person caused. */
+export function createTwoPersons(): Checker {
+  let read = 0;
+  return (observation) => {
+    const { connections, seen, accuse } = observation;
+    const { actions } = seen.operators;
+    for (const action of actions.slice(read)) {
+      const { connection: name, kind, answer, by, group = '', removals = [] } = action;
+      const connection = connections.find((one) => one.name === name);
+      const isApproved = kind === 'approve' && (answer === 'done' || answer === 'first');
+      if (!isApproved || connection === undefined || !hasFourEyes(observation, name)) continue;
+      const own = removals.find((user) =>
+        senders(observation, connection, action, user).includes(personIn(by)),
+      );
+      if (own === undefined) continue;
+      const sentence = `${by} sent the event that removes ${own} from the group ${group}. Expected another person to approve this removal, but ${by} approved it.`;
+      accuse('two_persons', 'own_removal', { connection: name, group }, sentence);
+    }
+    read = actions.length;
+  };
+}
+
+/** Returns whether four eyes was on from the beginning, and no person has changed it. */
+const hasFourEyes = ({ seen: { run, operators } }: Observation, name: string): boolean =>
+  run.connections.some((one) => one.name === name && one.settings['fourEyes'] === true) &&
+  !operators.actions.some(
+    (one) => one.connection === name && JSON.stringify(one.action).includes('fourEyes'),
+  );
+
+/** Returns the persons who sent the event that ended the last time in which the directory wanted the user. */
+function senders(
+  observation: Observation,
+  connection: ObservedConnection,
+  { group = '', atMs }: OperatorDone,
+  user: string,
+): readonly string[] {
+  const { name } = connection;
+  const { directory } = observation.seen;
+  const groups = withMoved(observation, name, group);
+  const past = directory
+    .received(name)
+    .filter((one) => one.arrivedAtMs <= atMs && groups.includes(one.directoryEvent.group ?? ''));
+  const isWantedAt = (timeMs: number) => {
+    const then = { ...connection, reading: directory.read(name, timeMs) };
+    return wantedIn(observation, then, group).users.has(user);
+  };
+  const last = isWantedAt(atMs) ? undefined : past.findLast(({ arrivedAtMs }) => isWantedAt(arrivedAtMs - 1));
+  const [event, other] = past.filter(({ arrivedAtMs }) => arrivedAtMs === last?.arrivedAtMs);
+  return other === undefined ? (event?.sentBy ?? []).map(personIn) : [];
+}
