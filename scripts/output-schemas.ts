@@ -238,6 +238,7 @@ export const OUTPUT_SCHEMAS = {
   'dlq list': Survey,
   'dlq show': ShownDeadLetter,
   'dlq replay': ReplayReport,
+  undo: ImportReport,
   import: ImportReport,
   'events send': EventsReport,
   'events validate': EventsReport,

@@ -1,9 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
+import { Readable } from 'node:stream';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ImportReport } from '../../shared/contract/answers/files.ts';
 import { namedAttributes } from '../../shared/contract/settings.ts';
-import { createDirectory, type KnownNames, NO_DIRECTORY } from '../../shared/directory/operate/import.ts';
+import { createDirectory, type KnownNames } from '../../shared/directory/operate/import.ts';
+import { NotFound } from '../../shared/operate/find-group.ts';
 import type { StateRule } from '../../shared/operate/import/account-state.ts';
 import { COLUMN_KEYS, type Headings } from '../../shared/operate/import/columns.ts';
 import { compareWithNow } from '../../shared/operate/import/compare.ts';
@@ -11,17 +13,17 @@ import type { FileKind } from '../../shared/operate/import/identify.ts';
 import { type ImportPlan, importCsv } from '../../shared/operate/import/import.ts';
 import { countedStates } from '../../shared/operate/import/read-file.ts';
 import type { Row } from '../../shared/operate/import/rows.ts';
-import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
-import type { Connection } from '../../shared/sync/ports/connections.ts';
+import { exportGroups } from '../../shared/operate/members.ts';
 import type { Act, Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { EXIT, Stopped, UsageError } from '../io.ts';
 import { changeLines } from '../output/import-changes.ts';
 import { plural, shellWord } from '../output/words.ts';
 import { textChunks } from '../text-file.ts';
-import { wholeNumber } from './arguments.ts';
+import { examples, moment, wholeNumber } from './arguments.ts';
 import { printErrors, SHOWN } from './events.ts';
 import { askStates, stateRule } from './import-states.ts';
+import { csvOf, noExport, noteExport } from './members.ts';
 
 export function addImport(program: Command, act: Act): void {
   program
@@ -62,7 +64,34 @@ Examples:
   groupsync import members.csv --columns 'group=Team,member=Work e-mail'
   groupsync import members.csv --column-state 'Worker Status:On leave=active'`,
     )
-    .action(act(importFile));
+    .action(act((context, file: string, flags: ImportFlags) => importFile(context, file, flags)));
+  program
+    .command('undo')
+    .description('bring back the members of an earlier time; also reverts later changes of the directory')
+    .argument('<group>', 'id, name, or a prefix')
+    .requiredOption('--to <time>', 'an ISO time, "yesterday 14:00" or "2h ago"')
+    .option('--dry-run', 'show the effect; sends nothing')
+    .addHelpText(...examples('undo 00g1 --to "2h ago"', 'undo Engineering --to 2026-11-24T14:00 --dry-run'))
+    .action(act(undo));
+}
+
+/** Sends the members of an earlier time as a snapshot of now. */
+async function undo(
+  context: Context,
+  text: string,
+  { to, dryRun = false }: { to: string; dryRun?: boolean },
+) {
+  const { ports } = await context.connected();
+  const ref = await context.group(text);
+  const atMs = moment(to, ports.clock());
+  const report = await exportGroups([ref], ports, atMs);
+  if (report.groups.length === 0) throw new NotFound(`nothing was changed: ${noExport(ref.group)}`);
+  noteExport(report, { at: to }, context.out);
+  context.out.note(
+    'the source may revert this: a reader at its next full read of the group, a provider with its next change',
+  );
+  const what = `undo to ${new Date(atMs).toISOString()}`;
+  return importFile(context, what, { asOf: 'now', dryRun }, [csvOf(report)]);
 }
 
 interface ImportFlags {
@@ -77,17 +106,26 @@ interface ImportFlags {
   readonly delimiter?: string;
 }
 
-async function importFile(context: Context, file: string, flags: ImportFlags): Promise<number> {
+/** @param given the text to import instead of the file: `file` is then only its description */
+async function importFile(
+  context: Context,
+  file: string,
+  flags: ImportFlags,
+  given?: readonly string[],
+): Promise<number> {
   const { dryRun = false, columns, asOf, skipLines } = flags;
   const { out, io, connection } = context;
   const headings = columns === undefined ? undefined : headingsOf(columns);
   const kind = kindOf(flags);
   const { parseCsv } = await import('../csv.ts');
   const progress = out.progress('sending');
-  const known = await openDirectory(context, dryRun);
-  const group = await givenGroup(context, flags, known.directory);
-  const ports = dryRun ? offline() : await context.ports();
-  const text = textChunks(io, file, { onRecognised: (encoding) => out.note(`read as ${encoding}`) });
+  const { ports, found } = await context.connected();
+  const directory = createDirectory(found, ports);
+  const group = await givenGroup(context, flags, directory);
+  const text = given
+    ? Readable.from(given)
+    : textChunks(io, file, { onRecognised: (encoding) => out.note(`read as ${encoding}`) });
+  let isNothing = false;
   const report = await importCsv(
     parseCsv(text, {
       delimiter: flags.delimiter,
@@ -102,12 +140,12 @@ async function importFile(context: Context, file: string, flags: ImportFlags): P
       kind,
       columns: headings,
       stateRules: flags.columnState,
-      attributes: known.opened && namedAttributes(known.opened.found.settings),
+      attributes: namedAttributes(found.settings),
       decideStates: (unknown) => askStates(context, unknown),
       group,
-      directory: known.directory,
+      directory,
       asOf: asOf === 'now' ? undefined : (asOf ?? (await modificationTime(resolve(io.cwd, file)))),
-      compare: (rows, time) => compare(context, known, { rows, asOf: time, kind }),
+      compare: (rows, time) => compare(context, { rows, asOf: time, kind }),
       onProgress: progress.show,
       signal: io.signal,
       confirm: async (plan) => {
@@ -117,7 +155,9 @@ async function importFile(context: Context, file: string, flags: ImportFlags): P
         if (kind === 'snapshot')
           out.note('members that are not in the file will be removed, except removals that the guard holds');
         if (io.signal.aborted) throw new Stopped();
-        return context.confirm('Send these messages?');
+        isNothing = given !== undefined && plan.comparison?.added === 0 && plan.comparison.removed === 0;
+        if (isNothing) out.note('nothing to undo');
+        return !isNothing && context.confirm('Send these messages?');
       },
     },
   ).finally(progress.end);
@@ -127,7 +167,7 @@ async function importFile(context: Context, file: string, flags: ImportFlags): P
     printImport(shown, context);
   });
   printNext(report, { context, file, flags });
-  return exitCodeOf(report, dryRun);
+  return isNothing ? EXIT.done : exitCodeOf(report, dryRun);
 }
 
 function exitCodeOf({ errorCount, refusedCount, unsent, sent, comparison }: ImportReport, dryRun: boolean) {
@@ -225,23 +265,6 @@ function headingsOf(text: string): Headings {
 const modificationTime = async (path: string) =>
   (await stat(path).catch(() => undefined))?.mtime.toISOString();
 
-interface OpenedDirectory {
-  readonly directory: KnownNames;
-  readonly opened: { readonly ports: ToolPorts; readonly found: Connection } | undefined;
-  readonly failure: unknown;
-}
-
-/** A file can be validated without a deployment, but not sent. */
-async function openDirectory(context: Context, dryRun: boolean): Promise<OpenedDirectory> {
-  try {
-    const opened = await context.connected();
-    return { directory: createDirectory(opened.found, opened.ports), opened, failure: undefined };
-  } catch (failure) {
-    if (!dryRun) throw failure;
-    return { directory: NO_DIRECTORY, opened: undefined, failure };
-  }
-}
-
 async function givenGroup(
   { out }: Context,
   { group: text, add, remove }: ImportFlags,
@@ -266,40 +289,20 @@ interface ComparisonInput {
 /**
  * Returns undefined if the file cannot be compared. @throws UsageError for a time before the last erasure of the data
  */
-async function compare(
-  { out }: Context,
-  { opened, failure }: OpenedDirectory,
-  { rows, asOf, kind }: ComparisonInput,
-) {
-  const skipped = (error: unknown) =>
-    out.note(`not compared with the current state: ${describeError(error).text.replaceAll('\n', ' ')}`);
-  if (opened === undefined) {
-    skipped(failure);
-    return undefined;
-  }
-  const { ports, found } = opened;
+async function compare(context: Context, { rows, asOf, kind }: ComparisonInput) {
+  const { ports, found } = await context.connected();
   const since = new Date(found.eventsSinceMs ?? 0).toISOString();
   if (new Date(asOf) < new Date(since))
     throw new UsageError(
       `as of: expected a time after ${since}, when all data of ${found.name} was erased, got ${asOf}; if the file is current, use --as-of now`,
     );
-  try {
-    return await compareWithNow(rows, { asOf, kind }, found, ports);
-  } catch (error) {
-    skipped(error);
+  return compareWithNow(rows, { asOf, kind }, found, ports).catch((error: unknown) => {
+    context.out.note(
+      `not compared with the current state: ${describeError(error).text.replaceAll('\n', ' ')}`,
+    );
     return undefined;
-  }
+  });
 }
-
-/** Ports of a dry run, which needs no deployment. */
-const unused = () => Promise.reject(new Error('dry run: nothing was sent'));
-const offline = () => ({
-  events: { send: unused },
-  audit: { record: unused, head: unused, endWith: unused },
-  caller: unused,
-  clock: Date.now,
-  newId: () => 'dry-run',
-});
 
 function verbOf({ sent, errorCount }: ImportReport): string {
   if (errorCount > 0) return 'nothing was sent:';

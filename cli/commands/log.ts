@@ -101,7 +101,6 @@ async function showLog(
   return EXIT.done;
 }
 
-/** Prints the entries, and new entries until Ctrl-C. */
 async function followLog(context: Context, found: readonly LogEntry[], filter: LogFilter): Promise<number> {
   const { out, connection, io } = context;
   const ports = await context.ports();

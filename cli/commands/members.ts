@@ -145,10 +145,7 @@ async function exportMembers(
   const atMs = at === undefined ? undefined : moment(at, ports.clock());
   const report = await exportGroups(refs, ports, atMs);
   const [only] = report.leftOut;
-  if (!all && only !== undefined)
-    throw new NotFound(
-      `nothing to export: the group ${only} is deleted in the directory, has no name yet, or its members at this time are not known`,
-    );
+  if (!all && only !== undefined) throw new NotFound(`nothing to export: ${noExport(only)}`);
   await recordRead(connection, { what: 'export', group: all ? undefined : refs[0]?.group }, ports);
   const csv = csvOf(report);
   if (file !== undefined) writeFileSync(resolve(io.cwd, file), csv, { mode: 0o600 });
@@ -158,7 +155,10 @@ async function exportMembers(
   return EXIT.done;
 }
 
-function noteExport(
+export const noExport = (group: string): string =>
+  `the group ${group} is deleted in the directory, has no name yet, or had no known members at this time`;
+
+export function noteExport(
   { groups, leftOut }: ExportReport,
   { file, at }: ExportFlags,
   { note }: Pick<Context['out'], 'note'>,
@@ -178,7 +178,7 @@ function noteExport(
 }
 
 /** Returns one row per membership. A group without members has one row with only its id and name. */
-function csvOf({ groups }: ExportReport): string {
+export function csvOf({ groups }: ExportReport): string {
   const rows = groups.flatMap(({ group, name, members }) =>
     members.length === 0
       ? [[group, name, '', '']]

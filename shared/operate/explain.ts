@@ -143,6 +143,7 @@ async function findElsewhere(ref: GroupRef, text: string, here: NoMatch, { conne
 /** A register contains its value, the event that set it and, if known, the actor. */
 function eventsOf({ registers }: GroupState, { register, user }: Who): readonly ExplainedEvent[] {
   const { upserted, snapshot, deleted, name, author } = registers;
+  const floor = user?.floor ?? STAMP_ZERO;
   const ofGroup = [
     { register: 'group.upserted', summary: 'the group exists', stamp: upserted },
     { register: 'group.snapshot', summary: 'all members were listed', stamp: snapshot },
@@ -152,12 +153,7 @@ function eventsOf({ registers }: GroupState, { register, user }: Who): readonly 
   const stored = [
     ...(register === undefined ? [] : [{ ...register, register: 'member', summary: register.value }]),
     ...ofGroup,
-    {
-      register: 'user.deleted',
-      summary: 'the user was deleted',
-      stamp: user?.floor ?? STAMP_ZERO,
-      actor: undefined,
-    },
+    { register: 'user.deleted', summary: 'the user was deleted', stamp: floor, actor: undefined },
   ];
   return stored.flatMap(({ register, summary, stamp, actor }) => {
     const event = stamp === STAMP_ZERO ? undefined : readStamp(stamp);

@@ -124,15 +124,27 @@ export async function exportGroups(
   };
 }
 
-/** @returns also undefined if the members at this time are not known */
+/**
+ * Returns the members of an earlier time. A present member is left out only if the user is on the platform now and was
+ * not then, so pending, blocked and excluded members stay.
+ * @returns also undefined if the members at this time are not known, or if there were none
+ */
 async function exportPast(ref: GroupRef, atMs: number, ports: NamesPorts & PastPorts) {
   const now = await exportGroup(ref, ports);
-  const past = now && (await listPastMembers(ref, [atMs], ports));
-  if (now === undefined || !past?.known) return undefined;
-  const certain = past.members.flatMap(({ member, states }) => (states[0] === 'in' ? (member ?? []) : []));
+  const past = now && (await listPastMembers(ref, [atMs, ports.clock()], ports));
+  const then = past?.known ? past.members : [];
+  const certain = then.flatMap(({ member, states }) => (states[0] === 'in' ? (member ?? []) : []));
+  if (now === undefined || certain.length === 0) return undefined;
+  const joined = then.filter(({ states: [before, today] }) => before === 'out' && today === 'in');
+  const left = new Set([...certain, ...joined.map(({ member }) => member)]);
   const known = await ports.users.read(ref.connection, certain.map(memberId));
-  const members = certain.map((id) => ({ id, email: attributeOf(known.get(memberId(id)), 'email') }));
-  return { ...now, members, unresolved: past.members.length - members.length };
+  const returning = certain.map((id) => ({ id, email: attributeOf(known.get(memberId(id)), 'email') }));
+  const uncertain = then.filter(({ states: [before] }) => before !== 'out').length - certain.length;
+  return {
+    ...now,
+    members: [...returning, ...now.members.filter(({ id }) => !left.has(id))],
+    unresolved: uncertain,
+  };
 }
 
 /** @returns undefined for a group that the directory has deleted or not named, because `import` cannot represent it */

@@ -34,7 +34,7 @@ const ON_A_STACK = [
 /** Documents that this file checks. */
 const HERE = [
   ...['adopt', 'audit', 'connections confirm', 'connections remove', 'connections set', 'connections show'],
-  ...['diff', 'dlq discard'],
+  ...['diff', 'dlq discard', 'undo'],
   ...['directory disconnect', 'directory groups', 'directory read', 'directory status', 'directory takeover'],
   ...['dlq edit', 'forget', 'holds approve', 'holds reject', 'holds show', 'log', 'deliveries'],
   ...['notify list', 'notify test'],
@@ -363,6 +363,7 @@ describe('documents of --json', () => {
       'out',
       'in',
     ]);
+    expect((await document('undo', ['undo', 'g', '--to', '0s ago', '--dry-run'])).json.sent).toBe(false);
   });
 
   it('person prints a document that matches its schema', async () => {

@@ -80,7 +80,49 @@ it('export --at and import --as-of now bring back the members of an earlier time
     'g: 1 person left out: groupsync members g --at',
   );
   expect(await cli('export', 'g', '--at', '2020-01-01')).toMatchObject({
-    code: 0,
-    stdout: expect.not.stringContaining('ann'),
+    code: 1,
+    stderr: expect.stringContaining('had no known members at this time'),
   });
+});
+
+it('undo brings back the members of an earlier time, keeps pending and blocked people, and is a request to the guard', async () => {
+  const world = await savedWorld();
+  await world.hire('ann', 'bob', 'cid', 'eve');
+  const cwd = temporaryFolder();
+  const cli = (...args: string[]) => runCli([...args, '--yes'], { ports: world.ports, cwd });
+  const takeSent = async () => {
+    const messages = world.sent.splice(0);
+    await ingest(
+      messages.map((message, place) => ({ ...message, messageId: `m${place}`, sentAtMs: world.clock.ms })),
+      world.ports,
+    );
+    await world.apply('g');
+  };
+  const inGroup = () => [...world.platform.groups.values()].flatMap(({ users }) => [...users].sort());
+  const wanted = async () =>
+    (await cli('members', 'g', '--json')).json.members
+      .filter((row: { wanted: boolean }) => row.wanted)
+      .map((row: { member: string }) => row.member);
+  await world.publish(group('g', 'Blue'), added('g', 'ann'), added('g', 'bob'), added('g', 'cid'));
+  await world.apply('g');
+  world.clock.ms += 3_600_000;
+  const to = new Date(world.clock.ms).toISOString();
+  expect((await cli('undo', 'g', '--to', to)).stderr).toContain('nothing to undo');
+  world.clock.ms += 3_600_000;
+  await cli('block', 'm-cid', '--reason', 'r', '--no-wait');
+  await world.publish(removed('g', 'ann'), added('g', 'eve'), added('g', 'pat'));
+  await world.apply('g');
+  expect(inGroup()).toEqual(['u-bob', 'u-eve']);
+  world.clock.ms += 60_000;
+  const dry = await cli('undo', 'g', '--to', to, '--dry-run');
+  expect([dry.code, world.sent.length]).toEqual([0, 0]);
+  expect(dry.stdout).toMatch(/ann[\s\S]*eve|eve[\s\S]*ann/);
+  const ran = await cli('undo', 'Blue', '--to', to);
+  expect([ran.code, ran.stderr]).toEqual([0, expect.stringContaining('the source may revert this')]);
+  await takeSent();
+  expect(inGroup()).toEqual(['u-ann', 'u-bob']);
+  expect(await wanted()).toEqual(['m-ann', 'm-bob', 'm-cid', 'm-pat']);
+  expect((await cli('log', '--action', 'import', '--details')).stdout).toContain(`undo to ${to}`);
+  const early = await cli('undo', 'g', '--to', '2020-01-01T00:00Z');
+  expect([early.code, early.stderr]).toEqual([early.code, expect.stringContaining('no known members')]);
 });

@@ -54,7 +54,10 @@ const COMMANDS = (
     ],
     ['operator', 'platform-groups; adopt --all --no-wait'],
     ['viewer', 'directory status; directory groups'],
-    ['operator', 'directory read; people refresh; events send e.jsonl; import m.csv; forget unknown'],
+    [
+      'operator',
+      'directory read; people refresh; events send e.jsonl; import m.csv; forget unknown; undo g --to <now>',
+    ],
     ['operator', 'scim token create; scim token revoke <token>; dlq edit <deadLetter> --reason r'],
     ['operator', 'scim client create; scim client rotate <client>; scim client revoke <client>'],
     ['operator', `${TAKEOVER}; resume --no-wait`],
@@ -158,6 +161,7 @@ it("the commands of operators make exactly the AWS calls that the operators' pol
   const filled: Record<string, string> = { platform: address.platform };
   const run = async (line: string) => {
     const tool = await wireTool(target);
+    filled['now'] = new Date().toISOString();
     const words = line.replaceAll(/<(\w+)>/g, (_, name: string) => filled[name] ?? name).split(' ');
     (recorder.calls as Set<string>).clear();
     (recorder.leadingKeys as Set<string>).clear();

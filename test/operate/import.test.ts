@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { parseCsv } from '../../cli/csv.ts';
 import { decodeMessage } from '../../shared/contract/decode.ts';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
-import { NO_DIRECTORY } from '../../shared/directory/operate/import.ts';
 import type { Headings } from '../../shared/operate/import/columns.ts';
 import { importCsv } from '../../shared/operate/import/import.ts';
 import { createRowSort } from '../../shared/operate/import/row-sort.ts';
@@ -49,7 +48,7 @@ async function run(csv: string, { dryRun = false, confirmed = true, columns, asO
       connection: DEFAULT_CONNECTION,
       file: 'members.csv',
       dryRun,
-      directory: NO_DIRECTORY,
+      directory: { groupOf: async (text) => ({ id: text, name: text }), memberOf: async () => undefined },
       decideStates: async () => new Set(),
       asOf,
       columns,

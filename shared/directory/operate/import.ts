@@ -26,7 +26,7 @@ export interface KnownNames {
 export interface KnownGroup {
   readonly id: string;
   readonly name: string;
-  /** Undefined if there is no deployment. */
+  /** Whether the group exists already. */
   readonly isKnown?: boolean;
 }
 
@@ -41,12 +41,6 @@ interface AmbiguousMember {
   /** Those that are in the group now. */
   readonly present: readonly MemberId[];
 }
-
-/** Used without a deployment. Each name and address is treated as an id. */
-export const NO_DIRECTORY: KnownNames = {
-  groupOf: async (text) => ({ id: text, name: text }),
-  memberOf: async () => undefined,
-};
 
 /**
  * Returns a directory that treats different spellings of the name of a new group as one group, with the first spelling
