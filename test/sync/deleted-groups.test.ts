@@ -146,7 +146,6 @@ describe('limit on emptied groups', () => {
 
   it.each([
     [10, 2],
-    [59, 2],
     [60, 3],
   ])(
     'of %i small groups that become empty in turn, %i are written, the others held',
