@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
 import type { AdoptionPreview } from '../../shared/contract/answers/platform-groups.ts';
-import { type GroupRef, groupId, platformGroupId } from '../../shared/domain/ids.ts';
-import { type AdoptOutcome, adoptGroup, createNamesake } from '../../shared/operate/ownership.ts';
+import type { GroupRef } from '../../shared/domain/ids.ts';
+import { type Adoption, adoptShown } from '../../shared/operate/adopt-shown.ts';
+import { type AdoptOutcome, createNamesake } from '../../shared/operate/ownership.ts';
 import { certainPairs, listPlatformGroups, previewAdoptions } from '../../shared/operate/platform-groups.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import type { Act, Context } from '../context.ts';
@@ -56,47 +57,46 @@ async function adoptPairs(
   options: AdoptOptions,
 ): Promise<number> {
   const { out } = context;
-  const { found } = await context.connected();
+  const { found, ports } = await context.connected();
   for (const preview of previews) out.note(formatPreview(preview, found));
   const digest = digestOfAll(previews);
   if (digest !== null && previews.length > 1 && !found.settings.fourEyes)
     out.note(`to approve exactly these removals of all groups too: --digest ${digest.slice(0, 12)}`);
-  const reason = await approvalOf(options, digest, found, context);
+  const reason = await approvalOf(options, digest, context);
   if (previews.length === 0) out.note('no group of the platform can be adopted');
   else if (!(await context.confirm(`Adopt ${plural(previews.length, 'group')}?`))) return EXIT.failed;
-  const refs = await adoptEach(context, previews);
+  const adoptions = await adoptShown(found, { pairs: previews, reason }, ports);
+  const adopted = printAdoptions(previews, adoptions, out);
+  const refs = adopted.map(({ ref }) => ref);
   const followed = options.wait && refs.length > 0 ? await follow(context, refs) : EXIT.done;
   if (refs.length < previews.length) return EXIT.failed;
-  return reason === undefined ? followed : approveShown(context, previews, reason);
+  if (reason === undefined) return followed;
+  return adopted.every(({ isApproved }) => isApproved) ? EXIT.done : EXIT.attention;
 }
 
-/** Adopts the group of each preview, and prints the outcomes. @returns the adopted groups */
-async function adoptEach(context: Context, previews: readonly AdoptionPreview[]) {
-  const { out, connection } = context;
-  const ports = await context.ports();
-  const adoptions: { ref: GroupRef; preview: AdoptionPreview; outcome: AdoptOutcome }[] = [];
-  for (const preview of previews) {
-    const ref = { connection, group: groupId(preview.group) };
-    const outcome = await adoptGroup(ref, platformGroupId(preview.platformId), ports);
-    adoptions.push({ ref, preview, outcome });
-  }
-  const report = adoptions.map(({ preview, outcome }) => ({ ...preview, outcome: outcome.kind }));
+function printAdoptions(
+  previews: readonly AdoptionPreview[],
+  adoptions: readonly Adoption[],
+  out: Context['out'],
+): readonly Adoption[] {
+  const report = previews.map((preview, at) => ({ ...preview, outcome: adoptions[at]?.outcome.kind }));
   out.answer({ adoptions: report, created: null }, () => {
     for (const { ref, outcome } of adoptions)
       out.line(`${shellWords(ref.group)}: ${formatAdoption(outcome, ref)}`);
   });
-  return adoptions.filter(({ outcome }) => outcome.kind === 'adopted').map(({ ref }) => ref);
+  for (const { ref, isApproved } of adoptions)
+    if (!isApproved) out.note(`${ref.group}: not approved, its removals have changed`);
+  return adoptions.filter(({ outcome }) => outcome.kind === 'adopted');
 }
 
 /**
  * @param shown the digest of the removals that the preview shows
  * @returns the reason of the approval; undefined without `--digest`
- * @throws Error if the given digest is another one, or if another person must approve the removals
+ * @throws Error if the given digest is another one
  */
 async function approvalOf(
   { digest, reason, wait }: AdoptOptions,
   shown: string | null,
-  found: Connection,
   context: Context,
 ): Promise<string | undefined> {
   if (digest === undefined) return undefined;
@@ -105,10 +105,6 @@ async function approvalOf(
   if (digest === '' || shown?.startsWith(digest) !== true)
     throw new Error(
       `nothing was changed: expected the digest of the preview (${shown ?? 'none, because no removals are held'}), got "${digest}"`,
-    );
-  if (found.settings.fourEyes)
-    throw new Error(
-      `nothing was changed: your adoption causes these removals, and ${found.name} requires a second approver (setting fourEyes). Adopt without --digest`,
     );
   return context.reason(reason);
 }
@@ -163,21 +159,4 @@ function formatAdoption(outcome: AdoptOutcome, { group }: GroupRef): string {
 function digestOfAll(previews: readonly AdoptionPreview[]): string | null {
   const [first = null, ...others] = previews.flatMap(({ digest }) => digest ?? []).sort();
   return others.length === 0 ? first : createHash('sha256').update(`${first} ${others}`).digest('hex');
-}
-
-/** Approves exactly the removals that the previews showed. */
-async function approveShown(context: Context, previews: readonly AdoptionPreview[], reason: string) {
-  const ports = await context.ports();
-  let code: number = EXIT.done;
-  for (const { group, digest } of previews) {
-    if (digest === null) continue;
-    const ref = { connection: context.connection, group: groupId(group) };
-    const { kind } = await ports.decisions.hold({ ...ref, isApproved: true, request: { reason, digest } });
-    if (kind === 'decided') await follow(context, [ref]);
-    else code = EXIT.attention;
-    context.out.note(
-      kind === 'decided' ? `${group}: approved` : `${group}: not approved, its removals have changed`,
-    );
-  }
-  return code;
 }

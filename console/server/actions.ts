@@ -143,7 +143,11 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   })),
   adopt: action(z.object({ pairs, reason: reason.optional() }), async ({ pairs, reason }, context) => {
     const connection = await requireConnection(context.connection, context.ports);
-    const failed = await adoptShown(connection, { pairs, reason }, context.ports);
+    const adoptions = await adoptShown(connection, { pairs, reason }, context.ports);
+    const failed = adoptions.flatMap(({ platformId, outcome: { kind }, isApproved }) => {
+      if (kind !== 'adopted') return `${platformId}: ${kind.replaceAll('_', ' ')}`;
+      return isApproved ? [] : `${platformId}: adopted, but its removals still wait`;
+    });
     if (failed.length > 0)
       throw new Changed(`${failed.length} of ${pairs.length} not done:\n${failed.join('\n')}`);
   }),

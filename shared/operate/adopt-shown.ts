@@ -2,7 +2,7 @@ import { type GroupRef, groupId, platformGroupId } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { followGroups } from './follow.ts';
-import { adoptGroup } from './ownership.ts';
+import { type AdoptOutcome, adoptGroup } from './ownership.ts';
 import type { AdoptionPair } from './platform-groups.ts';
 import { Refused } from './refused.ts';
 
@@ -13,35 +13,42 @@ interface Adoptions {
   readonly reason: string | undefined;
 }
 
+export interface Adoption {
+  readonly ref: GroupRef;
+  readonly platformId: string;
+  readonly outcome: AdoptOutcome;
+  readonly isApproved: boolean;
+}
+
 /** How long to wait until apply has recorded the removals of an adopted group. */
 const RECORDED_WITHIN_MS = 10_000;
 
 /**
  * Adopts the groups, and approves the removals of their previews.
- * @returns a line for each pair that was not adopted, or whose removals still wait
+ * @returns the outcome of each pair. `isApproved` is false if the removals differ from those of the preview.
  * @throws Refused if another person must approve the removals
  */
 export async function adoptShown(
   { name, settings }: Connection,
   { pairs, reason }: Adoptions,
   ports: ToolPorts,
-): Promise<readonly string[]> {
+): Promise<readonly Adoption[]> {
   if (reason !== undefined && settings.fourEyes)
     throw new Refused(
-      'nothing was changed: your adoption causes these removals, and another person must approve them (setting fourEyes). Adopt without a reason',
+      `nothing was changed: your adoption causes these removals, and ${name} requires a second approver (setting fourEyes). Adopt without approving them`,
     );
   const approves = async (ref: GroupRef, digest: string, why: string) => {
     await followGroups([ref], ports, { timeoutMs: RECORDED_WITHIN_MS });
     const request = { reason: why, digest };
     return (await ports.decisions.hold({ ...ref, isApproved: true, request })).kind === 'decided';
   };
-  const failed: string[] = [];
+  const adoptions: Adoption[] = [];
   for (const { group, platformId, digest } of pairs) {
     const ref = { connection: name, group: groupId(group) };
-    const { kind } = await adoptGroup(ref, platformGroupId(platformId), ports);
-    if (kind !== 'adopted') failed.push(`${platformId}: ${kind.replaceAll('_', ' ')}`);
-    else if (reason !== undefined && digest != null && !(await approves(ref, digest, reason)))
-      failed.push(`${platformId}: adopted, but its removals still wait`);
+    const outcome = await adoptGroup(ref, platformGroupId(platformId), ports);
+    const mustApprove = outcome.kind === 'adopted' && reason !== undefined && digest != null;
+    const isApproved = mustApprove ? await approves(ref, digest, reason) : true;
+    adoptions.push({ ref, platformId, outcome, isApproved });
   }
-  return failed;
+  return adoptions;
 }

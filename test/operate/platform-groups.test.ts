@@ -158,7 +158,7 @@ describe('groupsync platform-groups', () => {
       await apply('n');
       expect([platform.groups.get(platformId as never)?.users, message]).toEqual(
         fourEyes
-          ? [['u-other'], expect.stringContaining('another person must approve')]
+          ? [['u-other'], expect.stringContaining('requires a second approver')]
           : [['u-ann'], undefined],
       );
     },
