@@ -1,10 +1,14 @@
 import { expect, it } from 'vitest';
 import type { Hold } from '../../shared/domain/hold.ts';
+import { platformUserId } from '../../shared/domain/ids.ts';
+import { actsOf } from '../../simulate/acts.ts';
 import { drawRun } from '../../simulate/draw.ts';
 import { execute } from '../../simulate/execute.ts';
 import type { WrapPorts } from '../../simulate/lambdas.ts';
+import { APPROVERS } from '../../simulate/persons.ts';
 import { SEEDED_BUGS } from '../../simulate/seeded-bugs.ts';
-import { at } from '../../simulate/seeding.ts';
+import { at, atGroups } from '../../simulate/seeding.ts';
+import { HOUR_MS } from '../../simulate/simulation-run.ts';
 import { startProcess } from '../local/support/process.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 
@@ -36,6 +40,47 @@ it(
       endsAt: ({ check }) => check === 'two_persons',
     });
     expect(violations.map(({ cause }) => cause)).toContain('own_removal');
+  },
+  PATIENCE_MS,
+);
+
+/** A bug: apply sends no removal of this user, because an operator rejected it once. */
+const keeping = (user: string): WrapPorts =>
+  atGroups(({ patch }) => ({
+    patch: (id, fields, version) => {
+      const users = fields.users && [...new Set([...fields.users, platformUserId(user)])];
+      return patch(id, users === undefined ? fields : { ...fields, users }, version);
+    },
+  }));
+
+it(
+  'the check decision finds that a rejection has an effect after the directory wanted the user again',
+  async () => {
+    const drawn = drawRun(2, { days: 1, scale: 'small' });
+    const [first] = drawn.connections;
+    if (first === undefined) throw new Error('expected a connection');
+    const { event, operator } = actsOf(first.name);
+    const members = Array.from({ length: 9 }, (_, index) => `p${index}`);
+    const group = 'g1';
+    const all = { kind: 'snapshot', group, name: 'Team', members, parts: 1 } as const;
+    const settings = { guard: { minSize: 3, maxRemovedShare: 0.4 } };
+    const run = {
+      ...drawn,
+      connections: [{ ...first, settings }],
+      happenings: [
+        event(HOUR_MS, all),
+        event(2 * HOUR_MS, { ...all, members: ['p0'] }),
+        operator(3 * HOUR_MS, { kind: 'reject', group, oldMs: 0 }, APPROVERS[0]),
+        event(4 * HOUR_MS, all),
+        event(6 * HOUR_MS, { kind: 'leave', group, members: ['p3'] }),
+      ],
+    };
+    const causes = async (wrapPorts?: WrapPorts) =>
+      (await execute(run, { wrapPorts, endsAt: ({ check }) => check === 'decision' })).violations.map(
+        ({ check, cause }) => `${check} ${cause}`,
+      );
+    expect(await causes()).toEqual([]);
+    expect(await causes(keeping(`u-r-${first.name}-p3`))).toContain('decision outlived');
   },
   PATIENCE_MS,
 );
