@@ -1,7 +1,7 @@
 import type { HeldGroup } from '../platform/platform.ts';
 import { blocksOf } from './blocks.ts';
 import type { Checker, Observation } from './observation.ts';
-import { groupOf, hasLeft, isPermitted, type Outside, overdueMinutes } from './outside.ts';
+import { groupOf, hasLeft, isPermitted, type Outside, overdueMinutes, wantedIn } from './outside.ts';
 
 /**
  * Checks that no person stays in a group after an operator blocked the person (`blocked`), or after the employment of
@@ -29,7 +29,11 @@ function checkUser(observation: Observation, connection: Outside, member: Member
   const block = blocksOf(observation.seen, name).find(
     ({ ids, isCertain, ended }) => isCertain && ended === undefined && ids.has(user),
   );
-  if (block === undefined && !(hasLeft(connection, user) && isAddedByUs(connection, member))) return;
+  const isLeaver = hasLeft(connection, user) && isAddedByUs(connection, member);
+  // If the directory does not want the person either, the removal may have waited before the employment ended.
+  const more = { includeStates: ['ACTIVE', 'TERMINATED'] };
+  const isDue = block || (isLeaver && wantedIn(observation, connection, group, more).users.has(user));
+  if (!isDue) return;
   const changedMs = reading.changedAtMs.get(group) ?? 0;
   const staying = { ...member, fromMs: block?.blockedMs ?? Math.max(companyMs, changedMs) };
   const minutes = overdueMinutes(observation, connection, staying);

@@ -82,11 +82,16 @@ export function overdueMinutes(
   return isOverdue ? Math.floor((nowMs - sinceMs) / MINUTE_MS) : undefined;
 }
 
-/** Returns the members that the directory wants in the group, with their users. */
-export const wantedIn = ({ seen }: Observation, { name, reading, platform }: Outside, group: string) =>
+/** Returns the members that the directory wants in the group, with their users. `more` replaces settings. */
+export const wantedIn = (
+  { seen }: Observation,
+  { name, reading, platform }: Outside,
+  group: string,
+  more: { readonly includeStates?: readonly string[] } = {},
+) =>
   expectedUsers(reading, group, {
     holders: holdersAmong(platform.employees.values()),
-    settings: (seen.connections.get(name)?.settings ?? {}) as Parameters<typeof expectedUsers>[2]['settings'],
+    settings: { ...seen.connections.get(name)?.settings, ...more },
     contested: contestedValues(seen.run, name),
     forgotten: new Set(seen.operators.actions.flatMap((one) => (one.kind === 'forget' && one.member) || [])),
   });
