@@ -62,37 +62,28 @@ export function createProgram(act: Act): Command {
     .helpOption('-h, --help', 'show help')
     .addHelpText('after', AFTER)
     .showSuggestionAfterError();
-  for (const add of [
-    addStatus,
-    addPlan,
-    addExplain,
-    addPerson,
-    addMembers,
-    addLists,
-    addLog,
-    addDeliveries,
-    addHolds,
-    addOwnership,
-    addAdopt,
-    addBlock,
-    addPlatformGroups,
-    addPause,
-    addReconcile,
-    addDeploy,
-    addDestroy,
-    addDirectory,
-    addConnect,
-    addConnections,
-    addDoctor,
-    addProbe,
-    addNotify,
-    addEvents,
-    addImport,
-    addDlq,
-    addScim,
-    addConsole,
-  ]) {
-    add(program, act);
+  for (const [heading, commands] of Object.entries(COMMANDS)) {
+    program.commandsGroup(heading);
+    for (const add of commands) add(program, act);
   }
   return program;
 }
+
+/** All commands, in the order and with the headings of the help. */
+const COMMANDS = {
+  'Watch:': [addStatus, addExplain, addPerson, addMembers, addLists, addLog, addDeliveries, addDoctor],
+  'Decide:': [addHolds, addPlatformGroups, addAdopt, addOwnership],
+  'Change:': [addPlan, addBlock, addPause, addReconcile],
+  'Publish:': [addEvents, addImport, addDlq],
+  'Administer:': [
+    addDeploy,
+    addDestroy,
+    addConnect,
+    addConnections,
+    addDirectory,
+    addScim,
+    addProbe,
+    addNotify,
+    addConsole,
+  ],
+} as const;

@@ -79,6 +79,21 @@ describe('command line', () => {
     },
   );
 
+  it('the help groups the commands by task', async () => {
+    const { stdout } = await runCli(['--help']);
+    const headings = stdout.match(/^[A-Z]\w+(?=:$)/gm);
+    expect(headings).toEqual([
+      'Options',
+      'Watch',
+      'Decide',
+      'Change',
+      'Publish',
+      'Administer',
+      'Commands',
+      'Examples',
+    ]);
+  });
+
   it('hints and errors name commands only in a form that can be pasted', () => {
     const names = ALL.flatMap(([name, ...more]) => (more.length === 0 ? name : []));
     const command = new RegExp(
