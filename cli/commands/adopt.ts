@@ -85,7 +85,10 @@ function printAdoptions(
       out.line(`${shellWords(ref.group)}: ${formatAdoption(outcome, ref)}`);
   });
   for (const { ref, isApproved } of adoptions)
-    if (!isApproved) out.note(`${ref.group}: not approved, its removals have changed`);
+    if (!isApproved)
+      out.note(
+        `${ref.group}: not approved: its removals have changed, or are not recorded yet; to see them: groupsync holds show ${shellWords(ref.group)}`,
+      );
   return adoptions.filter(({ outcome }) => outcome.kind === 'adopted');
 }
 

@@ -65,6 +65,13 @@ export function moment(text: string, nowMs: number): number {
   );
 }
 
+/** Like `moment`, for a time whose content is used. @throws UsageError also for a time in the future */
+export function pastMoment(text: string, nowMs: number): number {
+  const ms = moment(text, nowMs);
+  if (ms <= nowMs) return ms;
+  throw new UsageError(`expected a past time, got ${formatMoment(ms)}`);
+}
+
 /** Formats a time with the zone of this computer. */
 export const formatMoment = (ms: number): string =>
   new Date(ms).toLocaleString('sv-SE', { timeZoneName: 'short' });

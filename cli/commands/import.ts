@@ -13,6 +13,7 @@ import type { FileKind } from '../../shared/operate/import/identify.ts';
 import { type ImportPlan, importCsv } from '../../shared/operate/import/import.ts';
 import { countedStates } from '../../shared/operate/import/read-file.ts';
 import type { Row } from '../../shared/operate/import/rows.ts';
+import { recordRead } from '../../shared/operate/journal.ts';
 import { exportGroups } from '../../shared/operate/members.ts';
 import type { Act, Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
@@ -20,7 +21,7 @@ import { EXIT, Stopped, UsageError } from '../io.ts';
 import { changeLines } from '../output/import-changes.ts';
 import { plural, shellWord } from '../output/words.ts';
 import { textChunks } from '../text-file.ts';
-import { examples, moment, wholeNumber } from './arguments.ts';
+import { examples, pastMoment, wholeNumber } from './arguments.ts';
 import { printErrors, SHOWN } from './events.ts';
 import { askStates, stateRule } from './import-states.ts';
 import { csvOf, noExport, noteExport } from './members.ts';
@@ -83,9 +84,10 @@ async function undo(
 ) {
   const { ports } = await context.connected();
   const ref = await context.group(text);
-  const atMs = moment(to, ports.clock());
+  const atMs = pastMoment(to, ports.clock());
   const report = await exportGroups([ref], ports, atMs);
   if (report.groups.length === 0) throw new NotFound(`nothing was changed: ${noExport(ref.group)}`);
+  await recordRead(context.connection, { what: 'export', group: ref.group }, ports);
   noteExport(report, { at: to }, context.out);
   context.out.note(
     'the source may revert this: a reader at its next full read of the group, a provider with its next change',

@@ -90,6 +90,7 @@ async function showLog(
   await recordRead(connection, { what: 'activity', group: ref?.group }, ports);
   if (!found.complete)
     out.note(`showing at most ${filter.limit} entries (--limit) of the newest 5000; older entries may match`);
+  if (follow === true && details) throw new UsageError('--follow: expected no such option with --details');
   if (follow === true) return followLog(context, found.entries, filter);
   const names = out.csv || details ? await namesIn(context, found.entries) : NO_NAMES;
   const print = (entry: LogEntry) => (details ? printEntry(entry, names, out) : out.line(lineOf(entry, out)));

@@ -12,7 +12,7 @@ import type { Act, Context } from '../context.ts';
 import { EXIT, type GlobalOptions, UsageError } from '../io.ts';
 import type { Column } from '../output/table.ts';
 import { plural, shellWords } from '../output/words.ts';
-import { examples, formatMoment, moment } from './arguments.ts';
+import { examples, formatMoment, moment, pastMoment } from './arguments.ts';
 
 export function addMembers(program: Command, act: Act): void {
   program
@@ -142,7 +142,7 @@ async function exportMembers(
   const { out, io, connection } = context;
   const { ports } = await context.connected();
   const refs = text === undefined ? await allGroups(connection, ports) : [await context.group(text)];
-  const atMs = at === undefined ? undefined : moment(at, ports.clock());
+  const atMs = at === undefined ? undefined : pastMoment(at, ports.clock());
   const report = await exportGroups(refs, ports, atMs);
   const [only] = report.leftOut;
   if (!all && only !== undefined) throw new NotFound(`nothing to export: ${noExport(only)}`);
@@ -156,7 +156,7 @@ async function exportMembers(
 }
 
 export const noExport = (group: string): string =>
-  `the group ${group} is deleted in the directory, has no name yet, or had no known members at this time`;
+  `expected a group of the directory with a name, without groups in it, of its present source, and with known members at this time; the group ${group} lacks one of these`;
 
 export function noteExport(
   { groups, leftOut }: ExportReport,
@@ -168,7 +168,7 @@ export function noteExport(
   note(`${plural(groups.length, 'group')}, ${plural(members, 'membership')}${where}`);
   if (leftOut.length > 0)
     note(
-      `${plural(leftOut.length, 'group')} skipped: deleted in the directory, without a name, or not known`,
+      `${plural(leftOut.length, 'group')} skipped: deleted in the directory, without a name, moved to another source, with groups in it, or without known members`,
     );
   for (const { group, unresolved } of groups.filter((one) => one.unresolved > 0))
     note(

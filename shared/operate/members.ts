@@ -127,9 +127,12 @@ export async function exportGroups(
 /**
  * Returns the members of an earlier time. A present member is left out only if the user is on the platform now and was
  * not then, so pending, blocked and excluded members stay.
- * @returns also undefined if the members at this time are not known, or if there were none
+ * @returns also undefined if the members at this time are not known, if there were none, if another source owns the
+ * group now, or if the group contains groups, which a snapshot of its people would remove
  */
 async function exportPast(ref: GroupRef, atMs: number, ports: NamesPorts & PastPorts) {
+  const { containsGroups = false, movedTo } = (await ports.groups.read(ref)) ?? {};
+  if (containsGroups || movedTo !== undefined) return undefined;
   const now = await exportGroup(ref, ports);
   const past = now && (await listPastMembers(ref, [atMs, ports.clock()], ports));
   const then = past?.known ? past.members : [];

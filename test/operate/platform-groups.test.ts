@@ -23,6 +23,16 @@ async function world(settings: Parameters<typeof savedWorld>[0] = {}) {
   return { ...made, list, other, rowsById };
 }
 
+/** Returns a directory group, and the platform group "night shift" of another client with a user to remove. */
+async function adoptable(fourEyes: boolean) {
+  const { publish, hire, ports, apply, other, platform } = await world({ guard: guardLimits({}), fourEyes });
+  await hire('ann');
+  await publish(group('n', 'Night Shift'), added('n', 'ann'));
+  const night = other('night shift', 'x', ['u-other']);
+  const wake: typeof ports.applyQueue.wake = async () => apply('n').then(() => []);
+  return { applying: { ...ports, applyQueue: { ...ports.applyQueue, wake } }, apply, platform, night };
+}
+
 describe('groups of the platform', () => {
   it('a platform group is listed as managed, as unmanaged, or as adoptable by external id or by name', async () => {
     const { publish, apply, other, rowsById, list, platform } = await world();
@@ -107,15 +117,7 @@ describe('groups of the platform', () => {
   it.each([false, true])(
     'adopt --digest also approves the removals that the preview showed, but not under four eyes (%s)',
     async (fourEyes) => {
-      const { publish, hire, ports, apply, other, platform } = await world({
-        guard: guardLimits({}),
-        fourEyes,
-      });
-      await hire('ann');
-      await publish(group('n', 'Night Shift'), added('n', 'ann'));
-      const night = other('night shift', 'x', ['u-other']);
-      const wake: typeof ports.applyQueue.wake = async () => apply('n').then(() => []);
-      const applying = { ...ports, applyQueue: { ...ports.applyQueue, wake } };
+      const { applying, apply, platform, night } = await adoptable(fourEyes);
       const adopt = (digest = '') =>
         runCli(['adopt', 'n', night, '--digest', digest, '--reason', 'no member', '--yes'], {
           ports: applying,
@@ -143,15 +145,8 @@ describe('groupsync platform-groups', () => {
   it.each([false, true])(
     'the console also approves the removals that its preview showed, but not under four eyes (%s)',
     async (fourEyes) => {
-      const { publish, hire, ports, apply, other, platform } = await world({
-        guard: guardLimits({}),
-        fourEyes,
-      });
-      await hire('ann');
-      await publish(group('n', 'Night Shift'), added('n', 'ann'));
-      const platformId = other('night shift', 'x', ['u-other']);
-      const wake: typeof ports.applyQueue.wake = async () => apply('n').then(() => []);
-      const ask = asking({ ...ports, applyQueue: { ...ports.applyQueue, wake } }, DEFAULT);
+      const { applying, apply, platform, night: platformId } = await adoptable(fourEyes);
+      const ask = asking(applying, DEFAULT);
       const asked = { pairs: [{ group: 'n', platformId }] };
       const { adoptions } = await ask('preview-adoptions', asked);
       const { message } = await ask('adopt', { pairs: adoptions, reason: 'no member' });

@@ -82,7 +82,7 @@ const ImportComparison = z.object({
 export type ImportComparison = Answer<typeof ImportComparison>;
 
 export const ImportReport = EventsReport.extend({
-  comparison: ImportComparison.optional().describe('Present if the command could read a deployment.'),
+  comparison: ImportComparison.optional().describe('Absent if the present members could not be read.'),
   rows: count.describe('The number of rows whose content is sent. Rows left out do not count.'),
   groups: count,
   ignoredColumns: z.array(text).optional().describe('Columns of the header that import does not use.'),

@@ -151,7 +151,7 @@ export const ExportReport = z.object({
   leftOut: z
     .array(text)
     .describe(
-      'Groups that the directory has deleted, or has not named yet, or whose members at the time of --at are not known.',
+      'Groups that the directory has deleted or not named yet. With --at, also groups that moved to another source, contain groups, or had no known members at this time.',
     ),
 });
 export type ExportReport = Answer<typeof ExportReport>;
