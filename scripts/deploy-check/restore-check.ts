@@ -6,7 +6,12 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { CreateSecretCommand } from '@aws-sdk/client-secrets-manager';
 import { DEFAULT_CONNECTION, secretName, tableName } from '../../shared/contract/names.ts';
+import { createReaderStore } from '../../shared/directory/store/reader-store.ts';
+import { resumeConnection } from '../../shared/operate/pausing.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
+import { newId } from '../../shared/runtime/clock.ts';
+import { createGateStore } from '../../shared/store/connection-states.ts';
+import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import { createGroupStore } from '../../shared/store/group-store.ts';
 import { createAuditLog } from '../../shared/store/logs.ts';
 import type { StageOfStack } from './cdk.ts';
@@ -26,7 +31,8 @@ const REDUCED = { Everyone: ['user-ann'] };
 
 /**
  * The restore drill: a table with held removals and an audit chain is restored from a backup into a second stack. The
- * copy must have the same hold and an unbroken audit chain, and an approval in the copy must remove the members.
+ * copy must have the same hold and an unbroken audit chain. An approval in the copy must remove the members, but only
+ * after an operator resumed the connection.
  */
 export async function checkRestore(on: RestoreCheck): Promise<void> {
   const { prefix, folder, clients, emulator } = on;
@@ -64,9 +70,13 @@ export async function checkRestore(on: RestoreCheck): Promise<void> {
   await step('the hold and the audit chain are intact', async () => {
     expectEqual('hold and audit', await factsOf(on, restored), before);
   });
-  await step('an approval in the second stack removes the members', () =>
+  await step('an approval in the second stack removes the members after the connection is resumed', () =>
     whileRunning(on, restored, async (running) => {
       expectEqual('the decision', await approve(running, before.digest), 'decided');
+      await running.functions.reconcile.invoke({ task: 'pump' });
+      const { Everyone: kept = [] } = await on.platform.groups();
+      expectEqual('the number of members before the connection is resumed', kept.length, 6);
+      await resume(on, restored);
       await untilGroups(running, on.platform, { expected: REDUCED, timeoutMs: TIMEOUT_MS });
       expectEqual('broken audit entries', (await factsOf(on, restored)).audit.broken, null);
     }),
@@ -80,6 +90,23 @@ async function factsOf({ clients }: CheckInput, stage: StageOfStack) {
   const [hold] = (await createGroupStore(table).read(EVERYONE))?.removals?.sets ?? [];
   const audit = await verifyAudit(EVERYONE, { audit: createAuditLog(table), clock: Date.now });
   return { digest: hold?.digest ?? '', decision: hold?.decision.kind, audit };
+}
+
+/** Resumes the connection, as `groupsync resume` does. */
+async function resume({ clients }: CheckInput, stage: StageOfStack): Promise<void> {
+  const table = tableOf({ clients, stage });
+  const connections = createConnectionStore(table, { clock: Date.now, rememberMs: 0 });
+  expectEqual('observing', (await connections.current(DEFAULT_CONNECTION))?.observing, true);
+  const caller = async () => ({ kind: 'operator' as const, id: 'drill' });
+  await resumeConnection(DEFAULT_CONNECTION, {
+    connections,
+    gates: createGateStore(table),
+    audit: createAuditLog(table),
+    reader: createReaderStore(table),
+    caller,
+    clock: Date.now,
+    newId,
+  });
 }
 
 /** Approves the hold as `groupsync holds approve` does. @returns the kind of the outcome */
