@@ -30,6 +30,7 @@ const EXPECTED_KEY = 'expected stage, or the ARN of a KMS key in this account an
 /** Settings of one stage. `docs/settings.md`, explains each one. */
 export const StageSettings = z
   .strictObject({
+    /** Name of the stack, and first part of all other names. Never change the prefix of a deployed stage. */
     prefix: z
       .string()
       .regex(
@@ -41,25 +42,35 @@ export const StageSettings = z
       .string()
       .regex(/^[a-z]{2}(?:-[a-z]+)+-\d$/, 'expected a region such as eu-west-1')
       .optional(),
-    // Companies whose accounts refuse roles without a permissions boundary.
+    /** ARN of the managed policy that every role gets as its permissions boundary. Some companies refuse other roles. */
     permissionsBoundary: z
       .string()
       .regex(POLICY_ARN, 'expected the ARN of a managed policy, arn:aws:iam::<account>:policy/<name>')
       .optional(),
+    /** Qualifier of the account's CDK bootstrap. Default: the qualifier of the CDK app. */
     // AWS CDK, "Customize the bootstrap": the qualifier has at most ten characters.
     bootstrapQualifier: z
       .string()
       .regex(/^[a-z0-9]{1,10}$/, 'expected 1 to 10 of a-z and 0-9')
       .optional(),
+    /** Tags of every resource. */
     tags: Tags,
+    /** Length of the coalescing window: changes of one group within a window become one write. */
     // The apply message of a change is delayed by at most one window. SQS can delay a message by at most 900 s.
     coalesceSeconds: number.pipe(z.int().min(0).max(300)).default(DEFAULT_COALESCE_SECONDS),
+    /** Minutes between two runs of the job that retries waiting groups. */
     pumpMinutes: minutes(60).default(SCHEDULES.pumpMinutes),
+    /** Minutes between two reads of the platform's activity feed. */
     feedMinutes: minutes(24 * 60).default(SCHEDULES.feedMinutes),
+    /** Minutes between two comparisons of all groups with the platform. */
     sweepMinutes: minutes(24 * 60).default(SCHEDULES.sweepMinutes),
+    /** Minutes between two reads of the employees. */
     peopleMinutes: minutes(24 * 60).default(SCHEDULES.peopleMinutes),
+    /** Whether the stage has the function that reads directories. */
     directory: flag.default(false),
+    /** Minutes between two runs of the function that reads directories. */
     directoryMinutes: minutes(60).default(SCHEDULES.directoryMinutes),
+    /** Audiences for which the directory function may request a token about its role. */
     // A role that may request tokens for any audience could sign in at every service that trusts this account.
     directoryAudiences: listOf(
       z
@@ -69,10 +80,13 @@ export const StageSettings = z
         .regex(/^[^*?]+$/, 'expected an audience without wildcards'),
       20,
     ),
-    // The KMS keys with which the function signs in as an application at Okta.
+    /** ARNs of the KMS keys with which the directory function may sign in to an Okta organisation. */
     directoryKeys: listOf(z.string().regex(KEY_ARN, 'expected the ARN of a key in KMS'), 40),
+    /** Address that receives alarms. Without an address, subscribe a target to `alarmTopic`. */
     alarmEmail: z.email().optional(),
+    /** Whether the stage has a dashboard. */
     dashboard: flag.default(false),
+    /** Targets of notifications: `alarms`, `webhook`, or ARNs of SNS topics. */
     notify: listOf(
       z.union([z.enum(['alarms', 'webhook']), z.string().regex(TOPIC_ARN)], {
         error: 'expected alarms, webhook, or the ARN of a standard SNS topic',
@@ -80,28 +94,42 @@ export const StageSettings = z
       6,
       600,
     ).default(['alarms']),
+    /** Connections with a viewer policy `<prefix>-viewer-<connection>-<region>`. */
     connectionViewers: Connections,
+    /** Connections with an operator policy `<prefix>-operator-<connection>-<region>`. */
     connectionOperators: Connections,
+    /** The person of each AWS identity or pattern of identities, so that four eyes compares people. */
     persons: Persons,
+    /** ARNs of the roles and users that may send events. Default: IAM policies alone decide. */
     producers: Producers,
+    /** Sources with a separate queue. Each source has one connection and its own producers. */
     sources: Sources,
+    /** EventBridge event source of an Okta log stream. */
     oktaEventSource: z
       .string()
       .regex(/^aws\.partner\/okta\.com\/.+$/, 'expected aws.partner/okta.com/…, as EventBridge shows it')
       .optional(),
+    /** ARN of an SNS topic to subscribe to. */
     snsTopicArn: z.string().regex(TOPIC_ARN, 'expected the ARN of a standard SNS topic').optional(),
+    /** How people sign in to the console of the stage, which the internet can reach. Default: no console. */
     console: DeployedConsole.optional(),
+    /** The address of the console, if it has a domain of its own. Default: the address of its HTTP API. */
     consoleUrl: z
       .string()
       .regex(/^https:\/\/[a-z0-9.-]+$/, 'expected an address such as https://console.example.com')
       .optional(),
+    /** Whether the stage has the SCIM endpoint, which the internet can reach. */
     scim: flag.default(false),
+    /** Requests per second that the SCIM endpoint admits. */
     // One identity provider sends up to 25 requests a second. The upper limits are the quotas of API Gateway in a
     // region.
     scimRequestsPerSecond: number.pipe(z.int().min(25).max(10_000)).default(100),
+    /** Requests that the SCIM endpoint admits at once. */
     scimBurst: number.pipe(z.int().min(25).max(5_000)).default(200),
+    /** Executions that are reserved for the SCIM endpoint, and its maximum. `none` means no reservation. */
     // Without a reservation, requests from the internet could use all executions of the account.
     scimConcurrency: z.union([z.literal('none'), number.pipe(z.int().min(1).max(1_000))]).default(20),
+    /** The only IP addresses and ranges that may send SCIM requests. Default: all. */
     scimAllowedIps: listOf(
       z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
         error: 'expected an IP address or a range such as 203.0.113.0/24',
@@ -109,8 +137,10 @@ export const StageSettings = z
       60,
       2_400,
     ),
+    /** Copies the audit into a bucket that locks each entry for this number of days. Default: no copy. */
     // No principal can delete locked objects, so the maximum limits the effect of a typing error.
     auditExportDays: number.pipe(z.int().min(1).max(3_653)).optional(),
+    /** ARN of the encryption key of an earlier stack. Default: a new key. */
     keyArn: z
       .string()
       .regex(
@@ -118,17 +148,21 @@ export const StageSettings = z
         'expected the ARN of a KMS key, arn:aws:kms:<region>:<account>:key/<id>, with its id as KMS shows it; an alias is not accepted',
       )
       .optional(),
+    /** Key for the secrets of new connections. Default: the key of Secrets Manager. */
     // Secrets Manager's own key cannot be limited by a key policy.
     secretsKey: z
       .union([z.literal('stage'), z.string().regex(KEY_ARN, EXPECTED_KEY)], { error: EXPECTED_KEY })
       .optional(),
+    /** Days for which logs are kept. */
     logRetentionDays: number
       .refine((days) => LOG_RETENTION_DAYS.includes(days), {
         error: `expected one of ${LOG_RETENTION_DAYS.join(', ')}`,
       })
       .default(30),
     logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+    /** Whether the table and its key are kept when the stack is deleted. */
     retainData: flag.default(true),
+    /** Where your team reads the runbook; each alarm contains it. */
     // Each alarm description contains this URL, and may have at most 1,024 characters.
     runbookUrl: z.string().min(1).max(700).default('docs/runbook.md'),
   })

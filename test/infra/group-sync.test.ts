@@ -1,10 +1,9 @@
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { expect, expectTypeOf, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { app as example } from '../../examples/cdk-app/app.ts';
 import { GroupSync, type GroupSyncProps } from '../../infra/group-sync.ts';
-import type { StageSettings } from '../../infra/settings.ts';
 import { code, listed, resourcesOf, type Statement, synthesise } from './synthesised.ts';
 
 const inApp = (props: Omit<GroupSyncProps, 'code'> = {}, app = new App()) =>
@@ -30,12 +29,6 @@ it('the example CDK app deploys groupsync and a stack whose role is the only sen
   const connector = example.node.findChild('groupsync') as GroupSync;
   const admitted = eventsPolicy(Template.fromStack(connector)).filter(({ Sid }) => Sid === 'NamedProducers');
   expect(JSON.stringify(admitted)).toContain('directory:');
-});
-
-it('every setting except the region is a prop of GroupSync', () => {
-  type Prop = Exclude<keyof GroupSyncProps, 'code' | 'env' | 'stage'>;
-  type Setting = Exclude<keyof typeof StageSettings.shape, 'region'>;
-  expectTypeOf<Prop>().toEqualTypeOf<Setting>();
 });
 
 it('grantPublish admits a role of another stack and refuses all principals that were not granted', () => {
