@@ -1,9 +1,21 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Activity as ActivityAnswer, Entry } from '../answers.ts';
 import { EntryLine } from './entries.tsx';
 import { csv, download } from './format.ts';
 import { get } from './net.ts';
-import { Button, Chevron, Empty, Failure, Field, Filters, Page, personName, Select, Time } from './parts.tsx';
+import {
+  Button,
+  Chevron,
+  Dialog,
+  Empty,
+  Failure,
+  Filters,
+  Page,
+  personName,
+  Search,
+  Select,
+  Time,
+} from './parts.tsx';
 import { filterBy, query } from './route.ts';
 import { actionText, actorText, changeText, outcomeText, Sentence } from './sentence.tsx';
 import { type PageColumn, Table, usePages } from './table.tsx';
@@ -20,11 +32,7 @@ export function Activity() {
   const since = span === 0 ? undefined : sinceOf(span);
   const text = filter('text');
   const params = { text: text || undefined, since };
-  const { answer, error, rowAt, onShow } = usePages<ActivityAnswer>(
-    'activity',
-    params,
-    ({ entries }) => entries,
-  );
+  const { answer, error, pages } = usePages('activity', params, ({ entries }: ActivityAnswer) => entries);
   const [shown, show] = useState<Entry | null>(null);
   const saveAll = async () => {
     const { entries } = await get<ActivityAnswer>('activity', { ...params, count: MAX_EXPORTED });
@@ -47,14 +55,7 @@ export function Activity() {
   return (
     <Page title={T.activity.title} aside={<Button onClick={saveAll}>{T.activity.export}</Button>}>
       <Filters>
-        <Field
-          type="search"
-          label={T.activity.search}
-          unseenLabel
-          value={text}
-          suggestions={suggestionsFor(text, answer?.entries ?? [])}
-          onInput={(next) => filterBy({ text: next })}
-        />
+        <Search label={T.activity.search} suggestions={suggestionsFor(text, answer?.entries ?? [])} />
         <Select
           label={T.activity.since}
           value={filter('span')}
@@ -69,21 +70,22 @@ export function Activity() {
             : `${T.activity.found(answer.found)}. ${answer.isCut ? T.activity.cut : ''}`}
         </p>
         {error !== undefined && <Failure>{error.message}</Failure>}
-        {answer?.found === 0 ? (
-          <Empty title={T.activity.none} />
-        ) : (
-          <Table
-            label={T.activity.title}
-            columns={[...COLUMNS, details]}
-            count={answer?.found}
-            rowAt={(index) => rowAt(index) as Entry | undefined}
-            keyOf={({ at, action, group, version }) => `${at} ${action} ${group} ${version}`}
-            onShow={onShow}
-            rowHeight={innerWidth < NARROW_PX ? 96 : 56}
-          />
-        )}
+        <Table
+          label={T.activity.title}
+          columns={[...COLUMNS, details]}
+          {...pages}
+          keyOf={({ at, action, group, version }) => `${at} ${action} ${group} ${version}`}
+          rowHeight={innerWidth < NARROW_PX ? 96 : 56}
+          empty={<Empty title={T.activity.none} />}
+        />
       </section>
-      {shown !== null && <Details entry={shown} close={() => show(null)} />}
+      {shown !== null && (
+        <Dialog label={T.activity.details} close={() => show(null)}>
+          <ol class="entries">
+            <EntryLine entry={shown} open />
+          </ol>
+        </Dialog>
+      )}
     </Page>
   );
 }
@@ -143,21 +145,6 @@ const COLUMNS: readonly PageColumn<Entry>[] = [
   },
   { title: T.activity.time, of: ({ at }) => <Time at={at} />, width: '100px', narrowWidth: '96px' },
 ];
-
-function Details({ entry, close }: { readonly entry: Entry; readonly close: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
-  return (
-    <dialog ref={dialog} aria-label={T.activity.details} onClose={close}>
-      <ol class="entries">
-        <EntryLine entry={entry} open />
-      </ol>
-      <div class="actions end">
-        <Button onClick={() => dialog.current?.close()}>{T.close}</Button>
-      </div>
-    </dialog>
-  );
-}
 
 const rowOf = (entry: Entry) => [
   entry.at,

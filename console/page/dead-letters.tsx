@@ -3,7 +3,7 @@ import type { DeadLetters as DeadLettersAnswer } from '../answers.ts';
 import { Ask, perform } from './actions.tsx';
 import { duration, number } from './format.ts';
 import { live, useAnswer } from './net.ts';
-import { Answered, Button, Empty, Page } from './parts.tsx';
+import { Answered, Button, Chips, Empty, Page } from './parts.tsx';
 import { askReplay, Running } from './replay.tsx';
 import { connection, filterBy, pathTo, query } from './route.ts';
 import { T } from './texts.ts';
@@ -70,23 +70,19 @@ const causeText = (code: string) => T.deadLetters.causes[code] ?? code;
 
 function Causes({ of, chosen }: { readonly of: readonly Cause[]; readonly chosen: string }) {
   const total = of.reduce((sum, { count }) => sum + count, 0);
-  const all = [['', T.deadLetters.every, total] as const];
+  const all = { code: '', count: total };
   return (
-    <div class="chips" role="group" aria-label={T.deadLetters.error}>
-      {[...all, ...of.map(({ code, count }) => [code, causeText(code), count] as const)].map(
-        ([code, text, count]) => (
-          <button
-            key={code}
-            type="button"
-            class="chip"
-            aria-pressed={code === chosen}
-            onClick={() => filterBy({ code })}
-          >
-            {text} <b>{number(count)}</b>
-          </button>
-        ),
-      )}
-    </div>
+    <Chips
+      label={T.deadLetters.error}
+      current={chosen}
+      of={[all, ...of].map(({ code, count }) => [
+        code,
+        <>
+          {code === '' ? T.deadLetters.every : causeText(code)} <b>{number(count)}</b>
+        </>,
+      ])}
+      choose={(code) => filterBy({ code })}
+    />
   );
 }
 

@@ -1,9 +1,21 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Deliveries as DeliveriesAnswer, DeliveryLine, DeliverySurvey } from '../answers.ts';
 import { duration, number, percent } from './format.ts';
 import { useAnswer } from './net.ts';
-import { Answered, Button, Empty, Facts, Field, Filters, Page, personName, Select, Time } from './parts.tsx';
+import {
+  Answered,
+  Button,
+  Dialog,
+  Empty,
+  Facts,
+  Field,
+  Filters,
+  Page,
+  personName,
+  Select,
+  Time,
+} from './parts.tsx';
 import { filterBy, pathTo, query } from './route.ts';
 import { type PageColumn, Table } from './table.tsx';
 import { T } from './texts.ts';
@@ -75,19 +87,17 @@ export function Deliveries() {
                 <p class="muted" role="status">
                   {T.deliveries.found(deliveries.length)}. {complete ? '' : T.deliveries.cut}
                 </p>
-                {deliveries.length === 0 ? (
-                  <Empty title={isAny ? T.deliveries.none : T.deliveries.empty}>
-                    {isAny ? undefined : T.deliveries.emptyText}
-                  </Empty>
-                ) : (
-                  <Table
-                    label={T.deliveries.title}
-                    columns={[...COLUMNS, details]}
-                    count={deliveries.length}
-                    rowAt={(index) => deliveries[index]}
-                    keyOf={({ id }) => id}
-                  />
-                )}
+                <Table
+                  label={T.deliveries.title}
+                  columns={[...COLUMNS, details]}
+                  rows={deliveries}
+                  keyOf={({ id }) => id}
+                  empty={
+                    <Empty title={isAny ? T.deliveries.none : T.deliveries.empty}>
+                      {isAny ? undefined : T.deliveries.emptyText}
+                    </Empty>
+                  }
+                />
                 {opened !== undefined && <Details of={opened} close={() => show(null)} />}
               </>
             );
@@ -142,8 +152,6 @@ const COLUMNS: readonly PageColumn<DeliveryLine>[] = [
 const isEmpty = (shown: ComponentChildren): boolean => Array.isArray(shown) && shown.length === 0;
 
 function Details({ of: one, close }: { readonly of: DeliveryLine; readonly close: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
   const more = one.named - one.groups.length - one.people.length;
   const facts: readonly (readonly [string, ComponentChildren])[] = [
     [T.deliveries.request, one.request],
@@ -167,12 +175,9 @@ function Details({ of: one, close }: { readonly of: DeliveryLine; readonly close
     [T.activity.time, <Time key="t" at={one.at} />],
   ];
   return (
-    <dialog ref={dialog} aria-label={T.deliveries.details} onClose={close}>
+    <Dialog label={T.deliveries.details} close={close}>
       <Facts of={facts.filter(([, shown]) => shown !== null && shown !== '' && !isEmpty(shown))} />
-      <div class="actions end">
-        <Button onClick={() => dialog.current?.close()}>{T.close}</Button>
-      </div>
-    </dialog>
+    </Dialog>
   );
 }
 

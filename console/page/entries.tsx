@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Entry } from '../answers.ts';
 import { exact } from './format.ts';
-import { Chevron, Empty, Facts, Reason, Time, Toggle } from './parts.tsx';
+import { Button, Chevron, Empty, Facts, Reason, Time } from './parts.tsx';
 import { actionText, actorText, changeText, outcomeText, Sentence } from './sentence.tsx';
 import { T } from './texts.ts';
 
@@ -38,14 +38,14 @@ export function EntryLine({ entry, group = true, open = false }: EntryProps) {
       <p>
         <Sentence entry={entry} isNamed={group} />
       </p>
-      <Toggle
+      <Button
+        kind="quiet"
         isOpen={isOpen}
-        set={setOpen}
-        isQuiet
+        onClick={() => setOpen(!isOpen)}
         label={T.activity.detailsOf(actionText(action), groupName ?? '')}
       >
         <Chevron />
-      </Toggle>
+      </Button>
       {isOpen && <EntryDetails entry={entry} />}
     </li>
   );

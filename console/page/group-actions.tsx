@@ -1,7 +1,7 @@
 import type { GroupDetail } from '../answers.ts';
 import { Ask, perform, performNow } from './actions.tsx';
 import { Pause } from './groups.tsx';
-import { Button, Toggle } from './parts.tsx';
+import { Button } from './parts.tsx';
 import { pathTo } from './route.ts';
 import { T } from './texts.ts';
 
@@ -23,14 +23,18 @@ export function GroupActions({ detail, open, setOpen }: Props) {
   const isPaused = state === 'paused';
   return (
     <>
-      <Toggle isOpen={open === 'plan'} set={(shows) => setOpen(shows ? 'plan' : null)}>
+      <Button isOpen={open === 'plan'} onClick={() => setOpen(open === 'plan' ? null : 'plan')}>
         {T.group.plan}
-      </Toggle>
+      </Button>
       {!isPaused && <Pause groups={groups} />}
       {platformId === null ? (
-        <Toggle use="adopt" isOpen={open === 'adopt'} set={(shows) => setOpen(shows ? 'adopt' : null)}>
+        <Button
+          use="adopt"
+          isOpen={open === 'adopt'}
+          onClick={() => setOpen(open === 'adopt' ? null : 'adopt')}
+        >
           {T.adoption.adopt}
-        </Toggle>
+        </Button>
       ) : (
         <Ask
           title={T.group.releaseTitle(called)}

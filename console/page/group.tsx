@@ -8,15 +8,16 @@ import { GroupActions, type OpenPart } from './group-actions.tsx';
 import { useAnswer } from './net.ts';
 import {
   Answered,
+  Chips,
   Empty,
   Facts,
-  Field,
   Filters,
   Member,
   Page,
   Person,
   personName,
   Reason,
+  Search,
   Section,
   State,
   Tabs,
@@ -289,40 +290,23 @@ function Members({ members }: { readonly members: readonly MemberLine[] }) {
   return (
     <section class="card" aria-label={T.group.members}>
       <Filters>
-        <Field
-          type="search"
-          label={T.group.search}
-          unseenLabel
-          value={given('text')}
-          onInput={(text) => filterBy({ text })}
+        <Search label={T.group.search} />
+        <Chips
+          label={T.group.members}
+          current={all ? 'all' : 'differ'}
+          of={tabs}
+          choose={(show) => filterBy({ show })}
         />
-        <div class="chips" role="group" aria-label={T.group.members}>
-          {tabs.map(([value, text]) => (
-            <button
-              key={value}
-              type="button"
-              class="chip"
-              aria-pressed={all === (value === 'all')}
-              onClick={() => filterBy({ show: value })}
-            >
-              {text}
-            </button>
-          ))}
-        </div>
       </Filters>
       {differing.length === 0 && members.length > 0 && <p class="muted">{T.group.allSame}</p>}
-      {shown.length === 0 ? (
-        <Empty title={members.length === 0 ? T.group.noMembers : T.group.noMatch} />
-      ) : (
-        <Table
-          label={T.group.members}
-          columns={columns}
-          sorting={{ by: sort, set: (by) => filterBy({ sort: by }) }}
-          count={shown.length}
-          rowAt={(index) => shown[index]}
-          keyOf={({ id, user }) => `${id} ${user}`}
-        />
-      )}
+      <Table
+        label={T.group.members}
+        columns={columns}
+        sorting={{ by: sort, set: (by) => filterBy({ sort: by }) }}
+        rows={shown}
+        keyOf={({ id, user }) => `${id} ${user}`}
+        empty={<Empty title={members.length === 0 ? T.group.noMembers : T.group.noMatch} />}
+      />
     </section>
   );
 }

@@ -6,9 +6,9 @@ import {
   Button,
   Empty,
   Failure,
-  Field,
   Filters,
   Page,
+  Search,
   Select,
   State,
   Time,
@@ -24,29 +24,19 @@ export function Groups() {
   const filter = (name: string) => query.value.get(name) ?? '';
   const params = { text: filter('text'), state: filter('state'), sort: filter('sort') || 'state' };
   const sorting = { by: params.sort, set: (sort: string) => filterBy({ sort }) };
-  const { answer, error, rowAt, onShow } = usePages<GroupPage>('groups', params, ({ rows }) => rows);
+  const { answer, error, pages } = usePages('groups', params, ({ rows }: GroupPage) => rows);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const choose = ({ id }: GroupLine) => {
-    const next = new Set(chosen);
-    if (!next.delete(id)) next.add(id);
-    setChosen(next);
-  };
   const box = selectionColumn<GroupLine>({
+    idOf: ({ id }) => id,
     nameOf: ({ id, name }) => name ?? id,
-    isChosen: ({ id }) => chosen.has(id),
-    choose,
+    chosen,
+    choose: setChosen,
   });
   return (
     <Page title={T.nav.groups}>
       <GroupTabs current="groups" />
       <Filters>
-        <Field
-          type="search"
-          label={T.groups.search}
-          unseenLabel
-          value={params.text}
-          onInput={(text) => filterBy({ text })}
-        />
+        <Search label={T.groups.search} />
         <Select
           label={T.groups.sort}
           value={Object.hasOwn(T.groups.sorts, params.sort) ? params.sort : ''}
@@ -70,19 +60,14 @@ export function Groups() {
           </p>
         )}
         {error !== undefined && <Failure>{error.message}</Failure>}
-        {answer?.found === 0 ? (
-          <Empty title={answer.total === 0 ? T.groups.empty : T.groups.none} />
-        ) : (
-          <Table
-            label={T.nav.groups}
-            columns={[box, ...COLUMNS]}
-            sorting={sorting}
-            count={answer?.found}
-            rowAt={(index) => rowAt(index) as GroupLine | undefined}
-            keyOf={({ id }) => id}
-            onShow={onShow}
-          />
-        )}
+        <Table
+          label={T.nav.groups}
+          columns={[box, ...COLUMNS]}
+          sorting={sorting}
+          {...pages}
+          keyOf={({ id }) => id}
+          empty={<Empty title={answer?.total === 0 ? T.groups.empty : T.groups.none} />}
+        />
       </section>
     </Page>
   );

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import type { HeldPeopleCause, HeldPerson } from '../answers.ts';
 import { hasWords, searchable } from '../search.ts';
 import { csv, download, exact } from './format.ts';
-import { Button, Empty, Field, Filters, Member, personName, Select } from './parts.tsx';
+import { Button, Empty, Filters, Member, personName, Search, Select } from './parts.tsx';
 import { filterBy, query } from './route.ts';
 import { type PageColumn, selectionColumn, Table } from './table.tsx';
 import { T } from './texts.ts';
@@ -36,8 +36,17 @@ export function HeldPeople({ title, people, causes, file, selection, children }:
       (given('department') === '' || given('department') === (person.department ?? NONE)) &&
       (given('cause') === '' || given('cause') === String(person.cause)),
   );
+  const boxes =
+    selection &&
+    selectionColumn<HeldPerson>({
+      idOf: ({ user }) => user,
+      nameOf: (person) => personName(person) || person.user,
+      chosen: selection.picked,
+      choose: selection.setPicked,
+      all: { label: T.hold.selectAll(found.length), rows: found },
+    });
   const columns = [
-    ...(selection === undefined ? [] : [boxes(found, selection)]),
+    ...(boxes === undefined ? [] : [boxes]),
     nameColumn(causes),
     ...(hasDepartments ? [DEPARTMENT] : []),
     ...(causes.length > 1 ? [causeColumn(causes)] : []),
@@ -46,13 +55,7 @@ export function HeldPeople({ title, people, causes, file, selection, children }:
   return (
     <section class="plain" aria-label={title}>
       <Filters>
-        <Field
-          type="search"
-          label={T.hold.search}
-          unseenLabel
-          value={given('text')}
-          onInput={(text) => filterBy({ text })}
-        />
+        <Search label={T.hold.search} />
         {hasDepartments && (
           <Select
             label={T.hold.department}
@@ -79,17 +82,13 @@ export function HeldPeople({ title, people, causes, file, selection, children }:
       </Filters>
       {children}
       <div class="card">
-        {found.length === 0 ? (
-          <Empty title={people.length === 0 ? T.hold.none : T.hold.noMatch} />
-        ) : (
-          <Table
-            label={title}
-            columns={columns}
-            count={found.length}
-            rowAt={(index) => found[index]}
-            keyOf={({ user }) => user}
-          />
-        )}
+        <Table
+          label={title}
+          columns={columns}
+          rows={found}
+          keyOf={({ user }) => user}
+          empty={<Empty title={people.length === 0 ? T.hold.none : T.hold.noMatch} />}
+        />
       </div>
     </section>
   );
@@ -103,31 +102,6 @@ const causeText = ({ because, event }: HeldPeopleCause) =>
 function causeIn(causes: readonly HeldPeopleCause[], { cause }: HeldPerson): string {
   const found = cause === null ? undefined : causes[cause];
   return found === undefined ? '' : causeText(found);
-}
-
-function boxes(
-  found: readonly HeldPerson[],
-  { picked, setPicked }: NonNullable<Props['selection']>,
-): PageColumn<HeldPerson> {
-  const change = (people: readonly HeldPerson[], isPicked: boolean) => {
-    const next = new Set(picked);
-    for (const { user } of people) {
-      if (isPicked) next.add(user);
-      else next.delete(user);
-    }
-    setPicked(next);
-  };
-  const isEvery = found.every(({ user }) => picked.has(user));
-  return selectionColumn<HeldPerson>({
-    nameOf: (person) => personName(person) || person.user,
-    isChosen: ({ user }) => picked.has(user),
-    choose: (person) => change([person], !picked.has(person.user)),
-    all: {
-      label: T.hold.selectAll(found.length),
-      isChosen: isEvery,
-      choose: () => change(found, !isEvery),
-    },
-  });
 }
 
 /** On narrow screens, the cause is below the name if there are several causes. */

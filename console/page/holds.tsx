@@ -17,18 +17,14 @@ export function Holds() {
         {({ holds, decided }) => (
           <>
             <section class="card">
-              {holds.length === 0 ? (
-                <Empty title={T.holds.empty}>{T.holds.emptyText}</Empty>
-              ) : (
-                <Table
-                  label={T.holds.title}
-                  columns={COLUMNS}
-                  count={holds.length}
-                  rowAt={(index) => sortedBy(holds, SORTS, sort)[index]}
-                  keyOf={({ group, digest }) => `${group} ${digest}`}
-                  sorting={{ by: sort, set: (by) => filterBy({ sort: by }) }}
-                />
-              )}
+              <Table
+                label={T.holds.title}
+                columns={COLUMNS}
+                rows={sortedBy(holds, SORTS, sort)}
+                keyOf={({ group, digest }) => `${group} ${digest}`}
+                sorting={{ by: sort, set: (by) => filterBy({ sort: by }) }}
+                empty={<Empty title={T.holds.empty}>{T.holds.emptyText}</Empty>}
+              />
             </section>
             {decided.length > 0 && (
               <Section title={T.holds.decided}>

@@ -1,6 +1,5 @@
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
-import { Button } from './parts.tsx';
+import { Dialog } from './parts.tsx';
 import { go, pathTo } from './route.ts';
 import { T } from './texts.ts';
 
@@ -56,13 +55,10 @@ addEventListener('keydown', (event) => {
 
 /** The list of shortcuts, which `?` opens. */
 export function Keys() {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    if (isShown.value) dialog.current?.showModal();
-  }, [isShown.value]);
+  if (!isShown.value) return null;
   return (
-    <dialog ref={dialog} aria-labelledby="keys" onClose={() => (isShown.value = false)}>
-      <h2 id="keys">{T.keys.title}</h2>
+    <Dialog label={T.keys.title} close={() => (isShown.value = false)}>
+      <h2>{T.keys.title}</h2>
       <dl class="keys">
         {T.keys.list.map(([key, text]) => (
           <div key={key}>
@@ -73,9 +69,6 @@ export function Keys() {
           </div>
         ))}
       </dl>
-      <div class="actions end">
-        <Button onClick={() => dialog.current?.close()}>{T.close}</Button>
-      </div>
-    </dialog>
+    </Dialog>
   );
 }

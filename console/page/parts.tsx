@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { PersonName } from '../answers.ts';
 import { clock, exact, fromNow } from './format.ts';
 import { type Loadable, live, nowMs, Refused } from './net.ts';
-import { id, page, pathTo } from './route.ts';
+import { filterBy, id, page, pathTo, query } from './route.ts';
 import { T } from './texts.ts';
 
 type Children = { readonly children?: ComponentChildren };
@@ -98,6 +98,8 @@ export interface ButtonProps extends Children {
   /** The action or query that the button leads to. The button is disabled if the person's role may not use it. */
   readonly use?: string | undefined;
   readonly label?: string;
+  /** Whether the part of the page is open that the button opens and closes; undefined for other buttons. */
+  readonly isOpen?: boolean;
 }
 
 /** Why the role of the person may not use an action or a query; undefined if it may. */
@@ -108,47 +110,19 @@ export function refusalOf(use: string | undefined): string | undefined {
 }
 
 /** A disabled button stays focusable, and shows the reason. */
-export function Button({ onClick, kind, use, not = refusalOf(use), label, children }: ButtonProps) {
+export function Button({ onClick, kind, use, not = refusalOf(use), label, isOpen, children }: ButtonProps) {
   return (
     <button
       type="button"
       class={`button ${kind ?? ''}`}
+      aria-expanded={isOpen}
       aria-disabled={not === undefined ? undefined : 'true'}
       title={not}
       aria-label={label}
       onClick={() => not === undefined && onClick()}
     >
       {children}
-      <Why not={not} />
-    </button>
-  );
-}
-
-const Why = ({ not }: Pick<ButtonProps, 'not'>) =>
-  not === undefined ? null : <span class="unseen"> ({not})</span>;
-
-interface ToggleProps extends Children {
-  readonly isOpen: boolean;
-  readonly set: (isOpen: boolean) => void;
-  readonly label?: string;
-  readonly isQuiet?: boolean;
-  readonly use?: string;
-}
-
-export function Toggle({ isOpen, set, label, isQuiet, use, children }: ToggleProps) {
-  const not = refusalOf(use);
-  return (
-    <button
-      type="button"
-      class={isQuiet === true ? 'button quiet' : 'button'}
-      aria-expanded={isOpen}
-      aria-disabled={not === undefined ? undefined : 'true'}
-      aria-label={label}
-      title={not}
-      onClick={() => not === undefined && set(!isOpen)}
-    >
-      {children}
-      <Why not={not} />
+      {not !== undefined && <span class="unseen"> ({not})</span>}
     </button>
   );
 }
@@ -177,6 +151,42 @@ export const Tabs = ({ label, current, of }: TabsProps) => (
     ))}
   </nav>
 );
+
+/** Buttons of which one is pressed, for example to limit a list to one state. */
+export const Chips = (props: {
+  readonly label: string;
+  readonly current: string;
+  readonly of: readonly (readonly [value: string, content: ComponentChildren])[];
+  readonly choose: (value: string) => void;
+}) => (
+  <div class="chips" role="group" aria-label={props.label}>
+    {props.of.map(([value, content]) => (
+      <button
+        key={value}
+        type="button"
+        class="chip"
+        aria-pressed={value === props.current}
+        onClick={() => props.choose(value)}
+      >
+        {content}
+      </button>
+    ))}
+  </div>
+);
+
+/** A dialog that is open as long as it is on the page. */
+export function Dialog({ label, close, children }: Children & { label: string; close: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} aria-label={label} onClose={close}>
+      {children}
+      <div class="actions end">
+        <Button onClick={() => dialog.current?.close()}>{T.close}</Button>
+      </div>
+    </dialog>
+  );
+}
 
 export const Failure = ({ children }: Children) => (
   <p class="notice bad lines" role="alert">
@@ -275,7 +285,7 @@ interface FieldProps {
   readonly hint?: string;
   readonly unseenLabel?: boolean;
   /** Values that the browser offers while the operator types. */
-  readonly suggestions?: readonly string[];
+  readonly suggestions?: readonly string[] | undefined;
 }
 
 export function Field(props: FieldProps) {
@@ -305,6 +315,18 @@ export function Field(props: FieldProps) {
     </label>
   );
 }
+
+/** The search of a page. The address contains its text. */
+export const Search = ({ label, suggestions }: Pick<FieldProps, 'label' | 'suggestions'>) => (
+  <Field
+    type="search"
+    label={label}
+    unseenLabel
+    value={query.value.get('text') ?? ''}
+    suggestions={suggestions}
+    onInput={(text) => filterBy({ text })}
+  />
+);
 
 export const Filters = ({ children }: Children) => (
   <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>

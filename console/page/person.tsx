@@ -14,19 +14,19 @@ import { number } from './format.ts';
 import { useAnswer } from './net.ts';
 import {
   Answered,
+  Button,
   Chevron,
   Empty,
   Facts,
   Failure,
-  Field,
   Filters,
   Page,
   Person as PersonLink,
   personName,
+  Search,
   Section,
   Select,
   Time,
-  Toggle,
 } from './parts.tsx';
 import { filterBy, id, pathTo, query } from './route.ts';
 import { type PageColumn, Table, usePages } from './table.tsx';
@@ -47,13 +47,7 @@ export function People() {
   return (
     <Page title={T.people.title}>
       <Filters>
-        <Field
-          type="search"
-          label={T.people.search}
-          unseenLabel
-          value={text}
-          onInput={(next) => filterBy({ text: next })}
-        />
+        <Search label={T.people.search} />
       </Filters>
       {searched === '' ? (
         <Unmatched />
@@ -84,9 +78,8 @@ export function People() {
 function Unmatched() {
   const given = (name: string) => query.value.get(name) ?? '';
   const params = { cause: given('cause'), sort: given('sort') };
-  const { answer, error, rowAt, onShow } = usePages<UnmatchedPage>('unmatched', params, ({ rows }) => rows);
+  const { answer, error, pages } = usePages('unmatched', params, ({ rows }: UnmatchedPage) => rows);
   const causes = Object.entries(answer?.causes ?? {});
-  const total = causes.reduce((sum, [, count]) => sum + count, 0);
   return (
     <Section title={T.people.pendingTitle}>
       <p class="muted">{T.people.hint}</p>
@@ -102,19 +95,14 @@ function Unmatched() {
         />
       )}
       {error !== undefined && <Failure>{error.message}</Failure>}
-      {answer !== undefined && total === 0 ? (
-        <Empty title={T.people.noPending} />
-      ) : (
-        <Table
-          label={T.people.pendingTitle}
-          columns={PENDING_COLUMNS}
-          sorting={{ by: params.sort, set: (sort) => filterBy({ sort }) }}
-          count={answer?.found}
-          rowAt={(index) => rowAt(index) as UnmatchedRow | undefined}
-          keyOf={({ person }) => person.id}
-          onShow={onShow}
-        />
-      )}
+      <Table
+        label={T.people.pendingTitle}
+        columns={PENDING_COLUMNS}
+        sorting={{ by: params.sort, set: (sort) => filterBy({ sort }) }}
+        {...pages}
+        keyOf={({ person }) => person.id}
+        empty={<Empty title={T.people.noPending} />}
+      />
     </Section>
   );
 }
@@ -246,9 +234,14 @@ function GroupOf({ of, shown }: { readonly of: PersonGroup; readonly shown: stri
         <span class="side muted">
           <Time at={since} />
         </span>
-        <Toggle isOpen={isOpen} set={setOpen} isQuiet label={T.person.explainOf(called)}>
+        <Button
+          kind="quiet"
+          isOpen={isOpen}
+          onClick={() => setOpen(!isOpen)}
+          label={T.person.explainOf(called)}
+        >
           <Chevron />
-        </Toggle>
+        </Button>
       </div>
       {isOpen && <Explained group={group} member={member} />}
     </li>

@@ -4,8 +4,8 @@ import { matchesText } from '../search.ts';
 import { Adoption, type PairToAdopt } from './adoption.tsx';
 import { number } from './format.ts';
 import { useAnswer } from './net.ts';
-import { Answered, Button, Empty, Field, Filters, Page, State, Tabs } from './parts.tsx';
-import { connection, filterBy, pathTo, query } from './route.ts';
+import { Answered, Button, Empty, Filters, Page, Search, State, Tabs } from './parts.tsx';
+import { connection, pathTo, query } from './route.ts';
 import { StateFilter } from './state-filter.tsx';
 import { type PageColumn, selectionColumn, Table } from './table.tsx';
 import { T } from './texts.ts';
@@ -45,28 +45,31 @@ function Shown({ groups, totals, reload }: PlatformGroupsReport & { readonly rel
     (row) =>
       (state === '' || row.state === state) && matchesText([row.platformId, row.name, row.spokeId], text),
   );
-  const choose = (ids: Iterable<string>) => {
-    setChosen(new Set(ids));
+  const choose = (ids: ReadonlySet<string>) => {
+    setChosen(ids);
     setPreviewed(false);
   };
+  const possible = found.filter(mayAdopt);
+  const boxes = selectionColumn<PlatformGroupRow>({
+    idOf: ({ platformId }) => platformId,
+    nameOf: ({ name, platformId }) => name ?? platformId,
+    chosen,
+    choose,
+    mayChoose: mayAdopt,
+    all: { label: T.adoption.selectAll(possible.length), rows: possible },
+  });
   const pairs = groups.flatMap(({ platformId, matches: [match] }): readonly PairToAdopt[] =>
     match !== undefined && chosen.has(platformId) ? [{ group: match.group, platformId }] : [],
   );
   const done = () => {
-    choose([]);
+    choose(new Set());
     void reload();
   };
   return (
     <>
       <p class="muted">{T.adoption.hint}</p>
       <Filters>
-        <Field
-          type="search"
-          label={T.adoption.search}
-          unseenLabel
-          value={text}
-          onInput={(text) => filterBy({ text })}
-        />
+        <Search label={T.adoption.search} />
       </Filters>
       <StateFilter
         label={T.adoption.columns.state}
@@ -85,7 +88,7 @@ function Shown({ groups, totals, reload }: PlatformGroupsReport & { readonly rel
                 {T.adoption.preview(chosen.size)}
               </Button>
             )}
-            <Button kind="quiet" onClick={() => choose([])}>
+            <Button kind="quiet" onClick={() => choose(new Set())}>
               {T.groups.clear}
             </Button>
           </div>
@@ -94,46 +97,17 @@ function Shown({ groups, totals, reload }: PlatformGroupsReport & { readonly rel
             {T.adoption.found(found.length)}
           </p>
         )}
-        {found.length === 0 ? (
-          <Empty title={groups.length === 0 ? T.adoption.empty : T.adoption.none} />
-        ) : (
-          <Table
-            label={T.adoption.platform}
-            columns={[boxes(found.filter(mayAdopt), chosen, choose), ...COLUMNS]}
-            count={found.length}
-            rowAt={(index) => found[index]}
-            keyOf={({ platformId }) => platformId}
-            rowHeight={56}
-          />
-        )}
+        <Table
+          label={T.adoption.platform}
+          columns={[boxes, ...COLUMNS]}
+          rows={found}
+          keyOf={({ platformId }) => platformId}
+          rowHeight={56}
+          empty={<Empty title={groups.length === 0 ? T.adoption.empty : T.adoption.none} />}
+        />
       </section>
     </>
   );
-}
-
-function boxes(
-  possible: readonly PlatformGroupRow[],
-  chosen: ReadonlySet<string>,
-  choose: (ids: Iterable<string>) => void,
-): PageColumn<PlatformGroupRow> {
-  const ids = possible.map(({ platformId }) => platformId);
-  const isAll = ids.length > 0 && ids.every((id) => chosen.has(id));
-  return selectionColumn<PlatformGroupRow>({
-    nameOf: ({ name, platformId }) => name ?? platformId,
-    isChosen: ({ platformId }) => chosen.has(platformId),
-    mayChoose: mayAdopt,
-    choose: ({ platformId }) =>
-      choose(
-        chosen.has(platformId) ? [...chosen].filter((id) => id !== platformId) : [...chosen, platformId],
-      ),
-    ...(ids.length > 0 && {
-      all: {
-        label: T.adoption.selectAll(ids.length),
-        isChosen: isAll,
-        choose: () => choose(isAll ? [] : ids),
-      },
-    }),
-  });
 }
 
 const SHOWN_MATCHES = 2;

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ConnectionPage, SettingField, SettingsPreview } from '../answers.ts';
 import { perform, performNow } from './actions.tsx';
 import { post } from './net.ts';
-import { Button, Section, Toggle } from './parts.tsx';
+import { Button, Section } from './parts.tsx';
 import { query } from './route.ts';
 import { draftOf, enteredIn, formatValue, SettingInput } from './setting-input.tsx';
 import { SECTIONS } from './texts/settings.ts';
@@ -99,9 +99,14 @@ function Setting({ field, value, isOpen, set, done }: SettingProps) {
             </small>
           )}
         </span>
-        <Toggle use="preview-settings" isOpen={isOpen} set={set} label={T.conn.editOf(title)}>
+        <Button
+          use="preview-settings"
+          isOpen={isOpen}
+          onClick={() => set(!isOpen)}
+          label={T.conn.editOf(title)}
+        >
           {T.conn.edit}
-        </Toggle>
+        </Button>
       </div>
       {isOpen && <Edit field={field} before={value} done={done} />}
     </li>

@@ -1,5 +1,5 @@
 import { number } from './format.ts';
-import { State } from './parts.tsx';
+import { Chips, State } from './parts.tsx';
 import { filterBy } from './route.ts';
 
 interface StateFilterProps {
@@ -15,18 +15,16 @@ interface StateFilterProps {
 /** Buttons that limit a list to one state. */
 export function StateFilter({ label, every, total, states, chosen }: StateFilterProps) {
   return (
-    <div class="chips" role="group" aria-label={label}>
-      {[['', total] as const, ...states].map(([state, count]) => (
-        <button
-          key={state}
-          type="button"
-          class="chip"
-          aria-pressed={state === chosen}
-          onClick={() => filterBy({ state: state === chosen ? '' : state })}
-        >
+    <Chips
+      label={label}
+      current={chosen}
+      of={[['', total] as const, ...states].map(([state, count]) => [
+        state,
+        <>
           {state === '' ? every : <State of={state} />} <b>{number(count)}</b>
-        </button>
-      ))}
-    </div>
+        </>,
+      ])}
+      choose={(state) => filterBy({ state: state === chosen ? '' : state })}
+    />
   );
 }

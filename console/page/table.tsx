@@ -82,44 +82,53 @@ function Head<Row>({
 }
 
 interface Selection<Row> {
+  readonly idOf: (row: Row) => string;
   readonly nameOf: (row: Row) => string;
-  readonly isChosen: (row: Row) => boolean;
-  readonly choose: (row: Row) => void;
+  /** The ids of the chosen rows. */
+  readonly chosen: ReadonlySet<string>;
+  readonly choose: (chosen: ReadonlySet<string>) => void;
   /** False for a row without a checkbox. */
   readonly mayChoose?: (row: Row) => boolean;
-  /** A checkbox in the head that selects or clears all rows of the list. */
-  readonly all?: { readonly label: string; readonly isChosen: boolean; readonly choose: () => void };
+  /** The rows that a checkbox in the head selects or clears. Without rows, there is no checkbox in the head. */
+  readonly all?: { readonly label: string; readonly rows: readonly Row[] };
 }
 
-export const selectionColumn = <Row,>({
-  nameOf,
-  isChosen,
-  choose,
-  mayChoose = () => true,
-  all,
-}: Selection<Row>): PageColumn<Row> => ({
-  title: T.groups.selectTitle,
-  unseen: true,
-  width: '18px',
-  head: all && <input type="checkbox" aria-label={all.label} checked={all.isChosen} onChange={all.choose} />,
-  of: (row) =>
-    mayChoose(row) && (
-      <input
-        type="checkbox"
-        aria-label={T.groups.select(nameOf(row))}
-        checked={isChosen(row)}
-        onChange={() => choose(row)}
-      />
-    ),
-});
+export function selectionColumn<Row>(selection: Selection<Row>): PageColumn<Row> {
+  const { idOf, nameOf, chosen, choose, mayChoose = () => true, all } = selection;
+  const change = (rows: readonly Row[], isChosen: boolean) => {
+    const next = new Set(chosen);
+    for (const row of rows) {
+      if (isChosen) next.add(idOf(row));
+      else next.delete(idOf(row));
+    }
+    choose(next);
+  };
+  const box = (label: string, rows: readonly Row[]) => {
+    const isChosen = rows.every((row) => chosen.has(idOf(row)));
+    return (
+      <input type="checkbox" aria-label={label} checked={isChosen} onChange={() => change(rows, !isChosen)} />
+    );
+  };
+  return {
+    title: T.groups.selectTitle,
+    unseen: true,
+    width: '18px',
+    head: all === undefined || all.rows.length === 0 ? undefined : box(all.label, all.rows),
+    of: (row) => mayChoose(row) && box(T.groups.select(nameOf(row)), [row]),
+  };
+}
 
 interface TableProps<Row> {
   readonly label: string;
   readonly columns: readonly PageColumn<Row>[];
+  /** The rows of a list that is loaded as a whole. A list in pages has `count` and `rowAt` instead. */
+  readonly rows?: readonly Row[];
   /** undefined while the list is loading: the table then shows placeholders. */
-  readonly count: number | undefined;
+  readonly count?: number | undefined;
   /** Returns undefined for a row that is not loaded yet. */
-  readonly rowAt: (index: number) => Row | undefined;
+  readonly rowAt?: (index: number) => Row | undefined;
+  /** Shown instead of a table without rows. */
+  readonly empty: ComponentChildren;
   readonly keyOf: (row: Row) => string;
   readonly rowHeight?: number;
   readonly sorting?: Sorting;
@@ -131,7 +140,9 @@ const LOADING_ROWS = 8;
 
 /** A virtual table. It renders only the rows near the visible area. */
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, sorting, count = LOADING_ROWS, rowAt, keyOf, rowHeight = 48, onShow } = props;
+  const { label, columns, sorting, rows: all, keyOf, rowHeight = 48, onShow } = props;
+  const { count: known = all?.length, rowAt = (index: number) => all?.[index] } = props;
+  const count = known ?? LOADING_ROWS;
   const body = useRef<HTMLDivElement>(null);
   const [span, setSpan] = useState({ from: 0, to: 40 });
   useLayoutEffect(() => {
@@ -151,6 +162,7 @@ export function Table<Row>(props: TableProps<Row>) {
   }, [count, rowHeight]);
   const to = Math.min(span.to, count);
   useEffect(() => onShow?.(span.from, to), [span.from, to, onShow]);
+  if (count === 0) return <>{props.empty}</>;
   const rows = [];
   for (let index = span.from; index < to; index += 1) {
     const row = rowAt(index);
@@ -177,7 +189,7 @@ export function Table<Row>(props: TableProps<Row>) {
       role="table"
       aria-label={label}
       aria-rowcount={count + 1}
-      aria-busy={props.count === undefined}
+      aria-busy={known === undefined}
     >
       <div role="rowgroup">
         <div role="row" class="row head" aria-rowindex={1}>
@@ -196,10 +208,10 @@ export function Table<Row>(props: TableProps<Row>) {
 const PAGE = 100;
 
 /** Rows that the server filters and sorts, loaded when they become visible. */
-export function usePages<Answer>(
+export function usePages<Answer extends { readonly found: number }, Row>(
   name: string,
   params: Params,
-  rowsOf: (answer: Answer) => readonly unknown[],
+  rowsOf: (answer: Answer) => readonly Row[],
 ) {
   const key = JSON.stringify([connection.value, name, params]);
   const [state, setState] = useState<{ key: string; pages: ReadonlyMap<number, Answer>; error?: Error }>({
@@ -236,13 +248,17 @@ export function usePages<Answer>(
   return {
     answer: newest,
     error: state.key === key ? state.error : undefined,
-    rowAt: (index: number) => {
-      const answer = pages.get(Math.floor(index / PAGE));
-      return answer === undefined ? undefined : rowsOf(answer)[index % PAGE];
-    },
-    onShow: (from: number, to: number) => {
-      const next = { first: Math.floor(from / PAGE), last: Math.max(0, Math.floor((to - 1) / PAGE)) };
-      if (next.first !== span.first || next.last !== span.last) setSpan(next);
+    /** The props of the table. */
+    pages: {
+      count: newest?.found,
+      rowAt: (index: number) => {
+        const answer = pages.get(Math.floor(index / PAGE));
+        return answer === undefined ? undefined : rowsOf(answer)[index % PAGE];
+      },
+      onShow: (from: number, to: number) => {
+        const next = { first: Math.floor(from / PAGE), last: Math.max(0, Math.floor((to - 1) / PAGE)) };
+        if (next.first !== span.first || next.last !== span.last) setSpan(next);
+      },
     },
   };
 }

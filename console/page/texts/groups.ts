@@ -110,8 +110,6 @@ export const group = {
   releaseText:
     'The platform group keeps its name and members, and loses the id of the directory group. groupsync does not write it again until an operator adopts it.',
   released: 'Released.',
-  releaseNot: 'This group has no platform group.',
-  adoptNot: 'This group already has a platform group; release it first.',
   heldText: (count: number) =>
     count === 0
       ? 'The deletion of this group is held.'
