@@ -1,4 +1,4 @@
-import { type DirectoryRunReport, LeaseLostError } from '../../shared/directory/reading/context.ts';
+import { type DirectoryRunReport, LeaseEndedError } from '../../shared/directory/reading/context.ts';
 import { readDirectory } from '../../shared/directory/reading/run.ts';
 import { createDirectories } from '../../shared/directory/vendors/directories.ts';
 import type { DirectorySecrets } from '../../shared/sync/ports/secrets.ts';
@@ -77,7 +77,7 @@ async function run(task: ReaderTask): Promise<ReaderResult> {
   const deadlineMs = task.nowMs + 1_000 * task.seconds;
   const before = process.cpuUsage();
   const report = await readDirectory(connection, ports, { deadlineMs, isFull: task.isFull });
-  if (report === undefined) throw new LeaseLostError('expected no other run of the reader');
+  if (report === undefined) throw new LeaseEndedError('expected no other run of the reader');
   const { user, system } = process.cpuUsage(before);
   return {
     report,

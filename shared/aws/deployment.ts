@@ -150,7 +150,7 @@ async function readTable(sdk: Sdk, { tableName: TableName, isLocal }: Deployment
   });
   const encryption = {
     keyArn: Table?.SSEDescription?.KMSMasterKeyArn,
-    isKeyLost: Table?.SSEDescription?.InaccessibleEncryptionDateTime !== undefined,
+    isUnusable: Table?.SSEDescription?.InaccessibleEncryptionDateTime !== undefined,
   };
   const isProtected = Table?.DeletionProtectionEnabled === true;
   return { ...described, timeToLive, recoverable, encryption, isProtected };

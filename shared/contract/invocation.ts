@@ -175,7 +175,7 @@ const Member = z.union([
 ]);
 
 const Failure = z.object({
-  kind: z.enum(['denied', 'busy', 'unavailable', 'missing', 'odd']),
+  kind: z.enum(['denied', 'busy', 'unavailable', 'missing', 'invalid']),
   message: z.string(),
   reason: z.string().optional(),
 });

@@ -166,9 +166,9 @@ export interface DirectoryChanges {
  *   busy         read later: the limit of calls is reached
  *   unavailable read later: no answer, or a 5xx
  *   missing      the group is no longer in the directory
- *   odd          read later: the answer is not what the API describes
+ *   invalid      read later: the answer is not what the API describes
  */
-export type DirectoryErrorKind = 'denied' | 'busy' | 'unavailable' | 'missing' | 'odd';
+export type DirectoryErrorKind = 'denied' | 'busy' | 'unavailable' | 'missing' | 'invalid';
 
 /** A failed call. The message is free of addresses, names and tokens. */
 export class DirectoryError extends Error {

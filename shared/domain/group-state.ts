@@ -82,12 +82,12 @@ const Intent = z.lazy(() =>
     /** For `create`: earlier groups with the same spokeId or name, malformed groups, and the previous group. */
     known: z.array(platformGroupText).exactOptional(),
     /** For `create`: the number of malformed groups without external id before the POST, if `known` lacks some. */
-    oddBefore: number.exactOptional(),
+    malformedBefore: number.exactOptional(),
     /**
      * For a `create` with an unknown outcome: the number of searches that did not find the new group. For `delete`: the
      * number of DELETEs, including this one, that the platform answered although the group stayed.
      */
-    misses: number.exactOptional(),
+    tries: number.exactOptional(),
     reserved: GuardRecord.exactOptional(),
     /** The digests of the approvals that permit this write. They end with the write. */
     consumes: texts.exactOptional(),
@@ -265,7 +265,7 @@ const platformPart = () => ({
   uncertain: Uncertain.exactOptional(),
   flapDamping: FlapDamping.exactOptional(),
   /** The time of the platform's first 404 for the group, until the platform shows the group again. */
-  missedAt: number.exactOptional(),
+  missingSince: number.exactOptional(),
   /** The ids of drift records whose difference is not settled yet. */
   openDrift: texts.default([]),
   /** The ids of drift records that have no initiator yet, because the feed has not reported the change. */
@@ -352,7 +352,7 @@ export type SettledState = NonNullable<GroupItem['settled']>;
 /** Attributes of the item that `GroupState` renames or combines. */
 type Renamed =
   | ('upserted' | 'deleted' | 'snapshot' | keyof typeof FIELD_REGISTERS | 'actor')
-  | ('dirtySince' | 'unwrittenSince' | 'wakeAt' | 'failedAt' | 'missedAt' | 'pausedAt' | 'lastWriteAt');
+  | ('dirtySince' | 'unwrittenSince' | 'wakeAt' | 'failedAt' | 'missingSince' | 'pausedAt' | 'lastWriteAt');
 
 /** One group as apply reads it. */
 export interface GroupState extends Omit<GroupItem, Renamed> {
@@ -363,7 +363,7 @@ export interface GroupState extends Omit<GroupItem, Renamed> {
   /** The time of the scheduled wake-up of a dirty group. */
   readonly wakeAtMs?: number;
   readonly failedAtMs?: number;
-  readonly missedAtMs?: number;
+  readonly missingSinceMs?: number;
   readonly pausedAtMs?: number;
   readonly lastWriteAtMs?: number;
 }
@@ -392,7 +392,7 @@ export interface PendingMark {
    * For `refused`: set if the platform accepted a write with the user, but then did not show the user. `revision` is
    * the person's revision at that time.
    */
-  readonly unshown?: { readonly revision: number; readonly atMs: number };
+  readonly hidden?: { readonly revision: number; readonly atMs: number };
 }
 
 export interface StoredMember extends MemberRegister {

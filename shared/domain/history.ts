@@ -57,7 +57,7 @@ export function contentOf({ link, previousLink }: Linked): string {
 const NO_GROUP = '-';
 export const isWithoutGroup = (content: string): boolean => content.startsWith(NO_GROUP);
 
-type Users = Pick<View, 'users' | 'unshown'> | undefined;
+type Users = Pick<View, 'users' | 'hidden'> | undefined;
 
 /**
  * Returns the step from the present content of a group.
@@ -85,7 +85,7 @@ export function stepFrom(
 export function usersBetween(before: Users, after: Users): readonly Omit<StepUser, 'isOwn'>[] {
   const users = [before, after].flatMap((view) => [
     ...(view?.users.keys() ?? []),
-    ...(view?.unshown?.keys() ?? []),
+    ...(view?.hidden?.keys() ?? []),
   ]);
   return [...new Set(users)]
     .map((user) => ({ user, was: presenceIn(before, user), is: presenceIn(after, user) }))
@@ -94,5 +94,5 @@ export function usersBetween(before: Users, after: Users): readonly Omit<StepUse
 
 function presenceIn(view: Users, user: PlatformUserId): UserPresence {
   if (view?.users.has(user)) return '+';
-  return view?.unshown?.has(user) ? '?' : '-';
+  return view?.hidden?.has(user) ? '?' : '-';
 }

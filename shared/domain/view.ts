@@ -11,7 +11,7 @@ export interface View extends WrittenFields {
    * Hidden users, with the same mark. The platform does not show such a user, but the user may be in
    * the group. So a write that omits the user counts as a removal.
    */
-  readonly unshown?: ReadonlyMap<PlatformUserId, boolean>;
+  readonly hidden?: ReadonlyMap<PlatformUserId, boolean>;
   /** Users that are not in the group, and that the directory has wanted at any time since the link. */
   readonly wantedBefore?: ReadonlySet<PlatformUserId>;
   /**
@@ -32,12 +32,12 @@ export type WeakMode = 'additive' | 'report';
 export const WHOLE_GROUP = '' as PlatformUserId;
 
 /**
- * Returns the view from which a plan starts. A hidden user (`unshown`) may or may not be in the group. An unwanted
+ * Returns the view from which a plan starts. A hidden user (`hidden`) may or may not be in the group. An unwanted
  * hidden user counts as present, so the plan removes the user. A wanted hidden user counts as missing, so the plan
  * sends the user again.
  */
 export function withUnwanted(view: View, wanted: ReadonlyMap<PlatformUserId, unknown> | undefined): View {
-  const unwanted = [...(view.unshown ?? [])].filter(([user]) => !wanted?.has(user));
+  const unwanted = [...(view.hidden ?? [])].filter(([user]) => !wanted?.has(user));
   return unwanted.length === 0 ? view : { ...view, users: new Map([...view.users, ...unwanted]) };
 }
 
@@ -51,7 +51,7 @@ export function wantedBefore(
   users: ReadonlyMap<PlatformUserId, unknown>,
 ): Pick<View, 'wantedBefore'> {
   const wanted = views.flatMap((view) => [
-    ...[...view.users, ...(view.unshown ?? [])].flatMap(([user, isMarked]) => (isMarked ? [user] : [])),
+    ...[...view.users, ...(view.hidden ?? [])].flatMap(([user, isMarked]) => (isMarked ? [user] : [])),
     ...(view.wantedBefore ?? []),
   ]);
   const left = wanted.filter((user) => !users.has(user));

@@ -3,7 +3,7 @@ import { type ConnectionSettings, matchRules } from '../contract/settings.ts';
 import type { RoleId } from '../domain/ids.ts';
 import type { PreviewPorts } from '../sync/apply/preview.ts';
 import { collectPages } from '../sync/async-collections.ts';
-import { askUnlisted } from '../sync/people.ts';
+import { askMissing } from '../sync/people.ts';
 import { personAfter } from '../sync/people-listing.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
@@ -57,7 +57,7 @@ export async function peopleNow(
   const bound = await collectPages(people.bound(name));
   const listed = new Set(now.keys());
   const asking = { platform, people, bound, fields, listed, nowMs: clock() };
-  const { answers, failures } = await askUnlisted(connection, asking);
+  const { answers, failures } = await askMissing(connection, asking);
   const [failure] = failures;
   if (failure !== undefined) throw failure;
   await take(answers);

@@ -12,7 +12,7 @@ import { isWhole, type ListedGroup } from '../domain/view.ts';
 import { adoptionMatches, certainMatches } from '../plan/adoption-matches.ts';
 import { type GroupPlan, planAdopted, WRITES } from '../sync/apply/plan-group.ts';
 import { mapConcurrently } from '../sync/async-collections.ts';
-import { leftBehind } from '../sync/claim-group.ts';
+import { findRemovedOwners } from '../sync/claim-group.ts';
 import { openPlatform } from '../sync/open-platform.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
@@ -87,8 +87,8 @@ async function ownersOf(
 ): Promise<ReadonlyMap<string, GroupRef>> {
   const ids = listed.map(({ id }) => platformGroupId(id));
   const { now } = await ports.claims.owners(company, ids);
-  const isLeft = await leftBehind(now, ports);
-  return new Map([...now].filter(([, owner]) => !isLeft(owner)));
+  const isOfRemoved = await findRemovedOwners(now, ports);
+  return new Map([...now].filter(([, owner]) => !isOfRemoved(owner)));
 }
 
 function unlinkedGroup({ ref, registers, link, released }: GroupState, { settings, name }: Connection) {

@@ -316,10 +316,10 @@ async function remove(known: string | undefined, name: string, at: Pick<TestGrou
   const isGone = async () => (await groups.get(groupId)) === undefined || undefined;
   const gone = await until(isGone, at);
   if (!gone.value) throw new PlatformFailure('unavailable', `${id} is shown after it was deleted`, {});
-  const isUnlisted = async () => (await groups.list(0)).every((group) => group.id !== id) || undefined;
-  const unlisted = await until(isUnlisted, at);
+  const isMissing = async () => (await groups.list(0)).every((group) => group.id !== id) || undefined;
+  const missing = await until(isMissing, at);
   return [
     { about: 'deleted group gone by its id', found: gone.when },
-    { about: 'deleted group gone from the list', found: unlisted.when },
+    { about: 'deleted group gone from the list', found: missing.when },
   ];
 }

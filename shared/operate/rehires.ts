@@ -2,7 +2,7 @@ import type { PendingRow } from '../contract/answers/groups.ts';
 import { type MemberId, memberId, type RoleId } from '../domain/ids.ts';
 import { mayBeMember, personsOf } from '../plan/person.ts';
 import { mapConcurrently } from '../sync/async-collections.ts';
-import { matchMember, type MemberEligibility, personBoundTo } from '../sync/match/resolve.ts';
+import { type MemberEligibility, matchMember, personBoundTo } from '../sync/match/resolve.ts';
 import type { PeopleStore, ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { UserState } from '../sync/ports/desired.ts';

@@ -138,7 +138,7 @@ const WHY_PENDING: Readonly<
   Record<MemberEligibility['cause'], (who: Who, connection: Connection) => string>
 > = {
   solved: ({ register }) =>
-    register?.pending?.unshown === undefined
+    register?.pending?.hidden === undefined
       ? ''
       : 'the answer of the platform to the last write did not show the user; groupsync sends the user with each write, at first again after an hour and later at least once a day',
   blocked: (who, connection) => whyBlocked(who, connection) ?? '',

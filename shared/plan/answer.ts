@@ -1,10 +1,10 @@
 import type { PlatformUserId } from '../domain/ids.ts';
 import type { ObservedGroup, View } from '../domain/view.ts';
-import { LISTING_AGE_MS } from './absence.ts';
 import { decideExternal } from './decide/drift.ts';
 import type { ErrorDetail, ObserveExternal, Read } from './decision.ts';
-import { externalDifferences, lostFields, shows, viewOf, withHidden } from './external-change.ts';
+import { emptiedFields, externalDifferences, shows, viewOf, withHidden } from './external-change.ts';
 import type { Facts } from './facts.ts';
+import { LISTING_AGE_MS } from './gone.ts';
 import { foldName, renamedTo } from './names.ts';
 import type { Plan, PlanChange } from './plan.ts';
 
@@ -70,7 +70,7 @@ export interface Outcome {
   readonly changes: readonly PlanChange[];
   readonly kept: readonly PlatformUserId[];
   /** Users that the write sent and that the platform does not show. Later writes send these users again. */
-  readonly unshown: readonly PlatformUserId[];
+  readonly hidden: readonly PlatformUserId[];
   /** External changes since the group was read. */
   readonly external: ObserveExternal | undefined;
   readonly isUndone: boolean;
@@ -93,7 +93,7 @@ export function judgeAnswer(plan: Plan, observed: ObservedGroup | undefined, fac
     isAsPrepared: false,
     changes: plan.changes.filter(({ kind, before }) => kind !== 'remove_member' || !stays.has(before)),
     kept,
-    unshown: [],
+    hidden: [],
     external: undefined,
     isUndone: isUndone(answer),
     error: message === undefined ? undefined : { code: 'kept', message },
@@ -105,13 +105,13 @@ export function judgeAnswer(plan: Plan, observed: ObservedGroup | undefined, fac
   const external = plan.action === 'patch' ? externalIn(plan, observed, { made, shown, facts }) : undefined;
   if (external !== undefined && external.kind === 'read') return external;
   const isAsPrepared = external === undefined && shows(observed, plan.after);
-  const unshown = unshownIn(plan, observed);
-  const hidden = unshown.map((user) => [user, plan.after?.users.get(user) === true] as const);
-  const view = withHidden(external?.view ?? shown, hidden);
-  return { ...outcome, view, isAsPrepared, unshown, external };
+  const hidden = hiddenIn(plan, observed);
+  const marked = hidden.map((user) => [user, plan.after?.users.get(user) === true] as const);
+  const view = withHidden(external?.view ?? shown, marked);
+  return { ...outcome, view, isAsPrepared, hidden, external };
 }
 
-function unshownIn(plan: Plan, observed: ObservedGroup): readonly PlatformUserId[] {
+function hiddenIn(plan: Plan, observed: ObservedGroup): readonly PlatformUserId[] {
   if (plan.after === undefined) return [];
   const shown = new Set(observed.users);
   return [...plan.after.users.keys()].filter((user) => !shown.has(user));
@@ -123,7 +123,7 @@ function unshownIn(plan: Plan, observed: ObservedGroup): readonly PlatformUserId
  */
 export function showsWrite(plan: Plan, observed: ObservedGroup): boolean {
   const { kept, keepsName } = readAnswer(plan, observed);
-  return kept.length === 0 && !keepsName && unshownIn(plan, observed).length === 0;
+  return kept.length === 0 && !keepsName && hiddenIn(plan, observed).length === 0;
 }
 
 function externalIn(
@@ -131,14 +131,14 @@ function externalIn(
   observed: ObservedGroup,
   { made, shown, facts }: { readonly made: View; readonly shown: View; readonly facts: Facts },
 ): ObserveExternal | Read | undefined {
-  const lost = lostFields(observed, [made], facts.listed, [LISTING_AGE_MS]);
-  if ('kind' in lost) return lost;
-  if (shows(observed, made) && lost.size === 0) return undefined;
+  const emptied = emptiedFields(observed, [made], facts.listed, [LISTING_AGE_MS]);
+  if ('kind' in emptied) return emptied;
+  if (shows(observed, made) && emptied.size === 0) return undefined;
   // If an answer lacks a sent user or still shows a removed user, this difference does not prove a change by another
   // client.
   const removed = new Set(plan.removals);
   const isOwnDoing = ([user]: [PlatformUserId, boolean]) => made.users.has(user) || removed.has(user);
   const knownViews = [{ ...made, users: new Map([...shown.users].filter(isOwnDoing)) }];
-  if (externalDifferences(knownViews, observed, { lost }).length === 0) return undefined;
+  if (externalDifferences(knownViews, observed, { emptied }).length === 0) return undefined;
   return decideExternal(facts, observed, knownViews);
 }

@@ -13,7 +13,7 @@ import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
 import type { Plan } from './plan.ts';
 
-/** The facts that are read from the table with strong consistency. `unlisted` also needs fetches from the platform. */
+/** The facts that are read from the table with strong consistency. `missing` also needs fetches from the platform. */
 export type StoredFact =
   | 'wanted'
   | 'views'
@@ -21,7 +21,7 @@ export type StoredFact =
   | 'departed'
   | 'ended'
   | 'managed'
-  | 'unlisted'
+  | 'missing'
   | 'namesakes';
 
 /** The data that apply must read before the next decision. */
@@ -186,10 +186,10 @@ export interface Write {
   readonly isReserved: boolean;
   /** Groups that existed before a creation. None of these groups is the created group. */
   readonly known: readonly PlatformGroupId[];
-  /** See `oddBefore` of `Intent`. */
-  readonly oddBefore?: number;
+  /** See `malformedBefore` of `Intent`. */
+  readonly malformedBefore?: number;
   /** Fields that keep an unwanted value after this write. So the group is not done after this write. */
-  readonly left?: readonly GroupField[];
+  readonly withheld?: readonly GroupField[];
   /** Whether other changes wait until the source has restated the group. */
   readonly isUnrestated?: boolean;
 }

@@ -25,7 +25,7 @@ export interface DraftInput extends Pick<ConnectionSettings, 'onGroupDeleted'> {
   /** Users that a later write adds, because the platform refused a write that contained them. */
   readonly isolated?: ReadonlySet<PlatformUserId> | undefined;
   /** Fields that this write does not change: refused, in use by another group, or to be tried later. */
-  readonly fixed?: ReadonlySet<GroupField> | undefined;
+  readonly withheld?: ReadonlySet<GroupField> | undefined;
   /** Users of blocked people. No policy and no hold keeps them in the group. */
   readonly blocked?: ReadonlySet<PlatformUserId> | undefined;
   /** Whether the registers of the group may be outdated, because the table was restored (`isRestated`). */
@@ -162,8 +162,8 @@ function planRelease(input: DraftInput, current: View): Plan {
   const leaving = [...current.users].filter(([user, isMarked]) => isMarked || blocked?.has(user));
   if (leaving.length === 0)
     return { action: 'release', changes: [], after: undefined, removals: [], departs: true };
-  const isLeft = (user: PlatformUserId) => held.has(user) || blocked?.has(user) === true;
-  const users = new Map([...current.users].filter(([user, isMarked]) => !isMarked || isLeft(user)));
+  const stays = (user: PlatformUserId) => held.has(user) || blocked?.has(user) === true;
+  const users = new Map([...current.users].filter(([user, isMarked]) => !isMarked || stays(user)));
   const removals = [...current.users.keys()].filter((user) => !users.has(user)).sort(compareText);
   return {
     action: removals.length === 0 ? 'none' : 'patch',
@@ -195,7 +195,7 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
       .map((user) => added(user, wanted.users.get(user) ?? null)),
     ...removals.map((user) => removed(user, whyRemoved(user, input))),
   ];
-  const isWhole = input.whole && wanted.spokeId !== null && !input.fixed?.size;
+  const isWhole = input.whole && wanted.spokeId !== null && !input.withheld?.size;
   return {
     action: updateAction(changes, isWhole),
     changes: sortChanges(changes),
@@ -211,9 +211,9 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
 }
 
 /** Returns the wanted fields. Fields without a wanted value, and fields that this write must not change, stay. */
-function asAllowed(wanted: WantedGroup, current: View, { fixed }: DraftInput): WrittenFields {
-  const isLeft = (field: GroupField) => wanted[field] == null || fixed?.has(field) === true;
-  return fieldsFrom((field) => (isLeft(field) ? current : wanted)[field]);
+function asAllowed(wanted: WantedGroup, current: View, { withheld }: DraftInput): WrittenFields {
+  const isKept = (field: GroupField) => wanted[field] == null || withheld?.has(field) === true;
+  return fieldsFrom((field) => (isKept(field) ? current : wanted)[field]);
 }
 
 /**
@@ -226,9 +226,9 @@ export function marksAfter(
   there: ReadonlyMap<PlatformUserId, unknown>,
   wanted: ReadonlyMap<PlatformUserId, unknown> | undefined,
 ): Pick<View, 'mode' | 'waits'> {
-  const isLeft = (user: PlatformUserId) =>
+  const stillWaits = (user: PlatformUserId) =>
     user === WHOLE_GROUP ? wanted === undefined : there.has(user) && wanted?.has(user) !== true;
-  const left = [...waits].filter(([user]) => isLeft(user));
+  const left = [...waits].filter(([user]) => stillWaits(user));
   return {
     ...(mode === undefined ? {} : { mode }),
     ...(left.length === 0 ? {} : { waits: new Map(left) }),

@@ -1,7 +1,7 @@
 import { HOUR_MS, MINUTE_MS } from '../domain/duration.ts';
 
 /** The evidence about a platform group, after the platform answered 404 for its id. */
-export interface AbsenceEvidence {
+export interface Evidence {
   /** The time of the first 404 since the platform last showed the group; undefined if this 404 is the first. */
   readonly firstNotFoundAtMs: number | undefined;
   readonly lastNotFoundAtMs: number;
@@ -24,7 +24,7 @@ export interface PresenceInList {
  * The time limits of `existence`. The limits depend on the time that a platform may take to show a new group
  * (`createSettleSeconds`). In the local stack, `createSettleSeconds` and the limits are shorter.
  */
-interface AbsenceLimits {
+interface Limits {
   /** The minimum time between the first and the last 404. */
   readonly apartMs: number;
   /** If the platform answers 404 for this long, the group counts as gone without other evidence. */
@@ -33,7 +33,7 @@ interface AbsenceLimits {
 
 const SETTLES_IN_AN_HOUR = 6;
 
-export const absenceLimits = (createSettleMs: number): AbsenceLimits => ({
+export const existenceLimits = (createSettleMs: number): Limits => ({
   apartMs: Math.min(MINUTE_MS, createSettleMs),
   uncertainMs: Math.min(HOUR_MS, SETTLES_IN_AN_HOUR * createSettleMs),
 });
@@ -53,7 +53,7 @@ export const absenceLimits = (createSettleMs: number): AbsenceLimits => ({
  *   no                  | no       | yes                   | shows no managed group, or none | reports deletion | gone
  *   no                  | no       | yes                   | shows no managed group, or none | silent           | unknown; gone after 1 h
  */
-export function existence(evidence: AbsenceEvidence, limits: AbsenceLimits): 'exists' | 'gone' | 'unknown' {
+export function existence(evidence: Evidence, limits: Limits): 'exists' | 'gone' | 'unknown' {
   const { firstNotFoundAtMs, lastNotFoundAtMs, listing } = evidence;
   if (listing?.showsThisGroup === true) return 'exists';
   if (evidence.isDeletionAnswered) return 'gone';

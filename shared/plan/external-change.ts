@@ -47,16 +47,16 @@ export function mayPrecedeWriteForMs(
  * A name is unchanged if it equals the sent name or the platform's form of the sent name. `isSameValue` compares each
  * other field and ignores a difference of form.
  *
- * @param lost the fields that another client emptied (`lostFields`). Any other field without a value counts as
+ * @param emptied the fields that another client emptied (`emptiedFields`). Any other field without a value counts as
  * unchanged, because the platform may not show the field.
  */
 export function externalDifferences(
   knownViews: readonly View[],
   observed: ObservedGroup,
   {
-    lost = NO_FIELD,
+    emptied = NO_FIELD,
     late,
-  }: { readonly lost?: ReadonlySet<GroupField>; readonly late?: LateWrites | undefined } = {},
+  }: { readonly emptied?: ReadonlySet<GroupField>; readonly late?: LateWrites | undefined } = {},
 ): readonly Difference[] {
   const [first] = knownViews;
   if (first === undefined) return [];
@@ -67,7 +67,7 @@ export function externalDifferences(
     (user) =>
       !there.has(user) && knownViews.every(({ users }) => users.has(user)) && !late?.removed.has(user),
   );
-  const isShown = (field: GroupField) => observed[field] != null || lost.has(field);
+  const isShown = (field: GroupField) => observed[field] != null || emptied.has(field);
   const differences: Difference[] = FIELD_NAMES.filter(
     (field) => isShown(field) && !all.some((view) => fieldMatches(view, field, observed[field])),
   ).map((field) => ({
@@ -82,8 +82,8 @@ export function externalDifferences(
 
 const NO_FIELD: ReadonlySet<GroupField> = new Set();
 
-const mayHold = ({ users, unshown }: View, user: PlatformUserId): boolean =>
-  users.has(user) || unshown?.has(user) === true;
+const mayHold = ({ users, hidden }: View, user: PlatformUserId): boolean =>
+  users.has(user) || hidden?.has(user) === true;
 
 const sorted = (users: readonly PlatformUserId[]): readonly PlatformUserId[] => [...users].sort(compareText);
 
@@ -109,9 +109,7 @@ export function viewOf(observed: ObservedGroup, ...knownViews: readonly (View | 
         knownViews.some((view) => view !== undefined && isOwnUser(view, user)),
       ]),
     ),
-    ...unshownAs(
-      knownViews.flatMap((view) => [...(view?.unshown ?? [])]).filter(([user]) => !there.has(user)),
-    ),
+    ...hiddenAs(knownViews.flatMap((view) => [...(view?.hidden ?? [])]).filter(([user]) => !there.has(user))),
     ...wantedBefore(
       knownViews.filter((view) => view !== undefined),
       there,
@@ -120,21 +118,21 @@ export function viewOf(observed: ObservedGroup, ...knownViews: readonly (View | 
   };
 }
 
-const unshownAs = (users: readonly (readonly [PlatformUserId, boolean])[]): Pick<View, 'unshown'> =>
-  users.length === 0 ? {} : { unshown: new Map(users) };
+const hiddenAs = (users: readonly (readonly [PlatformUserId, boolean])[]): Pick<View, 'hidden'> =>
+  users.length === 0 ? {} : { hidden: new Map(users) };
 
 /** Whether the view says that the directory has wanted the user since the link. */
-const isOwnUser = ({ users, unshown, wantedBefore: left }: View, user: PlatformUserId): boolean =>
-  users.get(user) === true || unshown?.get(user) === true || left?.has(user) === true;
+const isOwnUser = ({ users, hidden, wantedBefore }: View, user: PlatformUserId): boolean =>
+  users.get(user) === true || hidden?.get(user) === true || wantedBefore?.has(user) === true;
 
 /**
  * Returns the view with more hidden users. An answer of the platform did not show these users, but they may be in the
  * group.
- * @param hidden the users, each with its mark
+ * @param more the users, each with its mark
  */
-export function withHidden(view: View, hidden: Iterable<readonly [PlatformUserId, boolean]>): View {
-  const { unshown = [], ...known } = view;
-  return { ...known, ...unshownAs([...unshown, ...hidden].filter(([user]) => !view.users.has(user))) };
+export function withHidden(view: View, more: Iterable<readonly [PlatformUserId, boolean]>): View {
+  const { hidden = [], ...known } = view;
+  return { ...known, ...hiddenAs([...hidden, ...more].filter(([user]) => !view.users.has(user))) };
 }
 
 /** Whether the list and the observation show the same group in the same version, and so the same content. */
@@ -181,7 +179,7 @@ export function shows(observed: ObservedGroup, view: View): boolean {
  * @param agesMs the maximum ages of the list, tried in this order until another group in the list has a value
  * @returns the fields, or the decision to read a list first
  */
-export function lostFields(
+export function emptiedFields(
   observed: ObservedGroup,
   knownViews: readonly View[],
   listed: Listing | undefined,
@@ -189,18 +187,18 @@ export function lostFields(
 ): ReadonlySet<GroupField> | Read {
   const isEmptied = (field: GroupField) =>
     observed[field] == null && knownViews.some((view) => view[field] != null);
-  const lost = new Set<GroupField>();
+  const emptied = new Set<GroupField>();
   for (const field of FIELD_NAMES.filter(isEmptied)) {
     const isShown = (group: ListedGroup) =>
       group.id !== observed.id && (group as Partial<ObservedGroup>)[field] != null;
     for (const ageMs of agesMs) {
       if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
       if (!listed.groups.some(isShown)) continue;
-      lost.add(field);
+      emptied.add(field);
       break;
     }
   }
-  return lost;
+  return emptied;
 }
 
 /**

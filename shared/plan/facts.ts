@@ -22,7 +22,7 @@ export interface WantedMember {
    * Present if the answer to a successful write lacked the user. Later writes send the user again. Users with the value
    * `lately` do not cause a write of their own.
    */
-  readonly unshown?: 'lately' | 'earlier';
+  readonly hidden?: 'lately' | 'earlier';
 }
 
 /** The desired state of one group, with the ids of platform users. */
@@ -81,11 +81,11 @@ export interface Reservation extends GuardRecord {
  * The groups that exist but are missing in a list. The compared groups are the managed groups of the connection, and
  * the groups that existed before a creation.
  */
-export interface UnlistedGroups {
+export interface MissingGroups {
   /** A group that the list lacks, although the platform answers a GET of its id. */
   readonly existing: PlatformGroupId | undefined;
   /** Whether the connection manages groups and the list shows none of them. */
-  readonly hidesAllManaged: boolean;
+  readonly showsNoManaged: boolean;
 }
 
 interface Namesakes {
@@ -107,7 +107,7 @@ export interface Listing {
   /** The platform groups with the name or the external id of the group to create; undefined if not read yet. */
   readonly namesakes?: Namesakes | undefined;
   /** Existing groups that are missing in the list; undefined if not compared yet. */
-  readonly unlisted?: UnlistedGroups | undefined;
+  readonly missing?: MissingGroups | undefined;
 }
 
 export interface Rejected {
@@ -160,7 +160,7 @@ export interface Facts {
   /** Platform groups that could not be adopted, by id. */
   readonly passedOver?: ReadonlyMap<string, PassedOver> | undefined;
   /** The platform's answer to the DELETE of the open intent: 2xx, or 404. */
-  readonly deletion?: 'deleted' | 'absent' | undefined;
+  readonly deletion?: 'deleted' | 'missing' | undefined;
   /** The refusal of the open intent, or of the intent that was dropped in this pass. */
   readonly rejected?: Rejected | undefined;
 }

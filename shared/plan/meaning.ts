@@ -46,7 +46,7 @@ type Next =
   /** The group seems to be gone. */
   | 'gone'
   /** The answer is malformed. */
-  | 'odd';
+  | 'invalid';
 
 const WRITES: ReadonlySet<CallKind> = new Set(['create', 'change', 'delete']);
 
@@ -67,15 +67,15 @@ const NOT_FOUND: Readonly<Record<CallKind, Meaning>> = {
 /**
  * Returns the meaning of a failed call for the caller. The table covers every kind, status and call.
  *
- *     failure                            | create       | change       | delete       | group  | groups | other
- *     -----------------------------------|--------------|--------------|--------------|--------|--------|-------
- *     never reached the platform         | wait         | wait         | wait         | wait   | wait   | wait
- *     no answer, 408, 5xx, 3xx, 421      | settle ?     | settle ?     | settle ?     | wait   | wait   | wait
- *     2xx that is not as specified       | settle ?     | settle ?     | settle ?     | odd    | odd    | odd
- *     401, 402, 403                      | gate         | gate         | gate         | gate   | gate   | gate
- *     404, 410                           | gate         | gone *       | gone *       | gone * | gate   | refuse *
- *     any other 4xx                      | refuse *     | compare *    | refuse *     | refuse *        | refuse *
- *     429                                | gate !       | gate !       | gate !       | gate ! | gate ! | gate !
+ *     failure                            | create       | change       | delete       | group      | groups     | other
+ *     -----------------------------------|--------------|--------------|--------------|------------|------------|-----------
+ *     never reached the platform         | wait         | wait         | wait         | wait       | wait       | wait
+ *     no answer, 408, 5xx, 3xx, 421      | settle ?     | settle ?     | settle ?     | wait       | wait       | wait
+ *     2xx that is not as specified       | settle ?     | settle ?     | settle ?     | invalid    | invalid    | invalid
+ *     401, 402, 403                      | gate         | gate         | gate         | gate       | gate       | gate
+ *     404, 410                           | gate         | gone *       | gone *       | gone *     | gate       | refuse *
+ *     any other 4xx                      | refuse *     | compare *    | refuse *     | refuse *                | refuse *
+ *     429                                | gate !       | gate !       | gate !       | gate !     | gate !     | gate !
  *
  * `?` means that the write may have taken effect. Without `?`, the write had no effect. `!` means that the failure
  * concerns the connection. `*` means that the failure concerns the group. Without `!` or `*`, a probe shows whether the
@@ -96,7 +96,7 @@ export function meaningOf({ kind, status = 0 }: Failed, call: CallKind = 'other'
     case 'unanswered':
       return unsure;
     case 'unavailable':
-      return unsure === WAIT && isWithin(status, 200) ? { ...WAIT, next: 'odd' } : unsure;
+      return unsure === WAIT && isWithin(status, 200) ? { ...WAIT, next: 'invalid' } : unsure;
     case 'rejected':
       // The platform may answer with a redirect after the write took effect.
       if (isWithin(status, 300) || status === 421) return unsure;

@@ -46,8 +46,8 @@ interface AlreadyThere {
   readonly candidates: readonly ListedGroup[];
   readonly known: readonly PlatformGroupId[];
   readonly namesakes: readonly PlatformGroupId[];
-  /** See `oddBefore` of `Intent`. */
-  readonly oddBefore?: number;
+  /** See `malformedBefore` of `Intent`. */
+  readonly malformedBefore?: number;
 }
 
 /**
@@ -55,19 +55,19 @@ interface AlreadyThere {
  * of `candidates`, which have its spokeId. The intent stores `known`, the groups that cannot be the result of the POST.
  */
 export function findExisting(after: View, groups: readonly ListedGroup[]): AlreadyThere {
-  const { bySpokeId, byFold, odd } = indexed(groups);
+  const { bySpokeId, byFold, malformed } = indexed(groups);
   const found = [
     ...(bySpokeId.get(foldNull(after.spokeId)) ?? []),
     ...(byFold.get(foldName(after.name)) ?? []),
   ];
   const same = [...new Set(found)].sort((a, b) => compareText(a.id, b.id));
   const idOf = ({ id }: ListedGroup) => id as PlatformGroupId;
-  const known = [...same, ...odd].map(idOf);
+  const known = [...same, ...malformed].map(idOf);
   return {
     candidates: withSpokeId(same, after.spokeId),
     namesakes: same.map(idOf),
     known: known.slice(0, MOST_KNOWN),
-    ...(known.length > MOST_KNOWN && { oddBefore: odd.length }),
+    ...(known.length > MOST_KNOWN && { malformedBefore: malformed.length }),
   };
 }
 
@@ -84,7 +84,7 @@ function indexed(groups: readonly ListedGroup[]) {
 
 const indexOf = (groups: readonly ListedGroup[]) => ({
   ids: new Set(groups.map(({ id }) => id)),
-  odd: groups.filter(mayBeAny),
+  malformed: groups.filter(mayBeAny),
   bySpokeId: grouped(groups, ({ spokeId }) => foldNull(spokeId)),
   byFold: grouped(groups.filter(isWhole), ({ name }) => foldName(name)),
 });

@@ -39,13 +39,13 @@ export const differing = (
 ): readonly GroupField[] => fields.filter((field) => !fieldMatches(current, field, wanted[field]));
 
 /** Returns the fields that still differ from the wanted value after the plan. */
-export function leftDiffering({
+export function differingWithheld({
   wanted,
   current,
-  fixed = new Set(),
-}: Pick<DraftInput, 'wanted' | 'current' | 'fixed'>): readonly GroupField[] {
+  withheld = new Set(),
+}: Pick<DraftInput, 'wanted' | 'current' | 'withheld'>): readonly GroupField[] {
   if (wanted === undefined || current === undefined) return [];
-  return differing([...fixed], wanted, current);
+  return differing([...withheld], wanted, current);
 }
 
 /** Returns the failure that reports the refused fields; undefined if the platform refused none of these fields. */

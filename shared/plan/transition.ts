@@ -65,7 +65,7 @@ export function changeByWrite(
   return {
     intent: undefined,
     createsNamesake: undefined,
-    missedAtMs: undefined,
+    missingSinceMs: undefined,
     ...(platform === undefined
       ? withoutLink(seen, true)
       : { link: { ...platform, ...defined({ createdAtMs }) }, previousLink: undefined }),
@@ -103,7 +103,7 @@ export function changeByFetch(
   platform: LinkedGroup | undefined,
   found: Findings = {},
 ): StateChange {
-  const ended: StateChange = { missedAtMs: undefined, suspectedChange: undefined };
+  const ended: StateChange = { missingSinceMs: undefined, suspectedChange: undefined };
   const change = { ...ended, ...changeByFindings(seen, found) };
   if (platform === undefined) {
     const released = defined({ releasedPlatformId: seen.link?.id });
@@ -126,7 +126,7 @@ export const changeByAdoption = (platform: LinkedGroup): StateChange => ({
   previousLink: undefined,
   refusedFields: undefined,
   createsNamesake: undefined,
-  missedAtMs: undefined,
+  missingSinceMs: undefined,
 });
 
 /** Returns the change after an intent ended without a new view. Without `uncertain`, the record does not change. */

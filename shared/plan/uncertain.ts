@@ -10,7 +10,7 @@ export type UncertainWrites = Omit<Uncertain, 'change'> & { readonly change: Use
 export const NO_CHANGE: UserChange = { added: new Set(), removed: new Set() };
 export const NOTHING_SENT: Uncertain['sent'] = eachField(() => []);
 
-type Users = Pick<View, 'users' | 'unshown'> | undefined;
+type Users = Pick<View, 'users' | 'hidden'> | undefined;
 
 /** Returns the user changes between two views. An undefined view stands for a missing group. */
 export function changeBetween(before: Users, after: Users): UserChange {
@@ -18,8 +18,8 @@ export function changeBetween(before: Users, after: Users): UserChange {
   return {
     added: new Set([...(now?.keys() ?? [])].filter((user) => !old?.has(user))),
     removed: new Set(
-      [...(old?.keys() ?? []), ...(before?.unshown?.keys() ?? [])].filter(
-        (user) => !now?.has(user) && !after?.unshown?.has(user),
+      [...(old?.keys() ?? []), ...(before?.hidden?.keys() ?? [])].filter(
+        (user) => !now?.has(user) && !after?.hidden?.has(user),
       ),
     ),
   };
@@ -32,14 +32,14 @@ export function changedView(
   { added, removed }: UserChange = NO_CHANGE,
 ): View | undefined {
   if (intent.action === 'delete') return undefined;
-  const { alias, unshown = new Map(), ...others } = base;
+  const { alias, hidden = new Map(), ...others } = base;
   const stay = [...base.users].filter(([user]) => !removed.has(user));
   const users = new Map([...stay, ...[...added].map((user) => [user, true] as const)]);
-  const stillHidden = [...unshown].filter(([user]) => !added.has(user) && !removed.has(user));
+  const stillHidden = [...hidden].filter(([user]) => !added.has(user) && !removed.has(user));
   return {
     ...others,
     ...(base.name === intent.name && alias !== undefined && { alias }),
-    ...(stillHidden.length > 0 && { unshown: new Map(stillHidden) }),
+    ...(stillHidden.length > 0 && { hidden: new Map(stillHidden) }),
     ...fieldsOf(intent),
     users,
   };
@@ -97,8 +97,8 @@ export function mergeUncertain(earlier: UncertainWrites, later: UncertainWrites)
 function laterDeletion(earlier: Intent | undefined, later: Intent | undefined): Intent | undefined {
   if (later === undefined) return earlier;
   const isSame = earlier?.platformId === later.platformId;
-  if (later.misses !== undefined || earlier?.misses === undefined || !isSame) return later;
-  return { ...later, misses: earlier.misses };
+  if (later.tries !== undefined || earlier?.tries === undefined || !isSame) return later;
+  return { ...later, tries: earlier.tries };
 }
 
 const largerRecord = (one: GuardRecord | undefined, other: GuardRecord | undefined) =>

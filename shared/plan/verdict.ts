@@ -49,12 +49,12 @@ export const isPresent = ({ user, facts: { views } }: VerdictInput): boolean =>
   user !== undefined && views?.base?.users.has(user) === true;
 
 /** Whether a successful write sent the user, but the platform does not show the user. */
-const isUnshown = (input: VerdictInput): boolean =>
+const isHidden = (input: VerdictInput): boolean =>
   input.user !== undefined &&
   !isPresent(input) &&
   input.facts.wanted?.membersByUser
     .get(input.user)
-    ?.some(({ member, unshown }) => member === input.member && unshown !== undefined) === true;
+    ?.some(({ member, hidden }) => member === input.member && hidden !== undefined) === true;
 
 /** Returns the first verdict that applies. The order is the order of apply's own checks. */
 export function verdictOf(input: VerdictInput): Verdict {
@@ -99,7 +99,7 @@ function verdictOfBlocked(input: VerdictInput, why: string): Verdict {
 function verdictOfWanted(input: VerdictInput): Verdict {
   const { facts, member, decision, obstacle } = input;
   const { state, wanted } = facts;
-  const cause = wanted?.pending.get(member)?.cause ?? (isUnshown(input) ? 'refused' : undefined);
+  const cause = wanted?.pending.get(member)?.cause ?? (isHidden(input) ? 'refused' : undefined);
   if (cause !== undefined) return verdict(`pending:${cause}`, input.whyPending);
   if (isPresent(input))
     return verdict('in_sync', 'the directory and the platform both have them in the group');

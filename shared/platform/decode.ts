@@ -11,7 +11,7 @@ export interface Decoding<T> {
    */
   readonly exact?: boolean | ((path: Path) => boolean);
   /** Returns the paths of malformed parts that the schema dropped. The caller reports these paths. */
-  readonly oddOf?: (value: T) => readonly string[];
+  readonly ignoredIn?: (value: T) => readonly string[];
   /** Rewrites the text before it is parsed. */
   readonly prepare?: (text: string) => string;
   /** Puts the parsed JSON into the envelope that the schema expects, because some platforms use another envelope. */
@@ -43,7 +43,7 @@ export function decode<T>(
     throw new ReportedError(`the answer's ${errorMember} is not null`, { ...facts, excerpt });
   }
   const first = schema.safeParse(raw);
-  if (first.success) return { value: first.data, ignoredFields: decoding.oddOf?.(first.data) ?? [] };
+  if (first.success) return { value: first.data, ignoredFields: decoding.ignoredIn?.(first.data) ?? [] };
   const paths = first.error.issues.map((issue) => issue.path);
   const matters = typeof exact === 'function' ? exact : () => exact;
   const failure = unexpected(first.error, raw, facts);

@@ -114,7 +114,7 @@ const Group = z.lazy(() =>
 );
 
 /** The fields that can still be read from a malformed group in a list. */
-const OddGroup = z.lazy(() =>
+const MalformedGroup = z.lazy(() =>
   z.object({ id: z.string().min(1).transform(platformGroupId), spokeId: z.string().nullable().catch(null) }),
 );
 
@@ -124,7 +124,7 @@ const OddGroup = z.lazy(() =>
  */
 const GroupList = z.lazy(() =>
   z
-    .array(z.union([Group, OddGroup, z.unknown().transform(() => undefined)]))
+    .array(z.union([Group, MalformedGroup, z.unknown().transform(() => undefined)]))
     .refine((list) => list.length === 0 || list.some((group) => group !== undefined), {
       error: 'expected groups with ids, got a list of something else',
     }),
@@ -171,7 +171,7 @@ const listDecoding: Decoding<z.infer<typeof GroupList>> = {
   schema: GroupList,
   exact: true,
   prepare: holdVersions,
-  oddOf: (list) =>
+  ignoredIn: (list) =>
     list.flatMap((group, at) => (group === undefined || !('version' in group) ? [`[${at}]`] : [])),
 };
 
@@ -208,14 +208,14 @@ const groupsResource = (call: Caller) => ({
     const body = { schema: GroupChange, value, finish: releaseVersions };
     return call({ endpoint: CHANGE, ids: { groupId }, body, decoding }, options);
   },
-  /** `DELETE /groups/{groupId}`: succeeds with any 2xx. After a 404, the result is `absent` and not an error. */
-  delete: async (groupId: string, options?: CallOptions): Promise<'deleted' | 'absent'> => {
+  /** `DELETE /groups/{groupId}`: succeeds with any 2xx. After a 404, the result is `missing` and not an error. */
+  delete: async (groupId: string, options?: CallOptions): Promise<'deleted' | 'missing'> => {
     const nothing = { schema: z.undefined(), ignoreBody: true };
     try {
       await call({ endpoint: DELETE, ids: { groupId }, decoding: nothing }, options);
       return 'deleted';
     } catch (error) {
-      if (error instanceof NotFoundError) return 'absent';
+      if (error instanceof NotFoundError) return 'missing';
       throw error;
     }
   },

@@ -84,4 +84,4 @@ function chainOf(error: unknown): readonly string[] {
 }
 
 const OURS =
-  /^(?:StoreError|UnstorableError|CorruptItemError|InvalidSettingsError|PlatformFailure|ConfigError|SecretError|DirectoryError|ListingError|LeaseLostError|Error)$/;
+  /^(?:StoreError|UnstorableError|CorruptItemError|InvalidSettingsError|PlatformFailure|ConfigError|SecretError|DirectoryError|ListingError|LeaseEndedError|Error)$/;

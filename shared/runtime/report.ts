@@ -39,16 +39,16 @@ export async function reportDeliveries(
   logger: Pick<Logger, 'warn'>,
 ): Promise<void> {
   if (records.length === 0) return;
-  let lost = records.length;
+  let unrecorded = records.length;
   const waiting = new AbortController();
   const store = async ({ connection, delivery }: DeliveryOf) => {
     await deliveries.record(connection, { id: newId(), ...delivery });
-    lost -= 1;
+    unrecorded -= 1;
   };
   const wait = sleep(MAX_WAIT_MS, waiting.signal).catch(() => undefined);
   await Promise.race([Promise.allSettled(records.map(store)), wait]);
   waiting.abort();
-  if (lost > 0) logger.warn('deliveries not recorded', { count: lost });
+  if (unrecorded > 0) logger.warn('deliveries not recorded', { count: unrecorded });
 }
 
 export function reportApply(report: ApplyReport, logger: Logger): void {
@@ -76,7 +76,7 @@ const LISTS: Readonly<Record<string, string>> = {
 };
 
 /** Logs only how many elements of a list were malformed, because other clients may have written the elements. */
-export function reportOdd({ pathTemplate, ignoredFields = [] }: AttemptFacts, logger: Logger): void {
+export function reportIgnored({ pathTemplate, ignoredFields = [] }: AttemptFacts, logger: Logger): void {
   const what = LISTS[pathTemplate];
   if (what !== undefined && ignoredFields.length > 0) logger.warn(what, { count: ignoredFields.length });
 }

@@ -12,7 +12,7 @@ import { sleep, systemClock, systemRandom } from './clock.ts';
 import { required } from './config.ts';
 import { errorFields } from './logger.ts';
 import { recordable } from './recorder.ts';
-import { reportOdd } from './report.ts';
+import { reportIgnored } from './report.ts';
 import { storesOver } from './stores.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
 
@@ -67,7 +67,7 @@ export function wireSync({ config, logger }: Base) {
     platforms: createPlatforms({
       ...calling,
       onAttempt(facts, connection) {
-        reportOdd(facts, logger);
+        reportIgnored(facts, logger);
         const outcome = outcomeOf(facts);
         if (outcome !== undefined) calls.count(connection, outcome);
       },

@@ -18,7 +18,7 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { AuditActor } from '../sync/ports/logs.ts';
 import { randomHex, sleep, systemClock } from './clock.ts';
 import { required } from './config.ts';
-import { reportOdd } from './report.ts';
+import { reportIgnored } from './report.ts';
 import type { ReconcileTaskPorts } from './run-reconcile.ts';
 import { type Base, wireBase } from './wire.ts';
 import { type RecordsCalls, wireSync } from './wire-platform.ts';
@@ -49,7 +49,7 @@ export function wireReconcile(): Base & {
   const applicants = createStoredApplicants(sync.calling);
   // Calls for an operator are not counted as outcomes. Such a call is not repeated after a failure, so one failure
   // would show the endpoint as failing for two hours.
-  const onAttempt = (facts: AttemptFacts) => reportOdd(facts, base.logger);
+  const onAttempt = (facts: AttemptFacts) => reportIgnored(facts, base.logger);
   const platforms = createPlatforms({ ...sync.calling, onAttempt });
   return {
     ...base,

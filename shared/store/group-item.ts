@@ -49,7 +49,7 @@ const TIMES = new Set([
   'wakeAt',
   'failedAt',
   'createdAt',
-  'missedAt',
+  'missingSince',
   'pausedAt',
   'lastWriteAt',
 ]);
@@ -85,7 +85,7 @@ const MemberItem = z.lazy(() =>
     pendingCause: PendingCause.optional(),
     pendingSince: number.default(0),
     pendingRevision: number.optional(),
-    pendingUnshown: z.object({ revision: number, atMs: number }).optional(),
+    pendingHidden: z.object({ revision: number, atMs: number }).optional(),
   }),
 );
 
@@ -94,7 +94,7 @@ const memberAt = ({ pk }: Item): string => `a member register in partition ${pk}
 export function parseMember(item: Item): StoredMember {
   const read = understood(MemberItem, item, memberAt(item));
   const { member, presence, stamp, copyRevision, copyFloor, copyRole, copyUserId } = read;
-  const { pendingCause, pendingSince, pendingRevision, pendingUnshown, actor, presentAt } = read;
+  const { pendingCause, pendingSince, pendingRevision, pendingHidden, actor, presentAt } = read;
   const role = copyRole !== undefined && { role: roleId(copyRole) };
   const boundTo = { ...role, ...(copyUserId !== undefined && { userId: copyUserId }) };
   const user = copyRevision !== undefined && {
@@ -102,7 +102,7 @@ export function parseMember(item: Item): StoredMember {
   };
   const revision = {
     ...(pendingRevision !== undefined && { personRevision: pendingRevision }),
-    ...(pendingUnshown !== undefined && { unshown: pendingUnshown }),
+    ...(pendingHidden !== undefined && { hidden: pendingHidden }),
   };
   const pending = pendingCause && { pending: { cause: pendingCause, sinceMs: pendingSince, ...revision } };
   const register = { member: memberId(member), value: presence, stamp: stamp as Stamp };

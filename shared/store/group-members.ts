@@ -15,7 +15,7 @@ import { plain } from './item-form.ts';
 import { groupKey, indexPartition, keyPart, MEMBER_PREFIX, memberKey, shardOf } from './keys.ts';
 import { exists, itemsOf, type Table } from './table.ts';
 
-const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'pendingUnshown', 'gpk', 'gsk'] as const;
+const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'pendingHidden', 'gpk', 'gsk'] as const;
 
 export function createGroupMembers(table: Table) {
   return {
@@ -47,7 +47,7 @@ export function createGroupMembers(table: Table) {
               pendingCause: mark.cause,
               pendingSince: mark.sinceMs,
               pendingRevision: mark.personRevision,
-              pendingUnshown: mark.unshown && { ...mark.unshown },
+              pendingHidden: mark.hidden && { ...mark.hidden },
               group,
               gpk: indexPartition('pending', connection, shardOf(group)),
               gsk: `${keyPart(group)}#${keyPart(member)}`,

@@ -2,7 +2,7 @@ import type { GroupField } from '../domain/group-fields.ts';
 import type { GroupState, RefusedValue, SuspectedChange } from '../domain/group-state.ts';
 import type { GroupRef } from '../domain/ids.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
-import { dirtying, IS_AT_REST, MISSED, suspectedChangeIsAs, viewIsAs } from './group-writes.ts';
+import { dirtying, IS_AT_REST, MISSING_SINCE, suspectedChangeIsAs, viewIsAs } from './group-writes.ts';
 import { plain } from './item-form.ts';
 import { groupKey } from './keys.ts';
 import { all, type Change, type Condition, equal, exists, missing, type Table } from './table.ts';
@@ -13,10 +13,10 @@ export function createGroupNotes(table: Table) {
     (await table.update(groupKey(ref), how, all(when, IS_AT_REST))).written;
   return {
     /** Notes the time of the first 404 for the platform group that `seen` is linked to or will adopt. */
-    async noteMissing({ ref, link, missedAtMs }: GroupState, atMs: number): Promise<void> {
+    async noteMissing({ ref, link, missingSinceMs: sinceMs }: GroupState, atMs: number): Promise<void> {
       const isSame = link === undefined ? missing('link') : equal('link.id', link.id);
-      const isAsSeen = missedAtMs === undefined ? missing(MISSED) : equal(MISSED, missedAtMs);
-      await update(ref, { set: { [MISSED]: atMs } }, all(isSame, isAsSeen));
+      const isAsSeen = sinceMs === undefined ? missing(MISSING_SINCE) : equal(MISSING_SINCE, sinceMs);
+      await update(ref, { set: { [MISSING_SINCE]: atMs } }, all(isSame, isAsSeen));
     },
 
     /**

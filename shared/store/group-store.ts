@@ -17,11 +17,11 @@ import {
   IS_AT_REST,
   intentIs,
   intentIsAs,
-  MISSED,
+  MISSING_SINCE,
   PARTIAL_READ_HINTS,
   RELEASED,
+  openRemovals,
   removalsAre,
-  removalsLeft,
   revIsAs,
   type SettledAs,
   settledChange,
@@ -102,7 +102,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number) {
     },
 
     /** Counts a search that did not find a created group, or an answered deletion without effect. */
-    noteMiss: (ref: GroupRef, intent: Intent): Promise<boolean> =>
+    noteTry: (ref: GroupRef, intent: Intent): Promise<boolean> =>
       update(ref, itemChange({ intent }), intentIs(intent.id)),
 
     /**
@@ -122,7 +122,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number) {
     async commit(ref: GroupRef, commit: Commit): Promise<{ readonly clean: boolean } | undefined> {
       const { seen, platform } = commit;
       const writeClean = () => {
-        const written = itemChange({ ...commit.change, ...removalsLeft(commit) });
+        const written = itemChange({ ...commit.change, ...openRemovals(commit) });
         const { set, remove } = settledChange(seen, platform?.view, commit);
         const clean = {
           set: { ...written.set, ...set },
@@ -132,7 +132,10 @@ export function createGroupStore(table: Table, inlineViewBytes?: number) {
         return change(ref, clean, all(intentIs(commit.intent), isAsSeen));
       };
       const writeDirty = async (now: GroupState): Promise<WriteOutcome> => {
-        const { set, remove } = itemChange({ ...commit.change, ...removalsLeft({ ...commit, seen: now }) });
+        const { set, remove } = itemChange({
+          ...commit.change,
+          ...openRemovals({ ...commit, seen: now }),
+        });
         const dirty = { set: { ...set, ...wakeUpFields(ref, commit.wakeAtMs) }, remove };
         const done = await change(ref, dirty, all(intentIs(commit.intent), removalsAre(now)));
         // An operator may have decided about other removals after the write began. These decisions stay. If the group
@@ -194,7 +197,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number) {
             ...set,
             ...(isListed && { previousLink: plain(previousLink) }),
           },
-          remove: [...remove, ...certain, MISSED, ...(driftClosed ? ['openDrift'] : [])],
+          remove: [...remove, ...certain, MISSING_SINCE, ...(driftClosed ? ['openDrift'] : [])],
         },
         all(unwrittenSince(seen), revIsAs(seen), removalsAre(seen), missing('pausedAt')),
       );
@@ -264,7 +267,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number) {
           // Paused groups stay in the lists of groups that are not in sync.
           set: placed(ref, NOT_DUE),
           setIfMissing: { pausedAt: atMs },
-          remove: [MISSED],
+          remove: [MISSING_SINCE],
         },
         exists('rev'),
       ),
@@ -346,7 +349,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number) {
             calledMs: seen.calledMs,
             ...placed(seen.ref, NOT_DUE),
           },
-          remove: ['dirtySince', ...WAKE_UP, 'attempts', MISSED],
+          remove: ['dirtySince', ...WAKE_UP, 'attempts', MISSING_SINCE],
         },
         all(revIsAs(seen), intentIsAs(seen)),
       ),

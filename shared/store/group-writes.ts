@@ -52,11 +52,11 @@ export const removalsAre = ({ removals }: { readonly removals?: Removals | undef
   removals === undefined ? missing('removals') : equal('removals.id', removals.id);
 
 /** The attribute with the time of the first 404. Removed, for example, when the platform shows the group. */
-export const MISSED = 'missedAt';
+export const MISSING_SINCE = 'missingSince';
 export const RELEASED = ['released', 'movedTo'];
 
 /** Returns the list of removals after a write. After the deletion of the platform group, the whole list ends. */
-export function removalsLeft({ seen, platform, consumes }: Commit): StateChange {
+export function openRemovals({ seen, platform, consumes }: Commit): StateChange {
   const removals = consumes === undefined ? seen.removals : platform && removalsAfter(seen, consumes);
   return removals?.id === seen.removals?.id ? {} : { removals };
 }

@@ -101,7 +101,7 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
     async write(seen: GroupState, id: IntentId, view: View): Promise<ViewPointer> {
       const { ref, link } = seen;
       const { size } = view.users;
-      const [own, users] = [[...ownLines(view)], [...userLines(view.users), ...leftLines(view)]];
+      const [own, users] = [[...ownLines(view)], [...userLines(view.users), ...wantedBeforeLines(view)]];
       const text = [...own, ...users].join('\n');
       const bytes = Buffer.byteLength(text);
       const pointer = { id, size, digest: viewDigest(view) };
@@ -183,18 +183,18 @@ function spreadOver(count: number, users: readonly string[]): readonly string[] 
  */
 
 const ALIAS = '!alias ';
-const UNSHOWN = '!unshown ';
+const HIDDEN = '!hidden ';
 const MODE = '!mode ';
 const WAIT = '!wait ';
-const LEFT = '~';
+const WANTED_BEFORE = '~';
 
 function* ownLines(view: View): Iterable<string> {
-  const { name, alias, mode, unshown = new Map(), waits = new Map(), ...fields } = view;
+  const { name, alias, mode, hidden = new Map(), waits = new Map(), ...fields } = view;
   yield encodeURIComponent(name);
   for (const field of OTHER_FIELDS) yield fieldLine(fields[field]);
   if (mode !== undefined) yield `${MODE}${mode}`;
   if (alias !== undefined) yield `${ALIAS}${encodeURIComponent(alias)}`;
-  for (const line of userLines(unshown)) yield `${UNSHOWN}${line}`;
+  for (const line of userLines(hidden)) yield `${HIDDEN}${line}`;
   for (const [user, cause] of waits) yield `${WAIT}${cause} ${encodeURIComponent(user)}`;
 }
 
@@ -202,8 +202,8 @@ function* userLines(users: View['users']): Iterable<string> {
   for (const [user, mine] of users) yield `${mine ? '+' : '-'}${encodeURIComponent(user)}`;
 }
 
-function* leftLines({ wantedBefore = new Set() }: View): Iterable<string> {
-  for (const user of wantedBefore) yield `${LEFT}${encodeURIComponent(user)}`;
+function* wantedBeforeLines({ wantedBefore = new Set() }: View): Iterable<string> {
+  for (const user of wantedBefore) yield `${WANTED_BEFORE}${encodeURIComponent(user)}`;
 }
 
 const usersIn = (lines: readonly string[]): View['users'] =>
@@ -231,15 +231,15 @@ function viewFrom([name = '', ...lines]: readonly string[]): View {
     rest.filter((line) => line.startsWith(prefix)).map((line) => line.slice(prefix.length));
   const [alias] = after(ALIAS);
   const [mode] = after(MODE);
-  const unshown = after(UNSHOWN);
+  const hidden = after(HIDDEN);
   const waits = after(WAIT).map((line) => line.split(' ') as [WaitCause, string]);
-  const left = after(LEFT).map(decodeUser);
-  const users = rest.filter((line) => !line.startsWith('!') && !line.startsWith(LEFT));
+  const left = after(WANTED_BEFORE).map(decodeUser);
+  const users = rest.filter((line) => !line.startsWith('!') && !line.startsWith(WANTED_BEFORE));
   return {
     ...fieldsFrom((field) => (field === 'name' ? decodeURIComponent(name) : ofField(field))),
     ...(alias === undefined ? {} : { alias: decodeURIComponent(alias) }),
     users: usersIn(users),
-    ...(unshown.length > 0 && { unshown: usersIn(unshown) }),
+    ...(hidden.length > 0 && { hidden: usersIn(hidden) }),
     ...(left.length > 0 && { wantedBefore: new Set(left) }),
     ...(waits.length > 0 && { waits: new Map(waits.map(([cause, user]) => [decodeUser(user), cause])) }),
     ...(mode === undefined ? {} : { mode: mode as WeakMode }),

@@ -74,7 +74,7 @@ const isLive = async (
 ): Promise<boolean> => (await connections.current(connection)) !== undefined;
 
 /** Returns a predicate: whether the connection of an owner was removed, so that the owner's claim is not valid. */
-export async function leftBehind(
+export async function findRemovedOwners(
   owners: Owners['now'],
   ports: { readonly connections: ClaimPorts['connections'] },
 ): Promise<(owner: GroupRef) => boolean> {

@@ -20,7 +20,7 @@ import { wakeAll } from './wake.ts';
 /**
  * Wakes the groups of all members who are or were bound to the persons of these roles. If a binding names a role that
  * is no longer the decisive role, the function first changes the binding to the decisive role. The decisive role keeps
- * the member in the group. So `askUnlisted` must read this role if the list lacks it.
+ * the member in the group. So `askMissing` must read this role if the list lacks it.
  * @throws Error if a group could not be woken
  */
 export async function wakeMembersOf(

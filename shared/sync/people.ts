@@ -25,7 +25,7 @@ import { wakeAll } from './wake.ts';
  * groups of people whose state, ids or binding changed, and the groups with a pending member who now matches a person.
  *
  * The absence of a role from the listing proves nothing (invariant 4). So after a complete listing, the missing roles
- * of bound people are read by id (`askUnlisted`). If the platform returns errors for single employees, the run skips
+ * of bound people are read by id (`askMissing`). If the platform returns errors for single employees, the run skips
  * these employees and ends with the first error.
  * @throws PlatformFailure if a part could not be read. All other parts are saved before the error is thrown
  */
@@ -48,7 +48,7 @@ async function refresh(connection: Connection, ports: PeoplePorts & BlockedIdPor
     ports,
   );
   const asking = { platform, people: ports.people, bound, fields, listed, nowMs: ports.clock() };
-  const asked = cut === undefined ? await askUnlisted(connection, asking) : { answers: [], failures: [] };
+  const asked = cut === undefined ? await askMissing(connection, asking) : { answers: [], failures: [] };
   const answered = await saveAndWake(asked.answers, saving);
   const seen = new Set([...listed, ...asked.answers.map(({ role }) => role)]);
   const judged = await judgeBindings(connection, bound, seen, ports);
@@ -182,20 +182,20 @@ interface Asking {
  * there are more such roles, the runs of each hour read another part of them.
  * @throws PlatformFailure if a failure concerns more than the requested role
  */
-export async function askUnlisted(
+export async function askMissing(
   connection: Connection,
   { platform, people, bound, fields, listed, nowMs }: Asking,
 ) {
   const { name, settings } = connection;
   // An empty list does not prove that all people have left. A fault of the credential is more likely.
   if (listed.size === 0) return { answers: [], failures: [] };
-  const unlisted = new Set(bound.map(({ role }) => role).filter((role) => !listed.has(role)));
-  const known = await people.read(name, [...unlisted]);
+  const missing = new Set(bound.map(({ role }) => role).filter((role) => !listed.has(role)));
+  const known = await people.read(name, [...missing]);
   // Other roles of the same user are read too. If another role has ended unnoticed, it would keep the user in the group
   // until a later run reads it.
   const others = await otherRolesOf([...known.values()], connection, people);
-  const unlistedRoles = [...known.values(), ...others.filter(({ role }) => !listed.has(role))];
-  const inGroups = unlistedRoles.filter((one) => mayBeMember(one, settings) || one.fanOutDue);
+  const missingRoles = [...known.values(), ...others.filter(({ role }) => !listed.has(role))];
+  const inGroups = missingRoles.filter((one) => mayBeMember(one, settings) || one.fanOutDue);
   const roles = inGroups.map(({ role }) => role).sort(compareText);
   const outcomes = await mapConcurrently(ASKED_IN_FLIGHT, stretchOf(roles, nowMs), (role) =>
     platform

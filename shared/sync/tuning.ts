@@ -17,7 +17,7 @@ export const MAX_REFUSALS = 6;
 /** The time after which apply tries a refused group or member again. */
 export const REFUSED_AGAIN_MS = 24 * 3_600_000;
 /** The minimum time between two writes whose only purpose is to add hidden users again. */
-export const UNSHOWN_AGAIN_MS = 3_600_000;
+export const HIDDEN_AGAIN_MS = 3_600_000;
 /** How long an uncertain write may still take effect. The group stays dirty for this time, and is then fetched. */
 export const UNCERTAIN_MS = 900_000;
 

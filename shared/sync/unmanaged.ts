@@ -1,5 +1,5 @@
 import { platformGroupId } from '../domain/ids.ts';
-import { leftBehind } from './claim-group.ts';
+import { findRemovedOwners } from './claim-group.ts';
 import type { ConnectionStore, Ports } from './ports/bundles.ts';
 
 interface UnmanagedPorts {
@@ -16,9 +16,9 @@ export async function unmanagedOf<Group extends { readonly id: string }>(
   if (groups.length === 0) return [];
   const ids = [...new Set(groups.map(({ id }) => platformGroupId(id)))];
   const { now } = await ports.claims.owners(company, ids);
-  const isLeft = await leftBehind(now, ports);
+  const isOfRemoved = await findRemovedOwners(now, ports);
   return groups.filter(({ id }) => {
     const owner = now.get(platformGroupId(id));
-    return owner === undefined || isLeft(owner);
+    return owner === undefined || isOfRemoved(owner);
   });
 }

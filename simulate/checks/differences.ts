@@ -68,7 +68,7 @@ export function unexplained(
     return [];
   }
   const differences =
-    directoryGroup?.name === undefined ? leftBehind(context) : compared(context, directoryGroup.name);
+    directoryGroup?.name === undefined ? findRemovedOwners(context) : compared(context, directoryGroup.name);
   if (differences.length === 0 || isNotReceived(context, directoryGroup)) return [];
   return isMisrouted(context) ? differences.map((one) => ({ ...one, cause: 'misrouted' })) : differences;
 }
@@ -111,7 +111,7 @@ function isNotReceived(
  * Returns the differences of a platform group whose directory group does not exist. The setting `onGroupDeleted`
  * decides whether groupsync deletes or releases the platform group.
  */
-function leftBehind(context: Context): readonly Difference[] {
+function findRemovedOwners(context: Context): readonly Difference[] {
   const { connection, group, treatment, actual } = context;
   const { onGroupDeleted } = connection.settings;
   if (actual === undefined || treatment.mode === 'additive' || onGroupDeleted === 'release') return [];

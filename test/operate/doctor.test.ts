@@ -36,7 +36,7 @@ function soundDeployment(): Deployment {
     }),
     table: async () => {
       const { index, timeToLive } = TABLE;
-      const encryption = { keyArn: KEY, isKeyLost: false };
+      const encryption = { keyArn: KEY, isUnusable: false };
       return { active: true, indexes: [index.name], timeToLive, recoverable: true, encryption };
     },
     function: async (key) => ({
@@ -176,15 +176,15 @@ describe('groupsync doctor', () => {
     [/^table index: .*no index.* fix: .*due/, table({ indexes: [] })],
     [
       /^table key: .*key of AWS.* fix: .*update-table/,
-      table({ encryption: { keyArn: undefined, isKeyLost: false } }),
+      table({ encryption: { keyArn: undefined, isUnusable: false } }),
     ],
     [
       /^table key: .*uses arn:aws:kms:other\/2, and the queues use .* fix: .*update-table/,
-      table({ encryption: { keyArn: 'arn:aws:kms:other/2', isKeyLost: false } }),
+      table({ encryption: { keyArn: 'arn:aws:kms:other/2', isUnusable: false } }),
     ],
     [
       /^table key: DynamoDB cannot use the key.* fix: .*7 days/,
-      table({ encryption: { keyArn: KEY, isKeyLost: true } }),
+      table({ encryption: { keyArn: KEY, isUnusable: true } }),
     ],
     [
       /^function apply: groupsync-apply has a reserved concurrency of 0.* fix: .*delete-function-concurrency/,

@@ -159,7 +159,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     },
     result: 'Four',
   },
-  missedAt: {
+  missingSince: {
     before: disappears,
     async after({ world, apply, next, status, id }) {
       world.advance(2 * MINUTE_MS);

@@ -89,8 +89,8 @@ describe('answer to a write', () => {
   });
 
   it.each<[string, Plan, readonly never[] | undefined, object]>([
-    ['shows what was sent', adding('patch'), [a, b], { isAsPrepared: true, unshown: [] }],
-    ['lacks a sent user', adding('patch'), [a], { isAsPrepared: false, unshown: [b], external: undefined }],
+    ['shows what was sent', adding('patch'), [a, b], { isAsPrepared: true, hidden: [] }],
+    ['lacks a sent user', adding('patch'), [a], { isAsPrepared: false, hidden: [b], external: undefined }],
     ['to a PUT shows an unsent user', adding('put'), [a, b, c], { external: undefined, isUndone: true }],
     [
       'to a PATCH shows a user that was not sent',
@@ -102,7 +102,7 @@ describe('answer to a write', () => {
       'to a rename lacks a user',
       renaming,
       [],
-      { external: undefined, unshown: [a], view: { users: new Map(), unshown: new Map([[a, true]]) } },
+      { external: undefined, hidden: [a], view: { users: new Map(), hidden: new Map([[a, true]]) } },
     ],
     [
       'shows users that groupsync removed',

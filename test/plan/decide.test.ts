@@ -118,8 +118,8 @@ const base: Facts = {
 };
 const UNREAD = { shown: undefined };
 const facts = (over: Partial<Facts>): Facts => ({ ...base, ...over });
-const NONE_UNLISTED = { existing: undefined, hidesAllManaged: false };
-const listing = (...groups: readonly ObservedGroup[]) => ({ groups, ageMs: 0, unlisted: NONE_UNLISTED });
+const NONE_MISSING = { existing: undefined, showsNoManaged: false };
+const listing = (...groups: readonly ObservedGroup[]) => ({ groups, ageMs: 0, missing: NONE_MISSING });
 const DEPARTED = { ...state().registers, upserted: STAMP_ZERO, deleted: stampAt(2) };
 const EVERYBODY = 'abcdefgh';
 const FORMER = {
@@ -139,7 +139,7 @@ const NOT_FOUND_Q = { passedOver: new Map([['q', 'not_found' as const]]) };
 const OTHER_CONNECTION = { connection: connectionName('other'), group: groupId('g') };
 const OWNED_Q = { passedOver: new Map([['q', OTHER_CONNECTION]]) };
 const RELEASE = { kind: 'release' };
-const MISSED = { kind: 'wait', noting: 'missing' };
+const FIRST_404 = { kind: 'wait', noting: 'missing' };
 const PATCH = { kind: 'write', plan: { action: 'patch' } };
 const CREATE = { kind: 'write', plan: { action: 'create' } };
 const ADOPT_P = { kind: 'adopt', candidate: { id: 'p' } };
@@ -231,15 +231,15 @@ describe('decide', () => {
       },
       { as: 'deleted' },
     ],
-    ['has a candidate that answers 404: record the 404', { ...UNLINKED, ...Q, ...NOT_FOUND_Q }, MISSED],
+    ['has a candidate that answers 404: record the 404', { ...UNLINKED, ...Q, ...NOT_FOUND_Q }, FIRST_404],
     [
       'has a listed adoption candidate that answers 404 twice: wait',
-      { ...Q, ...NOT_FOUND_Q, ...NO_BASE, state: unlinked(state({ missedAtMs: NOW_MS - MINUTE_MS })) },
+      { ...Q, ...NOT_FOUND_Q, ...NO_BASE, state: unlinked(state({ missingSinceMs: NOW_MS - MINUTE_MS })) },
       { kind: 'wait', why: { code: 'missing' } },
     ],
     [
       'had an adoption candidate that answered 404, and the list is empty: wait',
-      { ...NONE, ...NO_BASE, state: unlinked(state({ missedAtMs: NOW_MS - MINUTE_MS })) },
+      { ...NONE, ...NO_BASE, state: unlinked(state({ missingSinceMs: NOW_MS - MINUTE_MS })) },
       { kind: 'wait', why: { code: 'missing' } },
     ],
     [
@@ -372,7 +372,11 @@ describe('decide', () => {
       ADOPT_Q,
     ],
     ['had a refused write: fail', { rejected: { owed: undefined }, fetched: shown('a') }, { kind: 'fail' }],
-    ['had a refusal, and answers 404: record it', { rejected: { owed: undefined }, fetched: 'gone' }, MISSED],
+    [
+      'had a refusal, and answers 404: record it',
+      { rejected: { owed: undefined }, fetched: 'gone' },
+      FIRST_404,
+    ],
   ])('decide returns the next action if a group %s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
@@ -381,15 +385,15 @@ describe('decide', () => {
   const made = { ...opened(), views: views(view('a'), { prepared: view('ab') }) };
   const deleting = opened({ action: 'delete' });
   const other = shown('', { id: 'q', name: 'ENG ', spokeId: null });
-  const deletingMissed = {
-    state: state({ intent: { ...intent, action: 'delete' }, missedAtMs: NOW_MS - MINUTE_MS }),
+  const deletingMissing = {
+    state: state({ intent: { ...intent, action: 'delete' }, missingSinceMs: NOW_MS - MINUTE_MS }),
   };
-  const lacking = (existing: PlatformGroupId | undefined, hidesAllManaged: boolean) => ({
+  const incomplete = (existing: PlatformGroupId | undefined, showsNoManaged: boolean) => ({
     ...listing(other),
-    unlisted: { existing, hidesAllManaged },
+    missing: { existing, showsNoManaged },
   });
-  const creating = (misses: number, minutes = 1) =>
-    opened({ action: 'create', misses, atMs: NOW_MS - minutes * MINUTE_MS });
+  const creating = (tries: number, minutes = 1) =>
+    opened({ action: 'create', tries, atMs: NOW_MS - minutes * MINUTE_MS });
   const refused = { rejected: { owed: undefined }, fetched: shown('a') };
   const added = (...after: string[]) => ({
     kind: 'observe',
@@ -430,28 +434,32 @@ describe('decide', () => {
       { ...deleting, fetched: 'gone', deletion: 'deleted' },
       { kind: 'observe', observed: 'gone', intent: {} },
     ],
-    ['a single 404 after a deletion is recorded', { ...deleting, fetched: 'gone' }, MISSED],
-    ['the answer 404 to a deletion: record it', { ...deleting, fetched: 'gone', deletion: 'absent' }, MISSED],
+    ['a single 404 after a deletion is recorded', { ...deleting, fetched: 'gone' }, FIRST_404],
+    [
+      'the answer 404 to a deletion: record it',
+      { ...deleting, fetched: 'gone', deletion: 'missing' },
+      FIRST_404,
+    ],
     [
       'a deletion waits after two 404s while the list shows the group',
-      { ...deletingMissed, fetched: 'gone', listed: listing(shown('a')) },
+      { ...deletingMissing, fetched: 'gone', listed: listing(shown('a')) },
       waits('missing'),
     ],
     [
       'a deletion ends after two 404s if the list shows other managed groups',
-      { ...deletingMissed, fetched: 'gone', listed: { ...listing(other), showsManaged: true } },
+      { ...deletingMissing, fetched: 'gone', listed: { ...listing(other), showsManaged: true } },
       { kind: 'observe', observed: 'gone', intent: {} },
     ],
     [
       'a deletion with two 404s leads to a read of the owners of the listed groups',
-      { ...deletingMissed, fetched: 'gone', listed: listing(other) },
+      { ...deletingMissing, fetched: 'gone', listed: listing(other) },
       { kind: 'read', what: ['managed'] },
     ],
     ['a deletion of an existing group is dropped', { ...deleting, fetched: shown('a') }, { kind: 'drop' }],
     [
       'an answered deletion waits, because the read may show an older state',
       { ...opened({ action: 'delete', atMs: NOW_MS - 1_000 }), fetched: shown('a'), deletion: 'deleted' },
-      { ...waits('kept'), waitMs: MINUTE_MS - 1_000, noting: { misses: 1 } },
+      { ...waits('kept'), waitMs: MINUTE_MS - 1_000, noting: { tries: 1 } },
     ],
     [
       'a deletion without an answer waits soon after it was sent',
@@ -460,48 +468,48 @@ describe('decide', () => {
     ],
     [
       'a deletion without an effect fails after three answers',
-      { ...opened({ action: 'delete', misses: 3 }), fetched: shown('a') },
+      { ...opened({ action: 'delete', tries: 3 }), fetched: shown('a') },
       { kind: 'drop', failing: { code: 'platform_rejected' } },
     ],
     [
       'a search that misses the created group is counted',
       { ...opened({ action: 'create' }), fetched: 'gone' },
-      { noting: { misses: 1 } },
+      { noting: { tries: 1 } },
     ],
     [
       'a third search within ten minutes that misses the created group is counted',
       { ...creating(2, 9), fetched: 'gone' },
-      { noting: { misses: 3 } },
+      { noting: { tries: 3 } },
     ],
     [
       'a second search after ten minutes that misses the created group is counted',
       { ...creating(1, 10), fetched: 'gone' },
-      { noting: { misses: 2 } },
+      { noting: { tries: 2 } },
     ],
     ['after the third miss, the list is read', { ...creating(2, 10), fetched: 'gone' }, readList(0)],
     [
       'after the third miss, the list is checked for existing groups',
-      { ...creating(2, 10), fetched: 'gone', listed: { ...listing(other), unlisted: undefined } },
-      { kind: 'read', what: ['unlisted'] },
+      { ...creating(2, 10), fetched: 'gone', listed: { ...listing(other), missing: undefined } },
+      { kind: 'read', what: ['missing'] },
     ],
     [
       'a creation that a complete list does not show is dropped',
-      { ...creating(2, 10), fetched: 'gone', listed: lacking(undefined, false) },
+      { ...creating(2, 10), fetched: 'gone', listed: incomplete(undefined, false) },
       { kind: 'drop' },
     ],
     [
       'a creation waits while the list lacks an existing group',
-      { ...creating(2, 10), fetched: 'gone', listed: lacking(platformGroupId('q'), false) },
-      { ...waits('list_incomplete'), noting: { misses: 3 } },
+      { ...creating(2, 10), fetched: 'gone', listed: incomplete(platformGroupId('q'), false) },
+      { ...waits('list_incomplete'), noting: { tries: 3 } },
     ],
     [
       'a creation waits while the list lacks every managed group',
-      { ...creating(2, 10), fetched: 'gone', listed: lacking(undefined, true) },
+      { ...creating(2, 10), fetched: 'gone', listed: incomplete(undefined, true) },
       waits('list_incomplete'),
     ],
     [
       'a creation is dropped after an hour in which the list lacks every managed group',
-      { ...creating(2, 60), fetched: 'gone', listed: lacking(undefined, true) },
+      { ...creating(2, 60), fetched: 'gone', listed: incomplete(undefined, true) },
       { kind: 'drop' },
     ],
   ])('decide about an open intent: %s', (_, over, expected) => {
@@ -532,7 +540,7 @@ describe('decide', () => {
   const late = (minutes: number, over: Partial<GroupState>, ...listed: readonly ObservedGroup[]) => ({
     ...{
       fetched: 'gone' as const,
-      state: state({ suspectedChange, missedAtMs: NOW_MS - minutes * MINUTE_MS, ...over }),
+      state: state({ suspectedChange, missingSinceMs: NOW_MS - minutes * MINUTE_MS, ...over }),
     },
     listed: { ...listing(...listed), showsManaged: true },
   });
@@ -572,7 +580,7 @@ describe('decide', () => {
     ],
     [
       'a group that is shown again after a 404 is observed as unchanged',
-      { wanted: ABSENT, state: state({ ...departed, missedAtMs: 1 }), ...UNREAD, fetched: shown('a') },
+      { wanted: ABSENT, state: state({ ...departed, missingSinceMs: 1 }), ...UNREAD, fetched: shown('a') },
       UNCHANGED,
     ],
     [
@@ -629,7 +637,8 @@ describe('decide', () => {
   });
 
   const told = { ...suspectedChange, activityEvents: [REMOVED] };
-  const missed = (minutes: number) => state({ suspectedChange, missedAtMs: NOW_MS - minutes * MINUTE_MS });
+  const missing = (minutes: number) =>
+    state({ suspectedChange, missingSinceMs: NOW_MS - minutes * MINUTE_MS });
   const UNLINK = { kind: 'unlink' };
   const LATER = { kind: 'wait', waitMs: undefined };
   const OTHERS = { ...listing(other), showsManaged: true };
@@ -639,50 +648,50 @@ describe('decide', () => {
       { state: state({ suspectedChange, link: { ...LINK, createdAtMs: NOW_MS - 1 } }) },
       waits('waiting'),
     ],
-    ['the first 404 is recorded', SUSPECTED, { ...MISSED, waitMs: MINUTE_MS }],
-    ['a second 404 within a minute waits', { state: missed(0.5) }, { kind: 'wait', waitMs: MINUTE_MS / 2 }],
-    ['the second 404 after a minute reads the list', { state: missed(2) }, READ_LIST],
+    ['the first 404 is recorded', SUSPECTED, { ...FIRST_404, waitMs: MINUTE_MS }],
+    ['a second 404 within a minute waits', { state: missing(0.5) }, { kind: 'wait', waitMs: MINUTE_MS / 2 }],
+    ['the second 404 after a minute reads the list', { state: missing(2) }, READ_LIST],
     [
       'the list is read sooner if createSettleSeconds is small',
-      { state: missed(0.5), createSettleMs: 9_000 },
+      { state: missing(0.5), createSettleMs: 9_000 },
       readList(MINUTE_MS / 2),
     ],
-    ['a listed group waits longer each time', { state: missed(2), listed: listing(shown('a')) }, LATER],
+    ['a listed group waits longer each time', { state: missing(2), listed: listing(shown('a')) }, LATER],
     [
       'if the list shows another group, the owner of that group is read',
-      { state: missed(2), listed: listing(other) },
+      { state: missing(2), listed: listing(other) },
       { kind: 'read', what: ['managed'] },
     ],
     [
       'the group is unlinked if the list shows other managed groups',
-      { state: missed(2), listed: OTHERS },
+      { state: missing(2), listed: OTHERS },
       { ...UNLINK, difference: { kind: 'deleted' } },
     ],
     [
       'the group waits while the list shows no managed group',
-      { state: missed(59), listed: { ...OTHERS, showsManaged: false } },
+      { state: missing(59), listed: { ...OTHERS, showsManaged: false } },
       { ...waits('missing'), waitMs: MINUTE_MS },
     ],
-    ['an empty list leads to a wait', { state: missed(2), ...NONE }, { waitMs: 4 * MINUTE_MS }],
-    ['a list that stays empty for an hour leads to unlink', { state: missed(60), ...NONE }, UNLINK],
+    ['an empty list leads to a wait', { state: missing(2), ...NONE }, { waitMs: 4 * MINUTE_MS }],
+    ['a list that stays empty for an hour leads to unlink', { state: missing(60), ...NONE }, UNLINK],
     [
       'the group waits for an hour in the mode report, too, because the base URL may be wrong',
-      { state: missed(59), ...NONE, settings: WATCHED },
+      { state: missing(59), ...NONE, settings: WATCHED },
       { waitMs: MINUTE_MS },
     ],
     [
       'the group is unlinked in the mode report if the feed reports the deletion',
-      { state: { ...missed(2), suspectedChange: told }, ...NONE, settings: WATCHED },
+      { state: { ...missing(2), suspectedChange: told }, ...NONE, settings: WATCHED },
       UNLINK,
     ],
     [
       'the group is unlinked if the directory deleted it and the feed reports the deletion',
-      { state: { ...missed(2), registers: DEPARTED, suspectedChange: told }, ...NONE },
+      { state: { ...missing(2), registers: DEPARTED, suspectedChange: told }, ...NONE },
       UNLINK,
     ],
     [
       'the difference is recreated if another group has the spokeId',
-      { state: missed(2), listed: { ...Q.listed, showsManaged: true } },
+      { state: missing(2), listed: { ...Q.listed, showsManaged: true } },
       { difference: { kind: 'recreated', after: 'q' } },
     ],
   ])('decide after a 404: %s', (_, over, expected) => {

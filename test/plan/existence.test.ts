@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
-import { type AbsenceEvidence, absenceLimits, existence } from '../../shared/plan/existence.ts';
+import { type Evidence, existence, existenceLimits } from '../../shared/plan/existence.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const LIMITS = absenceLimits(10 * MINUTE_MS);
+const LIMITS = existenceLimits(10 * MINUTE_MS);
 const LISTED = { showsThisGroup: true, showsOtherManagedGroups: true };
 const OTHERS_LISTED = { showsThisGroup: false, showsOtherManagedGroups: true };
 const NONE_LISTED = { showsThisGroup: false, showsOtherManagedGroups: false };
 
 /** Returns the result for a group that answers 404 from time 0 to `notFoundForMs`. */
-const judged = (notFoundForMs: number, evidence: Partial<AbsenceEvidence> = {}) =>
+const judged = (notFoundForMs: number, evidence: Partial<Evidence> = {}) =>
   existence(
     {
       firstNotFoundAtMs: 0,
@@ -60,7 +60,7 @@ it('a group is gone at the first 404 if an earlier decision found it gone', () =
   expect(judged(0, { firstNotFoundAtMs: undefined, wasGone: true })).toBe('gone');
 });
 
-it.each<[string, Partial<AbsenceEvidence>]>([
+it.each<[string, Partial<Evidence>]>([
   ['an hour of 404s', {}],
   ['a deletion in the feed', { isDeletionReportedByFeed: true }],
   ['a DELETE that was answered', { isDeletionAnswered: true }],
@@ -70,6 +70,6 @@ it.each<[string, Partial<AbsenceEvidence>]>([
 });
 
 it('a smaller createSettleSeconds shortens the time until a decision', () => {
-  expect(absenceLimits(10_000)).toEqual({ apartMs: 10_000, uncertainMs: MINUTE_MS });
-  expect(absenceLimits(HOUR_MS)).toEqual({ apartMs: MINUTE_MS, uncertainMs: HOUR_MS });
+  expect(existenceLimits(10_000)).toEqual({ apartMs: 10_000, uncertainMs: MINUTE_MS });
+  expect(existenceLimits(HOUR_MS)).toEqual({ apartMs: MINUTE_MS, uncertainMs: HOUR_MS });
 });

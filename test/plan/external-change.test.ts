@@ -72,7 +72,7 @@ describe('externalDifferences', () => {
 
   it('externalDifferences finds a removed spokeId if the platform shows spokeIds', () => {
     const gone = externalDifferences([view('')], observed('', { spokeId: null }), {
-      lost: new Set(['spokeId']),
+      emptied: new Set(['spokeId']),
     });
     expect(gone).toEqual([change('spoke_id', 'g', null)]);
   });

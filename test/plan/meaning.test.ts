@@ -41,7 +41,7 @@ const TABLE: readonly (readonly [
 ])[] = [
   [['unreached'], each('wait')],
   [['no answer', 408, 500, 501, 502, 503, 504, 599, 300, 301, 302, 304, 307, 308, 421], UNSURE],
-  [['unfit'], ['settle?', 'settle?', 'settle?', 'odd', 'odd', 'odd']],
+  [['unfit'], ['settle?', 'settle?', 'settle?', 'invalid', 'invalid', 'invalid']],
   [[401, 402, 403], each('gate')],
   [[404, 410], ABSENT],
   [

@@ -160,11 +160,11 @@ it('a list of groups is reused up to the age that the caller allows, and a faile
   expect(await groups.list(60_000)).toHaveLength(1);
 });
 
-it('for a group with the answer 404, get returns undefined and delete returns absent', async () => {
+it('for a group with the answer 404, get returns undefined and delete returns missing', async () => {
   const { open } = await start();
   const { groups } = await open();
   expect(await groups.get('unknown' as never)).toBeUndefined();
-  await expect(groups.delete('unknown' as never)).resolves.toBe('absent');
+  await expect(groups.delete('unknown' as never)).resolves.toBe('missing');
 });
 
 it('employee returns a known employee, returns undefined for the answer 404, and throws a failure', async () => {

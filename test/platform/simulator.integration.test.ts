@@ -94,7 +94,7 @@ it('the client creates, reads, patches, replaces and deletes a group', async () 
   expect(replaced).toMatchObject({ name: 'Ops 2', users: [] });
   await expect(app.groups.list()).resolves.toEqual([replaced]);
   await expect(app.groups.delete(created.id)).resolves.toBe('deleted');
-  await expect(app.groups.delete(created.id)).resolves.toBe('absent');
+  await expect(app.groups.delete(created.id)).resolves.toBe('missing');
   await expect(key.groups.list()).rejects.toBeInstanceOf(ForbiddenError);
 });
 

@@ -32,7 +32,7 @@ const CHUNKS = [...PLATFORM_PREFIXES.map((prefix) => `${prefix}1`), `${MEMBER_PR
 function world() {
   const table = new MemoryTable();
   table.store({ ...OLD, rev: 3, upserted: 'u', lastAudit: 'a', ...STATE });
-  table.store({ ...NEXT, rev: 1, upserted: 'v', missedAt: 1 });
+  table.store({ ...NEXT, rev: 1, upserted: 'v', missingSince: 1 });
   for (const sk of CHUNKS) table.store({ pk: OLD.pk, sk, text: sk });
   table.store({ ...driftKey(old, 'd'), group: old.group });
   let writes = 0;

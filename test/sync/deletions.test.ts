@@ -246,7 +246,7 @@ describe('adoption candidate that answers 404', () => {
     world.platform.hidden = (one) => one === id;
     const unlisted = world.nowMs() + MINUTE_MS / 2;
     world.platform.listing = () => {
-      if (world.nowMs() > unlisted) world.platform.unlisted.add(id);
+      if (world.nowMs() > unlisted) world.platform.notInList.add(id);
       return undefined;
     };
     await deliver({ snapshot: 'n', of: ['a'] });

@@ -20,7 +20,7 @@ export const createWebIdentity =
       throw new DirectoryError(isRefusal(reason) ? 'denied' : 'unavailable', message, { reason });
     });
     if (token !== undefined) return token;
-    throw new DirectoryError('odd', 'web identity: expected a token of AWS STS');
+    throw new DirectoryError('invalid', 'web identity: expected a token of AWS STS');
   };
 
 /** True if AWS refuses the request. False for errors that may be temporary, such as a timeout. */

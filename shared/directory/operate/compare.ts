@@ -17,8 +17,8 @@ import { readWhole } from '../reading/whole-group.ts';
 import {
   type DirectoryListing,
   type DirectoryToolPorts,
-  listDirectory,
   type GroupsOnPlatform,
+  listDirectory,
   readPlatformGroups,
 } from './preview.ts';
 import type { ShownDirectory } from './through-function.ts';
@@ -163,7 +163,7 @@ async function membersOf(
       (user) => whyUncounted(registersOf(user), settings) === undefined,
     );
   } catch (error) {
-    if (error instanceof DirectoryError && error.kind === 'odd') return error.message;
+    if (error instanceof DirectoryError && error.kind === 'invalid') return error.message;
     throw error;
   }
 }

@@ -157,7 +157,7 @@ async function usersOf(
     });
     return [...(whole?.users.values() ?? [])];
   } catch (error) {
-    if (error instanceof DirectoryError && error.kind === 'odd') return error.message;
+    if (error instanceof DirectoryError && error.kind === 'invalid') return error.message;
     throw error;
   }
 }

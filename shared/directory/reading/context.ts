@@ -77,8 +77,8 @@ export const newReport = (connection: string) => ({
 });
 
 /** Thrown if this run was suspended for longer than its lease, and another run has taken over. */
-export class LeaseLostError extends Error {
-  override readonly name = 'LeaseLostError';
+export class LeaseEndedError extends Error {
+  override readonly name = 'LeaseEndedError';
 }
 
 export const noteAnswer = ({ connection, ports }: ReaderRun): Promise<void> =>
@@ -88,7 +88,7 @@ export async function storeGroup(run: ReaderRun, group: ReaderGroup): Promise<vo
   const { connection, lease, ports, groups } = run;
   if (groups.get(group.group) === group) return;
   if (!(await ports.reader.putGroup(connection.name, group, lease))) {
-    throw new LeaseLostError(
+    throw new LeaseEndedError(
       'another run now reads the directory, because this run was suspended for too long',
     );
   }

@@ -1,6 +1,6 @@
 import { selectionOf } from '../../contract/group-policy.ts';
 import { type GroupId, groupId } from '../../domain/ids.ts';
-import type { ReportedChange, DirectoryGroup } from '../ports.ts';
+import type { DirectoryGroup, ReportedChange } from '../ports.ts';
 import { afterNaming } from '../rules/named.ts';
 import type { ReaderGroup } from '../rules/reader-group.ts';
 import { afterChange, afterReport } from '../rules/schedule.ts';

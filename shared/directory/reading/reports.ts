@@ -1,5 +1,5 @@
 import { type MemberId, memberId } from '../../domain/ids.ts';
-import { type ReportedChange, DirectoryError, type DirectoryUser, type ReaderPosition } from '../ports.ts';
+import { DirectoryError, type DirectoryUser, type ReaderPosition, type ReportedChange } from '../ports.ts';
 import type { ReaderGroup } from '../rules/reader-group.ts';
 import { afterReport, afterUserReport, SHOWN_AFTER_MS } from '../rules/schedule.ts';
 import { stampTimeOf } from '../rules/stamp.ts';
@@ -108,7 +108,7 @@ interface Taking {
 }
 
 /**
- * Records reports until the run has no time left. An error `odd` about one report does not stop the recording. Other
+ * Records reports until the run has no time left. An error `invalid` about one report does not stop the recording. Other
  * errors do.
  */
 async function takeEach(run: ReaderRun, reports: readonly Report[], { left, failures, take }: Taking) {
@@ -117,7 +117,7 @@ async function takeEach(run: ReaderRun, reports: readonly Report[], { left, fail
     try {
       if (await take(run, report)) left.delete(report);
     } catch (error) {
-      if (!(error instanceof DirectoryError) || error.kind !== 'odd') throw error;
+      if (!(error instanceof DirectoryError) || error.kind !== 'invalid') throw error;
       failures.push({ error });
     }
   }

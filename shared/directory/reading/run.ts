@@ -7,7 +7,7 @@ import { DirectoryError, type ReaderPosition } from '../ports.ts';
 import type { ReaderGroup } from '../rules/reader-group.ts';
 import { afterFailure, asksFacts, flipOf, isShortForLong, isUnreadable } from '../rules/schedule.ts';
 import type { DirectoryRunReport, ReaderPorts, ReaderRun } from './context.ts';
-import { createKnownUsers, LeaseLostError, newReport, noteAnswer, othersOf, storeGroup } from './context.ts';
+import { createKnownUsers, LeaseEndedError, newReport, noteAnswer, othersOf, storeGroup } from './context.ts';
 import { endMissing, ListingError, takeListing } from './listing.ts';
 import { createMemberQuestions } from './member-questions.ts';
 import { endYields } from './other-source.ts';
@@ -105,7 +105,7 @@ async function readWithLease(
   // The position keeps `fullMs`, so that the next runs read the groups for which this run had no time.
   if (isFull && position !== undefined) await writePosition(run, position, position.listedMs);
   const isListed = isFull || acceptsDeletions;
-  const failure = await tryFindChanges(isListed ? unlisted(position) : position, run);
+  const failure = await tryFindChanges(isListed ? withListDue(position) : position, run);
   await readDue(run);
   await endYields(run);
   if (failure !== undefined) throw failure.error;
@@ -173,7 +173,7 @@ function dueIfOlder(group: ReaderGroup, fullMs: number | undefined): ReaderGroup
 }
 
 /** Returns the position without the time of the last listing, so that this run lists the groups. */
-const unlisted = (position: ReaderPosition | undefined): ReaderPosition | undefined =>
+const withListDue = (position: ReaderPosition | undefined): ReaderPosition | undefined =>
   position && { ...position, listedMs: 0 };
 
 /**
@@ -243,7 +243,7 @@ async function writePosition(
     ...(attributes !== '' && { attributes }),
   };
   if (!(await ports.reader.write(connection.name, next, lease))) {
-    throw new LeaseLostError(
+    throw new LeaseEndedError(
       'another run now reads the directory, because this run was suspended for too long',
     );
   }
@@ -308,7 +308,7 @@ const isUrgent = (group: ReaderGroup): boolean => isReported(group) && group.fai
 
 const isReported = ({ reportedMs = 0, readMs = 0 }: ReaderGroup): boolean => reportedMs > readMs;
 
-/** Reads one group. After an error `unavailable`, `missing` or `odd`, the run still reads the other groups. */
+/** Reads one group. After an error `unavailable`, `missing` or `invalid`, the run still reads the other groups. */
 async function readOne(known: ReaderGroup, run: ReaderRun): Promise<'done' | 'missing' | 'busy'> {
   try {
     return (await syncGroup(known, run)) ? 'done' : 'missing';

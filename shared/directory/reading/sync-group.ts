@@ -21,7 +21,7 @@ import { changeMessages, type Origin, snapshotMessage, userMessages } from './ev
 import { contentDigest } from './key-digest.ts';
 import { comparedOf, leaveOut, withOwner } from './other-source.ts';
 import { takeKey } from './reported-groups.ts';
-import { checkCounts, readWhole, type GroupWithNested } from './whole-group.ts';
+import { checkCounts, type GroupWithNested, readWhole } from './whole-group.ts';
 
 /**
  * Reads a whole group, compares it with the desired state, and sends the differences.

@@ -134,7 +134,7 @@ async function readNested(directory: ReadDirectory, group: DirectoryGroup, { nes
     for (const child of children) visited.add(child);
     below.push(...(await readChildren(directory, children, { outer: group.id, known, find })));
     if (below.length > MAX_BELOW) {
-      throw new DirectoryError('odd', `expected at most ${MAX_BELOW} groups within group ${group.id}`);
+      throw new DirectoryError('invalid', `expected at most ${MAX_BELOW} groups within group ${group.id}`);
     }
   }
   return { read, below: below.map((child) => child.id) };
@@ -162,7 +162,7 @@ function finderOf(directory: ReadDirectory, { id, known, listed, facts, unchecke
 /**
  * Compares the lists of a read with the directory's counts, for the groups whose facts were not requested.
  * @returns undefined if the directory has no such group
- * @throws DirectoryError `odd` if a nested group is not found
+ * @throws DirectoryError `invalid` if a nested group is not found
  */
 export async function checkCounts(
   directory: ReadDirectory,
@@ -173,7 +173,7 @@ export async function checkCounts(
     const found = await directory.group(id);
     if (found === undefined && id === group.id) return undefined;
     if (found === undefined) {
-      throw new DirectoryError('odd', `group ${id} within group ${group.id} is no longer found`);
+      throw new DirectoryError('invalid', `group ${id} within group ${group.id} is no longer found`);
     }
     const result = compareWithCount(found.userCount, listed);
     isCounted &&= result === 'complete';
@@ -205,7 +205,7 @@ async function readDirect(
     }
   }
   if (asOfMs === Number.POSITIVE_INFINITY) {
-    throw new DirectoryError('odd', `members of group ${id}: expected at least one page, got none`);
+    throw new DirectoryError('invalid', `members of group ${id}: expected at least one page, got none`);
   }
   const proof = proofOf(userCount, counted, { users: users.size, groups: groups.size });
   return {
@@ -244,7 +244,7 @@ function noteCounts(
 }
 
 const everyoneIn = (id: GroupId): DirectoryError =>
-  new DirectoryError('odd', `group ${id} has every user of the company as a member, which is not supported`);
+  new DirectoryError('invalid', `group ${id} has every user of the company as a member: not supported`);
 
 interface Outer {
   readonly outer: GroupId;
@@ -277,5 +277,5 @@ async function readChild(directory: ReadDirectory, child: GroupId, { outer, know
     if (isDenied && !isKnown && (await directory.group(outer)) !== undefined) return undefined;
     throw error;
   }
-  throw new DirectoryError('odd', `group ${child} within group ${outer} is no longer found`);
+  throw new DirectoryError('invalid', `group ${child} within group ${outer} is no longer found`);
 }

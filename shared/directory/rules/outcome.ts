@@ -1,6 +1,6 @@
 import { HOUR_MS } from '../../domain/duration.ts';
 import type { MemberId } from '../../domain/ids.ts';
-import { type MemberDifference, type GroupRead, isEqual } from './read.ts';
+import { type GroupRead, isEqual, type MemberDifference } from './read.ts';
 import type { ReaderGroup } from './reader-group.ts';
 
 /** The minimum time between two reads that confirm each other, in a directory without lag. */

@@ -38,12 +38,12 @@ export type MemberDifference = ReturnType<typeof differenceOf>;
 export function differenceOf(read: GroupRead, stored: StoredGroup, stamp: Stamp) {
   const { present, setLater } = membersOf(stored, stamp);
   const isClearedLater = groupFloor(stored.registers) > stamp;
-  const lacking = [...read.members].filter((member) => !present.has(member));
+  const missing = [...read.members].filter((member) => !present.has(member));
   const extra = [...present].filter((member) => !read.members.has(member));
-  const added = isClearedLater ? [] : lacking.filter((member) => !setLater.has(member));
+  const added = isClearedLater ? [] : missing.filter((member) => !setLater.has(member));
   const removed = extra.filter((member) => !setLater.has(member));
   const name = nameDifference(read, stored.registers, stamp);
-  const isSuperseded = added.length + removed.length < lacking.length + extra.length;
+  const isSuperseded = added.length + removed.length < missing.length + extra.length;
   return {
     added,
     removed,

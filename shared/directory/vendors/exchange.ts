@@ -13,7 +13,7 @@ export interface DirectoryWorld {
    * Returns a token of AWS STS that names the role of this process. The token is valid for five minutes, and only for
    * `audience`.
    * @throws DirectoryError `denied` if AWS refuses the request, or if the process does not run on AWS; otherwise
-   * `unavailable` or `odd`
+   * `unavailable` or `invalid`
    */
   readonly webIdentity: (audience: string) => Promise<string>;
   /**
@@ -45,7 +45,7 @@ const MAX_BODY_BYTES = 16 * 1_024 * 1_024;
 
 /**
  * Sends a request once and reads the whole answer. No redirect is followed, because another host must not get a token.
- * @throws DirectoryError `unavailable` if the answer is missing or incomplete, `odd` if it is too large
+ * @throws DirectoryError `unavailable` if the answer is missing or incomplete, `invalid` if it is too large
  */
 export async function exchange(request: DirectoryRequest, world: DirectoryWorld) {
   const { operation, url, method, headers, body = null } = request;
@@ -90,7 +90,7 @@ async function readText(operation: string, body: AsyncIterable<Buffer>): Promise
   for await (const chunk of body) {
     bytes += chunk.length;
     if (bytes > MAX_BODY_BYTES) {
-      throw new DirectoryError('odd', `${operation}: expected an answer of at most ${MAX_BODY_BYTES} bytes`);
+      throw new DirectoryError('invalid', `${operation}: expected at most  bytes`);
     }
     chunks.push(chunk);
   }

@@ -26,7 +26,7 @@ export type Pages = <Item>(
  * Reads a list to its end. A page without items does not end the list.
  * @param world contains `untilMs`, the time at which the run must end
  * @param what names the list in errors
- * @throws DirectoryError `odd` if a cursor is repeated, or if the list does not end in time or has too many pages
+ * @throws DirectoryError `invalid` if a cursor is repeated, or if the list does not end in time or has too many pages
  */
 export async function* pagesOf<Item>(
   { clock, untilMs = Number.POSITIVE_INFINITY }: Pick<DirectoryWorld, 'clock' | 'untilMs'>,
@@ -59,4 +59,4 @@ export const createPages =
   (what, ask) =>
     pagesOf(world, what, ask);
 
-const endless = (message: string) => new DirectoryError('odd', message, { reason: ENDLESS });
+const endless = (message: string) => new DirectoryError('invalid', message, { reason: ENDLESS });

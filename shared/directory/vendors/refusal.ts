@@ -21,9 +21,9 @@ export function kindOf(status: number, isOfDirectory: boolean): DirectoryErrorKi
   if (status === 401 || status === 403) return 'denied';
   if (status === 404 && isOfDirectory) return 'missing';
   if (status === 408 || status >= 500) return 'unavailable';
-  return 'odd';
+  return 'invalid';
 }
 
 /** Returns the kind of error of a failed sign-in. Each status except 408, 429 and 5xx means a refused credential. */
 export const signInKindOf = (kind: DirectoryErrorKind): DirectoryErrorKind =>
-  kind === 'odd' || kind === 'missing' ? 'denied' : kind;
+  kind === 'invalid' || kind === 'missing' ? 'denied' : kind;

@@ -57,7 +57,7 @@ export function bodyOf<Body extends z.ZodType>(
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   const place = issue?.path.join('.') ?? '';
-  throw new DirectoryError('odd', `${operation}: ${place === '' ? 'body' : place}: ${issue?.message}`);
+  throw new DirectoryError('invalid', `${operation}: ${place === '' ? 'body' : place}: ${issue?.message}`);
 }
 
 /** Returns the URL of a path below `baseUrl`. Parameters without a value are left out. */

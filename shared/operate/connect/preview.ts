@@ -11,7 +11,7 @@ import { clashFinder, type NamedGroup, withSpokeId } from '../../plan/names.ts';
 import { choosePerson, mayBeMember, type PlatformRole } from '../../plan/person.ts';
 import { whyUncounted } from '../../plan/removal-cause.ts';
 import { collectPages } from '../../sync/async-collections.ts';
-import { leftBehind } from '../../sync/claim-group.ts';
+import { findRemovedOwners } from '../../sync/claim-group.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { UserState } from '../../sync/ports/desired.ts';
 import type { Applicant } from '../../sync/ports/platform.ts';
@@ -171,10 +171,10 @@ export async function planAdoption(
   const { index, groups, claims } = ports;
   const ids = listed.map(({ id }) => id as PlatformGroupId);
   const owners = (await claims.owners(company, ids)).now;
-  const isLeft = await leftBehind(owners, ports);
+  const isOfRemoved = await findRemovedOwners(owners, ports);
   const free = listed.filter(({ id }) => {
     const owner = owners.get(id as PlatformGroupId);
-    return owner === undefined || owner.connection === connection || isLeft(owner);
+    return owner === undefined || owner.connection === connection || isOfRemoved(owner);
   });
   const clashesOf = clashFinder(listed);
   const clashing: (NamedGroup & { readonly group: string })[] = [];

@@ -149,11 +149,11 @@ function groupWaker(ports: ReplayPorts): Resend {
       }
       const toWake = fresh.map(([, ref]) => ref);
       const unwoken = await wakeGroups(toWake, ports, 'asked');
-      const lost = new Set(unwoken.map(({ ref }) => keyOf(ref)));
+      const notWoken = new Set(unwoken.map(({ ref }) => keyOf(ref)));
       for (const [key, ref] of fresh) {
-        if (!lost.has(key)) woken.set(key, (await ports.groups.read(ref))?.rev ?? 0);
+        if (!notWoken.has(key)) woken.set(key, (await ports.groups.read(ref))?.rev ?? 0);
       }
-      return new Set(deadLetters.filter(({ ref }) => ref === undefined || lost.has(keyOf(ref))));
+      return new Set(deadLetters.filter(({ ref }) => ref === undefined || notWoken.has(keyOf(ref))));
     },
     isOurs({ ref, message }) {
       const rev = ref === undefined ? undefined : woken.get(keyOf(ref));

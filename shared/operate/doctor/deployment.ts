@@ -230,10 +230,10 @@ async function checkEncryption({
 
 /** @param give the command that gives the table the expected key */
 function keyOfTable(
-  { keyArn, isKeyLost }: NonNullable<TableFacts['encryption']>,
+  { keyArn, isUnusable }: NonNullable<TableFacts['encryption']>,
   { expected, give }: { readonly expected: string; readonly give: string },
 ): Check {
-  if (isKeyLost)
+  if (isUnusable)
     return fault(
       'table key',
       `DynamoDB cannot use the key of the table, ${keyArn}`,

@@ -10,7 +10,7 @@ import { EMPTIED_ALWAYS, isEmptied, judgeByLimits, NOTHING_REMOVED } from '../..
 import { clashFinder } from '../../plan/names.ts';
 import { whyUncounted } from '../../plan/removal-cause.ts';
 import { mapConcurrently } from '../../sync/async-collections.ts';
-import { leftBehind } from '../../sync/claim-group.ts';
+import { findRemovedOwners } from '../../sync/claim-group.ts';
 import { currentEligibility } from '../../sync/match/resolve.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
@@ -244,11 +244,11 @@ async function clashesOf(
       same.map(({ id }) => platformGroupId(id)),
     )
   ).now;
-  const isLeft = await leftBehind(owners, ports);
+  const isOfRemoved = await findRemovedOwners(owners, ports);
   const managed = same.flatMap(({ id, group, name }) => {
     const owner = owners.get(platformGroupId(id));
     const isOwn = owner?.group === group && owner.connection === connectionName;
-    if (owner === undefined || isOwn || isLeft(owner)) return [];
+    if (owner === undefined || isOwn || isOfRemoved(owner)) return [];
     const isHere = owner.connection === connectionName;
     const managedBy = { group: owner.group, connection: isHere ? null : owner.connection };
     return [{ group, name, platformId: id, managedBy }];

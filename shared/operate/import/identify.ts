@@ -1,5 +1,5 @@
 import type { LineError } from '../../contract/answers/files.ts';
-import type { KnownNames, KnownGroup } from '../../directory/operate/import.ts';
+import type { KnownGroup, KnownNames } from '../../directory/operate/import.ts';
 import type { Layout } from './columns.ts';
 import { isAddress, type ReadRow } from './rows.ts';
 

@@ -1,5 +1,5 @@
 import type { ImportComparison, ImportReport } from '../../contract/answers/files.ts';
-import type { KnownNames, KnownGroup } from '../../directory/operate/import.ts';
+import type { KnownGroup, KnownNames } from '../../directory/operate/import.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import { judgeAge, makeStamp, normaliseInstant } from '../../domain/stamp.ts';
 import type { EventSender } from '../../sync/ports/queues.ts';
@@ -9,7 +9,7 @@ import { plural, visible, withId } from '../names.ts';
 import type { StateRule } from './account-state.ts';
 import type { Headings } from './columns.ts';
 import type { FileKind } from './identify.ts';
-import { type ReadFile, type FileReading, readAll } from './read-file.ts';
+import { type FileReading, type ReadFile, readAll } from './read-file.ts';
 import { createRowSort, type RowSort } from './row-sort.ts';
 import type { CsvRecord, Row } from './rows.ts';
 import { snapshotsOf } from './snapshots.ts';

@@ -12,9 +12,9 @@ import {
 } from '../decision.ts';
 import { asMode } from '../draft.ts';
 import {
+  emptiedFields,
   externalDifferences,
   isSameVersion,
-  lostFields,
   mayPrecedeWriteForMs,
   shows,
   viewOf,
@@ -62,8 +62,8 @@ export function decideFetched(facts: Facts): Decision | undefined {
   if (views === undefined) return { kind: 'read', what: ['views'] };
   if (views.base === undefined) return decideUnreadable(facts, fetched);
   if (fetched.version !== state.link.version || !shows(fetched, views.base))
-    return decideLacking(facts, fetched, [views.base]) ?? decideExternal(facts, fetched, [views.base]);
-  return state.missedAtMs === undefined ? undefined : clear(facts);
+    return decideMissingUsers(facts, fetched, [views.base]) ?? decideExternal(facts, fetched, [views.base]);
+  return state.missingSinceMs === undefined ? undefined : clear(facts);
 }
 
 export function waitForProof(facts: Facts, fetched: ObservedGroup): Wait | undefined {
@@ -75,7 +75,7 @@ export function waitForProof(facts: Facts, fetched: ObservedGroup): Wait | undef
  * Returns a wait if a fetch soon after groupsync's own write lacks users. The fetch may show the state from before that
  * write, so it does not prove that the users were removed.
  */
-export function decideLacking(
+export function decideMissingUsers(
   { state, nowMs, createSettleMs }: Facts,
   fetched: ObservedGroup,
   views: readonly (View | undefined)[],
@@ -85,8 +85,8 @@ export function decideLacking(
   const waitMs = provenAtMs - nowMs;
   if (waitMs <= 0) return undefined;
   const knownViews = views.filter((view) => view !== undefined);
-  const isLacking = externalDifferences(knownViews, fetched).some(({ kind }) => kind === 'members_removed');
-  return isLacking ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined;
+  const hasMissing = externalDifferences(knownViews, fetched).some(({ kind }) => kind === 'members_removed');
+  return hasMissing ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined;
 }
 
 /**
@@ -139,26 +139,26 @@ export function decideExternal(
   const known = views.filter((view) => view !== undefined);
   const late = lateIn(facts, facts.views, observed);
   const knownViews = late === undefined ? known : [...known, late.view];
-  const lost = lostFields(observed, knownViews, facts.listed, LIST_AGES_MS);
-  if ('kind' in lost) return lost;
+  const emptied = emptiedFields(observed, knownViews, facts.listed, LIST_AGES_MS);
+  if ('kind' in emptied) return emptied;
   const hidden = hiddenUsers(known, observed, facts);
   if ('kind' in hidden) return hidden;
   const all = { ...observed, users: [...observed.users, ...hidden.map(([user]) => user)] };
-  const differences = externalDifferences(known, all, { lost, late });
+  const differences = externalDifferences(known, all, { emptied, late });
   const flapDamping = dampingAfter(differences, facts, observed);
   if (flapDamping !== undefined && 'kind' in flapDamping) return flapDamping;
-  const withoutLate = externalDifferences(known, all, { lost });
+  const withoutLate = externalDifferences(known, all, { emptied });
   const tookEffect = weightOf(withoutLate) > weightOf(differences);
-  const lostUsers = isBeforeRestore(facts)
+  const unknownUsers = isBeforeRestore(facts)
     ? differences.flatMap(({ kind, after }) =>
         kind === 'members_added' ? (after as readonly PlatformUserId[]) : [],
       )
     : [];
-  const shown = withUnknown(withHidden(viewOf(observed, ...knownViews), hidden), lostUsers);
+  const shown = withUnknown(withHidden(viewOf(observed, ...knownViews), hidden), unknownUsers);
   return {
     kind: 'observe',
     observed,
-    view: { ...shown, ...Object.fromEntries([...lost].map((field) => [field, null])) },
+    view: { ...shown, ...Object.fromEntries([...emptied].map((field) => [field, null])) },
     intent: facts.state.intent,
     external: { differences, lateWrite: tookEffect ? facts.state.uncertain?.write : undefined },
     flapDamping,
@@ -198,18 +198,18 @@ function hiddenUsers([first, ...others]: readonly View[], observed: ObservedGrou
   if (first === undefined) return [];
   const there = new Set(observed.users);
   const isInAll = (user: PlatformUserId) => others.every((view) => view.users.has(user));
-  const lacking = [...first.users].filter(([user]) => !there.has(user) && isInAll(user));
-  if (observed.version === facts.state.link?.version) return lacking;
-  if (!lacking.some(([, isOwn]) => mayBeLost(isOwn, facts))) return [];
+  const missing = [...first.users].filter(([user]) => !there.has(user) && isInAll(user));
+  if (observed.version === facts.state.link?.version) return missing;
+  if (!missing.some(([, isOwn]) => mayBeRemoved(isOwn, facts))) return [];
   const users = listedUsers(observed, facts.listed);
-  return 'kind' in users ? users : lacking.filter(([user]) => users.has(user));
+  return 'kind' in users ? users : missing.filter(([user]) => users.has(user));
 }
 
 /**
  * Whether the next write could remove a hidden user who must stay, if groupsync assumed that another client had removed
- * the user. A write sends again all wanted users. So only a user that the directory never wanted could be lost.
+ * the user. A write sends again all wanted users. So only a user that the directory never wanted could be emptied.
  */
-function mayBeLost(isMarked: boolean, facts: Facts): boolean {
+function mayBeRemoved(isMarked: boolean, facts: Facts): boolean {
   const { mode } = treatmentOf(facts);
   return mode === 'report' || (mode === 'additive' && !isMarked);
 }

@@ -7,6 +7,7 @@ import type { Decision, HoldRemovals, Reserve, Wait, Write } from '../decision.t
 import { type DraftInput, whyRemoved } from '../draft.ts';
 import type { Facts, Reservation } from '../facts.ts';
 import { type GuardInput, type GuardVerdict, judgeByLimits } from '../guard.ts';
+import { hiddenWanted } from '../hidden.ts';
 import type { Plan } from '../plan.ts';
 import { isPersonal } from '../removal-cause.ts';
 import {
@@ -18,7 +19,6 @@ import {
   type WaitingRemovals,
   withWaiting,
 } from '../removals.ts';
-import { hiddenWanted } from '../unshown.ts';
 import { newestStampOf } from './damping.ts';
 import type { settle } from './settle.ts';
 

@@ -1,13 +1,13 @@
 import type { Intent } from '../../domain/group-state.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
-import { decideDeletion, LISTING_AGE_MS } from '../absence.ts';
 import { type Decision, READ_GROUP } from '../decision.ts';
-import { lostFields, shows, viewOf } from '../external-change.ts';
+import { emptiedFields, shows, viewOf } from '../external-change.ts';
 import type { Facts, Views } from '../facts.ts';
+import { decideDeletion, LISTING_AGE_MS } from '../gone.ts';
+import { decideIncompleteList } from '../incomplete-list.ts';
 import { foldName, renamedTo } from '../names.ts';
-import { decideUnlisted } from '../unlisted.ts';
-import { decideExternal, decideLacking, decideUnreadable, waitForProof } from './drift.ts';
-import { CREATE_MISSES, notShownYet } from './missing.ts';
+import { decideExternal, decideMissingUsers, decideUnreadable, waitForProof } from './drift.ts';
+import { MAX_SEARCHES, notShownYet } from './missing.ts';
 
 /** The platform may add one user to a new group. If more users were added, another client added them. */
 const ADDED_BY_PLATFORM = 1;
@@ -16,14 +16,14 @@ const ADDED_BY_PLATFORM = 1;
  * Decides how an open intent ends. The function compares the platform group with the intended result of the intent, not
  * with the current desired state.
  *
- *     the platform shows            | create              | patch, put            | delete
- *     ------------------------------|---------------------|-----------------------|----------------------
- *     the version from before       | –                   | drop                  | see `decideDeletion`
- *     the result of the intent      | observe             | observe               | –
- *     possibly an outdated state    | wait                | wait; drop if refused | see `decideDeletion`
- *     any other content             | observe             | observe               | see `decideDeletion`
- *     nothing (404, not listed)     | wait, then drop     | drop                  | see `decideDeletion`
- *     nothing, in an untrusted list | `decideUnlisted`    | –                     | –
+ *     the platform shows            | create                 | patch, put            | delete
+ *     ------------------------------|------------------------|-----------------------|----------------------
+ *     the version from before       | –                      | drop                  | see `decideDeletion`
+ *     the result of the intent      | observe                | observe               | –
+ *     possibly an outdated state    | wait                   | wait; drop if refused | see `decideDeletion`
+ *     any other content             | observe                | observe               | see `decideDeletion`
+ *     nothing (404, not listed)     | wait, then drop        | drop                  | see `decideDeletion`
+ *     nothing, in an untrusted list | `decideIncompleteList` | –                     | –
  */
 export function decideIntent(facts: Facts, intent: Intent): Decision {
   const { fetched, rejected } = facts;
@@ -46,10 +46,10 @@ type Drop = Extract<Decision, { kind: 'drop' }>;
 
 function decideMissingCreation(facts: Facts, dropped: Drop): Decision {
   const { intent } = dropped;
-  const misses = (intent.misses ?? 0) + 1;
-  const noting = { ...intent, misses };
-  const isGivenUp = misses >= CREATE_MISSES && facts.nowMs - intent.atMs >= facts.createSettleMs;
-  return isGivenUp ? (decideUnlisted(facts, noting) ?? dropped) : { ...notShownYet(facts), noting };
+  const tries = (intent.tries ?? 0) + 1;
+  const noting = { ...intent, tries };
+  const isGivenUp = tries >= MAX_SEARCHES && facts.nowMs - intent.atMs >= facts.createSettleMs;
+  return isGivenUp ? (decideIncompleteList(facts, noting) ?? dropped) : { ...notShownYet(facts), noting };
 }
 
 function decideOutcome(facts: Facts, observed: ObservedGroup, dropped: Drop): Decision {
@@ -59,9 +59,10 @@ function decideOutcome(facts: Facts, observed: ObservedGroup, dropped: Drop): De
   const { base } = views;
   const prepared = asMade(views.prepared, observed, intent, base);
   if (prepared !== undefined && shows(observed, prepared)) {
-    const lost = lostFields(observed, [prepared], facts.listed, [LISTING_AGE_MS]);
-    if ('kind' in lost) return lost;
-    if (lost.size === 0) return { kind: 'observe', intent, observed, view: viewOf(observed, base, prepared) };
+    const emptied = emptiedFields(observed, [prepared], facts.listed, [LISTING_AGE_MS]);
+    if ('kind' in emptied) return emptied;
+    if (emptied.size === 0)
+      return { kind: 'observe', intent, observed, view: viewOf(observed, base, prepared) };
   }
   return facts.rejected === undefined
     ? decideOther(facts, observed, { views, prepared })
@@ -78,7 +79,7 @@ function decideOther(
   if (unproven !== undefined) return unproven;
   if (views.isUnreadable) return decideUnreadable(facts, observed);
   const knownViews = [views.base, prepared];
-  return decideLacking(facts, observed, knownViews) ?? decideExternal(facts, observed, knownViews);
+  return decideMissingUsers(facts, observed, knownViews) ?? decideExternal(facts, observed, knownViews);
 }
 
 /**

@@ -1,14 +1,14 @@
 import type { Difference } from '../../domain/drift.ts';
 import { hasDeparted } from '../../domain/group.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
-import { decideAbsence } from '../absence.ts';
 import type { Decision, Observe, Wait } from '../decision.ts';
 import type { Facts } from '../facts.ts';
+import { decideGone } from '../gone.ts';
 import { withSpokeId } from '../names.ts';
 import { uncertainDeletion } from '../uncertain.ts';
 
 /** A POST counts as having had no effect after this many searches without a result, but not before `createSettleMs`. */
-export const CREATE_MISSES = 3;
+export const MAX_SEARCHES = 3;
 
 /** Ends the suspected external change, because there is no platform group to read. */
 export const OBSERVED_GONE: Observe = { kind: 'observe', observed: 'gone' };
@@ -17,7 +17,7 @@ const NOT_SHOWN_YET = { code: 'waiting', message: 'the platform does not show th
 
 export const notShownYet = ({ createSettleMs }: Facts): Wait => ({
   kind: 'wait',
-  waitMs: Math.ceil(createSettleMs / CREATE_MISSES),
+  waitMs: Math.ceil(createSettleMs / MAX_SEARCHES),
   why: NOT_SHOWN_YET,
 });
 
@@ -28,7 +28,7 @@ export const notShownYet = ({ createSettleMs }: Facts): Wait => ({
  *     -----------------------------------------------|--------------------------------------------------
  *     has no link                                    | observe that there is no platform group
  *     was created recently                           | wait; the platform may not show it yet
- *     is not proven to be gone (`decideAbsence`)     | wait, or read more evidence
+ *     is not proven to be gone (`decideGone`)     | wait, or read more evidence
  *     was deleted by groupsync or in the directory   | unlink
  *     was deleted by another client                  | unlink, with the difference `deleted` or `recreated`
  */
@@ -38,8 +38,8 @@ export function decideMissing(facts: Facts): Decision {
   if (link === undefined) return OBSERVED_GONE;
   const { id, createdAtMs = Number.NEGATIVE_INFINITY } = link;
   if (nowMs - createdAtMs < createSettleMs) return notShownYet(facts);
-  const absence = decideAbsence(facts, id);
-  return absence === 'gone' ? decideUnlinking(facts, id) : absence;
+  const proof = decideGone(facts, id);
+  return proof === 'gone' ? decideUnlinking(facts, id) : proof;
 }
 
 /**

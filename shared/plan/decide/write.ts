@@ -6,21 +6,21 @@ import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import { sourceOf } from '../../domain/source.ts';
 import { stampAt } from '../../domain/stamp.ts';
 import { isWhole, type ListedGroup, type View, withUnwanted } from '../../domain/view.ts';
-import { decideAbsence, decideAdoption, LISTING_AGE_MS, listedAgain, previousGroup } from '../absence.ts';
 import { countsOf } from '../counts.ts';
 import { type Decision, type Read, readList, type Wait } from '../decision.ts';
 import { type DraftInput, releasesDeleted, type WantedGroup } from '../draft.ts';
 import { isOurCreation } from '../external-change.ts';
 import type { Facts, Wanted } from '../facts.ts';
+import { decideAdoption, decideGone, LISTING_AGE_MS, listedAgain, previousGroup } from '../gone.ts';
+import { draftWithHidden } from '../hidden.ts';
+import { decideListedWhole } from '../incomplete-list.ts';
 import { modeOf, permitsMore, withMode, withWanted } from '../marks.ts';
 import { clashFinder, fieldMatches, findExisting } from '../names.ts';
 import type { Plan } from '../plan.ts';
-import { dueField, fieldFailure, leftDiffering, refusedOf } from '../refused-fields.ts';
+import { differingWithheld, dueField, fieldFailure, refusedOf } from '../refused-fields.ts';
 import { endedMembers, removalText, wantedLastIn } from '../removal-cause.ts';
 import { isRestated } from '../restore.ts';
 import { uncertainDeletion } from '../uncertain.ts';
-import { decideListedWhole } from '../unlisted.ts';
-import { draftWithUnshown } from '../unshown.ts';
 import { clear, decideFetched } from './drift.ts';
 import { causesIn, type Guarded, guard, settleUnheld, UNGUARDED } from './holds.ts';
 import { NAME_IN_USE, ofOtherSource, TRIED } from './refusal.ts';
@@ -80,7 +80,7 @@ function decideDifference(facts: Known, base: View | undefined, { mode }: GroupT
       whyNot: causesIn(facts),
       blocked: facts.blocked,
       isolated: facts.isolated,
-      fixed: leftFields(facts, wanted.group),
+      withheld: withheldFields(facts, wanted.group),
       isUnrestated: !isRestated(state, facts.restoredAtMs),
     },
     facts,
@@ -126,8 +126,8 @@ function decideDraft(input: Drafting, known: Known): Decision {
   const decision = decidePlan(input, known);
   const due = decision.kind === 'settle' && decision.failing ? dueRefused(known) : undefined;
   if (due === undefined) return decision;
-  const others = new Set([...(input.fixed ?? [])].filter((field) => field !== due));
-  return decidePlan({ ...input, fixed: others }, known);
+  const others = new Set([...(input.withheld ?? [])].filter((field) => field !== due));
+  return decidePlan({ ...input, withheld: others }, known);
 }
 
 /**
@@ -150,7 +150,7 @@ function readNewName(facts: Known, current: View | undefined): Read | undefined 
 }
 
 /** Returns the fields of an existing group that this attempt does not write. */
-function leftFields(facts: Facts, wanted: WantedGroup | undefined): ReadonlySet<GroupField> {
+function withheldFields(facts: Facts, wanted: WantedGroup | undefined): ReadonlySet<GroupField> {
   if (wanted === undefined || facts.views?.base === undefined) return new Set();
   const taken: readonly GroupField[] = isNameTaken(facts) || waitForOwner(facts) ? ['name'] : [];
   return new Set([...taken, ...(facts.withheld ?? []), ...refusedOf(wanted, facts.state)]);
@@ -166,7 +166,7 @@ type Known = Facts & { readonly wanted: Wanted };
 /** Returns the write, or a decision that must come first. Returns a settlement or a wait if no write is needed. */
 function decidePlan(input: Drafting, facts: Known): Decision {
   if (input.isUnrestated !== true) return decideProven(input, facts);
-  const whole = draftWithUnshown({ ...input, isUnrestated: false, held: new Set() }, facts.wanted);
+  const whole = draftWithHidden({ ...input, isUnrestated: false, held: new Set() }, facts.wanted);
   if (lacksCause(whole, input, facts)) return { kind: 'read', what: ['ended'] };
   const proven = decideProven(input, facts);
   if (proven.kind === 'write') return { ...proven, isUnrestated: true };
@@ -175,7 +175,7 @@ function decidePlan(input: Drafting, facts: Known): Decision {
 }
 
 function decideProven(input: Drafting, facts: Known): Decision {
-  const unguarded = draftWithUnshown({ ...input, held: new Set() }, facts.wanted);
+  const unguarded = draftWithHidden({ ...input, held: new Set() }, facts.wanted);
   if (input.mode === 'report') return decideReported(unguarded, input, facts);
   if (unguarded.action === 'release') return { kind: 'release', reason: removalText('group_deleted') };
   const seen = changesGroup(unguarded) && !isCurrent(facts) ? decideFetched(facts) : undefined;
@@ -185,15 +185,15 @@ function decideProven(input: Drafting, facts: Known): Decision {
   // While its deletion is held, the group goes on, and only people who left are removed.
   if (guarded.isDeletionHeld) return decideProven({ ...input, isDeletionHeld: true }, facts);
   const { held } = guarded;
-  const plan = draftWithUnshown({ ...input, held }, facts.wanted);
+  const plan = draftWithHidden({ ...input, held }, facts.wanted);
   const first = decideFirst(plan, input, guarded, facts);
   if (first !== undefined) return first;
-  const left = leftDiffering(input);
+  const withheld = differingWithheld(input);
   if (plan.action !== 'none')
-    return { kind: 'write', plan, known: [], ...guarded, ...(left.length > 0 && { left }) };
-  const unwritten = whyUnwritten(input, left, facts);
+    return { kind: 'write', plan, known: [], ...guarded, ...(withheld.length > 0 && { withheld }) };
+  const unwritten = whyUnwritten(input, withheld, facts);
   if (unwritten !== undefined) return unwritten;
-  return settleOnceCertain(withFailure(settleGuarded(plan, input, guarded, facts), left, facts), facts);
+  return settleOnceCertain(withFailure(settleGuarded(plan, input, guarded, facts), withheld, facts), facts);
 }
 
 function settleGuarded(plan: Plan, { isDeletionHeld }: Drafting, guarded: Guarded, { wanted, state }: Known) {
@@ -232,19 +232,19 @@ function lacksCause({ departs, removals }: Plan, { whyNot }: Drafting, facts: Kn
   return endedMembers(state.registers, wanted.registers, wanted.userFloors).length > 0;
 }
 
-function withFailure(settled: ReturnType<typeof settle>, left: readonly GroupField[], { state }: Facts) {
-  const failing = fieldFailure(left, state);
+function withFailure(settled: ReturnType<typeof settle>, withheld: readonly GroupField[], { state }: Facts) {
+  const failing = fieldFailure(withheld, state);
   return failing === undefined ? settled : { ...settled, driftOutcome: 'open' as const, failing };
 }
 
 /** Returns the decision for a group that needs no write now but is not done; undefined if the group is done. */
-function whyUnwritten({ wanted, current }: Drafting, left: readonly GroupField[], facts: Known) {
-  const mayBeLeft = wanted === undefined && current === undefined;
-  const recovered = mayBeLeft ? decideAdoption(facts, listedAgain(facts.state)) : undefined;
+function whyUnwritten({ wanted, current }: Drafting, withheld: readonly GroupField[], facts: Known) {
+  const needsNoGroup = wanted === undefined && current === undefined;
+  const recovered = needsNoGroup ? decideAdoption(facts, listedAgain(facts.state)) : undefined;
   if (recovered !== undefined) return recovered;
-  if (left.includes('name') && waitForOwner(facts)) return waitForOwner(facts);
+  if (withheld.includes('name') && waitForOwner(facts)) return waitForOwner(facts);
   if (isNameTaken(facts)) return NAME_IN_USE;
-  const isTriedLater = left.some((field) => facts.withheld?.has(field));
+  const isTriedLater = withheld.some((field) => facts.withheld?.has(field));
   return isTriedLater || hasIsolatedMember(facts, facts.wanted) ? TRIED : undefined;
 }
 
@@ -276,7 +276,7 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   // group created and released.
   const ageMs = Math.min(LISTING_AGE_MS, Math.max(0, facts.nowMs - (state.lastWriteAtMs ?? 0)));
   if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
-  const { candidates, known, namesakes, ...odd } = findExisting(after, listed.groups);
+  const { candidates, known, namesakes, ...malformed } = findExisting(after, listed.groups);
   const late = lateCreation(facts, listed.groups);
   const found = [...previousGroup(state), ...(late === undefined ? candidates : [late])];
   const adopted = decideAdoption(facts, found);
@@ -285,9 +285,9 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   if (namesake !== undefined) return namesake;
   // The platform earlier answered 404 for a candidate, and the list does not show the candidate. A wrong base URL would
   // have the same result.
-  const isUnproven = state.missedAtMs !== undefined && found.length === 0;
-  const absence = isUnproven ? decideAbsence(facts, undefined) : 'gone';
-  if (absence !== 'gone') return absence;
+  const isUnproven = state.missingSinceMs !== undefined && found.length === 0;
+  const proof = isUnproven ? decideGone(facts, undefined) : 'gone';
+  if (proof !== 'gone') return proof;
   const incomplete = decideListedWhole(facts);
   if (incomplete !== undefined) return incomplete;
   // The previously linked group must not count as the created group. A list from a wrong base URL does not show that
@@ -296,7 +296,7 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
     kind: 'write',
     plan,
     known: previousLink ? [...known, previousLink.platformId] : known,
-    ...odd,
+    ...malformed,
     ...guarded,
   };
 }

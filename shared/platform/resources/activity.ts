@@ -197,5 +197,5 @@ const decoding: Call<Feed>['decoding'] = {
   // A malformed field of an event is dropped. A malformed cursor is an error, because a missing cursor would end the
   // read.
   exact: (path) => path.join('.') === 'data.next',
-  oddOf: ({ events }) => events.flatMap((event, at) => (isKnown(event) ? [] : [`data.events[${at}].id`])),
+  ignoredIn: ({ events }) => events.flatMap((event, at) => (isKnown(event) ? [] : [`data.events[${at}].id`])),
 };

@@ -140,7 +140,7 @@ export async function membershipChanges(
   },
 ): Promise<readonly DirectoryChange[]> {
   if (!emptied) {
-    const joined = isAlone ? await unlisted(group, present, context) : present;
+    const joined = isAlone ? await membersToAdd(group, present, context) : present;
     return difference(group, joined, absent);
   }
   const snapshot: DirectoryChange = { kind: 'group.snapshot', group, members: asMembers(present) };
@@ -164,7 +164,7 @@ async function mustRestate(group: GroupId, { ports, connection }: ScimContext): 
  * Returns the new members that the group does not list yet. A small set is returned unchanged, without a read. A client
  * repeats a large request after a time-out, and each repetition then writes only the missing members.
  */
-async function unlisted(group: GroupId, present: ReadonlySet<string>, context: ScimContext) {
+async function membersToAdd(group: GroupId, present: ReadonlySet<string>, context: ScimContext) {
   if (present.size <= LOOKED_UP_SIZE) return present;
   const listed: ReadonlySet<string> = await listedAmong(group, [...present].map(memberId), context);
   return [...present].filter((id) => !listed.has(id));

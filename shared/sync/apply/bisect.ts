@@ -4,9 +4,9 @@ import type { PlatformUserId } from '../../domain/ids.ts';
 import { removalsRefused } from '../../plan/decide/refusal.ts';
 import type { Decision, Write } from '../../plan/decision.ts';
 import type { Wanted } from '../../plan/facts.ts';
+import { hiddenWanted } from '../../plan/hidden.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { refusedOf } from '../../plan/refused-fields.ts';
-import { hiddenWanted } from '../../plan/unshown.ts';
 import type { AuditLink } from '../ports/logs.ts';
 import type { PlatformFailure } from '../ports/platform.ts';
 import { MAX_REFUSALS } from '../tuning.ts';
@@ -95,8 +95,9 @@ interface Next {
  */
 function nextPart(write: Write, facts: PassFacts, { isKnown, ...before }: Known): Next | undefined {
   const { plan } = write;
-  const bisection = { ...before, withheld: [...new Set([...before.withheld, ...leftLately(write, facts)])] };
-  const { refusals, withheld } = bisection;
+  const withheld = [...new Set([...before.withheld, ...withheldLately(write, facts)])];
+  const bisection = { ...before, withheld };
+  const { refusals } = bisection;
   const fields = fieldsIn(plan);
   const hidden = hiddenWanted(facts);
   const all = additionsIn(plan);
@@ -154,9 +155,9 @@ function withoutHidden(hidden: readonly PlatformUserId[], bisection: Bisection):
  * Returns the fields that the write omitted, although their values are not recorded as refused. An example is a name
  * that another group has. These fields are sent after the members.
  */
-function leftLately({ left = [] }: Write, { wanted, state }: PassFacts): readonly GroupField[] {
+function withheldLately({ withheld = [] }: Write, { wanted, state }: PassFacts): readonly GroupField[] {
   const refused = wanted?.group ? refusedOf(wanted.group, state) : [];
-  return left.filter((field) => !refused.includes(field));
+  return withheld.filter((field) => !refused.includes(field));
 }
 
 type Known = Bisection & { readonly isKnown: boolean };

@@ -59,8 +59,8 @@ export async function confirmWrite(
   const { ports } = context;
   const { state } = facts;
   const { outcome, wanted } = await judged(observed, writing);
-  const { external, view, unshown } = outcome;
-  await markUnshown(unshown, state, wanted, context);
+  const { external, view, hidden } = outcome;
+  await markHidden(hidden, state, wanted, context);
   await markTaken(outcome.view, state, wanted, context);
   const found = external && (await recordExternal(external, state, context));
   if (external !== undefined && found === undefined) return SUPERSEDED;
@@ -77,13 +77,13 @@ export async function confirmWrite(
   if (observed === undefined) await retireDeleted(state, context);
   const driftClosed = closesDrift(write, outcome);
   if (driftClosed) await closeDrift(state, context);
-  const { isCertain, ...left } = leftovers(writing, outcome);
+  const { isCertain, ...rest } = leftovers(writing, outcome);
   const made: KnownOutcome = {
     writtenAtMs: nowMs,
     calledMs: context.calledMs(),
     driftClosed,
     settled: outcome.isUndone ? undefined : settledBy(write, wanted, state),
-    counts: countsOf(wanted, view, unshown),
+    counts: countsOf(wanted, view, hidden),
     hasRemoved: write.plan.removals.length > outcome.kept.length,
     isCertain,
     platform,
@@ -92,7 +92,7 @@ export async function confirmWrite(
   };
   const committed = await ports.groups.commit(state.ref, {
     ...made,
-    ...left,
+    ...rest,
     intent: intent.id,
     seen: state,
     change: changeByWrite(state, made),
@@ -128,8 +128,8 @@ const written = ({ write, intent }: Writing, outcome: Outcome, clean: boolean): 
 const preparedIn = ({ intent }: Writing, { isAsPrepared }: Outcome) =>
   intent.action === 'create' && isAsPrepared ? intent.change : undefined;
 
-const closesDrift = ({ held, left, isUnrestated }: Write, { external, isUndone }: Outcome): boolean =>
-  held.size === 0 && !isUnrestated && external === undefined && !isUndone && left === undefined;
+const closesDrift = ({ held, withheld, isUnrestated }: Write, { external, isUndone }: Outcome): boolean =>
+  held.size === 0 && !isUnrestated && external === undefined && !isUndone && withheld === undefined;
 
 async function retireDeleted({ link, ref }: GroupState, { connection, ports }: ApplyContext): Promise<void> {
   if (link !== undefined) await retireClaim(connection.company, link.id, ref, ports);
@@ -163,9 +163,9 @@ const isCertain = ({ isAsPrepared }: Outcome, { uncertain }: GroupState): boolea
  */
 const mayTakeEffect = (
   observed: ObservedGroup | undefined,
-  { unshown, isUndone, error }: Outcome,
+  { hidden, isUndone, error }: Outcome,
   { versionBefore }: Intent,
-): boolean => unshown.length > 0 || error !== undefined || (isUndone && observed?.version === versionBefore);
+): boolean => hidden.length > 0 || error !== undefined || (isUndone && observed?.version === versionBefore);
 
 async function judged(observed: ObservedGroup | undefined, { write, facts, context }: Writing) {
   let known = facts;
@@ -199,8 +199,8 @@ async function markTaken(
 ) {
   for (const [user, some] of membersByUser) {
     if (view?.users.has(user) !== true) continue;
-    for (const { member, wasRefused, unshown } of some) {
-      if (wasRefused || unshown) await ports.groups.markPending(ref, member, undefined);
+    for (const { member, wasRefused, hidden } of some) {
+      if (wasRefused || hidden) await ports.groups.markPending(ref, member, undefined);
     }
   }
 }
@@ -209,7 +209,7 @@ async function markTaken(
  * Marks members that the write sent, and that the platform does not show. Later writes still send these members. A
  * later mark does not change the time of the first mark. The mark ends when an answer or a fetch shows the member.
  */
-async function markUnshown(
+async function markHidden(
   users: readonly PlatformUserId[],
   { ref }: GroupState,
   { membersByUser, registers }: Wanted,
@@ -220,7 +220,7 @@ async function markUnshown(
   for (const { member, revision } of users.flatMap((user) => membersByUser.get(user) ?? [])) {
     const before = marks.get(member);
     const sinceMs = before?.cause === 'refused' ? before.sinceMs : atMs;
-    await ports.groups.markPending(ref, member, { cause: 'refused', sinceMs, unshown: { revision, atMs } });
+    await ports.groups.markPending(ref, member, { cause: 'refused', sinceMs, hidden: { revision, atMs } });
   }
 }
 
@@ -245,24 +245,24 @@ async function shownAfter(
 
 /** Returns whether the group stays dirty, whether uncertain writes end, and the approval that is used up. */
 function leftovers(
-  { write: { consumes, left, plan }, intent, facts, context: { bisection } }: Writing,
+  { write: { consumes, withheld, plan }, intent, facts, context: { bisection } }: Writing,
   outcome: Outcome,
 ) {
   const { rejected, state } = facts;
-  const { kept, external, isUndone, unshown } = outcome;
+  const { kept, external, isUndone, hidden } = outcome;
   // The approval stays if the platform kept some of the users that the write removes.
   const isEnded = isCertain(outcome, state);
   // A later pass fetches the group after a refused write, and while an earlier write may still take effect.
   const needsFetchLater = rejected !== undefined || (state.uncertain !== undefined && !isEnded);
   // These holds are about the previous platform group, which the new platform group replaces.
   const isHeldBefore = intent.action === 'create' && state.removals !== undefined;
-  const isLeft = [
+  const staysDirty = [
     external !== undefined,
     isUndone,
     needsFetchLater,
     isHeldBefore,
-    left !== undefined,
-    unshown.length > 0,
+    withheld !== undefined,
+    hidden.length > 0,
     isUnfinished(bisection),
     // The next decision releases the group.
     plan.departs && intent.action === 'patch',
@@ -270,7 +270,7 @@ function leftovers(
   return {
     isCertain: isEnded,
     ...(kept.length === 0 && { consumes }),
-    ...(isLeft && { unfinished: true }),
+    ...(staysDirty && { unfinished: true }),
   };
 }
 

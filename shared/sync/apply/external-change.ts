@@ -196,7 +196,7 @@ async function recordDrift(
   const nowMs = ports.clock();
   const records = differences.map((difference): DriftRecord => {
     const settledBy = settlementOf(difference, { state, settings: connection.settings });
-    const isLeft = settledBy !== 'restore';
+    const isSettled = settledBy !== 'restore';
     return {
       ...difference,
       ...attribute(difference.kind, activityEvents),
@@ -204,8 +204,8 @@ async function recordDrift(
       group: state.ref.group,
       platformId,
       detectedAtMs: nowMs,
-      settledBy: isLeft ? settledBy : null,
-      settledAtMs: isLeft ? nowMs : null,
+      settledBy: isSettled ? settledBy : null,
+      settledAtMs: isSettled ? nowMs : null,
     };
   });
   const idsOf = (some: readonly DriftRecord[]) => some.map(({ id }) => id);

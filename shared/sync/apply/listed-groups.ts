@@ -1,9 +1,9 @@
 import { hasDeparted } from '../../domain/group.ts';
 import type { GroupRef, PlatformGroupId } from '../../domain/ids.ts';
 import type { StoredFact } from '../../plan/decision.ts';
-import type { Facts, Listing, UnlistedGroups } from '../../plan/facts.ts';
+import type { Facts, Listing, MissingGroups } from '../../plan/facts.ts';
 import { isListed } from '../../plan/names.ts';
-import { leftBehind } from '../claim-group.ts';
+import { findRemovedOwners } from '../claim-group.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Claim } from '../ports/claims.ts';
 import type { Connection } from '../ports/connections.ts';
@@ -29,7 +29,7 @@ export async function readOfList(
   return {
     ...listed,
     ...(what.includes('managed') ? await readOwners(listed, facts, reading) : {}),
-    ...(what.includes('unlisted') ? await readUnlisted(listed, facts, reading) : {}),
+    ...(what.includes('missing') ? await readMissing(listed, facts, reading) : {}),
   };
 }
 
@@ -50,12 +50,12 @@ export async function readNamesakes(
   { connection, ports }: NamesakeReading,
 ): Promise<Listing | undefined> {
   const { now } = await ports.claims.owners(connection.company, ids);
-  const isLeft = await leftBehind(now, ports);
+  const isOfRemoved = await findRemovedOwners(now, ports);
   const own = [...now.values()].filter((owner) => owner.connection === ref.connection);
   const others = own.filter((owner) => owner.group !== ref.group);
   const states = await ports.groups.readMany(others);
   const owners = states.filter(({ released, registers }) => !released && !hasDeparted(registers));
-  const isUnmanaged = (owner: GroupRef | undefined) => owner === undefined || isLeft(owner);
+  const isUnmanaged = (owner: GroupRef | undefined) => owner === undefined || isOfRemoved(owner);
   const areUnmanaged = ids.some((id) => isUnmanaged(now.get(id)));
   return listed && { ...listed, namesakes: { owners, areUnmanaged } };
 }
@@ -80,15 +80,15 @@ async function readOwners(listed: Listing, { state }: Facts, { connection, ports
  */
 const MISSING_ASKED = 3;
 
-/** The result of `findUnlisted` for each list. It is kept because the creations of many groups use the same list. */
-const compared = new WeakMap<Listing['groups'], Promise<UnlistedGroups>>();
+/** The result of `findMissing` for each list. It is kept because the creations of many groups use the same list. */
+const compared = new WeakMap<Listing['groups'], Promise<MissingGroups>>();
 
 /** Returns whether the list lacks groups. Without an open intent, the result is valid for the whole connection. */
-async function readUnlisted(listed: Listing, facts: Facts, reading: Reading) {
-  if (facts.state.intent !== undefined) return { unlisted: await findUnlisted(listed, facts, reading) };
-  const unlisted = compared.get(listed.groups) ?? findUnlisted(listed, facts, reading);
-  compared.set(listed.groups, unlisted);
-  return { unlisted: await unlisted };
+async function readMissing(listed: Listing, facts: Facts, reading: Reading) {
+  if (facts.state.intent !== undefined) return { missing: await findMissing(listed, facts, reading) };
+  const missing = compared.get(listed.groups) ?? findMissing(listed, facts, reading);
+  compared.set(listed.groups, missing);
+  return { missing: await missing };
 }
 
 /**
@@ -96,22 +96,22 @@ async function readUnlisted(listed: Listing, facts: Facts, reading: Reading) {
  * the group does not count as missing, because it may be gone. Managed groups younger than `createSettleMs` are not
  * checked, because a list may not show them yet.
  */
-async function findUnlisted(
+async function findMissing(
   listed: Listing,
   { state, nowMs }: Facts,
   { connection, platform, ports }: Reading,
-): Promise<UnlistedGroups> {
+): Promise<MissingGroups> {
   const claims = await ports.claims.claimedBy(connection.company, state.ref.connection);
   const isMissing = (id: PlatformGroupId) => !isListed(listed.groups, id);
-  const hidesAllManaged = claims.length > 0 && claims.every(({ id }) => isMissing(id));
+  const showsNoManaged = claims.length > 0 && claims.every(({ id }) => isMissing(id));
   const isOld = ({ createdAtMs = Number.NEGATIVE_INFINITY }: Claim) =>
     nowMs - listed.ageMs - createdAtMs >= ports.createSettleMs;
   const expected = [...claims.filter(isOld).map(({ id }) => id), ...(state.intent?.known ?? [])];
   const missing = [...new Set(expected)].filter(isMissing);
   for (const id of spread(missing, MISSING_ASKED)) {
-    if ((await platform.groups.get(id)) !== undefined) return { existing: id, hidesAllManaged };
+    if ((await platform.groups.get(id)) !== undefined) return { existing: id, showsNoManaged };
   }
-  return { existing: undefined, hidesAllManaged };
+  return { existing: undefined, showsNoManaged };
 }
 
 /** Returns at most `count` items, at even distances in the list. */

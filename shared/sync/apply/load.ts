@@ -140,7 +140,7 @@ async function findCreation<Known extends Facts & { readonly views: Views }>(
       return { ...facts, fetched: observed, listed: { groups, ageMs: 0 } };
     }
   }
-  refuseMoreOdd(groups, state.intent?.oddBefore);
+  refuseMoreMalformed(groups, state.intent?.malformedBefore);
   return { ...facts, fetched: 'gone', listed: { groups, ageMs: 0 } };
 }
 
@@ -150,10 +150,10 @@ async function findCreation<Known extends Facts & { readonly views: Views }>(
  * malformed groups.
  * @throws PlatformFailure if the number has grown
  */
-function refuseMoreOdd(groups: readonly ListedGroup[], oddBefore = Number.POSITIVE_INFINITY): void {
-  const odd = groups.filter(mayBeAny).length;
-  if (odd <= oddBefore) return;
-  const message = `expected at most ${oddBefore} malformed groups, as before the creation, got ${odd}`;
+function refuseMoreMalformed(groups: readonly ListedGroup[], before = Number.POSITIVE_INFINITY): void {
+  const now = groups.filter(mayBeAny).length;
+  if (now <= before) return;
+  const message = `expected at most ${before} malformed groups, as before the creation, got ${now}`;
   throw new PlatformFailure('unavailable', message, { status: 200 });
 }
 
@@ -170,7 +170,7 @@ async function creationOf(
   if (intent === undefined || intent.known?.includes(id as PlatformGroupId)) return undefined;
   const mayBeOurs =
     spokeId === null
-      ? (!isWhole(listed) && intent.oddBefore === undefined) ||
+      ? (!isWhole(listed) && intent.malformedBefore === undefined) ||
         (isWhole(listed) && foldName(listed.name) === foldName(intent.name))
       : mayBeSpokeId(spokeId, intent.spokeId);
   return mayBeOurs ? platform.groups.get(id as PlatformGroupId) : undefined;

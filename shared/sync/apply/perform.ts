@@ -50,7 +50,7 @@ const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
     const { state } = yields ? await unreserved(facts, context) : facts;
     const { groups, clock } = context.ports;
     if (noting === 'missing') await groups.noteMissing(state, clock());
-    const isStill = typeof noting !== 'object' || (await groups.noteMiss(state.ref, noting));
+    const isStill = typeof noting !== 'object' || (await groups.noteTry(state.ref, noting));
     return isStill ? { result: why } : SUPERSEDED;
   },
   settle,
@@ -78,7 +78,7 @@ async function markPending(
     [...membersByUser].flatMap(([user, some]) =>
       views?.base?.users.has(user)
         ? []
-        : some.flatMap(({ member, wasRefused, unshown }) => (wasRefused || unshown ? [member] : [])),
+        : some.flatMap(({ member, wasRefused, hidden }) => (wasRefused || hidden ? [member] : [])),
     ),
   );
   const changed = registers.filter(

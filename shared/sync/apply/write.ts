@@ -95,7 +95,7 @@ async function isCreated(observed: ObservedGroup, { write, intent, facts, contex
 }
 
 async function openIntent(
-  { plan, known, oddBefore, consumes, isReserved }: Write,
+  { plan, known, malformedBefore, consumes, isReserved }: Write,
   facts: PassFacts,
   context: ApplyContext,
 ): Promise<Intent | undefined> {
@@ -110,7 +110,7 @@ async function openIntent(
     ...fieldsOf(plan.after ?? NO_FIELDS),
     known,
     ...defined({
-      oddBefore,
+      malformedBefore,
       reserved: isReserved && reservation !== undefined ? recordOf(reservation) : undefined,
       consumes: consumes.length === 0 ? undefined : [...consumes],
       change,

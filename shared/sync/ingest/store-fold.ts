@@ -9,7 +9,7 @@ import { mapConcurrently } from '../async-collections.ts';
 import { fanOutUser } from '../fan-out.ts';
 import { boundToOf, resolveUsers, soughtBy } from '../match/resolve.ts';
 import type { ConnectionStore, PeopleStore, Ports, WakePorts } from '../ports/bundles.ts';
-import { type GroupUpdate, type JoinedUser, undescribed, type UserState } from '../ports/desired.ts';
+import { type GroupUpdate, type JoinedUser, type UserState, undescribed } from '../ports/desired.ts';
 import type { BoundTo } from '../ports/people.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
 import { type UnwokenGroup, type UpdatedGroup, wakeGroups } from '../wake.ts';
@@ -71,7 +71,7 @@ async function fanOutAndWakeAll(
   const updates = new Map(named.map((ref) => [ref.group, ref.update]));
   const fannedOut = new Map<GroupId, UserState[]>(named.map(({ group }) => [group, []]));
   const [fanningOut = [], ...others] = slicesOf(users.filter(({ fanOut }) => fanOut !== undefined));
-  const lost = await attempt(fanningOut, batch, ofUser, async (user) => {
+  const failed = await attempt(fanningOut, batch, ofUser, async (user) => {
     for (const group of await fanOutUser(ports.users, connection, user)) {
       fannedOut.set(group, [...(fannedOut.get(group) ?? []), user]);
     }
@@ -87,11 +87,11 @@ async function fanOutAndWakeAll(
   for (const { ref, cause } of await wake(refs, batch)) {
     for (const user of fannedOut.get(ref.group) ?? []) {
       batch.failures.add(cause, ofUser(user));
-      lost.add(user);
+      failed.add(user);
     }
   }
   // A fan-out ends only after all its groups were woken. Otherwise it stays open, and the requeue job resumes it.
-  const reached = fanningOut.filter((user) => !lost.has(user));
+  const reached = fanningOut.filter((user) => !failed.has(user));
   await attempt(reached, batch, ofUser, ({ member, revision }) =>
     ports.users.endFanOut(connection, member, revision),
   );
@@ -319,16 +319,16 @@ async function attempt<Item>(
   charged: (item: Item) => Iterable<string>,
   run: (item: Item) => Promise<void>,
 ): Promise<Set<Item>> {
-  const lost = new Set<Item>();
+  const failed = new Set<Item>();
   const tryOne = async (item: Item) => {
     try {
       if (isOver(batch)) throw TIME_IS_UP;
       await run(item);
     } catch (cause) {
       batch.failures.add(cause, charged(item));
-      lost.add(item);
+      failed.add(item);
     }
   };
   await mapConcurrently(WRITES_IN_FLIGHT, items, tryOne);
-  return lost;
+  return failed;
 }

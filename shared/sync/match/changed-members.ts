@@ -33,14 +33,14 @@ export function mayReadPart(facts: Facts, { replanSinceMs }: Connection): boolea
     suspectedChange,
     removals,
     uncertain,
-    missedAtMs,
+    missingSinceMs,
     flapDamping,
     containsGroups,
   } = state;
   const isNext = link !== undefined && inSync?.rev === rev - 1 && inSync.view === link.view.id;
   // A separate read of each changed member costs more than one read of all members if half of the members have changed.
   if (!isNext || changedMembers === undefined || changedMembers.length > 1 + link.view.size / 2) return false;
-  const isQuiet = [intent, suspectedChange, removals, uncertain, missedAtMs, replanSinceMs].every(
+  const isQuiet = [intent, suspectedChange, removals, uncertain, missingSinceMs, replanSinceMs].every(
     (one) => one === undefined,
   );
   const { mode, excluded } = treatmentOf(facts);
@@ -86,7 +86,7 @@ export async function membersAfter(
     return isIn || counts(left) ? [{ user, isIn, isExcluded: uncounted === 'excluded' }] : [];
   });
   const isPending = registers.some(({ pending }) => pending !== undefined);
-  if (base === undefined || isUnsure(base, facts) || changes.some(isOdd) || isPending) return undefined;
+  if (base === undefined || isUnsure(base, facts) || changes.some(isUnclear) || isPending) return undefined;
   const resolutions = await resolve(changes.map(({ user }) => user));
   const membersByUser = unchangedIn(base);
   for (const { user, isIn } of changes) {
@@ -110,10 +110,10 @@ const unchangedIn = ({ users }: View): Map<PlatformUserId, readonly WantedMember
 
 /** Whether the members cannot be derived from the view. */
 const isUnsure = (base: View, facts: Facts): boolean =>
-  base.waits !== undefined || base.unshown !== undefined || modeOf(base) !== treatmentOf(facts).mode;
+  base.waits !== undefined || base.hidden !== undefined || modeOf(base) !== treatmentOf(facts).mode;
 
 /** Whether the member is excluded, must be matched again, or has left the group and has no known role. */
-const isOdd = ({ user, isIn, isExcluded }: MemberChange): boolean =>
+const isUnclear = ({ user, isIn, isExcluded }: MemberChange): boolean =>
   isExcluded || user.review === true || (!isIn && user.role === undefined);
 
 interface MemberChange {

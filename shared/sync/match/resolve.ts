@@ -9,7 +9,7 @@ import type { PeopleStore } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { UserState } from '../ports/desired.ts';
 import type { BoundTo, Person } from '../ports/people.ts';
-import { READS_IN_FLIGHT, REFUSED_AGAIN_MS, UNSHOWN_AGAIN_MS } from '../tuning.ts';
+import { HIDDEN_AGAIN_MS, READS_IN_FLIGHT, REFUSED_AGAIN_MS } from '../tuning.ts';
 
 export type Resolution =
   | {
@@ -181,10 +181,10 @@ export const refusedRevisionOf = (
  * Whether a recent successful write sent this revision of the person, and its answer lacked the person. "Recent" first
  * means within an hour. The period doubles up to a day, because some platforms never show certain users.
  */
-export function isUnshownLately({ unshown, sinceMs }: PendingMark, revision: number, nowMs: number): boolean {
-  if (unshown?.revision !== revision) return false;
-  const restMs = Math.min(Math.max(unshown.atMs - sinceMs, UNSHOWN_AGAIN_MS), REFUSED_AGAIN_MS);
-  return nowMs - unshown.atMs < restMs;
+export function isHiddenLately({ hidden, sinceMs }: PendingMark, revision: number, nowMs: number): boolean {
+  if (hidden?.revision !== revision) return false;
+  const restMs = Math.min(Math.max(hidden.atMs - sinceMs, HIDDEN_AGAIN_MS), REFUSED_AGAIN_MS);
+  return nowMs - hidden.atMs < restMs;
 }
 
 /**

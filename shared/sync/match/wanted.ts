@@ -13,15 +13,15 @@ import type { GroupState, PendingMark, StoredMember } from '../../domain/group-s
 import { type MemberId, memberId, type PlatformUserId, platformUserId, roleId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
-import { mayBeMember } from '../../plan/person.ts';
 import type { Facts, PendingMember, Wanted, WantedMember } from '../../plan/facts.ts';
+import { mayBeMember } from '../../plan/person.ts';
 import {
   boundUser,
   causeOfState,
   endedMembers,
   removalCauseOf,
-  wantedLastIn,
   type WhyNot,
+  wantedLastIn,
   whyUncounted,
 } from '../../plan/removal-cause.ts';
 import { NO_WRITES } from '../../plan/uncertain.ts';
@@ -35,7 +35,7 @@ import { LARGE_GROUP, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { mayReadPart, membersAfter } from './changed-members.ts';
 import {
   eligibilityOf,
-  isUnshownLately,
+  isHiddenLately,
   personsBoundTo,
   type Resolution,
   type ResolvePeople,
@@ -325,10 +325,10 @@ function triedAgain(
   mark: PendingMark | undefined,
   revision: number,
   nowMs: number,
-): Pick<WantedMember, 'wasRefused' | 'unshown'> {
+): Pick<WantedMember, 'wasRefused' | 'hidden'> {
   if (mark === undefined) return {};
-  if (mark.unshown === undefined) return { wasRefused: true };
-  return { unshown: isUnshownLately(mark, revision, nowMs) ? 'lately' : 'earlier' };
+  if (mark.hidden === undefined) return { wasRefused: true };
+  return { hidden: isHiddenLately(mark, revision, nowMs) ? 'lately' : 'earlier' };
 }
 
 function place(

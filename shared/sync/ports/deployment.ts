@@ -35,7 +35,7 @@ export interface TableFacts {
   /** Whether the table is protected against deletion; undefined on the local stack. */
   readonly isProtected?: boolean | undefined;
   /** How the table is encrypted; undefined on the local stack. */
-  readonly encryption?: { readonly keyArn: string | undefined; readonly isKeyLost: boolean } | undefined;
+  readonly encryption?: { readonly keyArn: string | undefined; readonly isUnusable: boolean } | undefined;
 }
 
 export interface FunctionFacts {

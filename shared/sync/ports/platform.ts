@@ -55,8 +55,8 @@ export interface PlatformGroups {
     how?: Trying,
   ): Promise<ObservedGroup>;
   put(id: PlatformGroupId, fields: WholeGroup, version: VersionToken, how?: Trying): Promise<ObservedGroup>;
-  /** Returns `absent` if the platform answers 404. This answer alone does not prove that the group is gone. */
-  delete(id: PlatformGroupId, how?: Trying): Promise<'deleted' | 'absent'>;
+  /** Returns `missing` if the platform answers 404. This answer alone does not prove that the group is gone. */
+  delete(id: PlatformGroupId, how?: Trying): Promise<'deleted' | 'missing'>;
 }
 
 /** The platform's API, called with the credential of one connection. */

@@ -118,7 +118,7 @@ async function readEach(ids: readonly PlatformGroupId[], platform: Platform) {
     const read = await mapConcurrently(READS_IN_FLIGHT, ids, (id) => platform.groups.get(id));
     return read.filter((group) => group !== undefined);
   } catch (error) {
-    if (error instanceof PlatformFailure && meaningOf(error, 'group').next === 'odd') return undefined;
+    if (error instanceof PlatformFailure && meaningOf(error, 'group').next === 'invalid') return undefined;
     throw error;
   }
 }

@@ -131,7 +131,7 @@ const withoutOldCursor = (start: FeedPosition, nowMs: number): FeedPosition =>
 function isRefusal(failure: PlatformFailure, { cursor, readAtMs }: FeedPosition, nowMs: number): boolean {
   const { whose, next } = meaningOf(failure);
   if (cursor === null || whose === 'connection') return false;
-  return next === 'refuse' || next === 'odd' || nowMs - readAtMs > TRIED_MS;
+  return next === 'refuse' || next === 'invalid' || nowMs - readAtMs > TRIED_MS;
 }
 
 /**

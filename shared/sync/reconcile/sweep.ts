@@ -9,7 +9,7 @@ import { isWhole, type ObservedGroup } from '../../domain/view.ts';
 import { mayBeSpokeId } from '../../plan/names.ts';
 import { isOver } from '../../plan/removals.ts';
 import { mapConcurrently } from '../async-collections.ts';
-import { leftBehind } from '../claim-group.ts';
+import { findRemovedOwners } from '../claim-group.ts';
 import { throughGate } from '../gate.ts';
 import { groupsOfSolvable } from '../people-wake.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
@@ -269,11 +269,11 @@ async function recordUnmanaged(linked: ReadonlySet<string>, sweeping: Sweeping):
   const ids = unmanaged.map(({ id }) => id);
   const { now: known, before } = await ports.claims.owners(connection.company, ids);
   await endIdleClaims(known, sweeping);
-  const isLeft = await leftBehind(known, ports);
+  const isOfRemoved = await findRemovedOwners(known, ports);
   const unowned = unmanaged.flatMap(({ id, spokeId }) => {
     const groups = carriersOf(spokeId, before.get(id)?.group, sweeping);
     const owner = known.get(id);
-    return owner && !isLeft(owner) ? [] : [{ id, spokeId, groups }];
+    return owner && !isOfRemoved(owner) ? [] : [{ id, spokeId, groups }];
   });
   const named = new Set(unowned.flatMap(({ groups }) => groups));
   const refs = [...named].map((group) => ({ connection: connection.name, group }));

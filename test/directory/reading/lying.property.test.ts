@@ -23,9 +23,9 @@ const LIE = fc.constantFrom(
   'hidden',
   'few',
   'denied',
-  'odd',
+  'invalid',
 );
-type Lie = 'none' | 'breaks' | 'short' | 'empty' | 'hidden' | 'few' | 'denied' | 'odd';
+type Lie = 'none' | 'breaks' | 'short' | 'empty' | 'hidden' | 'few' | 'denied' | 'invalid';
 
 const fails = (kind: DirectoryErrorKind) => new DirectoryError(kind, `the answer is ${kind}`);
 
@@ -79,7 +79,7 @@ function lyingDirectory(truth: Truth, { lies, nowMs, countsWith, resets, lagMs }
   };
   const page = <Item>(items: readonly Item[]) => ({ items, asOfMs: nowMs() });
   const fail = (lie: Lie) => {
-    if (lie === 'denied' || lie === 'odd') throw fails(lie);
+    if (lie === 'denied' || lie === 'invalid') throw fails(lie);
     if (lie === 'breaks') throw fails('unavailable');
   };
   return {
@@ -121,7 +121,7 @@ function lyingDirectory(truth: Truth, { lies, nowMs, countsWith, resets, lagMs }
       groups: [],
       users: [],
       cursor: '1',
-      isReset: resets && take() === 'odd',
+      isReset: resets && take() === 'invalid',
     }),
     cursorAt: async () => '1',
     lagMs,

@@ -45,7 +45,7 @@ async function reported(count: number) {
       user: async (key) => {
         reader.world.advance(MINUTE_MS);
         if (asked.length >= state.failsAt) throw new DirectoryError('busy', 'too many calls');
-        if (state.odd.has(key)) throw new DirectoryError('odd', 'the answer is not as described');
+        if (state.odd.has(key)) throw new DirectoryError('invalid', 'the answer is not as described');
         asked.push(key);
         return undefined;
       },

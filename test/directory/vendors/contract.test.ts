@@ -75,10 +75,14 @@ const VENDORS: Readonly<Record<DirectoryKind, Vendor>> = {
       ['a limit of calls', 'busy', { error: 'userRateLimitExceeded' }],
       ['a failure of the server', 'unavailable', { error: 'backendError' }],
       ['an incomplete body', 'unavailable', { status: 200, body: '{"kind":"admin#directory#members","memb' }],
-      ['an error with the status 200', 'odd', { status: 200, body: '{"error":{"code":403},"members":[]}' }],
-      ['null as list', 'odd', { status: 200, body: '{"kind":"admin#directory#members","members":null}' }],
-      ['the list of another resource', 'odd', { status: 200, body: '{"kind":"admin#directory#groups"}' }],
-      ['a refused page token', 'odd', { error: 'badRequest' }],
+      [
+        'an error with the status 200',
+        'invalid',
+        { status: 200, body: '{"error":{"code":403},"members":[]}' },
+      ],
+      ['null as list', 'invalid', { status: 200, body: '{"kind":"admin#directory#members","members":null}' }],
+      ['the list of another resource', 'invalid', { status: 200, body: '{"kind":"admin#directory#groups"}' }],
+      ['a refused page token', 'invalid', { error: 'badRequest' }],
     ],
   },
   entra: {
@@ -103,13 +107,17 @@ const VENDORS: Readonly<Record<DirectoryKind, Vendor>> = {
       ['a failure of the server', 'unavailable', { error: 'serviceNotAvailable' }],
       ['a gateway that ends the request', 'unavailable', { error: 'gatewayTimeout' }],
       ['an incomplete body', 'unavailable', { status: 200, body: `{${CONTEXT},"value":[` }],
-      ['a list without its context', 'odd', { status: 200, body: '{"value":[]}' }],
-      ['an error with the status 200', 'odd', { status: 200, body: `{${CONTEXT},"error":{},"value":[]}` }],
-      ['null as list', 'odd', { status: 200, body: `{${CONTEXT},"value":null}` }],
-      ['a refused page token', 'odd', { error: 'expiredPageToken' }],
+      ['a list without its context', 'invalid', { status: 200, body: '{"value":[]}' }],
+      [
+        'an error with the status 200',
+        'invalid',
+        { status: 200, body: `{${CONTEXT},"error":{},"value":[]}` },
+      ],
+      ['null as list', 'invalid', { status: 200, body: `{${CONTEXT},"value":null}` }],
+      ['a refused page token', 'invalid', { error: 'expiredPageToken' }],
       [
         'a link to another host',
-        'odd',
+        'invalid',
         { status: 200, body: `{${CONTEXT},"@odata.nextLink":"https://evil.example/v1.0/x","value":[]}` },
       ],
       [
@@ -145,19 +153,19 @@ const VENDORS: Readonly<Record<DirectoryKind, Vendor>> = {
       ['a limit of calls', 'busy', { error: 'tooManyRequests' }],
       ['a failure of the server', 'unavailable', { error: 'internalError' }],
       ['an incomplete body', 'unavailable', { status: 200, body: '[{"id":"00uliz","sta' }],
-      ['null as list', 'odd', { status: 200, body: 'null' }],
-      ['an error with the status 200', 'odd', { status: 200, body: '{"errorCode":"E0000006"}' }],
-      ['an empty list without links', 'odd', { status: 200, body: '[]' }],
-      ['a refused cursor', 'odd', { error: 'apiValidationFailed' }],
+      ['null as list', 'invalid', { status: 200, body: 'null' }],
+      ['an error with the status 200', 'invalid', { status: 200, body: '{"errorCode":"E0000006"}' }],
+      ['an empty list without links', 'invalid', { status: 200, body: '[]' }],
+      ['a refused cursor', 'invalid', { error: 'apiValidationFailed' }],
     ],
   },
 };
 
 const FAULTS: readonly FaultCase[] = [
   ['the page of a proxy', 'unavailable', { status: 200, body: '<html>Sign in</html>' }],
-  ['an empty object', 'odd', { status: 200, body: '{}' }],
+  ['an empty object', 'invalid', { status: 200, body: '{}' }],
   // A redirect could send the token to another host.
-  ['a redirect', 'odd', { status: 302 }],
+  ['a redirect', 'invalid', { status: 302 }],
 ];
 
 const keyOf = (member: DirectoryMember) => (member.kind === 'user' ? member.user.id : member.kind);
@@ -235,15 +243,17 @@ describe.each(Object.entries(VENDORS))('directory of %s', (_, vendor) => {
 
   it('a 404 without an error of the API does not prove that a group is gone', async () => {
     const { directory } = await faulty(groupsPath, { status: 404, body: '<html>' });
-    await expect(allOf(directory.membersOf(groupId(sales), 'ignore'))).rejects.toMatchObject({ kind: 'odd' });
+    await expect(allOf(directory.membersOf(groupId(sales), 'ignore'))).rejects.toMatchObject({
+      kind: 'invalid',
+    });
     const { directory: other } = await faulty('*/groups*', { status: 404, body: '<html>' });
-    await expect(other.group(sales)).rejects.toMatchObject({ kind: 'odd' });
+    await expect(other.group(sales)).rejects.toMatchObject({ kind: 'invalid' });
   });
 
   it.each(vendor.freeText)('an error message quotes no error code that is free text: %j', async (body) => {
     const opened = await faulty(membersPath, { status: 400, body });
     const failure = await readSales(opened).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ kind: 'odd', reason: undefined });
+    expect(failure).toMatchObject({ kind: 'invalid', reason: undefined });
     expect(String(failure)).toMatch(/: the directory answered 400$/);
   });
 });

@@ -33,7 +33,7 @@ it('a listing ends at the page without a next cursor, even if an earlier page is
 it('a listing is refused if a cursor is repeated', async () => {
   const { ask } = listing(['a', 'b', 'a']);
   await expect(itemsOf(pagesOf(CLOCK, 'test', ask))).rejects.toMatchObject({
-    kind: 'odd',
+    kind: 'invalid',
     message: 'test: page 3 repeats an earlier cursor',
   });
 });
@@ -51,7 +51,7 @@ it.each([
   };
   const listed = pagesOf({ clock: () => nowMs, untilMs }, 'test', ask);
   await expect(itemsOf(listed)).rejects.toMatchObject({
-    kind: 'odd',
+    kind: 'invalid',
     message: `test: expected the end of the list within ${seconds} s, got ${pages} pages without an end`,
   });
 });

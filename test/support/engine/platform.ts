@@ -104,13 +104,13 @@ export class TestPlatform {
   /** Users for which the platform refuses the whole write with status 422. */
   readonly unacceptable: IdList;
   /** Ids of groups that the platform shows with the name null, which the specification does not allow. */
-  readonly odd = new Set<string>();
+  readonly malformed = new Set<string>();
   /** Whether the platform answers every request about the group with this id with 404, although the group exists. */
   hidden: (id: string) => boolean = () => false;
   /** Whether the groups of `hidden` are missing from the list of all groups too. */
   hidesFromList = true;
   /** Ids of existing groups and employees that lists leave out. */
-  readonly unlisted = new Set<string>();
+  readonly notInList = new Set<string>();
   /** Ids of employees that the platform shows without any field except the id. */
   readonly undescribed = new Set<string>();
   /** Returns the users that an answer shows. The arguments are the kind of the call and the true users of the group. */
@@ -277,14 +277,14 @@ export class TestPlatform {
     if (other !== undefined) {
       return answering(shownGroup(other, this.#traits));
     }
-    if (kind === 'get' && this.odd.has(id ?? '')) return answering(asOdd(read(answer) as Shown));
+    if (kind === 'get' && this.malformed.has(id ?? '')) return answering(asMalformed(read(answer) as Shown));
     if (kind === 'employee' && this.undescribed.has(id ?? '')) return answering({ id });
     if (kind !== 'list' && kind !== 'employees') return answer;
     const shown = read(answer) as readonly Shown[];
     const listed = (kind === 'list' ? shown.slice(0, this.listLimit) : shown)
-      .filter((group) => !(this.unlisted.has(group.id) || (this.hidesFromList && this.hidden(group.id))))
+      .filter((group) => !(this.notInList.has(group.id) || (this.hidesFromList && this.hidden(group.id))))
       .map((one) => (this.undescribed.has(one.id) ? ({ id: one.id } as Shown) : one))
-      .map((group) => (this.odd.has(group.id) ? asOdd(group) : group));
+      .map((group) => (this.malformed.has(group.id) ? asMalformed(group) : group));
     return answering(listed);
   }
 
@@ -408,4 +408,4 @@ const asBefore = (before: HeldGroup | undefined, answer: Answered, how: true | '
   const version = how === true ? before.version : after.version;
   return answering(shownGroup({ ...before, version }, { echoSpokeId: true }));
 };
-const asOdd = (group: Shown) => ({ ...group, name: null });
+const asMalformed = (group: Shown) => ({ ...group, name: null });

@@ -24,19 +24,19 @@ const employee = (role: string, fields: Partial<PersonSpec>): PersonSpec => ({
 const ann = (over: Partial<PersonSpec> = {}) =>
   employee('r-ann', { email: 'ann@acme.test', userId: 'u-ann', ...over });
 
-/** The list lacks the people in `unlisted`, but requests by id find them. */
-const company = async () => Object.assign(await createWorld(), { unlisted: [] as PersonSpec[] });
+/** The list lacks the people in `notInList`, but requests by id find them. */
+const company = async () => Object.assign(await createWorld(), { notInList: [] as PersonSpec[] });
 type Company = Awaited<ReturnType<typeof company>>;
 
 const personOf = async (world: Company, role = 'r-ann') =>
   (await world.ports.people.read(CONNECTION, [roleId(role)])).get(roleId(role));
 
-/** Refreshes people from these pages. Other people do not exist, except the people in `unlisted`. */
+/** Refreshes people from these pages. Other people do not exist, except the people in `notInList`. */
 function run(world: Company, pages: Pages, worker?: Worker) {
   const { platform } = world;
   const lists = pages.filter((page) => typeof page !== 'string');
-  platform.employees = [...lists.flat(), ...world.unlisted];
-  for (const { role } of world.unlisted) platform.unlisted.add(role);
+  platform.employees = [...lists.flat(), ...world.notInList];
+  for (const { role } of world.notInList) platform.notInList.add(role);
   platform.pageSize = () => lists[0]?.length || undefined;
   const places = pages.map((page, at) => ({
     page,
@@ -255,9 +255,9 @@ describe('person that the list lacks', () => {
   const bob = employee('r-bob', { email: 'bob@acme.test' });
   const asked = ({ calls }: Company) => calls().filter((call) => call.startsWith('employee'));
 
-  it('an unlisted person stays unchanged if the platform knows the person by id', async () => {
+  it('a person that the list lacks stays unchanged if the platform knows the person by id', async () => {
     const world = await withAnn();
-    world.unlisted.push(ann());
+    world.notInList.push(ann());
     world.platform.undescribed.add('r-ann');
     const before = await personOf(world);
     expect(await run(world, [[bob]])).toMatchObject({ asked: 1, gone: 0, changed: 0, woken: 0 });
@@ -278,9 +278,9 @@ describe('person that the list lacks', () => {
     expect((await personOf(world))?.state).toBe(state);
   });
 
-  it('an unlisted person gets the values from the request by id', async () => {
+  it('a person that the list lacks gets the values from the request by id', async () => {
     const world = await withAnn();
-    world.unlisted.push(ann({ state: 'HIRED' }));
+    world.notInList.push(ann({ state: 'HIRED' }));
     expect(await run(world, [[bob]])).toMatchObject({ asked: 1, gone: 0, changed: 1, woken: 1 });
     expect((await personOf(world))?.state).toBe('HIRED');
   });
@@ -310,7 +310,7 @@ describe('person that the list lacks', () => {
     expect(world.woken).toEqual(['h']);
   });
 
-  it('a refresh requests an unlisted person by id only if the person is active and bound to a member', async () => {
+  it('a refresh requests a person that the list lacks by id only if the person is active and bound to a member', async () => {
     const world = await withAnn();
     await run(world, [[ann({ state: 'TERMINATED' }), employee('r-unbound', {})]]);
     await run(world, [[bob]]);
@@ -327,7 +327,7 @@ describe('person that the list lacks', () => {
         revision: 0,
         isFirst: false,
       });
-      world.unlisted.push(employee(role, {}));
+      world.notInList.push(employee(role, {}));
     }
     const counts: number[] = [];
     for (let hour = 0; hour < 5; hour += 1) {

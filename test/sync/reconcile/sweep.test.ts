@@ -45,7 +45,7 @@ describe('sweep', () => {
 
   it('a sweep does not count a managed group as missing or changed if the list shows it malformed', async () => {
     const world = await withGroups(3);
-    world.platform.odd.add(world.idOf('g1'));
+    world.platform.malformed.add(world.idOf('g1'));
     world.stranger('g2');
     const { report } = await run(world);
     expect(report).toMatchObject({ missing: 0, echoes: 2, orphans: 1 });
@@ -74,9 +74,9 @@ describe('sweep', () => {
     expect(await suspects(world, 1)).toEqual([]);
   });
 
-  it('a sweep reads an unlisted group by its id, and marks it as suspected only if it is gone', async () => {
+  it('a sweep reads a group that the list lacks by its id, and marks it as suspected only if it is gone', async () => {
     const world = await withGroups(40);
-    world.platform.unlisted.add(world.idOf('g1'));
+    world.platform.notInList.add(world.idOf('g1'));
     world.lose('g2');
     const { report, halted } = await run(world);
     expect(report.missing).toBe(2);

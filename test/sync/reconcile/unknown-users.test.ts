@@ -119,7 +119,7 @@ describe('sweep of groups with unknown user ids', () => {
       'show no user ids',
       ({ platform }) => (platform.employees = [{ ...employee('ann'), userId: null }] as never),
     ],
-    ['lack a person of the people index', ({ platform }) => platform.unlisted.add('bob')],
+    ['lack a person of the people index', ({ platform }) => platform.notInList.add('bob')],
   ])('a sweep records no unknown id if the employees %s', async (_, spoil) => {
     const world = await company(['zoe']);
     await world.table.put(boundMemberItem(CONNECTION, 'bob' as never, 'm-bob' as never));

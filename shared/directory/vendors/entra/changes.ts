@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { parseJson } from '../../../contract/json.ts';
 import { DAY_MS } from '../../../domain/duration.ts';
-import { type ReportedChange, type DirectoryChanges, DirectoryError, type NamedMember } from '../../ports.ts';
+import { type DirectoryChanges, DirectoryError, type NamedMember, type ReportedChange } from '../../ports.ts';
 import { type Graph, listPages } from './graph.ts';
 import { selectedUser } from './members.ts';
 import { Change } from './schemas.ts';
@@ -27,7 +27,7 @@ type Resource = keyof typeof TRACKED;
  * the round does not end in time. A retry with the same link would probably fail again.
  */
 const isReset = (error: unknown): boolean =>
-  error instanceof DirectoryError && error.kind === 'odd' && error.reason !== undefined;
+  error instanceof DirectoryError && error.kind === 'invalid' && error.reason !== undefined;
 
 /**
  * Reads which groups and users have changed. If nothing has changed, this function makes two calls. If the links are
@@ -91,7 +91,7 @@ async function readChanges(graph: Graph, resource: Resource, url: string) {
     link = deltaLink;
   }
   if (link !== undefined) return { entries, link };
-  throw new DirectoryError('odd', `${operation}: expected a link to the next page or to later changes`);
+  throw new DirectoryError('invalid', `${operation}: expected a link to the next page or to later changes`);
 }
 
 /** Combines all entries of an object into one change. The order of the entries does not matter. */

@@ -28,12 +28,12 @@ export function createGraph(graphUrl: string, tokens: AccessTokens, world: Direc
     url: (path: readonly string[], query?: Readonly<Record<string, string>>) => urlOf(base, path, query),
     /**
      * Returns the link of an answer after a check of its host.
-     * @throws DirectoryError `odd` if the link leads to another host, which must not receive the token
+     * @throws DirectoryError `invalid` if the link leads to another host, which must not receive the token
      */
     ownLink(operation: string, link: string): string {
       const parsed = URL.parse(link);
       if (parsed?.origin === new URL(base).origin && parsed.username + parsed.password === '') return link;
-      throw new DirectoryError('odd', `${operation}: expected a link to the configured host`);
+      throw new DirectoryError('invalid', `${operation}: expected a link to the configured host`);
     },
   };
 }

@@ -86,7 +86,7 @@ const MAX_UNCOUNTED = 3;
 /**
  * Lists the direct members that are users, without devices and service principals. An empty list without a count is
  * read again.
- * @throws DirectoryError `odd` for an empty list that never has a count, or that is hidden from the reader
+ * @throws DirectoryError `invalid` for an empty list that never has a count, or that is hidden from the reader
  */
 export async function* userMemberPages(graph: Graph, group: string): AsyncGenerator<MemberPage> {
   for (let attempt = 1; attempt <= MAX_UNCOUNTED; attempt += 1) {
@@ -99,7 +99,7 @@ export async function* userMemberPages(graph: Graph, group: string): AsyncGenera
     if (seen.items > 0) return;
     if (seen.isCounted) return refuseHidden(graph, group);
   }
-  throw new DirectoryError('odd', `${USERS}: expected an empty list to have a count`);
+  throw new DirectoryError('invalid', `${USERS}: expected an empty list to have a count`);
 }
 
 const USERS = 'groups.members.users';
@@ -158,7 +158,7 @@ export async function hasNestedGroup(graph: Graph, group: string, member: string
 
 /**
  * Refuses a group with hidden membership if the access token lacks the right to read it. Such a group would look empty.
- * @throws DirectoryError `odd` for such a group
+ * @throws DirectoryError `invalid` for such a group
  */
 async function refuseHidden(graph: Graph, group: string): Promise<void> {
   if (await mayReadHidden(graph)) return;
@@ -174,7 +174,7 @@ const MAX_SHOWN = 5;
 
 /**
  * Refuses a directory if a selected group has hidden membership and the right to read it is missing.
- * @throws DirectoryError `odd` that names the groups
+ * @throws DirectoryError `invalid` that names the groups
  */
 export async function refuseHiddenGroups(graph: Graph, isSelected: SelectsGroup): Promise<void> {
   if (await mayReadHidden(graph)) return;
@@ -192,7 +192,7 @@ export async function refuseHiddenGroups(graph: Graph, isSelected: SelectsGroup)
 }
 
 const hiddenMembership = (found: string): DirectoryError =>
-  new DirectoryError('odd', `${found}: expected the right ${READ_HIDDEN}`, { reason: READ_HIDDEN });
+  new DirectoryError('invalid', `${found}: expected the right ${READ_HIDDEN}`, { reason: READ_HIDDEN });
 
 const mayReadHidden = async ({ tokens }: Graph): Promise<boolean> =>
   rolesIn(await tokens.current()).includes(READ_HIDDEN);

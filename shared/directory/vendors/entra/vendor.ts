@@ -214,5 +214,5 @@ async function requestToken(
   if (answer.status !== 200) throw tokenRefusal(operation, answer, value, world.clock());
   const parsed = Token.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new DirectoryError('odd', `${operation}: expected access_token and expires_in`);
+  throw new DirectoryError('invalid', `${operation}: expected access_token and expires_in`);
 }

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { ReportedChange, DirectoryChanges, NamedMember } from '../../ports.ts';
+import type { DirectoryChanges, NamedMember, ReportedChange } from '../../ports.ts';
 import type { GoogleApi } from './api.ts';
 import { Activity, listOf } from './schemas.ts';
 

@@ -103,7 +103,7 @@ export function federatedCredential(options: FederationOptions, world: Directory
 
 /**
  * Sends one request of the sign-in.
- * @throws DirectoryError `denied` if the credential is refused (RFC 6749, section 5.2); `odd` if an answer 200 has the
+ * @throws DirectoryError `denied` if the credential is refused (RFC 6749, section 5.2); `invalid` if an answer 200 has the
  * wrong form. 408, 429, 5xx and a 403 for a used-up quota are `busy` or `unavailable`
  */
 async function askToSignIn<Body extends z.ZodType>(
@@ -118,7 +118,7 @@ async function askToSignIn<Body extends z.ZodType>(
   if (answer.status === 200) {
     const parsed = schema.safeParse(value);
     if (parsed.success) return parsed.data as z.infer<Body>;
-    throw new DirectoryError('odd', `${operation}: ${z.prettifyError(parsed.error)}`);
+    throw new DirectoryError('invalid', `${operation}: ${z.prettifyError(parsed.error)}`);
   }
   throw signInRefusal(operation, answer.status, value);
 }

@@ -15,14 +15,14 @@ import type { DirectoryWorld } from '../exchange.ts';
 import { namedValues } from '../named-attributes.ts';
 import { attempt, firstOf, stepOf, unlessMissing, withDetail } from '../steps.ts';
 import type { ReadSecret, Vendor } from '../vendor.ts';
-import { type GoogleApi, createApi } from './api.ts';
+import { createApi, type GoogleApi } from './api.ts';
 import { changesSince, cursorAt } from './changes.ts';
 import {
-  type GoogleCredential,
   claimsOf,
   createAccessTokens,
   type Federation,
   federatedCredential,
+  type GoogleCredential,
   keyCredential,
   type SignInOptions,
 } from './credential.ts';
@@ -181,7 +181,7 @@ function memberOf({ id, type, email, status = '' }: z.infer<typeof Member>): Dir
   if (type === 'GROUP') return { kind: 'group', id: groupId(id), address: email };
   if (type === 'CUSTOMER') return { kind: 'everyone' };
   if (type !== 'USER') {
-    throw new DirectoryError('odd', 'members.list: type: expected USER, GROUP or CUSTOMER');
+    throw new DirectoryError('invalid', 'members.list: type: expected USER, GROUP or CUSTOMER');
   }
   const isActive = !INACTIVE_STATUSES.has(status);
   const user = { id: memberId(id), attributes: attributesOf(email), isActive };

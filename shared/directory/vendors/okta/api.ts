@@ -93,12 +93,12 @@ function refusalOf({ operation, isFixed = false }: ApiCall<z.ZodType>, answer: D
  * A page without the link `self` is refused, because a proxy may have removed the headers.
  * @param requested the address of the requested page. A link to another host or another list is refused. Another host
  * must not receive the token.
- * @throws DirectoryError `odd`
+ * @throws DirectoryError `invalid`
  */
 export function nextPage(operation: string, headers: readonly string[], requested: string) {
   const links = headers.flatMap(linksIn);
   if (!links.some(({ rel }) => rel === 'self')) {
-    throw new DirectoryError('odd', `${operation}: expected the header Link with rel="self", got none`);
+    throw new DirectoryError('invalid', `${operation}: expected the header Link with rel="self", got none`);
   }
   const next = links.filter(({ rel }) => rel === 'next');
   const [first] = next;
@@ -108,7 +108,7 @@ export function nextPage(operation: string, headers: readonly string[], requeste
   const isExpected = url?.origin === origin && url.pathname === pathname;
   if (next.length > 1 || !isExpected) {
     const expected = 'expected one link to the next page of the same list on the configured host';
-    throw new DirectoryError('odd', `${operation}: ${expected}`);
+    throw new DirectoryError('invalid', `${operation}: ${expected}`);
   }
   return `${url.pathname}${url.search}`;
 }

@@ -51,7 +51,8 @@ export async function pollLog(api: OktaApi, next: string | undefined, first: str
   try {
     return await poll(api, next, false);
   } catch (error) {
-    if (!(error instanceof DirectoryError) || error.kind !== 'odd' || error.reason === undefined) throw error;
+    if (!(error instanceof DirectoryError) || error.kind !== 'invalid' || error.reason === undefined)
+      throw error;
     // Okta refused the poll with an error code, usually with status 400. The cursor is the likely reason, because Okta
     // accepted the same filter in the previous poll.
     return poll(api, first, true);
@@ -73,7 +74,7 @@ async function poll(api: OktaApi, from: string, isReset: boolean): Promise<LogRe
     events.push(...body);
     if (next === undefined || body.length === 0) return { events, next, isReset };
     if (seen.has(next)) {
-      throw new DirectoryError('odd', `listLogEvents: page ${page} repeats an earlier cursor`);
+      throw new DirectoryError('invalid', `listLogEvents: page ${page} repeats an earlier cursor`);
     }
     seen.add(next);
     path = next;

@@ -51,5 +51,5 @@ const NOT_FOUND = 'E0000007';
 function oktaKindOf(status: number, reason: string | undefined): DirectoryErrorKind {
   const kind = kindOf(status, reason === NOT_FOUND);
   // Okta can answer a refused proof with 400.
-  return kind === 'odd' && ProofRefusal.shape.error.safeParse(reason).success ? 'denied' : kind;
+  return kind === 'invalid' && ProofRefusal.shape.error.safeParse(reason).success ? 'denied' : kind;
 }

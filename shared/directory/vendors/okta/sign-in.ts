@@ -138,12 +138,12 @@ function tokenIn(answer: DirectoryAnswer, scopes: readonly string[]) {
   if (!json.ok) throw new DirectoryError('unavailable', `token: ${json.message}`);
   const { data } = Token.safeParse(json.value);
   if (data === undefined) {
-    throw new DirectoryError('odd', 'token: expected access_token, token_type and expires_in');
+    throw new DirectoryError('invalid', 'token: expected access_token, token_type and expires_in');
   }
   const granted = data.scope?.split(' ');
-  const lacking = granted === undefined ? [] : scopes.filter((scope) => !granted.includes(scope));
-  if (lacking.length > 0) {
-    const message = `token: expected the scopes ${scopes.join(' ')}, got no ${lacking.join(' ')}`;
+  const missing = granted === undefined ? [] : scopes.filter((scope) => !granted.includes(scope));
+  if (missing.length > 0) {
+    const message = `token: expected the scopes ${scopes.join(' ')}, got no ${missing.join(' ')}`;
     throw new DirectoryError('denied', message, { reason: 'missing_scope' });
   }
   const isBound = data.token_type.toLowerCase() === 'dpop';

@@ -3,7 +3,7 @@ import { DirectoryError, type DirectoryStep } from '../../ports.ts';
 import type { DirectoryWorld } from '../exchange.ts';
 import { attempt, firstOf, stepOf, unlessMissing } from '../steps.ts';
 import type { ReadSecret, Vendor } from '../vendor.ts';
-import { type OktaApi, accessTokenAuthorization, apiTokenAuthorization, createApi } from './api.ts';
+import { accessTokenAuthorization, apiTokenAuthorization, createApi, type OktaApi } from './api.ts';
 import { createOktaDirectory, groupPages, memberPages, SCOPES, tryUsers } from './directory.ts';
 import { createIds } from './ids.ts';
 import { firstPoll, readPage } from './log.ts';

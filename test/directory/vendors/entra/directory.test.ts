@@ -39,7 +39,7 @@ describe('groups of an Entra directory', () => {
         ...properties,
       };
       await control('faults', [{ match: { path: '*/groups/*' }, times: 9, status: 200, body }]);
-      await expect(directory.group('g-emea')).rejects.toMatchObject({ kind: 'odd' });
+      await expect(directory.group('g-emea')).rejects.toMatchObject({ kind: 'invalid' });
     },
   );
 });
@@ -117,7 +117,7 @@ describe('members of an Entra group', () => {
   it('an empty list without a count is requested again, and is refused if no answer has a count', async () => {
     const none = groupId('g-none');
     const { directory, control } = await openEntra({ settings: { absentCounts: 1 } });
-    await expect(allOf(directory.membersOf(none))).rejects.toMatchObject({ kind: 'odd' });
+    await expect(allOf(directory.membersOf(none))).rejects.toMatchObject({ kind: 'invalid' });
     expect((await allOf(directory.membersOf(SALES, 'ignore'))).length).toBe(3);
     await control('settings', { absentCounts: 0 });
     expect(await allOf(directory.membersOf(none))).toEqual([]);
@@ -136,7 +136,7 @@ describe('a group with hidden membership', () => {
     const { directory, control } = await openEntra();
     await control('rights', WITHOUT_HIDDEN);
     const failure = await allOf(directory.membersOf(HIDDEN)).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ kind: 'odd', reason: 'Member.Read.Hidden' });
+    expect(failure).toMatchObject({ kind: 'invalid', reason: 'Member.Read.Hidden' });
     expect(await allOf(directory.membersOf(groupId('g-none')))).toEqual([]);
   });
 
@@ -145,7 +145,7 @@ describe('a group with hidden membership', () => {
     await control('changes', [{ kind: 'removeMember', group: 'g-hidden', member: 'u-liz' }]);
     expect(await allOf(directory.membersOf(HIDDEN))).toEqual([]);
     await control('rights', WITHOUT_HIDDEN);
-    await expect(allOf(directory.membersOf(HIDDEN))).rejects.toMatchObject({ kind: 'odd' });
+    await expect(allOf(directory.membersOf(HIDDEN))).rejects.toMatchObject({ kind: 'invalid' });
   });
 });
 
@@ -156,7 +156,10 @@ describe('failed read of members of an Entra group', () => {
     const { directory, control, url } = await openEntra();
     const body = `{${CONTEXT},"@odata.nextLink":"${url}/v1.0/groups/g-sales/members/again","value":[]}`;
     await control('faults', [{ match: { path: '*/members/*' }, times: 10, status: 200, body }]);
-    await expect(allOf(directory.membersOf(SALES))).rejects.toMatchObject({ kind: 'odd', reason: 'endless' });
+    await expect(allOf(directory.membersOf(SALES))).rejects.toMatchObject({
+      kind: 'invalid',
+      reason: 'endless',
+    });
   });
 
   it('a read is repeated after the time that Retry-After names', async () => {
@@ -265,7 +268,7 @@ describe('changes that Entra ID reports', () => {
     const { directory } = await openEntra();
     const links = { groups: 'https://evil.example/delta', users: 'https://evil.example/delta' };
     const cursor = JSON.stringify({ ...links, atMs: NOW_MS });
-    await expect(directory.changesSince(cursor)).rejects.toMatchObject({ kind: 'odd' });
+    await expect(directory.changesSince(cursor)).rejects.toMatchObject({ kind: 'invalid' });
   });
 
   it('a round without a link to later changes is refused', async () => {
@@ -274,7 +277,7 @@ describe('changes that Entra ID reports', () => {
     await control('faults', [
       { match: { path: '*/delta' }, times: 10, status: 200, body: `{${CONTEXT},"value":[]}` },
     ]);
-    await expect(directory.changesSince(cursor)).rejects.toMatchObject({ kind: 'odd' });
+    await expect(directory.changesSince(cursor)).rejects.toMatchObject({ kind: 'invalid' });
   });
 
   it('a read of the changes makes two calls', async () => {

@@ -105,7 +105,7 @@ describe('the steps of reading an Entra directory', () => {
     const failed = (await examine(isSales)).filter(({ failure }) => failure !== undefined);
     const message =
       'the membership of selected groups is hidden: g-sales: expected the right Member.Read.Hidden';
-    expect(failed).toMatchObject([{ step: 'members', failure: { kind: 'odd', message } }]);
+    expect(failed).toMatchObject([{ step: 'members', failure: { kind: 'invalid', message } }]);
     expect(linesOf(await examine(() => false))).toEqual(['credential', 'token exchange', ...RIGHTS]);
   });
 

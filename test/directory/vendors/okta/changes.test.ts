@@ -160,6 +160,6 @@ it('a log that repeats a cursor gives an error', async () => {
   const answer = { body: [event], headers: { link: [self, next('/api/v1/logs?after=1')] } };
   const { directory, paths } = openScripted([answer, answer, answer]);
   const read = directory.changesSince(await directory.cursorAt(NOW_MS));
-  await expect(read).rejects.toMatchObject({ kind: 'odd' });
+  await expect(read).rejects.toMatchObject({ kind: 'invalid' });
   expect(paths).toHaveLength(2);
 });

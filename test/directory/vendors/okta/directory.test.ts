@@ -44,8 +44,8 @@ describe('groups of an Okta organisation', () => {
       { match: { path: '/api/v1/users/*' }, ...fault },
       { match: { path: '/api/v1/groups/*' }, ...fault },
     ]);
-    await expect(directory.user('00uliz')).rejects.toMatchObject({ kind: 'odd' });
-    await expect(allOf(directory.membersOf(SALES, 'ignore'))).rejects.toMatchObject({ kind: 'odd' });
+    await expect(directory.user('00uliz')).rejects.toMatchObject({ kind: 'invalid' });
+    await expect(allOf(directory.membersOf(SALES, 'ignore'))).rejects.toMatchObject({ kind: 'invalid' });
   });
 
   it('the count of a group is read although the pages before it are empty', async () => {

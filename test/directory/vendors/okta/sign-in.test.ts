@@ -92,7 +92,7 @@ it('a call without its scope is denied, even if Okta answers 404 because of a re
 
 it.each([
   ['an answer of the token endpoint', TOKEN_PATH, { error: 'Liz Doe <liz@example.com>' }, 'denied'],
-  ['an answer of a proxy like the token endpoint', '/api/v1/users/*', { error: 'not_of_the_api' }, 'odd'],
+  ['an answer of a proxy like the token endpoint', '/api/v1/users/*', { error: 'not_of_the_api' }, 'invalid'],
 ])('an error message does not quote an error code that is free text: %s', async (_, path, body, kind) => {
   const okta = await openOkta();
   await okta.control('faults', [{ match: { path }, times: 9, status: 400, body }]);

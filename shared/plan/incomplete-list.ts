@@ -1,6 +1,6 @@
 import type { Intent } from '../domain/group-state.ts';
 import { type Decision, readList, type Wait } from './decision.ts';
-import { absenceLimits } from './existence.ts';
+import { existenceLimits } from './existence.ts';
 import type { Facts } from './facts.ts';
 
 /*
@@ -21,16 +21,17 @@ import type { Facts } from './facts.ts';
  *
  * @param noting the intent, whose count includes this search
  */
-export function decideUnlisted(facts: Facts, noting: Intent): Decision | undefined {
+export function decideIncompleteList(facts: Facts, noting: Intent): Decision | undefined {
   const { listed, nowMs, createSettleMs } = facts;
   if (listed === undefined || listed.ageMs > 0) return readList(0);
-  const { unlisted } = listed;
-  if (unlisted === undefined) return { kind: 'read', what: ['unlisted'] };
-  const { existing, hidesAllManaged } = unlisted;
-  if (existing !== undefined) return { ...lacking('the outcome of a creation is unknown', existing), noting };
-  const isRecent = nowMs - noting.atMs < absenceLimits(createSettleMs).uncertainMs;
-  return hidesAllManaged && isRecent
-    ? { ...lacking('the outcome of a creation is unknown'), noting }
+  const { missing } = listed;
+  if (missing === undefined) return { kind: 'read', what: ['missing'] };
+  const { existing, showsNoManaged } = missing;
+  if (existing !== undefined)
+    return { ...incomplete('the outcome of a creation is unknown', existing), noting };
+  const isRecent = nowMs - noting.atMs < existenceLimits(createSettleMs).uncertainMs;
+  return showsNoManaged && isRecent
+    ? { ...incomplete('the outcome of a creation is unknown'), noting }
     : undefined;
 }
 
@@ -43,14 +44,14 @@ export function decideListedWhole(facts: Facts): Decision | undefined {
   const { state, nowMs, createSettleMs } = facts;
   if (facts.listed === undefined) return undefined;
   const { dirtySinceMs = nowMs } = state;
-  if (nowMs - dirtySinceMs >= absenceLimits(createSettleMs).uncertainMs) return undefined;
-  const { unlisted, ageMs } = facts.listed;
-  if (unlisted === undefined) return { kind: 'read', what: ['unlisted'] };
-  if (unlisted.existing === undefined) return undefined;
-  return ageMs > 0 ? readList(0) : lacking('the group may exist already', unlisted.existing);
+  if (nowMs - dirtySinceMs >= existenceLimits(createSettleMs).uncertainMs) return undefined;
+  const { missing, ageMs } = facts.listed;
+  if (missing === undefined) return { kind: 'read', what: ['missing'] };
+  if (missing.existing === undefined) return undefined;
+  return ageMs > 0 ? readList(0) : incomplete('the group may exist already', missing.existing);
 }
 
-function lacking(why: string, existing?: string): Wait {
+function incomplete(why: string, existing?: string): Wait {
   const what = existing === undefined ? 'every group that groupsync manages' : `the group ${existing}`;
   const message = `${why}, and the list of groups lacks ${what}: groupsync will search for the new group again`;
   return { kind: 'wait', waitMs: undefined, why: { code: 'list_incomplete', message } };

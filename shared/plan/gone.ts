@@ -3,7 +3,7 @@ import type { GroupRef, PlatformGroupId } from '../domain/ids.ts';
 import type { ListedGroup } from '../domain/view.ts';
 import { reportsDeletion } from './attribute.ts';
 import { type Decision, readList, type Wait } from './decision.ts';
-import { absenceLimits, existence, type PresenceInList } from './existence.ts';
+import { existence, existenceLimits, type PresenceInList } from './existence.ts';
 import type { Facts } from './facts.ts';
 import { mayBeSpokeId } from './names.ts';
 import { uncertainDeletion } from './uncertain.ts';
@@ -40,16 +40,16 @@ const NOT_DELETED = {
  * Decides whether a platform group is gone, after the platform answered 404 for the group. The rule is `existence`.
  * @param id the platform group; undefined for an adoption candidate that the platform answered with 404 earlier and
  * that is missing in the current list
- * @returns `gone`, or a decision to read or to wait if the absence is not proven yet
+ * @returns `gone`, or a decision to read or to wait if this is not proven yet
  */
-export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'gone' | Decision {
+export function decideGone(facts: Facts, id: PlatformGroupId | undefined): 'gone' | Decision {
   const { state, nowMs, createSettleMs, listed } = facts;
-  const missedAtMs = firstNotFoundAtMs(state, nowMs);
-  const limits = absenceLimits(createSettleMs);
+  const missingSinceMs = firstNotFoundAtMs(state, nowMs);
+  const limits = existenceLimits(createSettleMs);
   const wasGone = wasGoneBefore(state, id);
-  const sinceFirstMs = nowMs - (missedAtMs ?? nowMs);
+  const sinceFirstMs = nowMs - (missingSinceMs ?? nowMs);
   const secondReadInMs = wasGone ? 0 : limits.apartMs - sinceFirstMs;
-  if (!wasGone && missedAtMs === undefined)
+  if (!wasGone && missingSinceMs === undefined)
     return { kind: 'wait', waitMs: secondReadInMs, why: notFoundYet(id), noting: 'missing' };
   if (secondReadInMs > 0) return { kind: 'wait', waitMs: secondReadInMs, why: notFoundYet(id) };
   const ageMs = wasGone ? LISTING_AGE_MS : Math.min(LISTING_AGE_MS, sinceFirstMs);
@@ -58,7 +58,7 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
   if (listing === undefined) return { kind: 'read', what: ['managed'] };
   const verdict = existence(
     {
-      firstNotFoundAtMs: missedAtMs,
+      firstNotFoundAtMs: missingSinceMs,
       lastNotFoundAtMs: nowMs,
       listing,
       isDeletionReportedByFeed: reportsDeletion(state.suspectedChange?.activityEvents),
@@ -81,9 +81,9 @@ const wasGoneBefore = ({ previousLink }: GroupState, id: PlatformGroupId | undef
 /** If the latest 404 is older than this, it is ignored, and the next 404 counts as the first. */
 const STALE_MS = 2 * 3_600_000;
 
-function firstNotFoundAtMs({ missedAtMs, lastError }: GroupState, nowMs: number): number | undefined {
-  const lastAtMs = lastError?.code === 'missing' ? lastError.atMs : missedAtMs;
-  return lastAtMs === undefined || nowMs - lastAtMs > STALE_MS ? undefined : missedAtMs;
+function firstNotFoundAtMs({ missingSinceMs, lastError }: GroupState, nowMs: number): number | undefined {
+  const lastAtMs = lastError?.code === 'missing' ? lastError.atMs : missingSinceMs;
+  return lastAtMs === undefined || nowMs - lastAtMs > STALE_MS ? undefined : missingSinceMs;
 }
 
 /** Returns the evidence that the list gives; undefined if the owners of the listed groups must be read first. */
@@ -102,7 +102,7 @@ function presenceIn(
  *   the platform shows the group | the DELETE is     | decision
  *   -----------------------------|-------------------|---------------------------------------------------
  *   no (404)                     | just answered 2xx | observe that the group is gone
- *   no (404)                     | in another state  | observe that the group is gone, after `decideAbsence` proved it
+ *   no (404)                     | in another state  | observe that the group is gone, after `decideGone` proved it
  *   yes                          | under 60 s old    | wait; the fetch may show the state before the DELETE
  *   yes                          | over 60 s old     | drop the intent and plan again; fail after 3 answered DELETEs
  *
@@ -115,16 +115,16 @@ export function decideDeletion(
 ): Decision {
   const { fetched, deletion, nowMs } = facts;
   if (fetched === 'gone') {
-    const absence = deletion === 'deleted' ? 'gone' : decideAbsence(facts, intent.platformId);
-    return absence === 'gone' ? { kind: 'observe', observed: 'gone', intent } : absence;
+    const proof = deletion === 'deleted' ? 'gone' : decideGone(facts, intent.platformId);
+    return proof === 'gone' ? { kind: 'observe', observed: 'gone', intent } : proof;
   }
   const waitMs = READS_BEHIND_MS - (nowMs - intent.atMs);
   if (waitMs > 0) {
     const wait: Wait = { kind: 'wait', waitMs, why: STILL_SHOWN };
-    const misses = (uncertainDeletion(facts.state)?.misses ?? 0) + 1;
-    return deletion === undefined ? wait : { ...wait, noting: { ...intent, misses } };
+    const tries = (uncertainDeletion(facts.state)?.tries ?? 0) + 1;
+    return deletion === undefined ? wait : { ...wait, noting: { ...intent, tries } };
   }
-  return (intent.misses ?? 0) >= MAX_DELETES ? { ...dropped, failing: NOT_DELETED } : dropped;
+  return (intent.tries ?? 0) >= MAX_DELETES ? { ...dropped, failing: NOT_DELETED } : dropped;
 }
 
 /**
@@ -138,8 +138,8 @@ export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[])
     const why = passedOver?.get(candidate.id);
     if (why === undefined) return { kind: 'adopt', candidate };
     if (why === 'not_found') {
-      const absence = decideAbsence(facts, candidate.id as PlatformGroupId);
-      if (absence !== 'gone') return absence;
+      const proof = decideGone(facts, candidate.id as PlatformGroupId);
+      if (proof !== 'gone') return proof;
     } else if (isForSame(candidate, why, state.ref)) {
       return ownedElsewhere(candidate);
     }

@@ -9,7 +9,7 @@ async function company(options: Parameters<typeof createTestEngine>[0] = {}) {
   const { platform, toolPorts } = engine.world;
   const addOdd = (spokeId: string, name = 'Group g') => {
     const id = platform.addForeign({ name, spokeId, users: ['u-a'] });
-    platform.odd.add(id);
+    platform.malformed.add(id);
     return id;
   };
   /** Loses the answer to the POST of `g`. All later calls get an answer. */
@@ -70,7 +70,7 @@ it.each([true, false])(
     await work(3);
     troubles.platform = NO_FAULTS.platform;
     const [made] = platform.groups.keys();
-    platform.odd.add(made ?? '');
+    platform.malformed.add(made ?? '');
     for (let hour = 0; hour < 5; hour += 1) {
       world.advance(3_600_000);
       await work(5);
@@ -80,7 +80,7 @@ it.each([true, false])(
       intent: { action: 'create' },
       lastError: { message: expect.stringContaining('name') },
     });
-    platform.odd.clear();
+    platform.malformed.clear();
     await deliver({ add: ['b'], to: 'g' });
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   },
@@ -91,7 +91,7 @@ describe('thousands of malformed groups', () => {
     const scene = await company();
     for (let left = 6_000; left > 0; left -= 1) {
       const id = scene.platform.addForeign({ name: 'Group x', spokeId: null as never, users: [] });
-      scene.platform.odd.add(id);
+      scene.platform.malformed.add(id);
     }
     return scene;
   };
@@ -116,7 +116,7 @@ describe('thousands of malformed groups', () => {
     await work(3);
     troubles.platform = NO_FAULTS.platform;
     const made = [...platform.groups.values()].find(({ spokeId }) => spokeId === 'g')?.id ?? '';
-    platform.odd.add(made);
+    platform.malformed.add(made);
     for (let hour = 0; hour < 3; hour += 1) {
       world.advance(3_600_000);
       await work(5);

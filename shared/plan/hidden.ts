@@ -14,13 +14,13 @@ import type { Plan } from './plan.ts';
 
 /** Returns the wanted users who may be in the group although no read showed them. */
 export const hiddenWanted = ({ views, wanted }: Pick<Facts, 'views' | 'wanted'>): readonly PlatformUserId[] =>
-  [...(views?.base?.unshown?.keys() ?? [])].filter((user) => wanted?.group?.users.has(user));
+  [...(views?.base?.hidden?.keys() ?? [])].filter((user) => wanted?.group?.users.has(user));
 
 /** Returns the users that the answer to a recent write lacked, and for which no write of their own is due. */
-function unshownLately({ membersByUser }: Wanted, current: View | undefined): ReadonlySet<PlatformUserId> {
+function hiddenLately({ membersByUser }: Wanted, current: View | undefined): ReadonlySet<PlatformUserId> {
   const users = new Set<PlatformUserId>();
   for (const [user, some] of membersByUser) {
-    const isLate = some.length > 0 && some.every(({ unshown }) => unshown === 'lately');
+    const isLate = some.length > 0 && some.every(({ hidden }) => hidden === 'lately');
     if (isLate && current?.users.has(user) !== true) users.add(user);
   }
   return users;
@@ -30,9 +30,9 @@ function unshownLately({ membersByUser }: Wanted, current: View | undefined): Re
  * Returns the plan. Users that the answer to a recent write lacked are sent with other changes, but no write is made
  * only for these users.
  */
-export function draftWithUnshown(input: DraftInput, wanted: Wanted): Plan {
+export function draftWithHidden(input: DraftInput, wanted: Wanted): Plan {
   const plan = draftPlan(input);
-  const lately = unshownLately(wanted, input.current);
+  const lately = hiddenLately(wanted, input.current);
   if (lately.size === 0 || input.current === undefined) return plan;
   const others = draftPlan({ ...input, isolated: new Set([...(input.isolated ?? []), ...lately]) });
   return others.action === 'none' ? others : plan;
