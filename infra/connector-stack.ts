@@ -209,7 +209,7 @@ export class ConnectorStack extends Stack {
       scim,
       console,
     });
-    if (settings.dashboard) new Dashboard(this, 'Dashboard', { prefix, resources, functions, scim });
+    if (settings.dashboard) new Dashboard(this, 'Dashboard', { prefix, resources, functions });
 
     for (const key of QUEUE_KEYS) output(STACK_OUTPUTS[key], queues[key].queueUrl);
     for (const [source, { queueUrl }] of ofSources) output(`${STACK_OUTPUTS.events}-${source}`, queueUrl);

@@ -1,12 +1,11 @@
-import { ArnFormat, Stack } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import type { ConsoleSignIn } from '../shared/contract/console.ts';
 import { consoleSecretName, ENVIRONMENT, scheduleName } from '../shared/contract/names.ts';
 import { ConnectorFunction, type ConnectorFunctionProps } from './connector-function.ts';
 import { addHttpApi, HTTP_TIMEOUT_SECONDS } from './http-api.ts';
-import { noDecisions, type Resources } from './permissions.ts';
+import { noDecisions, type Resources, secretArn, statement } from './permissions.ts';
 
 /** Requests per second. An opened page first sends a few requests, and then one request every ten seconds. */
 const RATE_LIMIT = 50;
@@ -71,44 +70,21 @@ export interface CalledByConsole extends Resources {
 export function grantConsole({ worker: { role }, hasSecret }: Console, on: CalledByConsole): void {
   const { prefix, table } = on;
   const called = [on.reconcile, on.people].map(({ function: { functionArn } }) => functionArn);
-  role.addToPolicy(
-    new PolicyStatement({ sid: 'CallFunctions', actions: ['lambda:InvokeFunction'], resources: called }),
-  );
-  // The environment of ingest shows the connection to which the queue of a source belongs.
-  role.addToPolicy(
-    new PolicyStatement({
-      sid: 'ReadBindings',
-      actions: ['lambda:GetFunctionConfiguration'],
-      resources: [on.ingest.function.functionArn],
-    }),
-  );
-  // A health check of the console needs the interval at which the feed is read.
-  const feed = {
+  const feed = Stack.of(role).formatArn({
     service: 'scheduler',
     resource: 'schedule',
     resourceName: `default/${scheduleName(prefix, 'feed')}`,
-  };
-  role.addToPolicy(
-    new PolicyStatement({
-      sid: 'ReadFeedSchedule',
-      actions: ['scheduler:GetSchedule'],
-      resources: [Stack.of(role).formatArn(feed)],
-    }),
-  );
-  role.addToPolicy(noDecisions([table.tableArn]));
-  if (!hasSecret) return;
-  // `??????` stands for the six characters that Secrets Manager adds to a name.
-  const secret = {
-    service: 'secretsmanager',
-    resource: 'secret',
-    resourceName: `${consoleSecretName(prefix)}-??????`,
-  };
-  const arn = Stack.of(role).formatArn({ ...secret, arnFormat: ArnFormat.COLON_RESOURCE_NAME });
-  role.addToPolicy(
-    new PolicyStatement({
-      sid: 'ReadClientSecret',
-      actions: ['secretsmanager:GetSecretValue'],
-      resources: [arn],
-    }),
-  );
+  });
+  const secret = secretArn(role, `${consoleSecretName(prefix)}-??????`);
+  for (const each of [
+    ...statement('CallFunctions', 'lambda', ['InvokeFunction'], called),
+    // The environment of ingest shows the connection to which the queue of a source belongs.
+    ...statement('ReadBindings', 'lambda', ['GetFunctionConfiguration'], [on.ingest.function.functionArn]),
+    // A health check of the console needs the interval at which the feed is read.
+    ...statement('ReadFeedSchedule', 'scheduler', ['GetSchedule'], [feed]),
+    noDecisions([table.tableArn]),
+    ...statement('ReadClientSecret', 'secretsmanager', hasSecret ? ['GetSecretValue'] : [], [secret]),
+  ]) {
+    role.addToPolicy(each);
+  }
 }

@@ -13,14 +13,11 @@ import { Construct } from 'constructs';
 import { functionName, QUEUE_KEYS } from '../shared/contract/names.ts';
 import type { ConnectorFunction } from './connector-function.ts';
 import type { Resources } from './permissions.ts';
-import type { Scim } from './scim.ts';
 
 interface DashboardProps {
   readonly prefix: string;
   readonly resources: Resources;
   readonly functions: readonly ConnectorFunction[];
-  /** Undefined if the stage has no SCIM endpoint. */
-  readonly scim: Scim | undefined;
 }
 
 const PERIOD = Duration.minutes(5);
@@ -36,7 +33,7 @@ export class Dashboard extends Construct {
     new CloudWatchDashboard(this, 'Dashboard', {
       dashboardName: `${prefix}-${Stack.of(this).region}`, // A dashboard's name must be unique in the account, so it contains the region.
       defaultInterval: Duration.hours(12),
-      widgets: [...flow(prefix), ...gateway(props), ...load(props)],
+      widgets: [...flow(prefix), ...load(props)],
     });
   }
 }
@@ -68,24 +65,6 @@ function flow(prefix: string): IWidget[][] {
         'stats pct(lagMs, 50), pct(lagMs, 95), pct(lagMs, 99) by bin(5m)',
       ),
       query('Attempts to write groups, by outcome', 'apply', applied, 'stats count(*) by outcome, bin(5m)'),
-    ],
-  ];
-}
-
-/** Requests and answers at the gateway, in front of the function. */
-function gateway({ scim }: DashboardProps): IWidget[][] {
-  if (scim === undefined) return [];
-  const { api } = scim;
-  const latency = (statistic: string) => api.metricLatency({ statistic, label: statistic, period: PERIOD });
-  return [
-    [title('SCIM, at the gateway')],
-    [
-      graph('Requests', [api.metricCount({ statistic: 'SampleCount', label: 'all', period: PERIOD })]),
-      graph('Answered with 4xx and 5xx', [
-        api.metricClientError({ statistic: 'Sum', label: '4xx', period: PERIOD }),
-        api.metricServerError({ statistic: 'Sum', label: '5xx', period: PERIOD }),
-      ]),
-      graph('Request to answer, ms', [latency('p50'), latency('p95'), latency('p99')]),
     ],
   ];
 }

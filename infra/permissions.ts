@@ -171,20 +171,24 @@ function statementsFor(scope: Construct, permissions: Permissions, on: Resources
   ];
 }
 
-function statement(sid: string, service: string, actions: readonly string[], resources: string[]) {
+export function statement(sid: string, service: string, actions: readonly string[], resources: string[]) {
   if (actions.length === 0 || resources.length === 0) return [];
   return [new PolicyStatement({ sid, actions: actions.map((action) => `${service}:${action}`), resources })];
 }
 
 /**
  * The ARN pattern of the secrets of all connections. It ends with a wildcard, because connections are created and
- * removed without a deployment. Secrets Manager adds six characters at the end of a name.
+ * removed without a deployment.
  */
 const connectionSecrets = (scope: Construct, prefix: string, { onlyOfDirectories }: Permissions) =>
+  secretArn(scope, `${prefix}/connections/*${onlyOfDirectories === true ? '/directory-??????' : ''}`);
+
+/** `??????` in a name stands for the six characters that Secrets Manager adds at its end. */
+export const secretArn = (scope: Construct, resourceName: string) =>
   Stack.of(scope).formatArn({
     service: 'secretsmanager',
     resource: 'secret',
-    resourceName: `${prefix}/connections/*${onlyOfDirectories === true ? '/directory-??????' : ''}`,
+    resourceName,
     arnFormat: ArnFormat.COLON_RESOURCE_NAME,
   });
 
@@ -200,10 +204,7 @@ export const asFound = (arn: string) =>
 /** Lets the function `reconcile` send notices. Grants nothing if no target is set. */
 export function grantNotify(role: Role, targets: readonly string[], { prefix, queues, key }: Resources) {
   const topics = targets.filter((target) => target !== WEBHOOK);
-  // Secrets Manager adds six characters at the end of a name.
-  const resourceName = `${notifySecretName(prefix)}-??????`;
-  const secret = { service: 'secretsmanager', resource: 'secret', resourceName };
-  const arn = Stack.of(role).formatArn({ ...secret, arnFormat: ArnFormat.COLON_RESOURCE_NAME });
+  const arn = secretArn(role, `${notifySecretName(prefix)}-??????`);
   const deadLetters = [queues.eventsDlq.queueArn, queues.applyDlq.queueArn];
   for (const each of [
     ...statement('CountDeadLetters', 'sqs', targets.length > 0 ? ['GetQueueAttributes'] : [], deadLetters),
@@ -295,28 +296,23 @@ export function keyStatements(scope: Construct, key: IKey): PolicyStatement[] {
   ];
 }
 
+const denyWrites = (sid: string, key: string, values: readonly string[]) => (resources: string[]) =>
+  new PolicyStatement({
+    sid,
+    effect: Effect.DENY,
+    actions: ['dynamodb:UpdateItem', 'dynamodb:PutItem', 'dynamodb:BatchWriteItem'],
+    resources,
+    conditions: { 'ForAnyValue:StringEquals': { [`dynamodb:${key}`]: [...values] } },
+  });
+
 /**
  * Denies creating or changing sessions of the console with AWS credentials. Otherwise a person could create a session
  * for another person. Ending a session is allowed.
  */
-export const noSessions = (resources: string[]) =>
-  new PolicyStatement({
-    sid: 'NoSessions',
-    effect: Effect.DENY,
-    actions: ['dynamodb:UpdateItem', 'dynamodb:PutItem', 'dynamodb:BatchWriteItem'],
-    resources,
-    conditions: { 'ForAnyValue:StringEquals': { 'dynamodb:LeadingKeys': [SESSIONS_PARTITION] } },
-  });
+export const noSessions = denyWrites('NoSessions', 'LeadingKeys', [SESSIONS_PARTITION]);
 
 /**
  * Denies writing decisions about held removals directly. Only the function `reconcile` writes a decision, after it has
  * checked the approver. The condition names the attributes of a group's item that contain held removals and decisions.
  */
-export const noDecisions = (resources: string[]) =>
-  new PolicyStatement({
-    sid: 'NoDecisions',
-    effect: Effect.DENY,
-    actions: ['dynamodb:UpdateItem', 'dynamodb:PutItem', 'dynamodb:BatchWriteItem'],
-    resources,
-    conditions: { 'ForAnyValue:StringEquals': { 'dynamodb:Attributes': [...DECISION_ATTRIBUTES] } },
-  });
+export const noDecisions = denyWrites('NoDecisions', 'Attributes', DECISION_ATTRIBUTES);
