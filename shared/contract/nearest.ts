@@ -1,25 +1,29 @@
+/** Returns the nearest candidate. For a candidate with dots, the text may be only the last part, such as `minSize`. */
+export const nearest = (text: string, candidates: readonly string[]): string | undefined =>
+  nearestFirst(text, candidates, formsOf)[0];
+
 /**
- * Returns the candidate with the fewest wrong, missing, added or exchanged characters. Case is ignored. For a candidate
- * with dots, such as `guard.minSize`, the text may be only the last part (`minSize`).
- * @returns undefined if no candidate is near. A candidate is near if the number of its differences is at most 1, or at
- * most 40 % of the number of typed characters
+ * Returns the items with a form that is near the text: the form with the fewest wrong, missing, added or exchanged
+ * characters comes first. Case is ignored. A form is near if the number of its differences is at most 1, or at most 40 %
+ * of the number of typed characters.
  */
-export function nearest(text: string, candidates: readonly string[]): string | undefined {
+export function nearestFirst<Item>(
+  text: string,
+  items: readonly Item[],
+  formsOf: (item: Item) => readonly string[],
+): readonly Item[] {
   const typed = text.toLowerCase();
-  const [best] = candidates
-    .map((candidate) => ({
-      candidate,
-      edits: Math.min(...formsOf(candidate).map((form) => editsBetween(typed, form))),
+  return items
+    .map((item) => ({
+      item,
+      edits: Math.min(...formsOf(item).map((form) => editsBetween(typed, form.toLowerCase()))),
     }))
     .filter(({ edits }) => edits <= Math.max(1, typed.length * 0.4))
-    .sort((a, b) => a.edits - b.edits);
-  return best?.candidate;
+    .sort((a, b) => a.edits - b.edits)
+    .map(({ item }) => item);
 }
 
-const formsOf = (candidate: string): readonly string[] => {
-  const low = candidate.toLowerCase();
-  return [low, low.split('.').at(-1) ?? low];
-};
+const formsOf = (candidate: string): readonly string[] => [candidate, ...candidate.split('.').slice(-1)];
 
 /** The optimal string alignment distance: the number of edits and of exchanged neighbours between two texts. */
 function editsBetween(one: string, other: string): number {

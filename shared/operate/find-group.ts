@@ -1,3 +1,4 @@
+import { nearestFirst } from '../contract/nearest.ts';
 import { type ConnectionName, type GroupRef, groupId } from '../domain/ids.ts';
 import { collectPages } from '../sync/async-collections.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
@@ -54,28 +55,10 @@ export function findOne<Item>(text: string, all: readonly Findable<Item>[], none
     const rest = found.length > SUGGESTED ? `, and ${found.length - SUGGESTED} more` : '';
     throw new NotFound(`"${text}" matches ${found.length} items; give the id: ${shown.join(', ')}${rest}`);
   }
-  const alike = all
-    .map(({ names, label }) => ({ label, score: Math.max(0, ...names.map((name) => likeness(name, text))) }))
-    .filter(({ score }) => score >= ALIKE)
-    .sort((a, b) => b.score - a.score)
-    .slice(0, SUGGESTED);
+  const alike = nearestFirst(text, all, ({ names }) => names).slice(0, SUGGESTED);
   const suggestion = alike.length === 0 ? '' : `; is it ${alike.map(({ label }) => label).join(', or ')}?`;
   throw new NoMatch(`${none}${suggestion}`);
 }
-
-const ALIKE = 0.5;
-
-/** Returns the share of character pairs that two words have in common (Dice coefficient). */
-function likeness(one: string, other: string): number {
-  const [a, b] = [pairsOf(one), pairsOf(other)];
-  const common = [...a].filter((pair) => b.has(pair)).length;
-  return a.size + b.size === 0 ? 0 : (2 * common) / (a.size + b.size);
-}
-
-const pairsOf = (name: string): ReadonlySet<string> =>
-  new Set(
-    Array.from({ length: Math.max(0, name.length - 1) }, (_, at) => name.toLowerCase().slice(at, at + 2)),
-  );
 
 /**
  * Returns the group that a text identifies: the id in the directory, the name (case is ignored), or a unique prefix.

@@ -1,25 +1,21 @@
 import type { DirectoryComparison } from '../../contract/answers/directory.ts';
 import { policyFor } from '../../contract/group-policy.ts';
 import type { MemberId } from '../../domain/ids.ts';
-import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { isWhole, type ListedGroup } from '../../domain/view.ts';
-import { whyUncounted } from '../../plan/removal-cause.ts';
 import { mapConcurrently } from '../../sync/async-collections.ts';
-import { currentEligibility } from '../../sync/match/resolve.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
-import { undescribed } from '../../sync/ports/desired.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
-import { DirectoryError, type DirectoryUser } from '../ports.ts';
+import type { DirectoryUser } from '../ports.ts';
 import type { GroupAsOf as DirectoryListed } from '../reading/context.ts';
 import { groupsOfOtherSources, type OtherGroups, otherGroupsOf } from '../reading/context.ts';
-import { attributesOfUser } from '../reading/events.ts';
-import { readWhole } from '../reading/whole-group.ts';
 import {
   type DirectoryListing,
   type DirectoryToolPorts,
+  eligibilityIn,
   type GroupsOnPlatform,
   listDirectory,
   readPlatformGroups,
+  readUsers,
 } from './preview.ts';
 import type { ShownDirectory } from './through-function.ts';
 
@@ -89,12 +85,12 @@ function totalsOf(groups: readonly Row[]): DirectoryComparison['totals'] {
 }
 
 async function compareGroup({ group }: DirectoryListed, comparing: Comparing): Promise<Row> {
-  const { connection, others, platform, ports } = comparing;
+  const { connection, directory, listing, others, platform, ports } = comparing;
   const other = others.sameAs(group.id, group.name);
   const row = { group: group.id, name: group.name, platformId: null, added: 0, removed: 0, pending: 0 };
   if (other !== undefined && other !== group.id)
     return { ...row, action: 'other_source', other, problem: null };
-  const members = await membersOf(group.id, comparing);
+  const members = await readUsers(group.id, listing.listed, connection, directory);
   if (typeof members === 'string') return { ...row, action: 'unreadable', other: null, problem: members };
   const state = await ports.groups.read({ connection: connection.name, group: group.id });
   const linked = platform.byId.get(state?.link?.id ?? '');
@@ -142,32 +138,6 @@ function actionOf({ isOther, isSame, linked, adopted, hasClash, mayCreate }: Fou
   return isSame ? 'same' : 'change';
 }
 
-/** @returns the active members, or the reason why the group cannot be read */
-async function membersOf(
-  group: DirectoryListed['group']['id'],
-  { connection, directory, listing }: Comparing,
-): Promise<readonly DirectoryUser[] | string> {
-  try {
-    const { nested } = connection.settings;
-    const whole = await readWhole(directory, group, {
-      listed: listing.listed,
-      nested,
-      known: [],
-      // This read is the first one, so there are no nested groups of an earlier read.
-      questions: { unproven: async () => [] },
-    });
-    if (whole === undefined) return 'the directory does not find the group';
-    if (whole.isShort) return 'the directory lists fewer members than it counts';
-    const { settings } = connection;
-    return [...whole.users.values()].filter(
-      (user) => whyUncounted(registersOf(user), settings) === undefined,
-    );
-  } catch (error) {
-    if (error instanceof DirectoryError && error.kind === 'invalid') return error.message;
-    throw error;
-  }
-}
-
 /** Returns the platform users of these members. Each user is returned with all members that are bound to the user. */
 async function usersOf(members: readonly DirectoryUser[], comparing: Comparing) {
   const found = await mapConcurrently(READS_IN_FLIGHT, members, (member) => {
@@ -184,13 +154,9 @@ async function usersOf(members: readonly DirectoryUser[], comparing: Comparing) 
   return users;
 }
 
-const registersOf = (user: DirectoryUser) =>
-  new Map([...attributesOfUser(user)].map(([name, value]) => [name, { value, stamp: STAMP_ZERO }]));
-
 async function userOf(member: DirectoryUser, { connection, ports }: Comparing): Promise<string | undefined> {
   const known = (await ports.users.read(connection.name, [member.id])).get(member.id);
-  const user = { ...(known ?? undescribed(member.id)), attributes: registersOf(member) };
-  const { cause, person } = await currentEligibility(user, undefined, { connection, people: ports.people });
+  const { cause, person } = await eligibilityIn(member, connection, ports, known);
   if (cause !== 'solved' || person === undefined) return undefined;
   return connection.settings.memberIdField === 'userId' ? person.userId : person.role;
 }

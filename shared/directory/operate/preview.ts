@@ -7,12 +7,13 @@ import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { isWhole, type View } from '../../domain/view.ts';
 import type { JournalPorts } from '../../operate/journal.ts';
 import { clashFinder, findExisting } from '../../plan/names.ts';
+import { whyUncounted } from '../../plan/removal-cause.ts';
 import { mapConcurrently } from '../../sync/async-collections.ts';
 import { currentEligibility } from '../../sync/match/resolve.ts';
 import { openPlatform } from '../../sync/open-platform.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
-import { undescribed } from '../../sync/ports/desired.ts';
+import { type UserState, undescribed } from '../../sync/ports/desired.ts';
 import { failureIn } from '../../sync/ports/platform.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { unmanagedOf } from '../../sync/unmanaged.ts';
@@ -25,9 +26,10 @@ import {
   type DirectoryUser,
 } from '../ports.ts';
 import { type GroupAsOf, groupsOfOtherSources } from '../reading/context.ts';
-import { createMemberQuestions } from '../reading/member-questions.ts';
+import { attributesOfUser } from '../reading/events.ts';
 import { readWhole } from '../reading/whole-group.ts';
 import type { SourceGroupPorts } from './source-groups.ts';
+import type { ShownDirectory } from './through-function.ts';
 
 /** The number of groups that are read completely for the preview. */
 const SAMPLE = 10;
@@ -108,7 +110,7 @@ async function readTrial(connection: Connection, directory: Directory, ports: Tr
   await directory.changesSince(await directory.cursorAt(ports.clock()));
   const sample: DirectoryPreview['sample'][number][] = [];
   for (const { group } of selected.slice(0, SAMPLE)) {
-    const users = await usersOf(group.id, connection, directory, listed);
+    const users = await readUsers(group.id, listed, connection, directory);
     sample.push({
       group: group.id,
       name: group.name,
@@ -140,39 +142,54 @@ async function countAdoptable(
   return failure === undefined ? count : null;
 }
 
-/** @returns the users, or the reason why this group cannot be read */
-async function usersOf(
+/**
+ * Returns the members of a group that count, or the reason why the group cannot be read. This read is the first one, so
+ * there are no nested groups of an earlier read.
+ */
+export async function readUsers(
   group: GroupId,
-  connection: Connection,
-  directory: Directory,
-  listed: ReadonlyMap<GroupId, GroupAsOf>,
+  listed: DirectoryListing['listed'],
+  { settings }: Pick<Connection, 'settings'>,
+  directory: ShownDirectory,
 ): Promise<readonly DirectoryUser[] | string> {
+  const { nested } = settings;
+  const first = { listed, nested, known: [], questions: { unproven: async () => [] } };
   try {
-    const { nested } = connection.settings;
-    const whole = await readWhole(directory, group, {
-      listed,
-      nested,
-      known: [],
-      questions: createMemberQuestions(directory),
-    });
-    return [...(whole?.users.values() ?? [])];
+    const whole = await readWhole(directory, group, first);
+    if (whole === undefined) return 'the directory does not find the group';
+    if (whole.isShort) return 'the directory lists fewer members than it counts';
+    return [...whole.users.values()].filter(
+      (user) => whyUncounted(registersOf(user), settings) === undefined,
+    );
   } catch (error) {
     if (error instanceof DirectoryError && error.kind === 'invalid') return error.message;
     throw error;
   }
 }
 
+const registersOf = (user: DirectoryUser) =>
+  new Map([...attributesOfUser(user)].map(([name, value]) => [name, { value, stamp: STAMP_ZERO }]));
+
+/** Returns whether a user of the directory is a person on the platform. @param known what is stored about the user */
+export const eligibilityIn = (
+  user: DirectoryUser,
+  connection: Connection,
+  { people }: Pick<DirectoryToolPorts, 'people'>,
+  known?: UserState,
+) => {
+  const described = { ...(known ?? undescribed(user.id)), attributes: registersOf(user) };
+  return currentEligibility(described, undefined, { connection, people });
+};
+
 async function countMatched(
   users: readonly DirectoryUser[],
   connection: Connection,
-  { people }: Pick<DirectoryToolPorts, 'people'>,
+  ports: Pick<DirectoryToolPorts, 'people'>,
 ): Promise<number> {
-  const found = await mapConcurrently(READS_IN_FLIGHT, users, async ({ id, attributes }) => {
-    const registers = [...attributes].map(([name, value]) => [name, { value, stamp: STAMP_ZERO }] as const);
-    const user = { ...undescribed(id), attributes: new Map(registers) };
-    return (await currentEligibility(user, undefined, { connection, people })).person;
-  });
-  return found.filter((person) => person !== undefined).length;
+  const found = await mapConcurrently(READS_IN_FLIGHT, users, (user) =>
+    eligibilityIn(user, connection, ports),
+  );
+  return found.filter(({ person }) => person !== undefined).length;
 }
 
 export type DirectoryToolPorts = JournalPorts &
