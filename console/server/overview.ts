@@ -4,7 +4,7 @@ import { READ } from '../../shared/contract/operator-actions.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { listHolds } from '../../shared/operate/holds.ts';
-import { holdRow, listDrift, listPending } from '../../shared/operate/lists.ts';
+import { holdRow, listPending } from '../../shared/operate/lists.ts';
 import { rehiresAmong } from '../../shared/operate/rehires.ts';
 import { stateName, summaries } from '../../shared/operate/report.ts';
 import { listConnections, readableConnection } from '../../shared/operate/settings.ts';
@@ -92,7 +92,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
     const [{ company, observing }, held, drift, failed, acknowledged] = await Promise.all([
       readableConnection(connection, ports),
       listHolds(connection, ports),
-      listDrift(connection, ports),
+      unresolved(connection, ports),
       linesOf(groups.filter((group) => stateName(group) === 'failed').slice(0, SHOWN), pending, ports),
       listAcknowledgements(connection, ports),
     ]);
@@ -104,7 +104,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
       status,
       holds: held.map((one) => ({ ...holdRow(one), name: nameOf(one.group) })),
       failed,
-      drift: (await unresolved(connection, drift, ports)).map((row) => ({ ...row, name: nameOf(row.group) })),
+      drift: drift.map((row) => ({ ...row, name: nameOf(row.group) })),
       unmatched: await namedUnmatched(connection, unmatched.slice(0, SHOWN), ports),
       unmatchedTotal: unmatched.length,
       acknowledged,

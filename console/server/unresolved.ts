@@ -1,5 +1,5 @@
-import type { DriftRow } from '../../shared/contract/answers/reconcile.ts';
-import { type ConnectionName, groupId } from '../../shared/domain/ids.ts';
+import type { ConnectionName } from '../../shared/domain/ids.ts';
+import { collectPages } from '../../shared/sync/async-collections.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 
 /** Maximum number of groups that are read. */
@@ -8,15 +8,22 @@ const MAX_GROUPS = 50;
 /** Returns the external changes that were only reported and still exist, newest first: no later write was made. */
 export async function unresolved(
   connection: ConnectionName,
-  drift: readonly DriftRow[],
-  { groups }: Pick<ToolPorts, 'groups'>,
-): Promise<readonly DriftRow[]> {
-  const reported = drift.filter(({ settledBy }) => settledBy === 'report');
+  { drift, groups }: Pick<ToolPorts, 'drift' | 'groups'>,
+) {
+  const records = await collectPages(drift.list(connection));
+  const reported = records
+    .filter(({ settledBy }) => settledBy === 'report')
+    .sort((a, b) => b.detectedAtMs - a.detectedAtMs);
   const ids = [...new Set(reported.map(({ group }) => group))].slice(0, MAX_GROUPS);
-  const states = await groups.readMany(ids.map((id) => ({ connection, group: groupId(id) })));
-  const writtenMs = new Map(states.map(({ ref, lastWriteAtMs = 0 }) => [ref.group as string, lastWriteAtMs]));
-  return reported.filter(({ group, detectedAt }) => {
-    const lastMs = writtenMs.get(group);
-    return lastMs !== undefined && lastMs <= Date.parse(detectedAt);
-  });
+  const states = await groups.readMany(ids.map((group) => ({ connection, group })));
+  const writtenMs = new Map(states.map(({ ref, lastWriteAtMs = 0 }) => [ref.group, lastWriteAtMs]));
+  return reported
+    .filter(({ group, detectedAtMs }) => (writtenMs.get(group) ?? Number.POSITIVE_INFINITY) <= detectedAtMs)
+    .map(({ group, kind, initiator, actor, detectedAtMs }) => ({
+      group: String(group),
+      kind,
+      initiator,
+      actor,
+      detectedAt: new Date(detectedAtMs).toISOString(),
+    }));
 }

@@ -44,13 +44,8 @@ const many = <Item>(count: number, one: (n: number) => Item, from = 0): Item[] =
 const DRIFT = {
   kind: 'members_added',
   initiator: 'ROLE',
-  actor: null,
-  before: null,
-  after: null,
-  settledBy: 'report',
+  actor: undefined,
   detectedAt: at,
-  seenAt: at,
-  settledAt: at,
   name: null,
 } as const;
 const HOLD = {
@@ -88,7 +83,7 @@ const HOME: Home = {
   })),
   failed: many(4, group),
   causes: [],
-  drift: many(6, (n) => ({ ...DRIFT, id: `d${n}`, group: `g${n % 2}` })),
+  drift: many(6, (n) => ({ ...DRIFT, group: `g${n % 2}` })),
   unmatched: [],
   unmatchedTotal: 0,
   acknowledged: [],

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { platformAttributes } from '../../shared/domain/group-state.ts';
 import { listHolds, rejectHold } from '../../shared/operate/holds.ts';
-import { listDrift } from '../../shared/operate/lists.ts';
 import { createNamesake } from '../../shared/operate/ownership.ts';
 import { pauseGroup, resumeConnection } from '../../shared/operate/pausing.ts';
 import { readGroupStatus } from '../../shared/operate/status.ts';
 import { groupKey } from '../../shared/store/keys.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { collectPages } from '../../shared/sync/async-collections.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
@@ -36,7 +36,7 @@ async function openGame({ guard = null, foreign = false }: Pick<Scenario, 'guard
   return {
     ...{ ...reader, platform, toolPorts, old: ref('okta-1'), scim, next, feed, groups, id },
     status: () => readGroupStatus(ref(next), toolPorts),
-    drift: () => listDrift(CONNECTION, toolPorts),
+    drift: () => collectPages(toolPorts.drift.list(CONNECTION)),
     rename: (name: string) => platform.changeAsOther(id, { name }),
     fails(fault: CallFault, ...calls: readonly string[]) {
       reader.troubles.platform = (call) => (calls.includes(call) ? fault : 'none');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listDrift } from '../../shared/operate/lists.ts';
+import { collectPages } from '../../shared/sync/async-collections.ts';
 import { releaseGroup } from '../../shared/operate/ownership.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
@@ -141,7 +141,7 @@ describe('external ids that the platform normalises', () => {
     world.platform.copyAsOther(groups()[0]?.id ?? '');
     world.advance(HOUR_MS);
     await run();
-    const found = await listDrift(ref('G1').connection, world.toolPorts);
+    const found = await collectPages(world.toolPorts.drift.list(ref('G1').connection));
     expect(found).toMatchObject([{ kind: 'duplicate_spoke_id' }]);
   });
 });
