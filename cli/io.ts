@@ -70,7 +70,6 @@ export interface GlobalOptions {
   /** Options of some commands. They exclude global options. */
   readonly watch?: boolean;
   readonly follow?: boolean;
-  readonly csv?: string;
   readonly file?: string;
 }
 
@@ -92,7 +91,7 @@ const CSV_COMMANDS: ReadonlySet<string> = new Set([
   'scim token list',
 ]);
 /** With these options, a command of `CSV_COMMANDS` prints no table. */
-const EXCLUDE_CSV = ['watch', 'follow', 'csv', 'file'] as const;
+const EXCLUDE_CSV = ['watch', 'follow', 'file'] as const;
 
 /**
  * @param command the command without `groupsync`, such as `dlq list`

@@ -28,7 +28,7 @@ import {
 } from '../shared/contract/answers/groups.ts';
 import { HeldGroupReport, HoldRow } from '../shared/contract/answers/holds.ts';
 import { AdoptionPreview, PlatformGroupsReport } from '../shared/contract/answers/platform-groups.ts';
-import { PeoplePreview, PeopleReport, ReconcileReport } from '../shared/contract/answers/reconcile.ts';
+import { PeopleReport, ReconcileReport } from '../shared/contract/answers/reconcile.ts';
 import {
   ConnectionRow,
   CredentialReport,
@@ -121,7 +121,6 @@ export const OUTPUT_SCHEMAS = {
     company: text,
     observing: z.boolean(),
     gate: z.object({ state: text, reason: nullable(text), since: nullable(instant) }),
-    lastGood: nullable(instant),
     credential: CredentialReport,
     contract: nullable(z.object({ at: instant, findings: z.array(ProbeFinding) })).describe(
       'The findings of `probe`.',
@@ -151,7 +150,7 @@ export const OUTPUT_SCHEMAS = {
   'notify list': z.object({ targets: z.array(text) }),
   'notify test': z.object({ notified: z.array(z.object({ target: text, failure: nullable(text) })) }),
   probe: z.object({ connection: text, ...ProbeReport.shape }),
-  'people refresh': z.union([PeopleReport, PeoplePreview]),
+  'people refresh': PeopleReport,
   'directory status': DirectoryStatus,
   'directory groups': z.union([
     z.object({ groups: z.array(DirectoryGroupRow) }),

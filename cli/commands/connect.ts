@@ -19,13 +19,11 @@ import { clashLines } from '../output/clashes.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { connectDirectory, directoryOptions } from './directory-source.ts';
-import { linesOf, PROBE_PLAN, tryPlatform } from './doctor.ts';
 
 interface ConnectOptions extends DirectoryOptions {
   readonly baseUrl?: string;
   readonly tokenStdin?: boolean;
   readonly observe?: boolean;
-  readonly probe?: boolean;
 }
 
 export function addConnect(program: Command, act: Act): void {
@@ -36,7 +34,6 @@ export function addConnect(program: Command, act: Act): void {
     .option('--base-url <url>', 'address of the platform')
     .option('--token-stdin', 'read the token from standard input (it is never an argument)')
     .option('--observe', 'plan only, write nothing until `groupsync resume`')
-    .option('--probe', `afterwards, probe the platform: ${PROBE_PLAN}`)
     .addHelpText(
       ...examples(
         'connect                                     prompts for all values',
@@ -78,31 +75,19 @@ async function connect(context: Context, text: string | undefined, options: Conn
   if (!(await context.confirm(`${verb} the connection ${name}?`))) return EXIT.failed;
   const replanned = await storeConnection({ name, company, settings, token, observing, known }, ports);
   await readPeople(context, ports, name);
-  // The connection is already stored, so a failed probe is only reported.
-  const notTried = (error: Error) => [
-    `the platform was not probed: ${error.message}; to retry: groupsync probe`,
-  ];
-  const tried = options.probe === true ? await tryPlatform(context, name).then(linesOf, notTried) : [];
-  for (const line of tried) out.note(line);
   out.answer(document(true), () => {
     out.line(`connected ${name} to the company ${company}${observing ? ', observing only' : ''}`);
     if (replanned > 0) out.line(`${plural(replanned, 'group')} will be planned again within two minutes`);
   });
   const clashes = inspection.adoption?.clashes.length ?? 0;
-  printNext(context, name, { observing, probed: options.probe === true, clashes });
+  printNext(context, name, { observing, clashes });
   return inspection.checks.every(({ ok }) => ok) ? EXIT.done : EXIT.attention;
-}
-
-interface NextSteps {
-  readonly observing: boolean;
-  readonly probed: boolean;
-  readonly clashes: number;
 }
 
 function printNext(
   { connection, out }: Context,
   name: ConnectionName,
-  { observing, probed, clashes }: NextSteps,
+  { observing, clashes }: { readonly observing: boolean; readonly clashes: number },
 ): void {
   // Hints repeat the global options of the command line. If the argument names a connection that differs from
   // `--connection`, the hints name it, because they would otherwise suggest commands for the connection of
@@ -110,8 +95,7 @@ function printNext(
   const own = name === connection ? '' : `--connection ${name} `;
   const nextVerbs = clashes > 0 ? ['platform-groups'] : [];
   if (observing) nextVerbs.push('plan', 'resume');
-  if (!probed) nextVerbs.push('probe');
-  nextVerbs.push('doctor');
+  nextVerbs.push('probe', 'doctor');
   for (const verb of nextVerbs) out.note(`next: groupsync ${own}${verb}`);
   out.note('if messages of this connection were dead-lettered before:');
   out.note('next: groupsync dlq replay --code unknown_connection');

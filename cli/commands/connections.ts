@@ -100,14 +100,12 @@ async function show(context: Context, name: string | undefined): Promise<number>
   const { state, reason = null, sinceMs } = stored;
   const gate = { state, reason, since: instant(sinceMs) };
   const credential = reportCredential(health, ports.clock());
-  const lastGood = credential.goodAt;
   const contract = known ? { at: new Date(known.atMs).toISOString(), findings: known.findings } : null;
   const document = {
     name: chosen,
     company,
     observing,
     gate,
-    lastGood,
     credential,
     contract,
     settings,

@@ -10,8 +10,8 @@ import type { Names } from '../../shared/operate/names.ts';
 import type { Mailbox } from '../../shared/sync/ports/queues.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
-import type { Column } from '../output/table.ts';
-import { duration, plural, shellWords } from '../output/words.ts';
+import { ageColumn, type Column } from '../output/table.ts';
+import { plural, shellWords } from '../output/words.ts';
 
 type QueueName = Mailbox['name'];
 
@@ -110,19 +110,9 @@ export const CAUSE_COLUMNS: readonly Column<Survey['causes'][number]>[] = [
   { title: 'count', of: ({ count }) => count, align: 'right' },
   { title: 'superseded', of: ({ superseded }) => superseded, align: 'right' },
   { title: 'still refused', of: ({ refused }) => refused, align: 'right' },
-  ageColumn('oldest', ({ oldestMs }) => oldestMs),
-  ageColumn('newest', ({ newestMs }) => newestMs),
+  ageColumn('oldest', ({ oldestMs }) => Date.now() - oldestMs),
+  ageColumn('newest', ({ newestMs }) => Date.now() - newestMs),
 ];
-
-/** A column that shows an age in a table, and a time in CSV. */
-export function ageColumn<Row>(title: string, ageMs: (row: Row) => number, titleInCsv = title): Column<Row> {
-  return {
-    title,
-    of: (row) => duration(ageMs(row)),
-    align: 'right',
-    csv: { title: titleInCsv, of: (row) => new Date(Date.now() - ageMs(row)).toISOString() },
-  };
-}
 
 interface ReplayFlags extends MessageFilter {
   readonly rate?: number;

@@ -4,12 +4,11 @@ import { SHORT_ID } from '../../shared/operate/dead-letters/amend.ts';
 import type { Names } from '../../shared/operate/names.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
-import type { Column } from '../output/table.ts';
+import { ageColumn, type Column } from '../output/table.ts';
 import { plural, shellWords } from '../output/words.ts';
 import { examples, positiveNumber, WATCH, watched, wholeNumber } from './arguments.ts';
 import { discard, edit, show } from './dlq-message.ts';
 import {
-  ageColumn,
   CAUSE_COLUMNS,
   codeOption,
   groupNamed,
@@ -99,7 +98,7 @@ function printSurvey(survey: Survey, names: Names, context: Context): void {
     { title: 'message', of: ({ id }) => idOf(id), whole: true },
     { title: 'code', of: ({ code }) => code },
     { title: 'group', of: groupOf(names, context), whole: 'id' },
-    ageColumn('age', ({ ageMs }) => ageMs, 'failed first'),
+    ageColumn('age', ({ ageMs }) => Date.now() - ageMs, 'failed first'),
     {
       title: 'failed',
       of: ({ failures }) => (failures === 1 ? 'once' : `${failures} times`),

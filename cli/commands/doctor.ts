@@ -105,7 +105,7 @@ export function addProbe(program: Command, act: Act): void {
     .action(act(probe));
 }
 
-export const PROBE_PLAN =
+const PROBE_PLAN =
   'creates one group "groupsync probe …" on the platform, without employees of the company, writes to it about ten times, and deletes it';
 
 async function probe(context: Context): Promise<number> {
@@ -113,7 +113,7 @@ async function probe(context: Context): Promise<number> {
   const { found } = await context.connected();
   out.note(`${found.settings.baseUrl}, connection ${name}: the probe ${PROBE_PLAN}`);
   if (!(await context.confirm('Probe the platform?'))) return EXIT.failed;
-  const report = await tryPlatform(context, name);
+  const report = await tryPlatform(context);
   out.answer({ connection: name, ...report }, () => {
     for (const line of linesOf(report)) out.line(line);
   });
@@ -122,8 +122,8 @@ async function probe(context: Context): Promise<number> {
 }
 
 /** Waits for the probe. Ctrl-C ends only the waiting: the function completes the probe and deletes its group. */
-export async function tryPlatform({ io: { signal }, connected }: Context, connection: Context['connection']) {
-  const { ports } = await connected(connection);
+async function tryPlatform({ io: { signal }, connection, connected }: Context) {
+  const { ports } = await connected();
   if (signal.aborted) throw new Stopped();
   const stopped = new Promise<never>((_, reject) => {
     const stop = () =>
@@ -133,7 +133,7 @@ export async function tryPlatform({ io: { signal }, connected }: Context, connec
   return Promise.race([ports.decisions.probe({ connection }), stopped]);
 }
 
-export function linesOf({ findings, kept, stopped, left }: ProbeReport): readonly string[] {
+function linesOf({ findings, kept, stopped, left }: ProbeReport): readonly string[] {
   const lines = findings.map(({ about, found }) => `${about}: ${found}`);
   if (stopped !== null) lines.push(`the probe is incomplete: ${stopped}`);
   for (const group of left)

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { HeldMember } from '../../shared/contract/answers/holds.ts';
 import { listHolds } from '../../shared/operate/holds.ts';
@@ -7,7 +5,7 @@ import { holdRow } from '../../shared/operate/lists.ts';
 import { withId } from '../../shared/operate/names.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
-import { type Column, renderCsv } from '../output/table.ts';
+import type { Column } from '../output/table.ts';
 import { percent, plural, shellWords } from '../output/words.ts';
 import { collected, examples, WATCH, watched } from './arguments.ts';
 import {
@@ -40,8 +38,7 @@ export function addHolds(program: Command, act: Act): void {
     .command('show')
     .description('list the members that would be removed, with the event for each')
     .argument('<group>', 'id or name')
-    .option('--csv <file>', 'write the list to a CSV file')
-    .addHelpText(...examples('holds show Engineering', 'holds show 00g1 --csv leavers.csv'))
+    .addHelpText(...examples('holds show Engineering', 'holds show 00g1 --output csv'))
     .action(act(show));
   const decisions = [
     { name: 'approve', what: 'approve the removals of a hold' },
@@ -104,15 +101,11 @@ async function list({ out, connection, connected, names }: Context, _options: ob
   return EXIT.done;
 }
 
-async function show(context: Context, group: string, { csv }: { csv?: string }): Promise<number> {
-  const { out, io } = context;
+async function show(context: Context, group: string): Promise<number> {
+  const { out } = context;
   const { state, hold, guard, others, members, formatMember } = await readHold(context, group);
   const id = state.ref.group;
   const name = state.registers.name?.value ?? null;
-  if (csv !== undefined) {
-    writeFileSync(resolve(io.cwd, csv), `${renderCsv(out.shown(members), FILE_COLUMNS)}\n`, { mode: 0o600 });
-    out.note(`${plural(members.length, 'row')} written to ${csv}`);
-  }
   out.answer({ ...holdRow({ group: id, hold }), name, members }, () => {
     for (const line of formatHold(withId(name ?? undefined, id), hold, guard)) out.line(line);
     for (const { removes, digest, decision } of others)
@@ -120,7 +113,7 @@ async function show(context: Context, group: string, { csv }: { csv?: string }):
         `${plural(removes, 'other removal')}, digest ${digest.slice(0, 12)}: ${formatDecision(decision)}`,
       );
     for (const line of causingEvents(members)) out.line(line);
-    if (csv === undefined) out.table(members, memberColumns(formatMember));
+    out.table(members, out.csv ? CSV_COLUMNS : memberColumns(formatMember));
   });
   for (const verb of ['approve', 'reject'])
     out.note(`next: groupsync holds ${verb} --digest ${hold.digest.slice(0, 12)} ${shellWords(id)}`);
@@ -130,14 +123,10 @@ async function show(context: Context, group: string, { csv }: { csv?: string }):
 const memberColumns = (formatMember: FormatMember): readonly Column<HeldMember>[] => [
   { title: 'member', of: formatMember, whole: 'id' },
   { title: 'because', of: ({ because }) => because },
-  {
-    title: 'event',
-    of: ({ event }) => event?.time?.slice(0, 19) ?? null,
-    csv: { title: 'event', of: ({ event }) => event?.time ?? '' },
-  },
+  { title: 'event', of: ({ event }) => event?.time?.slice(0, 19) ?? null },
 ];
 
-const FILE_COLUMNS: readonly Column<HeldMember>[] = [
+const CSV_COLUMNS: readonly Column<HeldMember>[] = [
   { title: 'member id', of: ({ member }) => member ?? '' },
   { title: 'name', of: ({ name }) => name ?? '' },
   { title: 'email', of: ({ email }) => email ?? '' },

@@ -4,7 +4,8 @@ import { listPending } from '../../shared/operate/lists.ts';
 import { rehiresAmong } from '../../shared/operate/rehires.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
-import { duration, shellWords } from '../output/words.ts';
+import { ageColumn } from '../output/table.ts';
+import { shellWords } from '../output/words.ts';
 import { examples } from './arguments.ts';
 
 export function addLists(program: Command, act: Act): void {
@@ -34,12 +35,7 @@ async function showPending({ out, connection, connected, names }: Context): Prom
         { title: 'group', of: ({ group }) => groupName(group), whole: 'id' },
         { title: 'member', of: ({ member }) => memberName(member), whole: 'id' },
         { title: 'cause', of: ({ cause }) => cause },
-        {
-          title: 'for',
-          of: ({ sinceMs }) => duration(Date.now() - sinceMs),
-          align: 'right',
-          csv: { title: 'since', of: ({ sinceMs }) => new Date(sinceMs).toISOString() },
-        },
+        ageColumn('for', ({ sinceMs }) => sinceMs, 'since'),
       ],
       'no member is pending',
     );

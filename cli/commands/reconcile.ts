@@ -1,18 +1,13 @@
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { allGroups } from '../../shared/operate/find-group.ts';
-import { peopleNow } from '../../shared/operate/people-now.ts';
-import { sumOf } from '../../shared/operate/setting-effect.ts';
 import { fixForGate } from '../../shared/operate/status.ts';
 import { collectPages } from '../../shared/sync/async-collections.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import type { DriftRecord } from '../../shared/sync/ports/logs.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, HintedError } from '../io.ts';
-import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { dirtyGroups, follow, NO_WAIT, type WaitOption } from './follow.ts';
-import { effectLines, effectOn, effectText } from './plan.ts';
 
 /**
  * The function answers with one report for each connection, so here with one report. `--json` prints all its fields.
@@ -39,37 +34,8 @@ export function addReconcile(program: Command, act: Act): void {
   people
     .command('refresh')
     .description('read all employees now')
-    .option('--dry-run', 'read employees, and show which members would be added and removed; changes nothing')
-    .addHelpText(...examples('people refresh', 'people refresh --dry-run', 'people refresh --json'))
-    .action(
-      act((context, { dryRun }: { readonly dryRun?: boolean }) =>
-        dryRun ? previewRefresh(context) : runNow(context, 'people', {}),
-      ),
-    );
-}
-
-/**
- * Shows the changes that a refresh would cause. If a new version compares addresses differently, operators run this
- * command of the new version before they deploy it.
- */
-async function previewRefresh(context: Context): Promise<number> {
-  const { out, connection } = context;
-  const { ports, found } = await context.connected();
-  const refs = await allGroups(connection, ports);
-  const planning = async () => {
-    const people = await peopleNow(found, ports);
-    return { ports: { ...ports, people: { ...ports.people, ...people } } };
-  };
-  const effects = await effectOn(context, refs, planning);
-  if (effects === undefined) return EXIT.attention;
-  const preview = sumOf(effects);
-  const lines = await effectLines(context, effects);
-  out.answer({ connection, preview }, () => {
-    for (const line of lines) out.line(line);
-    const changed = `${effects.length} of ${plural(refs.length, 'group')} would change`;
-    out.line(`${changed}: ${effectText(preview)}`);
-  });
-  return EXIT.done;
+    .addHelpText(...examples('people refresh', 'people refresh --json'))
+    .action(act((context) => runNow(context, 'people', {})));
 }
 
 /**

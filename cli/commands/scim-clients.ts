@@ -8,7 +8,7 @@ import type { createToken } from '../../shared/scim/tokens/tokens.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { age, examples } from './arguments.ts';
-import { agoFrom, DEFAULT_LIFETIME_MS, endOf, lifetime, noteUrl, urlOf } from './scim-shared.ts';
+import { DEFAULT_LIFETIME_MS, endOf, lifetime, noteUrl, tokenColumns, urlOf } from './scim-shared.ts';
 
 const EXPIRES = [
   '--expires <duration>',
@@ -108,7 +108,6 @@ async function list({ out, connection, connected }: Context): Promise<number> {
   const { ports: tool } = await connected();
   const clients = await listClients(connection, tool);
   const rows = clients.flatMap(({ id, secrets }) => secrets.map((secret) => ({ id, ...secret })));
-  const ago = agoFrom(tool.clock());
   const document = {
     clients: clients.map(({ id, secrets }) => ({ clientId: id, secrets: secrets.map(tokenRow) })),
   };
@@ -116,10 +115,7 @@ async function list({ out, connection, connected }: Context): Promise<number> {
     out.table(rows, [
       { title: 'client', of: ({ id }) => id, whole: true },
       { title: 'secret', of: ({ prefix }) => prefix, whole: true },
-      { title: 'state', of: ({ state }) => state },
-      { title: 'created', of: ({ createdMs }) => ago(createdMs) },
-      { title: 'expires', of: ({ expiresMs }) => instant(expiresMs)?.slice(0, 10) ?? 'never' },
-      { title: 'last used', of: ({ lastUsedMs }) => ago(lastUsedMs) },
+      ...tokenColumns(tool.clock()),
     ]),
   );
   return EXIT.done;

@@ -1,8 +1,11 @@
 import { InvalidArgumentError } from 'commander';
 import { DAY_MS } from '../../shared/domain/duration.ts';
+import { instant } from '../../shared/operate/status.ts';
 import type { ScimToken } from '../../shared/scim/ports.ts';
+import type { TokenSummary } from '../../shared/scim/tokens/tokens.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Context } from '../context.ts';
+import type { Column } from '../output/table.ts';
 import { duration } from '../output/words.ts';
 import { age } from './arguments.ts';
 
@@ -43,7 +46,25 @@ export function noteUrl(
   out.note(`base URL to paste: ${url ?? 'the output ScimUrl of the stack'}`);
 }
 
-export const agoFrom =
-  (nowMs: number) =>
-  (atMs: number | undefined): string =>
-    atMs === undefined ? 'never' : `${duration(nowMs - atMs)} ago`;
+/** The columns about a token or the secret of a client. */
+export function tokenColumns(nowMs: number): readonly Column<TokenSummary>[] {
+  const ago = (atMs: number | undefined) => (atMs === undefined ? 'never' : `${duration(nowMs - atMs)} ago`);
+  return [
+    { title: 'state', of: ({ state }) => state },
+    {
+      title: 'created',
+      of: ({ createdMs }) => ago(createdMs),
+      csv: { title: 'created', of: ({ createdMs }) => instant(createdMs) },
+    },
+    {
+      title: 'expires',
+      of: ({ expiresMs }) => instant(expiresMs)?.slice(0, 10) ?? 'never',
+      csv: { title: 'expires', of: ({ expiresMs }) => instant(expiresMs) ?? '' },
+    },
+    {
+      title: 'last used',
+      of: ({ lastUsedMs }) => ago(lastUsedMs),
+      csv: { title: 'last used', of: ({ lastUsedMs }) => instant(lastUsedMs) ?? '' },
+    },
+  ];
+}

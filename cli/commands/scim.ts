@@ -6,7 +6,7 @@ import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { examples } from './arguments.ts';
 import { addScimClients } from './scim-clients.ts';
-import { agoFrom, DEFAULT_LIFETIME_MS, endOf, lifetime, noteUrl, urlOf } from './scim-shared.ts';
+import { DEFAULT_LIFETIME_MS, endOf, lifetime, noteUrl, tokenColumns, urlOf } from './scim-shared.ts';
 
 export function addScim(program: Command, act: Act): void {
   const scim = program
@@ -56,26 +56,10 @@ async function create(
 async function list({ out, connection, connected }: Context): Promise<number> {
   const { ports: tool } = await connected();
   const tokens = (await listTokens(connection, tool)).filter(({ client }) => client === undefined);
-  const ago = agoFrom(tool.clock());
   out.answer({ tokens: tokens.map(tokenRow) }, () =>
     out.table(tokens, [
       { title: 'prefix', of: ({ prefix }) => prefix, whole: true },
-      { title: 'state', of: ({ state }) => state },
-      {
-        title: 'created',
-        of: ({ createdMs }) => ago(createdMs),
-        csv: { title: 'created', of: ({ createdMs }) => instant(createdMs) },
-      },
-      {
-        title: 'expires',
-        of: ({ expiresMs }) => instant(expiresMs)?.slice(0, 10) ?? 'never',
-        csv: { title: 'expires', of: ({ expiresMs }) => instant(expiresMs) ?? '' },
-      },
-      {
-        title: 'last used',
-        of: ({ lastUsedMs }) => ago(lastUsedMs),
-        csv: { title: 'last used', of: ({ lastUsedMs }) => instant(lastUsedMs) ?? '' },
-      },
+      ...tokenColumns(tool.clock()),
     ]),
   );
   return EXIT.done;

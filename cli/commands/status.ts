@@ -22,7 +22,7 @@ import {
 import { formatBlock } from '../../shared/operate/who.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
-import type { Column } from '../output/table.ts';
+import { ageColumn, type Column } from '../output/table.ts';
 import { duration, plural, shellWords } from '../output/words.ts';
 import { examples, WATCH, watched } from './arguments.ts';
 
@@ -160,7 +160,6 @@ const stopLines = ({ moving }: GroupStatus, pause: GroupPause | undefined): read
 ];
 
 function printGroup(group: GroupStatus, names: Names, pause: GroupPause | undefined, { out }: Context): void {
-  const nowMs = Date.now();
   const { hold, link, users, wanted, applied, pending, excluded } = group;
   out.line(`group       ${withId(group.name ?? '(unnamed)', group.id)}`);
   out.line(`state       ${[group.state, group.released].filter((one) => one !== null).join(': ')}`);
@@ -182,12 +181,7 @@ function printGroup(group: GroupStatus, names: Names, pause: GroupPause | undefi
   out.table(group.pending, [
     { title: 'pending member', of: ({ id }) => names.member(id), whole: 'id' },
     { title: 'cause', of: ({ cause }) => cause },
-    {
-      title: 'for',
-      of: ({ sinceMs }) => duration(nowMs - sinceMs),
-      align: 'right',
-      csv: { title: 'since', of: ({ sinceMs }) => new Date(sinceMs).toISOString() },
-    },
+    ageColumn('for', ({ sinceMs }) => sinceMs),
   ]);
 }
 

@@ -1,7 +1,7 @@
 // @ts-expect-error Only the package's exports have types.
 import { strlen } from 'cli-table3/src/utils.js';
 import { csvLine } from '../../shared/contract/csv.ts';
-import { visible } from './words.ts';
+import { duration, visible } from './words.ts';
 
 export interface Column<Row> {
   readonly title: string;
@@ -14,6 +14,18 @@ export interface Column<Row> {
   /** Title and exact value for CSV, such as a time instead of “3 min”. */
   readonly csv?: { readonly title: string; readonly of: (row: Row) => string | number | null };
 }
+
+/** A column that shows an age in a table, and a time in CSV. */
+export const ageColumn = <Row>(
+  title: string,
+  sinceMs: (row: Row) => number,
+  titleInCsv = title,
+): Column<Row> => ({
+  title,
+  of: (row) => duration(Date.now() - sinceMs(row)),
+  align: 'right',
+  csv: { title: titleInCsv, of: (row) => new Date(sinceMs(row)).toISOString() },
+});
 
 /** Width of a column's border and padding, without the border at the end. */
 const FRAME = 3;
@@ -53,8 +65,7 @@ function padded(text: string, width: number, align?: 'left' | 'right'): string {
 }
 
 export function renderCsv<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
-  const csvColumns = columns.map((column) => ({ ...column, ...column.csv }));
-  const lines = [csvColumns.map(({ title }) => title), ...cellsOf(rows, csvColumns)];
+  const lines = [columns.map(({ title }) => title), ...cellsOf(rows, columns)];
   return lines.map(csvLine).join('\n');
 }
 

@@ -37,7 +37,7 @@ export async function planningWith<Ports extends PeoplePorts>(
  * Returns, in memory, the people index that a refresh would produce. Nothing is written.
  * @throws PlatformFailure if an employee cannot be read
  */
-export async function peopleNow(
+async function peopleNow(
   connection: Connection,
   { people, platforms, clock }: PeoplePorts,
 ): Promise<PreviewPorts['people']> {

@@ -519,6 +519,8 @@ describe('documents of --json', () => {
     const listed = await document('scim client list', ['scim', 'client', 'list']);
     const [, client] = listed.json.clients;
     expect(client.secrets.map(({ expiresAt }: { expiresAt: string }) => expiresAt)).toEqual([tomorrow, null]);
+    const csv = await runCli(['scim', 'client', 'list', '-o', 'csv'], { ports });
+    expect(csv.stdout, 'CSV contains full UTC times').toContain(`"${tomorrow}"`);
     expect((await document('scim token list', ['scim', 'token', 'list'])).json.tokens).toEqual([]);
     const mapConcurrently = await document('scim client rotate', [...rotate, '--previous', 'none', '--yes']);
     expect(mapConcurrently.json.previousEndAt).toBe(new Date(clock.ms).toISOString());

@@ -127,12 +127,17 @@ describe('first steps of a new operator', () => {
   it('connect reads the token from standard input, and checks the token before it is stored', async () => {
     const wrong = await document('connect', ['connect', '--token-stdin', '--yes'], { stdin: 'nonsense\n' });
     expect(wrong).toMatchObject({ code: 1, json: { stored: false, usable: false } });
-    const connected = await document('connect', [...connecting('acme'), '--probe'], { stdin: `${TOKEN}\n` });
+    const connected = await document('connect', connecting('acme'), { stdin: `${TOKEN}\n` });
     expect(connected).toMatchObject({ code: 0, json: { stored: true, company: 'acme' } });
     expect(connected.json.checks.every(({ ok }: { ok: boolean }) => ok)).toBe(true);
+    const probed = await document('probe', ['probe', '--connection', 'acme', '--yes']);
+    expect(probed.code).toBe(0);
     const { json: acme } = await document('connections show', ['connections', 'show', 'acme']);
     expect(acme.credential).toMatchObject({ goodAgeMs: expect.any(Number), failure: null });
-    expect(connected.stderr).toContain('PATCH version: honoured: a stale version');
+    expect(probed.json.findings).toContainEqual({
+      about: 'PATCH version',
+      found: expect.stringMatching(/^honoured: a stale version/),
+    });
     expect(acme.contract.findings).toContainEqual({ about: 'spokeId shown by', found: 'answer, get, list' });
     const { json } = await document('connections list', ['connections', 'list']);
     expect(json.connections.map(({ name }: { name: string }) => name)).toEqual(['acme', 'default']);

@@ -163,7 +163,6 @@ describe('command line', () => {
     ['JSON together with --watch', ['status', '--watch', '--json'], /--watch/],
     ['CSV together with --watch', ['holds', '--watch', '-o', 'csv'], /--watch and --output csv/],
     ['CSV together with --follow', ['log', '--follow', '-o', 'csv'], /--follow and --output csv/],
-    ['CSV of a file name', ['holds', 'show', 'g', '--csv', 'x.csv', '-o', 'csv'], /--csv and --output csv/],
     ['CSV of a check', ['audit', 'g', '--verify', '-o', 'csv'], /audit has no CSV/],
     ['CSV of a command without a table', ['explain', 'g', 'm-ann', '-o', 'csv'], /explain has no CSV/],
     ['CSV of an action', ['pause', 'g', '--yes', '-o', 'csv'], /pause has no CSV output; use --json/],

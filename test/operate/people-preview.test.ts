@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import { runCli } from '../support/cli/io.ts';
 import { asking } from '../support/console/asking.ts';
 import { type ShortEvent, sixInSync } from '../support/operate/world.ts';
@@ -45,25 +44,5 @@ describe('preview of new match rules', () => {
       effects: [{ group: 'g', name: 'Group g', added: 1, removed: 0, held: 0, dropped: 0 }],
     });
     expect(await preview('mode', 'report')).toMatchObject({ effects: [{ group: 'g', dropped: 1 }] });
-  });
-});
-
-describe('people refresh --dry-run', () => {
-  it('people refresh --dry-run counts joining and leaving members by the current list of employees, and stores nothing', async () => {
-    const { cli, platform, table } = await pendingWorld();
-    platform.employees = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay', 'zoe'].map((name) => ({
-      role: `r-${name}`,
-      userId: `u-${name}`,
-      email: name === 'zoe' ? 'Z@Home.test' : `${name}@acme.test`,
-      ...(name === 'eve' && { state: 'TERMINATED' }),
-    }));
-    const before = JSON.stringify([...table.items]);
-    const { json, code } = await cli('people', 'refresh', '--dry-run', '--json');
-    expect(code).toBe(0);
-    expect(json.preview).toEqual({ groups: 1, added: 1, removed: 1, held: 0, dropped: 0 });
-    expect(OUTPUT_SCHEMAS['people refresh'].safeParse(json).error).toBeUndefined();
-    const { stdout } = await cli('people', 'refresh', '--dry-run');
-    expect(stdout).toContain('Group g (g): 1 added, 1 removed');
-    expect(JSON.stringify([...table.items])).toBe(before);
   });
 });

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { DRIFT_KINDS } from '../../domain/drift.ts';
-import { type Answer, count, instant, ms, nullable, text } from './forms.ts';
+import { type Answer, count, ms, nullable, text } from './forms.ts';
 
 /**
  * The results of one run of the feed or the sweep. Apply settles drift after the run. So `restored`, `reported` and
@@ -45,26 +44,3 @@ export const PlanEffect = z.object({
   dropped: count.describe('The number of changes in the current plans that the new plans no longer contain.'),
 });
 export type PlanEffect = Answer<typeof PlanEffect>;
-
-export const PeoplePreview = z.object({
-  connection: text,
-  preview: PlanEffect.describe('With --dry-run: the changes that the refresh would cause.'),
-});
-
-const Side = nullable(z.union([text, z.array(text)]));
-
-export const DriftRow = z.object({
-  id: text,
-  group: text,
-  kind: z.enum(DRIFT_KINDS),
-  initiator: text,
-  actor: nullable(z.object({ role: nullable(text), name: nullable(text) })),
-  before: Side,
-  after: Side,
-  settledBy: nullable(text),
-  detectedAt: instant,
-  /** The time at which groupsync found the difference on the platform. */
-  seenAt: instant,
-  settledAt: nullable(instant),
-});
-export type DriftRow = Answer<typeof DriftRow>;
