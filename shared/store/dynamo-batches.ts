@@ -44,37 +44,29 @@ export const fromWire = (item: Parameters<typeof unmarshall>[0]) => unmarshall(i
 
 /** Combines simultaneous reads into few requests. Does the same with simultaneous writes without a condition. */
 export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }: DynamoTableOptions) {
-  const shared = { requestsInFlight: REQUESTS_IN_FLIGHT, mayBeCausedByOne: isRefusal };
+  sendOnce(client);
   return {
     /** Reads are strongly consistent. */
-    read: gathering<Key, Item | undefined>({
-      ...shared,
-      most: KEYS_PER_REQUEST,
-      ask: async (keys) => {
-        const found = new Map<string, Item>();
-        const first: ReturnType<typeof toWire>[] = byKey(keys).map(wireKey);
-        await inRounds(first, sleep, async (Keys) => {
-          const RequestItems = { [tableName]: { Keys, ConsistentRead: true } };
-          const { Responses, UnprocessedKeys } = await client.send(new BatchGetItemCommand({ RequestItems }));
-          for (const item of Responses?.[tableName]?.map(fromWire) ?? []) found.set(nameOf(item), item);
-          return UnprocessedKeys?.[tableName]?.Keys;
-        });
-        return keys.map((key) => found.get(nameOf(key)));
-      },
+    read: gathering<Key, Item | undefined>(KEYS_PER_REQUEST, async (keys) => {
+      const found = new Map<string, Item>();
+      const first: ReturnType<typeof toWire>[] = byKey(keys).map(wireKey);
+      await inRounds(first, sleep, async (Keys) => {
+        const RequestItems = { [tableName]: { Keys, ConsistentRead: true } };
+        const { Responses, UnprocessedKeys } = await client.send(new BatchGetItemCommand({ RequestItems }));
+        for (const item of Responses?.[tableName]?.map(fromWire) ?? []) found.set(nameOf(item), item);
+        return UnprocessedKeys?.[tableName]?.Keys;
+      });
+      return keys.map((key) => found.get(nameOf(key)));
     }),
     write: sending(
-      gathering<Outgoing, undefined>({
-        ...shared,
-        most: ITEMS_PER_REQUEST,
-        ask: async (items) => {
-          const first = byKey(items).map(({ wire }): WriteRequest => ({ PutRequest: { Item: wire } }));
-          await inRounds(first, sleep, async (writes) => {
-            const command = new BatchWriteItemCommand({ RequestItems: { [tableName]: writes } });
-            if (items.some(({ isOnce }) => isOnce)) sendOnce(command);
-            return (await client.send(command)).UnprocessedItems?.[tableName];
-          });
-          return [];
-        },
+      gathering<Outgoing, undefined>(ITEMS_PER_REQUEST, async (items) => {
+        const first = byKey(items).map(({ wire }): WriteRequest => ({ PutRequest: { Item: wire } }));
+        await inRounds(first, sleep, async (writes) => {
+          const command = new BatchWriteItemCommand({ RequestItems: { [tableName]: writes } });
+          if (items.some(({ isOnce }) => isOnce)) unanswered.set(command.input, false);
+          return (await client.send(command)).UnprocessedItems?.[tableName];
+        });
+        return [];
       }),
     ),
   };
@@ -82,23 +74,28 @@ export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }
 
 type Outgoing = Key & { readonly wire: ReturnType<typeof toWire>; readonly isOnce: boolean };
 
+/** For each input of a write that must not be sent twice: whether an attempt has got no answer. */
+const unanswered = new WeakMap<object, boolean>();
+
 /**
- * Prevents the SDK from sending the command again after a lost answer or a fault of the server (5xx), because the
- * request may still take effect. After a refusal by DynamoDB (4xx), the SDK may send the command again.
+ * Prevents the SDK from sending a write of `unanswered` again after a lost answer or a fault of the server (5xx),
+ * because the request may still take effect. After a refusal by DynamoDB (4xx), the SDK may send the write again. The
+ * middleware belongs to the client, because a client that keeps its middleware ignores the middleware of commands.
  */
-function sendOnce(command: BatchWriteItemCommand): void {
-  let isUnanswered = false;
-  command.middlewareStack.add(
+function sendOnce({ middlewareStack }: DynamoDBClient): void {
+  middlewareStack.add(
     (next) => (args) => {
+      const isUnanswered = unanswered.get(args.input);
+      if (isUnanswered === undefined) return next(args);
       if (isUnanswered) throw new Error('expected an answer to a write that must not be sent twice');
       return next(args).catch((error: unknown) => {
-        isUnanswered = !isAnswered(error);
+        unanswered.set(args.input, !isAnswered(error));
         throw error;
       });
     },
     // The SDK's retry loop is at the beginning of the step `finalize`. So a middleware with low priority runs in each
     // attempt.
-    { name: 'sendOnce', step: 'finalizeRequest', priority: 'low' },
+    { name: 'sendOnce', step: 'finalizeRequest', priority: 'low', override: true },
   );
 }
 
@@ -161,18 +158,6 @@ async function inRounds<Entry>(
   }
 }
 
-interface Gathering<Question, Answer> {
-  readonly most: number;
-  readonly requestsInFlight: number;
-  /** @returns one answer for each question, in their order */
-  readonly ask: (questions: readonly Question[]) => Promise<readonly Answer[]>;
-  /**
-   * Whether one question may have caused the failure. If so, each question is sent alone, so that only the invalid
-   * question fails.
-   */
-  readonly mayBeCausedByOne: (cause: unknown) => boolean;
-}
-
 interface Waiting<Question, Answer> {
   readonly question: Question;
   readonly resolve: (answer: Answer) => void;
@@ -182,12 +167,13 @@ interface Waiting<Question, Answer> {
 /**
  * Combines the questions that callers ask within one iteration of the event loop into requests of at most `most`
  * questions. Each caller gets the same result as with a request of its own. There is no cache between iterations, so an
- * answer is never older than its question.
+ * answer is never older than its question. If DynamoDB refuses a request, each of its questions is sent alone.
+ * @param ask returns one answer for each question, in their order
  */
 export function gathering<Question, Answer>(
-  options: Gathering<Question, Answer>,
+  most: number,
+  ask: (questions: readonly Question[]) => Promise<readonly Answer[]>,
 ): (question: Question) => Promise<Answer> {
-  const { most, requestsInFlight, ask, mayBeCausedByOne } = options;
   let waiting: Waiting<Question, Answer>[] = [];
 
   const answer = async (batch: readonly Waiting<Question, Answer>[]): Promise<void> => {
@@ -195,11 +181,11 @@ export function gathering<Question, Answer>(
       const answers = await ask(batch.map(({ question }) => question));
       for (const [position, { resolve }] of batch.entries()) resolve(answers[position] as Answer);
     } catch (cause) {
-      if (batch.length === 1 || !mayBeCausedByOne(cause)) {
+      if (batch.length === 1 || !isRefusal(cause)) {
         for (const { reject } of batch) reject(cause);
         return;
       }
-      await pMap(batch, (one) => answer([one]), { concurrency: requestsInFlight });
+      await pMap(batch, (one) => answer([one]), { concurrency: REQUESTS_IN_FLIGHT });
     }
   };
   const sendAll = async (): Promise<void> => {
@@ -208,7 +194,7 @@ export function gathering<Question, Answer>(
     const batches = Array.from({ length: Math.ceil(all.length / most) }, (_, index) =>
       all.slice(index * most, (index + 1) * most),
     );
-    await pMap(batches, answer, { concurrency: requestsInFlight });
+    await pMap(batches, answer, { concurrency: REQUESTS_IN_FLIGHT });
   };
 
   return (question) =>

@@ -6,7 +6,7 @@ import { UnstorableError } from '../../shared/sync/ports/store-errors.ts';
 import { startFront } from '../local/support/front.ts';
 
 async function startTable() {
-  const client = new DynamoDBClient(await startFront());
+  const client = new DynamoDBClient({ ...(await startFront()), cacheMiddleware: true });
   onTestFinished(() => client.destroy());
   await createTable(client, 'state');
   const operations: string[] = [];
@@ -24,6 +24,7 @@ async function startTable() {
   };
 }
 
+const lost = (): Error => Object.assign(new Error('connection reset'), { name: 'TimeoutError' });
 const throttled = () =>
   new ProvisionedThroughputExceededException({ message: 'too much', $metadata: { httpStatusCode: 400 } });
 
@@ -52,7 +53,7 @@ it('the table sends a write again after an error, but not a write that must be s
   const { table, client } = await startTable();
   let attempts = 0;
   let failures = 1;
-  let refusal: Error = Object.assign(new Error('connection reset'), { name: 'TimeoutError' });
+  let refusal = lost();
   client.middlewareStack.add(
     (next) => (args) => {
       attempts += 1;
@@ -75,7 +76,11 @@ it('the table sends a write again after an error, but not a write that must be s
   refusal = throttled();
   await table.put(item('b', 2), undefined, 'once');
   expect(attempts).toBe(5);
-  expect(await table.get(item('b'))).toEqual(item('b', 2));
+  failures = 1;
+  refusal = lost();
+  await table.put(item('b', 3));
+  expect(attempts).toBe(7);
+  expect(await table.get(item('b'))).toEqual(item('b', 3));
 });
 
 it('the table keeps the later of two simultaneous writes of one item', async () => {

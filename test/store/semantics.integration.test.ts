@@ -221,7 +221,7 @@ it.each([
   ['UnstorableError', 'Item size to update has exceeded the maximum allowed size', UnstorableError],
 ])('the table throws a %s if DynamoDB answers "%s"', async (_, message, expected) => {
   const refusal = Object.assign(new Error(message), { name: 'ValidationException' });
-  const client = { send: () => Promise.reject(refusal) } as unknown as DynamoDBClient;
+  const client = Object.assign(new DynamoDBClient(), { send: () => Promise.reject(refusal) });
   const table = createDynamoTable(client, { tableName: 'state', sleep: async () => {} });
   await expect(table.update({ pk: 'p', sk: 'a' }, { remove: ['name'] })).rejects.toThrow(expected);
 });
