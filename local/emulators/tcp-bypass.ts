@@ -36,6 +36,8 @@ const routeOf = ({ protocol, hostname, port, headers }: SdkRequest): Ask | undef
     ? routes.get(`${protocol}//${hostname}:${port}`)
     : undefined;
 
+/** The headers that the emulator reads. Each further header would be copied to the other thread and ignored. */
+const READ_HEADERS = ['authorization', 'content-type', 'x-amz-date', 'x-amz-target'];
 /** The emulator expects a signature but does not check it. */
 const UNCHECKED = 'AWS4-HMAC-SHA256 Credential=local, SignedHeaders=host, Signature=unchecked';
 
@@ -55,7 +57,8 @@ function patchHandler(requestHandler: unknown): void {
   shared.handle = async function (this: unknown, request, options) {
     const ask = options?.abortSignal === undefined ? routeOf(request) : undefined;
     if (ask === undefined) return handle.call(this, request, options);
-    const { method, path, headers } = request;
+    const { method, path } = request;
+    const headers = Object.fromEntries(READ_HEADERS.map((name) => [name, request.headers[name]]));
     const { buffer, byteOffset, byteLength } = request.body;
     const body = Buffer.from(buffer, byteOffset, byteLength);
     const reply = await ask({ method, path, query: new URLSearchParams(), headers, body });

@@ -41,8 +41,9 @@ export function wireBase(config: Config = readConfig()) {
 export function wireState({ config, logger }: Pick<Base, 'config' | 'logger'>) {
   const sqs = new SQSClient({});
   const dynamodb = new DynamoDBClient({ cacheMiddleware: true });
-  // This middleware copies each request and answer for a log that groupsync does not use.
+  // These middlewares copy each request for a log that groupsync does not use, and describe this machine to AWS.
   dynamodb.middlewareStack.remove('loggerMiddleware');
+  dynamodb.middlewareStack.remove('getUserAgentMiddleware');
   const table = createDynamoTable(dynamodb, { tableName: config.tableName, sleep });
   const queueUrl = required(config.queueUrls.apply, ENVIRONMENT.applyQueueUrl);
   return {

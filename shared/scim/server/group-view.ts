@@ -5,7 +5,7 @@ import { etagOf, openEtagOf } from '../protocol/document.ts';
 import { openWrites } from '../protocol/member-writes.ts';
 import { hashOf } from '../tokens/tokens.ts';
 import type { ScimContext } from './context.ts';
-import { listedOf, readFloor } from './membership.ts';
+import { asMembers, listedOf, readFloor } from './membership.ts';
 import { record, stampOf } from './record.ts';
 
 /** A group and its members at one moment, with the entity tag of both. */
@@ -185,10 +185,7 @@ export async function finishReplacement(
   const lists = await ports.scim.heldList(ref, write, held);
   const stamp = readStamp(held.first);
   if (lists !== undefined && stamp !== undefined) {
-    const members = [...lists.after].map((id) => ({
-      id: memberId(id),
-      attributes: new Map<string, string>(),
-    }));
+    const members = asMembers(lists.after);
     const by = { ...found, modifiedMs: Date.parse(stamp.time), revision: Number(stamp.sequence) };
     await record([{ by, change: { kind: 'group.snapshot', group, members } }], context);
   }

@@ -68,7 +68,7 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
     const note = (known: ScimToken) => {
       sender = known;
     };
-    const admitted = admit(token, { isCounted: cachedConnection !== undefined, note }, ports);
+    const admitted = admit(token, cachedConnection !== undefined, note, ports);
     const owner = cached ?? (await admitted).connection;
     const answer = async () => {
       body = readBody(request);
@@ -139,14 +139,11 @@ function recognise({ headers, source = '' }: HttpRequest, { limiter }: ScimPorts
   return { token, cachedConnection };
 }
 
-interface Admission {
-  readonly isCounted: boolean;
-  /** Receives the stored token, even if it has expired or was revoked. */
-  readonly note: (known: ScimToken) => void;
-}
-
-/** @throws ScimError 401 if the token is not valid, or 429 if it has sent too many requests */
-async function admit(token: string, { isCounted, note }: Admission, ports: ScimPorts) {
+/**
+ * @param note receives the stored token, even if it has expired or was revoked
+ * @throws ScimError 401 if the token is not valid, or 429 if it has sent too many requests
+ */
+async function admit(token: string, isCounted: boolean, note: (known: ScimToken) => void, ports: ScimPorts) {
   const { limiter } = ports;
   const known = await knownToken(token, ports);
   if (known !== undefined) note(known);

@@ -178,5 +178,5 @@ const difference = (group: GroupId, joined: Iterable<string>, left: Iterable<str
   return changes.filter(({ members }) => members.length > 0);
 };
 
-const asMembers = (ids: Iterable<string>): readonly Member[] =>
+export const asMembers = (ids: Iterable<string>): readonly Member[] =>
   [...ids].map((id) => ({ id: memberId(id), attributes: new Map() }));

@@ -39,9 +39,14 @@ export const stampOf = ({ id, modifiedMs, revision }: ScimResource, operation = 
 /**
  * Records the changes of a request in the same order as ingest: first the registers, then `rev` and the dirty mark of
  * the group, then the wake-up.
+ * @param whenStored runs while the groups are marked and woken
  * @throws Error if a write or a message failed. The client then gets a 500 and retries
  */
-export async function record(changes: readonly Recorded[], context: ScimContext) {
+export async function record(
+  changes: readonly Recorded[],
+  context: ScimContext,
+  whenStored?: () => Promise<void>,
+) {
   const { ports, connection, actor } = context;
   const events = changes.map(
     ({ by, change }, operation): DirectoryEvent => ({
@@ -56,7 +61,7 @@ export async function record(changes: readonly Recorded[], context: ScimContext)
   const failures = new Failures();
   const noOrigins = { ofGroup: () => [], ofUser: () => [] };
   for (const fold of foldEvents(events).values())
-    await storeFold(fold, { ports, failures, origins: noOrigins });
+    await storeFold(fold, { ports, failures, origins: noOrigins, whenStored });
   if (failures.causes.length > 0) {
     throw new Error('desired state could not be recorded', { cause: failures.causes[0] });
   }

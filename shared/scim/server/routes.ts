@@ -71,13 +71,9 @@ function methodsOfType(type: TypeName, segment: string | undefined): Methods {
 const notImplemented: Endpoint = () => {
   throw new ScimError(501, 'the token belongs to a connection, not to a user: /Me is not supported');
 };
-const ME: Methods = {
-  GET: notImplemented,
-  POST: notImplemented,
-  PUT: notImplemented,
-  PATCH: notImplemented,
-  DELETE: notImplemented,
-};
+const ME: Methods = Object.fromEntries(
+  ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => [method, notImplemented]),
+);
 
 /** Discovery ignores query parameters, except a filter, which it rejects (RFC 7644 section 4). */
 function discovery(first: string, second: string | undefined): Methods | undefined {

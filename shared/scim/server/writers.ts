@@ -30,7 +30,7 @@ import {
   withoutDeleted,
 } from './membership.ts';
 import { listedMember, noteNesting, withNestedGroups } from './nesting.ts';
-import { factsOf, record, stampOf } from './record.ts';
+import { factsOf, type Recorded, record, stampOf } from './record.ts';
 import type { MembersChange, ResourceChange, Rewrite } from './resources.ts';
 import { advanceGroup, rewriteResource, settleResource } from './resources.ts';
 
@@ -179,15 +179,25 @@ async function rewriteGroup(
   const changes = await membershipChanges(group, net, { context, isAlone, current });
   await noteNesting(group, net.present, context);
   const shown = await holdLists({ by, write, current, wanted: net.present }, context);
-  const records = changes.map((one) => ({ by, change: one }));
+  const records: Recorded[] = changes.map((one) => ({ by, change: one }));
   if (changesName(rewrite)) records.unshift({ by: after, change: factsOf(after) });
   if (records.length === 0) records.push({ by, change: { kind: 'member.added', group, members: [] } });
-  await record(records, context);
-  const whole = records.findIndex((one) => one.change.kind === 'group.snapshot');
-  const listedAt = whole === -1 ? undefined : stampOf(by, whole);
   const { writes, replacements } = shown;
-  await settleResource({ ...rewrite, write, after: { ...after, writes, replacements } }, context, listedAt);
+  await recordAndSettle(records, { ...rewrite, write, after: { ...after, writes, replacements } }, context);
   return { resource: shownAs(after, taken), members: net.emptied ? [...net.present].sort() : undefined };
+}
+
+/**
+ * Records the changes of a group, and ends their write while the group is woken. But the dirty mark also stores a name
+ * and the floor of a whole list, so such a write ends after it.
+ */
+async function recordAndSettle(records: readonly Recorded[], rewrite: Rewrite, context: ScimContext) {
+  const at = records.findIndex(({ change }) => change.kind === 'group.snapshot');
+  const whole = records[at];
+  const settle = () => settleResource(rewrite, context, whole && stampOf(whole.by, at));
+  const endsLater = !rewrite.after.settled || records.some(({ change }) => change.kind.startsWith('group.'));
+  await record(records, context, endsLater ? undefined : settle);
+  if (endsLater) await settle();
 }
 
 async function reviseGroup(

@@ -28,6 +28,8 @@ interface Batch {
   /** After this time, no request starts. The messages of changes that are not stored yet are then received again. */
   readonly stopAtMs?: number;
   readonly oversized?: IncomingMessage | undefined;
+  /** Runs while the groups are woken, if all members and users were stored. */
+  readonly whenStored?: (() => Promise<void>) | undefined;
 }
 
 type Recalled = Pick<Awaited<ReturnType<typeof recall>>, 'known' | 'now'>;
@@ -56,7 +58,11 @@ export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<rea
     slice = await storeGroups(connection, next, named, batch);
   }
   const users = await storeUsers(fold, named, batch, slice);
-  return [...woken, ...(await fanOutAndWakeAll(connection, users, slice.refs, batch))];
+  const [refs] = await Promise.all([
+    fanOutAndWakeAll(connection, users, slice.refs, batch),
+    batch.failures.causes.length === 0 && batch.whenStored?.(),
+  ]);
+  return [...woken, ...refs];
 }
 
 async function fanOutAndWakeAll(

@@ -11,17 +11,20 @@ class Died extends Error {}
 
 type Request = (client: Client, ids: { group: string; user: string }) => Promise<Answer>;
 
+/** `rest`: no further write succeeds. `one`: only one write fails, for example because it was throttled. */
+type Lost = 'one' | 'rest';
+
 /**
  * Sends the request, which crashes before write number `at`, and then the retry.
  * @returns undefined if the request makes fewer writes
  */
-async function crashedAt(at: number, request: Request, retry: Request) {
+async function crashedAt(at: number, request: Request, retry: Request, lost: Lost) {
   let left = Number.POSITIVE_INFINITY;
   const world = createWorld({
     before: async (operation) => {
       if (!['put', 'update', 'delete'].includes(operation)) return;
       left -= 1;
-      if (left < 0) throw new Died();
+      if (lost === 'one' ? left === -1 : left < 0) throw new Died();
     },
   });
   const client = await world.client();
@@ -42,10 +45,11 @@ async function everyCrash(
   request: Request,
   check: (after: Awaited<ReturnType<typeof crashedAt>>) => Promise<void>,
   retry = request,
+  lost: Lost = 'rest',
 ) {
   let crashes = 0;
   for (;;) {
-    const after = await crashedAt(crashes, request, retry);
+    const after = await crashedAt(crashes, request, retry, lost);
     if (after.hasDied) expect(after.crashed.status).toBe(500);
     await check(after);
     if (!after.hasDied) break;
@@ -72,6 +76,26 @@ it('a change of name and members takes effect when it is repeated after a crash 
       expect((await client.post('/Groups', { displayName: 'after' })).status).toBe(409);
     },
   ));
+
+it.each(['one', 'rest'] as const)(
+  'a change of members wakes the group when it is repeated after a loss of writes: %s',
+  (lost) => {
+    const request: Request = (client, { group }) =>
+      client.patch(`/Groups/${group}`, [add('members', [{ value: 'm3' }])]);
+    return everyCrash(
+      request,
+      async ({ world, client, group, user, retried, hasDied }) => {
+        expect(retried.status).toBe(204);
+        const members = ['m1', 'm2', 'm3', user].sort();
+        expect(await world.desired(group)).toEqual({ name: 'Before', members });
+        if (hasDied) expect(world.woken).toContainEqual({ connection: 'default', group });
+        expect((await client.get(`/Groups/${group}`)).body.members).toHaveLength(4);
+      },
+      request,
+      lost,
+    );
+  },
+);
 
 it('a PUT of all members wakes the group when it is repeated after a crash before any write', () =>
   everyCrash(
