@@ -5,17 +5,8 @@ import type { View } from '../shared/domain/view.ts';
 import type { ScimToken } from '../shared/scim/ports.ts';
 import type { Connection } from '../shared/sync/ports/connections.ts';
 import type { AuditEntry } from '../shared/sync/ports/logs.ts';
-import { CRASH_POINTS, crashPoints } from './draw-crashes.ts';
 import { PLATFORM_FAULTS } from './platform-faults.ts';
-import { DIRECTORY_FAULTS } from './reader/faults.ts';
-import type {
-  AwsAction,
-  ClientAction,
-  CompanyAction,
-  DirectoryAction,
-  LambdaName,
-  Way,
-} from './simulation-run.ts';
+import type { AwsAction, ClientAction, CompanyAction, DirectoryAction, Way } from './simulation-run.ts';
 
 /*
  * The features of a run, by the name under which the run log counts them. The compiler requires an entry for each
@@ -190,18 +181,4 @@ export function optionsOf(settings: Readonly<Record<string, unknown>>): readonly
     value === null ? `option:${key}=off` : `option:${key}=${String(value)}`,
   ]);
   return OPTIONS.filter((option) => names.includes(option));
-}
-
-/** Returns the names that the run log counts: features, faults of a read directory, and crashes before each effect. */
-export function everythingThatCanFire(hasDirectory: boolean): readonly string[] {
-  const faults = hasDirectory ? Object.keys(DIRECTORY_FAULTS) : [];
-  const crashes = (Object.keys(CRASH_POINTS) as LambdaName[])
-    .filter((lambda) => hasDirectory || lambda !== 'directory')
-    .flatMap((lambda) => crashPoints(lambda).map((effect) => `crash:${lambda}:${effect}`));
-  return [
-    ...'trait:installer returned asked table:next_page secrets:stale aws:frozen'.split(' '),
-    ...FEATURES.filter((name) => !/^set:|^aws:crash$/.test(name)),
-    ...faults.map((name) => `directoryFault:${name}`),
-    ...crashes,
-  ].sort();
 }

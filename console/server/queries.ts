@@ -1,4 +1,3 @@
-import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { readDirectoryStatus } from '../../shared/directory/operate/status.ts';
 import { blockOf } from '../../shared/domain/block.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
@@ -117,9 +116,9 @@ function rangeOf(query: URLSearchParams): { readonly from: number; readonly coun
 const refOf = (query: URLSearchParams, { connection, ports }: RequestContext): Promise<GroupRef> =>
   findGroup(connection, query.get('group') ?? '', ports);
 
-/** Returns the plan of a group, with the group's name. @param settings replaces the settings of the connection */
-async function namedPlan(ref: GroupRef, { ports, overview }: RequestContext, settings?: ConnectionSettings) {
-  const [plan, name] = await Promise.all([planGroup(ref, ports, settings), overview.nameOf(ref.group)]);
+/** Returns the plan of a group, with the group's name. */
+async function namedPlan(ref: GroupRef, { ports, overview }: RequestContext) {
+  const [plan, name] = await Promise.all([planGroup(ref, ports), overview.nameOf(ref.group)]);
   return { ...plan, name };
 }
 

@@ -107,17 +107,11 @@ function stateOf(owner: GroupRef | undefined, matches: number): PlatformGroupRow
 const nameOf = (owner: GroupRef, { name }: Connection, names: ReadonlyMap<string, string | null>) =>
   owner.connection === name ? (names.get(owner.group) ?? null) : null;
 
-/** Returns the pairs that need no choice. @param only the platform groups to adopt; undefined: all */
-export function certainPairs(
-  { groups }: PlatformGroupsReport,
-  only?: ReadonlySet<string>,
-): readonly AdoptionPair[] {
-  return groups.flatMap(({ platformId, matches: [match], ambiguous }) =>
-    match === undefined || ambiguous || only?.has(platformId) === false
-      ? []
-      : [{ group: match.group, platformId }],
+/** Returns the pairs that need no choice. */
+export const certainPairs = ({ groups }: PlatformGroupsReport): readonly AdoptionPair[] =>
+  groups.flatMap(({ platformId, matches: [match], ambiguous }) =>
+    match === undefined || ambiguous ? [] : [{ group: match.group, platformId }],
   );
-}
 
 /**
  * Returns what each adoption would change, and changes nothing.

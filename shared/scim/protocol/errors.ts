@@ -10,7 +10,6 @@ type ScimErrorType =
   | 'invalidPath'
   | 'noTarget'
   | 'invalidValue'
-  | 'invalidVers'
   /** The following three keywords come from RFC 9865. */
   | 'invalidCursor'
   | 'invalidCount'
