@@ -8,12 +8,15 @@ import { Connection, type Ended, InvalidSettingsError } from '../sync/ports/conn
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { OF_THIS_SCHEMA, plain, storedAt, understood } from './item-form.ts';
 import { connectionKey, tombstoneKey } from './keys.ts';
-import { type Change, equal, exists, missing, type Table, type TableIdentity, type Value } from './table.ts';
+import { type Change, equal, exists, type Item, missing, type Table, type TableIdentity } from './table.ts';
 
 type OnUnreadable = (name: ConnectionName, error: Error) => void;
 
 /** A running function notices a restored table within this time. */
 const IDENTITY_REMEMBERED_MS = 3_600_000;
+
+/** The parsed form of each item, by the item as JSON. Each pass of apply reads an item that seldom changes. */
+const PARSED = new Map<string, Connection>();
 
 const Tombstone = z.lazy(() => z.object({ company: text, erasedMs: number.exactOptional() }));
 
@@ -41,14 +44,13 @@ export function createConnectionStore(
       remembered.delete(name);
       return undefined;
     }
-    const { known, unknown: unknownSettings, problems } = readStored(item['settings']);
-    const readable = { ...item, settings: known as Value };
-    const read = understood(Connection, readable, `a connection at ${item.pk}`);
-    if (problems.length > 0) throw new InvalidSettingsError({ ...read, invalid: problems });
-    const isNewer = unknownSettings.length > 0;
-    const here = read.tableId === undefined ? read : asRestored(read, await readIdentity());
-    const connection = isNewer ? { ...here, unknownSettings } : here;
-    if (isNewer && !remembered.get(name)?.connection.unknownSettings) onUnknown(name, unknownSettings);
+    const here = item['tableId'] === undefined ? undefined : await readIdentity();
+    const text = JSON.stringify([item, here]);
+    const connection = PARSED.get(text) ?? parsed(item, here);
+    if (PARSED.size > 100) PARSED.clear();
+    PARSED.set(text, connection);
+    const { unknownSettings: unknown } = connection;
+    if (unknown && !remembered.get(name)?.connection.unknownSettings) onUnknown(name, unknown);
     remembered.set(name, { connection, untilMs: clock() + rememberMs });
     return connection;
   };
@@ -150,8 +152,14 @@ export function createConnectionStore(
  * Returns the connection as it is in this table. If it was written to another table, this table was restored from the
  * other, and lacks the changes since. Then nothing is written to the platform until an operator resumes the connection.
  */
-const asRestored = (read: Connection, { id, createdAtMs }: TableIdentity): Connection =>
-  id === read.tableId ? read : { ...read, observing: true, restoredAtMs: createdAtMs };
+function parsed(item: Item, here: TableIdentity | undefined): Connection {
+  const { known, unknown, problems } = readStored(item['settings']);
+  const read = understood(Connection, { ...item, settings: plain(known) }, `a connection at ${item.pk}`);
+  if (problems.length > 0) throw new InvalidSettingsError({ ...read, invalid: problems });
+  const connection = unknown.length > 0 ? { ...read, unknownSettings: unknown } : read;
+  if (here === undefined || here.id === read.tableId) return connection;
+  return { ...connection, observing: true, restoredAtMs: here.createdAtMs };
+}
 
 /** @param tableId the id of this table, which the connection takes over when it may write */
 const changeTo = (
@@ -173,7 +181,7 @@ const changeTo = (
     ...OF_THIS_SCHEMA,
     name,
     company,
-    settings: settings as { readonly [key: string]: Value },
+    settings: plain(settings),
     observing,
     tableId: observing ? (stored.tableId ?? tableId) : tableId,
     gpk: CONNECTIONS_PARTITION,
