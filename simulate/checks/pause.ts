@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../simulation-run.ts';
-import type { Checker } from './observation.ts';
+import { type Checker, withMoved } from './observation.ts';
 import { createNewWrites, IN_FLIGHT_MS } from './outside.ts';
 
 const STOPS = new Set(['pause_all', 'observe', 'pause']);
@@ -8,16 +8,18 @@ const OF_ALL = new Set(['pause_all', 'observe', 'resume_all', 'connect', 'remove
 /** Checks that groupsync writes no group while an operator has paused the group or its connection, or lets it observe. */
 export function createPause(): Checker {
   const newWrites = createNewWrites();
-  return ({ seen, connections, accuse }) => {
+  return (observation) => {
+    const { seen, connections, accuse } = observation;
     for (const connection of connections) {
       const { name } = connection;
       for (const { write, group } of newWrites(connection)) {
         const past = seen.operators.actions.filter(
           (one) => one.connection === name && one.done && one.atMs <= write.atMs,
         );
+        const groups = withMoved(observation, name, group);
         const last = [
           past.findLast(({ kind }) => OF_ALL.has(kind)),
-          past.findLast((one) => one.group === group),
+          past.findLast((one) => groups.includes(one.group ?? '')),
         ];
         const stop = last.find((one) => one && STOPS.has(one.kind) && !one.crashed);
         if (stop === undefined || write.atMs - stop.atMs <= IN_FLIGHT_MS) continue;

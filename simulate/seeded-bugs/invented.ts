@@ -72,10 +72,6 @@ export const INVENTED_BUGS: Readonly<Record<string, Bug>> = {
       },
     })),
   ],
-  walks_end_early: [
-    'the fan-out of a changed user wakes no group',
-    at('users', () => ({ groupsOf: async function* () {} })),
-  ],
   wakes_lost: [
     'one change in four does not mark its group dirty and wakes no worker',
     at('desired', (desired, ports) => ({
