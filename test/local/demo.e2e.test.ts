@@ -30,7 +30,7 @@ const groupsync = (...args: readonly string[]): string => {
 const json = (...args: readonly string[]) => JSON.parse(groupsync('--json', ...args));
 
 beforeAll(async () => {
-  const args = ['--import', 'tsx', 'local/start.ts', '--local-file', localFile];
+  const args = ['scripts/start.mjs', '--local-file', localFile];
   stack = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'ignore'] });
   await new Promise<void>((resolve, reject) => {
     stack.stdout?.on('data', (chunk) => {

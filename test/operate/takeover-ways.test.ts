@@ -18,7 +18,7 @@ import { remove } from '../support/scim-operations.ts';
 type Kind = 'events' | 'scim' | 'google' | 'entra';
 
 const WAYS: readonly (readonly [Kind, Kind, number])[] = [
-  ['events', 'scim', 50],
+  ['events', 'scim', 27],
   ['scim', 'events', 7],
   ['events', 'google', 7],
   ['google', 'events', 7],

@@ -140,7 +140,7 @@ it('the table in memory answers every operation like the DynamoDB emulator', asy
         expect(await ask(memory, { partition })).toEqual(await ask(dynamo, { partition }));
       }
     }),
-    runs(40),
+    runs(80),
   );
 });
 
@@ -260,5 +260,5 @@ it('the table sends an item as the same bytes as the document client of the SDK'
     const { Item: found = {} } = await client.send(new GetItemCommand({ TableName, Key: toWire(Key) }));
     expect(fromWire(found)).toEqual((await documents.send(new GetCommand({ TableName, Key }))).Item ?? {});
   };
-  await fc.assert(fc.asyncProperty(item, travelsAlike), runs(40));
+  await fc.assert(fc.asyncProperty(item, travelsAlike), runs(80));
 });

@@ -189,7 +189,7 @@ it(
         for (const one of explanations) expectPrediction(one, stood, stands);
     };
     await fc.assert(fc.asyncProperty(scenario, expectAgreement), runs(1_200));
-    expect(written).toBeGreaterThan(50);
+    expect(written).toBeGreaterThan(runs(1_200).numRuns / 5);
     expect([...met]).toEqual(expect.arrayContaining(['in_sync', 'waiting', 'held', 'kept', 'not_wanted']));
   },
   PATIENCE_MS,

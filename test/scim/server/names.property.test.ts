@@ -124,7 +124,7 @@ it(
         );
         expect(described.length).toBeLessThanOrEqual(NAMES.length);
       }),
-      runs(150),
+      runs(300),
     );
   },
   PATIENCE_MS,

@@ -139,7 +139,7 @@ function sendTo(client: Client, one: Request, { ids, users }: Known) {
 it(
   'each group is marked dirty after the last change of its members, for any order and crash of the requests',
   async () => {
-    await fc.assert(fc.asyncProperty(drawn, play), { ...runs(100), endOnFailure: true });
+    await fc.assert(fc.asyncProperty(drawn, play), { ...runs(200), endOnFailure: true });
   },
   PATIENCE_MS,
 );

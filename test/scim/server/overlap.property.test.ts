@@ -207,7 +207,7 @@ it(
         const wanted = await world.desired(group.slice('/Groups/'.length));
         expect(sorted(wanted?.members ?? [])).toBe(now.list);
       }),
-      { ...runs(60), endOnFailure: true },
+      { ...runs(120), endOnFailure: true },
     );
   },
   PATIENCE_MS,
@@ -255,7 +255,7 @@ it(
         const wanted = await world.desired(group.slice('/Groups/'.length));
         expect(sorted(wanted?.members ?? [])).toBe(sorted(ids));
       }),
-      { ...runs(60), endOnFailure: true },
+      { ...runs(120), endOnFailure: true },
     );
   },
   PATIENCE_MS,

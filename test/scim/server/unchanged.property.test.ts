@@ -36,7 +36,7 @@ it(
           shown = shownAfter;
         }
       }),
-      runs(300),
+      runs(600),
     );
   },
   PATIENCE_MS,
