@@ -72,15 +72,11 @@ export type Decision =
   | Reserve
   /**
    * Drops the open intent, because its write had no effect so far. `owed` is the guard's record of the removals of this
-   * write. They still count, because the write may take effect later. With `failing`, the write is not tried again
-   * until the group changes or a day has passed.
+   * write. They still count, because the write may take effect later.
    */
-  | {
-      readonly kind: 'drop';
-      readonly intent: Intent;
-      readonly owed: GuardRecord | undefined;
-      readonly failing?: ErrorDetail;
-    }
+  | { readonly kind: 'drop'; readonly intent: Intent; readonly owed: GuardRecord | undefined }
+  /** Drops the open intent, and fails: the write is not tried again until the group changes or a day has passed. */
+  | { readonly kind: 'abandon'; readonly drop: Drop; readonly why: ErrorDetail }
   | Observe
   /** Stores the view with other marks: which users the directory has wanted, and whose removal waits. */
   | { readonly kind: 'mark'; readonly view: View }
@@ -97,11 +93,11 @@ export type Decision =
   | { readonly kind: 'adopt'; readonly candidate: ListedGroup }
   | HoldRemovals
   | Write
-  /**
-   * Fails, because the platform refuses the write. Apply searches for the refused part, or records the failure. If
-   * `firstly` is set, apply usually waits first and tries the same write once more.
-   */
-  | { readonly kind: 'fail'; readonly firstly?: Wait }
+  /** Fails, because the platform refuses the write. Apply searches for the refused part, or records the failure. */
+  | { readonly kind: 'fail' }
+  /** Tries the refused write once more after the wait, unless apply already searches for the refused part. */
+  | { readonly kind: 'retry'; readonly after: Wait }
+  | Note
   /** Waits. If `waitMs` is undefined, the wait grows with each failure. */
   | Wait
   /** Settles the group, because no write is needed. The group is done until something changes. */
@@ -122,14 +118,17 @@ export interface Wait {
   readonly kind: 'wait';
   readonly waitMs: number | undefined;
   readonly why: ErrorDetail;
-  /**
-   * The fact to store with the wait. `missing` records the first 404. An intent replaces the open intent: it counts one
-   * more search that did not find the created group, or one more DELETE without effect.
-   */
-  readonly noting?: 'missing' | Intent;
   /** If true, the removals that this worker has reserved with the guard do not count during the wait. */
   readonly yields?: boolean;
 }
+
+/** Stores the time of the first 404, or the open intent with one more try. The next decision uses this fact. */
+export interface Note {
+  readonly kind: 'note';
+  readonly what: 'missing' | Intent;
+}
+
+export type Drop = Extract<Decision, { kind: 'drop' }>;
 
 /** Records the state that the platform shows. This ends the open intent, and removes the mark of a suspected change. */
 export interface Observe {

@@ -161,6 +161,8 @@ export interface Facts {
   readonly passedOver?: ReadonlyMap<string, PassedOver> | undefined;
   /** The platform's answer to the DELETE of the open intent: 2xx, or 404. */
   readonly deletion?: 'deleted' | 'missing' | undefined;
+  /** Whether `tries` of the open intent includes this attempt. */
+  readonly isCounted?: boolean;
   /** The refusal of the open intent, or of the intent that was dropped in this pass. */
   readonly rejected?: Rejected | undefined;
 }

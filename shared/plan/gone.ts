@@ -2,7 +2,7 @@ import { type GroupState, type Intent, READS_BEHIND_MS } from '../domain/group-s
 import type { GroupRef, PlatformGroupId } from '../domain/ids.ts';
 import type { ListedGroup } from '../domain/view.ts';
 import { reportsDeletion } from './attribute.ts';
-import { type Decision, readList, type Wait } from './decision.ts';
+import { type Decision, type Drop, readList, type Wait } from './decision.ts';
 import { existence, existenceLimits, type PresenceInList } from './existence.ts';
 import type { Facts } from './facts.ts';
 import { mayBeSpokeId } from './names.ts';
@@ -49,8 +49,7 @@ export function decideGone(facts: Facts, id: PlatformGroupId | undefined): 'gone
   const wasGone = wasGoneBefore(state, id);
   const sinceFirstMs = nowMs - (missingSinceMs ?? nowMs);
   const secondReadInMs = wasGone ? 0 : limits.apartMs - sinceFirstMs;
-  if (!wasGone && missingSinceMs === undefined)
-    return { kind: 'wait', waitMs: secondReadInMs, why: notFoundYet(id), noting: 'missing' };
+  if (!wasGone && missingSinceMs === undefined) return { kind: 'note', what: 'missing' };
   if (secondReadInMs > 0) return { kind: 'wait', waitMs: secondReadInMs, why: notFoundYet(id) };
   const ageMs = wasGone ? LISTING_AGE_MS : Math.min(LISTING_AGE_MS, sinceFirstMs);
   if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
@@ -82,8 +81,9 @@ const wasGoneBefore = ({ previousLink }: GroupState, id: PlatformGroupId | undef
 const STALE_MS = 2 * 3_600_000;
 
 function firstNotFoundAtMs({ missingSinceMs, lastError }: GroupState, nowMs: number): number | undefined {
-  const lastAtMs = lastError?.code === 'missing' ? lastError.atMs : missingSinceMs;
-  return lastAtMs === undefined || nowMs - lastAtMs > STALE_MS ? undefined : missingSinceMs;
+  if (missingSinceMs === undefined) return undefined;
+  const lastAtMs = Math.max(missingSinceMs, lastError?.code === 'missing' ? lastError.atMs : 0);
+  return nowMs - lastAtMs > STALE_MS ? undefined : missingSinceMs;
 }
 
 /** Returns the evidence that the list gives; undefined if the owners of the listed groups must be read first. */
@@ -104,27 +104,23 @@ function presenceIn(
  *   no (404)                     | just answered 2xx | observe that the group is gone
  *   no (404)                     | in another state  | observe that the group is gone, after `decideGone` proved it
  *   yes                          | under 60 s old    | wait; the fetch may show the state before the DELETE
- *   yes                          | over 60 s old     | drop the intent and plan again; fail after 3 answered DELETEs
+ *   yes                          | over 60 s old     | drop the intent and plan again; abandon it after 3 answered DELETEs
  *
  * A DELETE without an answer does not count as one of the 3.
  */
-export function decideDeletion(
-  facts: Facts,
-  intent: Intent,
-  dropped: Extract<Decision, { kind: 'drop' }>,
-): Decision {
-  const { fetched, deletion, nowMs } = facts;
+export function decideDeletion(facts: Facts, intent: Intent, drop: Drop): Decision {
+  const { fetched, deletion, isCounted, nowMs } = facts;
   if (fetched === 'gone') {
     const proof = deletion === 'deleted' ? 'gone' : decideGone(facts, intent.platformId);
     return proof === 'gone' ? { kind: 'observe', observed: 'gone', intent } : proof;
   }
   const waitMs = READS_BEHIND_MS - (nowMs - intent.atMs);
-  if (waitMs > 0) {
-    const wait: Wait = { kind: 'wait', waitMs, why: STILL_SHOWN };
+  if (waitMs > 0 && deletion !== undefined && isCounted !== true) {
     const tries = (uncertainDeletion(facts.state)?.tries ?? 0) + 1;
-    return deletion === undefined ? wait : { ...wait, noting: { ...intent, tries } };
+    return { kind: 'note', what: { ...intent, tries } };
   }
-  return (intent.tries ?? 0) >= MAX_DELETES ? { ...dropped, failing: NOT_DELETED } : dropped;
+  if (waitMs > 0) return { kind: 'wait', waitMs, why: STILL_SHOWN };
+  return (intent.tries ?? 0) >= MAX_DELETES ? { kind: 'abandon', drop, why: NOT_DELETED } : drop;
 }
 
 /**

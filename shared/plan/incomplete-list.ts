@@ -18,21 +18,16 @@ import type { Facts } from './facts.ts';
  *   include one that a GET shows but the list lacks     | wait
  *   include managed groups, and the list shows none     | wait; after an hour, undefined
  *   are all in the list, or the platform answers 404    | undefined
- *
- * @param noting the intent, whose count includes this search
  */
-export function decideIncompleteList(facts: Facts, noting: Intent): Decision | undefined {
+export function decideIncompleteList(facts: Facts, { atMs }: Intent): Decision | undefined {
   const { listed, nowMs, createSettleMs } = facts;
   if (listed === undefined || listed.ageMs > 0) return readList(0);
   const { missing } = listed;
   if (missing === undefined) return { kind: 'read', what: ['missing'] };
   const { existing, showsNoManaged } = missing;
-  if (existing !== undefined)
-    return { ...incomplete('the outcome of a creation is unknown', existing), noting };
-  const isRecent = nowMs - noting.atMs < existenceLimits(createSettleMs).uncertainMs;
-  return showsNoManaged && isRecent
-    ? { ...incomplete('the outcome of a creation is unknown'), noting }
-    : undefined;
+  if (existing !== undefined) return incomplete('the outcome of a creation is unknown', existing);
+  const isRecent = nowMs - atMs < existenceLimits(createSettleMs).uncertainMs;
+  return showsNoManaged && isRecent ? incomplete('the outcome of a creation is unknown') : undefined;
 }
 
 /**

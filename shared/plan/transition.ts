@@ -8,6 +8,8 @@ import type {
   StateChange,
   Uncertain,
 } from '../domain/group-state.ts';
+import type { Note } from './decision.ts';
+import type { Facts } from './facts.ts';
 
 /*
  * What the outcome of a decision does to the state of a group. Apply stores these changes, and a preview only makes
@@ -16,6 +18,12 @@ import type {
 
 export const changed = (state: GroupState, change: StateChange): GroupState =>
   ({ ...state, ...change }) as GroupState;
+
+/** Returns the facts after a note. */
+export const noted = <Known extends Facts>(facts: Known, { what }: Note, atMs: number): Known =>
+  what === 'missing'
+    ? { ...facts, state: changed(facts.state, { missingSinceMs: atMs }) }
+    : { ...facts, state: changed(facts.state, { intent: what }), isCounted: true };
 
 /** The conclusions from a fetch of the platform group, in addition to the view. */
 export interface Findings {

@@ -139,7 +139,7 @@ const NOT_FOUND_Q = { passedOver: new Map([['q', 'not_found' as const]]) };
 const OTHER_CONNECTION = { connection: connectionName('other'), group: groupId('g') };
 const OWNED_Q = { passedOver: new Map([['q', OTHER_CONNECTION]]) };
 const RELEASE = { kind: 'release' };
-const FIRST_404 = { kind: 'wait', noting: 'missing' };
+const FIRST_404 = { kind: 'note', what: 'missing' };
 const PATCH = { kind: 'write', plan: { action: 'patch' } };
 const CREATE = { kind: 'write', plan: { action: 'create' } };
 const ADOPT_P = { kind: 'adopt', candidate: { id: 'p' } };
@@ -371,7 +371,11 @@ describe('decide', () => {
       },
       ADOPT_Q,
     ],
-    ['had a refused write: fail', { rejected: { owed: undefined }, fetched: shown('a') }, { kind: 'fail' }],
+    [
+      'had a first refused write: retry',
+      { rejected: { owed: undefined }, fetched: shown('a') },
+      { kind: 'retry' },
+    ],
     [
       'had a refusal, and answers 404: record it',
       { rejected: { owed: undefined }, fetched: 'gone' },
@@ -392,8 +396,11 @@ describe('decide', () => {
     ...listing(other),
     missing: { existing, showsNoManaged },
   });
-  const creating = (tries: number, minutes = 1) =>
-    opened({ action: 'create', tries, atMs: NOW_MS - minutes * MINUTE_MS });
+  const creating = (tries: number, minutes: number) => ({
+    ...opened({ action: 'create', tries, atMs: NOW_MS - minutes * MINUTE_MS }),
+    isCounted: true,
+  });
+  const justDeleted = { ...opened({ action: 'delete', atMs: NOW_MS - 1_000 }), fetched: shown('a') };
   const refused = { rejected: { owed: undefined }, fetched: shown('a') };
   const added = (...after: string[]) => ({
     kind: 'observe',
@@ -457,59 +464,60 @@ describe('decide', () => {
     ],
     ['a deletion of an existing group is dropped', { ...deleting, fetched: shown('a') }, { kind: 'drop' }],
     [
-      'an answered deletion waits, because the read may show an older state',
-      { ...opened({ action: 'delete', atMs: NOW_MS - 1_000 }), fetched: shown('a'), deletion: 'deleted' },
-      { ...waits('kept'), waitMs: MINUTE_MS - 1_000, noting: { tries: 1 } },
+      'an answered deletion of a group that the read shows is counted',
+      { ...justDeleted, deletion: 'deleted' },
+      { kind: 'note', what: { tries: 1 } },
     ],
     [
-      'a deletion without an answer waits soon after it was sent',
-      { ...opened({ action: 'delete', atMs: NOW_MS - 1_000 }), fetched: shown('a') },
-      waits('kept'),
+      'a counted deletion waits, because the read may show an older state',
+      { ...justDeleted, deletion: 'deleted', isCounted: true },
+      { ...waits('kept'), waitMs: MINUTE_MS - 1_000 },
     ],
+    ['a deletion without an answer waits soon after it was sent', justDeleted, waits('kept')],
     [
       'a deletion without an effect fails after three answers',
       { ...opened({ action: 'delete', tries: 3 }), fetched: shown('a') },
-      { kind: 'drop', failing: { code: 'platform_rejected' } },
+      { kind: 'abandon', drop: { kind: 'drop' }, why: { code: 'platform_rejected' } },
     ],
     [
       'a search that misses the created group is counted',
       { ...opened({ action: 'create' }), fetched: 'gone' },
-      { noting: { tries: 1 } },
+      { kind: 'note', what: { tries: 1 } },
     ],
     [
-      'a third search within ten minutes that misses the created group is counted',
-      { ...creating(2, 9), fetched: 'gone' },
-      { noting: { tries: 3 } },
+      'after a third search within ten minutes that misses the created group, apply waits',
+      { ...creating(3, 9), fetched: 'gone' },
+      { ...waits('waiting'), waitMs: (10 * MINUTE_MS) / 3 },
     ],
     [
-      'a second search after ten minutes that misses the created group is counted',
-      { ...creating(1, 10), fetched: 'gone' },
-      { noting: { tries: 2 } },
+      'after a second search that misses the created group, apply waits',
+      { ...creating(2, 10), fetched: 'gone' },
+      waits('waiting'),
     ],
-    ['after the third miss, the list is read', { ...creating(2, 10), fetched: 'gone' }, readList(0)],
+    ['after the third miss, the list is read', { ...creating(3, 10), fetched: 'gone' }, readList(0)],
     [
       'after the third miss, the list is checked for existing groups',
-      { ...creating(2, 10), fetched: 'gone', listed: { ...listing(other), missing: undefined } },
+      { ...creating(3, 10), fetched: 'gone', listed: { ...listing(other), missing: undefined } },
       { kind: 'read', what: ['missing'] },
     ],
     [
       'a creation that a complete list does not show is dropped',
-      { ...creating(2, 10), fetched: 'gone', listed: incomplete(undefined, false) },
+      { ...creating(3, 10), fetched: 'gone', listed: incomplete(undefined, false) },
       { kind: 'drop' },
     ],
     [
       'a creation waits while the list lacks an existing group',
-      { ...creating(2, 10), fetched: 'gone', listed: incomplete(platformGroupId('q'), false) },
-      { ...waits('list_incomplete'), noting: { tries: 3 } },
+      { ...creating(3, 10), fetched: 'gone', listed: incomplete(platformGroupId('q'), false) },
+      waits('list_incomplete'),
     ],
     [
       'a creation waits while the list lacks every managed group',
-      { ...creating(2, 10), fetched: 'gone', listed: incomplete(undefined, true) },
+      { ...creating(3, 10), fetched: 'gone', listed: incomplete(undefined, true) },
       waits('list_incomplete'),
     ],
     [
       'a creation is dropped after an hour in which the list lacks every managed group',
-      { ...creating(2, 60), fetched: 'gone', listed: incomplete(undefined, true) },
+      { ...creating(3, 60), fetched: 'gone', listed: incomplete(undefined, true) },
       { kind: 'drop' },
     ],
   ])('decide about an open intent: %s', (_, over, expected) => {
@@ -521,7 +529,7 @@ describe('decide', () => {
     views: views(view('a', { name: 'Old' })),
   });
   const lastError = { code: 'other', message: '', atMs: NOW_MS - MINUTE_MS };
-  const AGAIN = { kind: 'fail', firstly: { waitMs: MINUTE_MS, why: { code: 'refused' } } };
+  const AGAIN = { kind: 'retry', after: { waitMs: MINUTE_MS, why: { code: 'refused' } } };
   const B = new Set([user('b')]);
   const holding = (users: string, over: Partial<Hold> = {}) => {
     const counts = { digest: 'd', asOf: STAMP_ZERO, rule: 'count', removes: 1, keeps: 0, share: 1 } as const;
@@ -648,7 +656,7 @@ describe('decide', () => {
       { state: state({ suspectedChange, link: { ...LINK, createdAtMs: NOW_MS - 1 } }) },
       waits('waiting'),
     ],
-    ['the first 404 is recorded', SUSPECTED, { ...FIRST_404, waitMs: MINUTE_MS }],
+    ['the first 404 is recorded', SUSPECTED, FIRST_404],
     ['a second 404 within a minute waits', { state: missing(0.5) }, { kind: 'wait', waitMs: MINUTE_MS / 2 }],
     ['the second 404 after a minute reads the list', { state: missing(2) }, READ_LIST],
     [

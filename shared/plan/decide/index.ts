@@ -65,7 +65,7 @@ function decideRejected(facts: Facts, { name }: Rejected): Decision {
 }
 
 /**
- * Returns the decision to fail. A change of an existing group fails only after two refusals that are at least
+ * Returns the decision after a refusal. A change of an existing group fails only after two refusals that are at least
  * `READS_BEHIND_MS` apart. Within that time the platform may show an old version, so the first refusal may come from a
  * version conflict.
  */
@@ -73,7 +73,7 @@ function failing({ state: { link, lastError }, nowMs }: Facts): Decision {
   const before = lastError !== undefined && ONCE_REFUSED.has(lastError.code) ? lastError : undefined;
   const isAgain = before !== undefined && nowMs - before.atMs >= READS_BEHIND_MS;
   if (link === undefined || isAgain) return { kind: 'fail' };
-  return { kind: 'fail', firstly: { ...REFUSED, why: before ?? REFUSED.why } };
+  return { kind: 'retry', after: { ...REFUSED, why: before ?? REFUSED.why } };
 }
 
 const isSameName = (group: ObservedGroup, name: string) => foldName(group.name) === foldName(name);

@@ -1,6 +1,6 @@
 import type { Intent } from '../../domain/group-state.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
-import { type Decision, READ_GROUP } from '../decision.ts';
+import { type Decision, type Drop, READ_GROUP } from '../decision.ts';
 import { emptiedFields, shows, viewOf } from '../external-change.ts';
 import type { Facts, Views } from '../facts.ts';
 import { decideDeletion, LISTING_AGE_MS } from '../gone.ts';
@@ -42,14 +42,12 @@ export function decideIntent(facts: Facts, intent: Intent): Decision {
   return decideOutcome(facts, fetched, dropped);
 }
 
-type Drop = Extract<Decision, { kind: 'drop' }>;
-
 function decideMissingCreation(facts: Facts, dropped: Drop): Decision {
   const { intent } = dropped;
-  const tries = (intent.tries ?? 0) + 1;
-  const noting = { ...intent, tries };
+  const { tries = 0 } = intent;
+  if (facts.isCounted !== true) return { kind: 'note', what: { ...intent, tries: tries + 1 } };
   const isGivenUp = tries >= MAX_SEARCHES && facts.nowMs - intent.atMs >= facts.createSettleMs;
-  return isGivenUp ? (decideIncompleteList(facts, noting) ?? dropped) : { ...notShownYet(facts), noting };
+  return isGivenUp ? (decideIncompleteList(facts, intent) ?? dropped) : notShownYet(facts);
 }
 
 function decideOutcome(facts: Facts, observed: ObservedGroup, dropped: Drop): Decision {

@@ -14,35 +14,50 @@ import { auditOf, originOf } from './audit.ts';
 import { type ApplyContext, type Bisection, type PassFacts, type Performed, SUPERSEDED } from './context.ts';
 import { giveUp } from './failure.ts';
 
-/** Records the refusal, and returns the next part of the write to send. If no part is left, ends the search. */
-export async function refuse(
-  { firstly }: Extract<Decision, { kind: 'fail' }>,
+type Refused = NonNullable<PassFacts['refused']>;
+
+/** Records the refusal, and searches for the refused part. If no part is left, ends the search. */
+export async function fail(_: Decision, facts: PassFacts, context: ApplyContext): Promise<Performed> {
+  const { refused, audited } = await recordRefusal(facts, context);
+  return (await search(refused, facts, context)) ?? endSearch(refused, audited, facts.state, context);
+}
+
+/**
+ * Records the refusal, and waits. The cause of this first refusal may be a version conflict that no read shows yet. A
+ * search would then mark the wrong users as refused, or use up the calls of this hour. A search that has begun goes on.
+ */
+export async function retry(
+  { after }: Extract<Decision, { kind: 'retry' }>,
   facts: PassFacts,
   context: ApplyContext,
 ): Promise<Performed> {
-  const { state, refused, wanted } = facts;
-  const { ports } = context;
+  const { refused } = await recordRefusal(facts, context);
+  const searches = context.bisection.hasWritten || isKnownRefusal(refused.write.plan, facts.wanted);
+  return (searches ? await search(refused, facts, context) : undefined) ?? { result: after };
+}
+
+async function recordRefusal({ state, refused, wanted }: PassFacts, { ports, record }: ApplyContext) {
   if (refused === undefined) throw new Error('expected a write that the platform has refused');
-  const { write, intent, cause } = refused;
-  const audited = await context.record(
-    state,
-    auditOf(intent, write.plan.changes, originOf(state, wanted, write.consumes, write.plan.changes), {
-      atMs: ports.clock(),
-      versionAfter: intent.versionBefore ?? null,
-      outcome: 'rejected',
-    }),
-  );
+  const { intent, write } = refused;
+  const { changes } = write.plan;
+  const result = {
+    atMs: ports.clock(),
+    versionAfter: intent.versionBefore ?? null,
+    outcome: 'rejected',
+  } as const;
+  const origin = originOf(state, wanted, write.consumes, changes);
+  return { refused, audited: await record(state, auditOf(intent, changes, origin, result)) };
+}
+
+/** Returns the next part of the write to send; undefined if no part is left. */
+async function search({ write, cause }: Refused, facts: PassFacts, context: ApplyContext) {
+  const { state, wanted } = facts;
   const isKnown = isKnownRefusal(write.plan, wanted);
-  // The cause of this first refusal may be a version conflict that no read shows yet. A search would then mark the
-  // wrong users as refused, or use up the calls of this hour.
-  if (firstly !== undefined && !context.bisection.hasWritten && !isKnown) return { result: firstly };
   const next = nextPart(write, facts, { ...context.bisection, isKnown });
-  if (next !== undefined && wanted !== undefined) {
-    if (next.refused === 'users') await markRefused(additionsIn(write.plan), state, wanted, context);
-    if (next.refused === 'field') await markField(write.plan, cause, state, context);
-    return { result: { kind: 'narrowed', bisection: next.bisection } };
-  }
-  return firstly === undefined ? endSearch(refused, audited, state, context) : { result: firstly };
+  if (next === undefined || wanted === undefined) return undefined;
+  if (next.refused === 'users') await markRefused(additionsIn(write.plan), state, wanted, context);
+  if (next.refused === 'field') await markField(write.plan, cause, state, context);
+  return { result: { kind: 'narrowed', bisection: next.bisection } } as const;
 }
 
 function isKnownRefusal(plan: Plan, wanted: Wanted | undefined): boolean {
@@ -56,7 +71,7 @@ function isKnownRefusal(plan: Plan, wanted: Wanted | undefined): boolean {
  * after the next change of the group, or after a day.
  */
 async function endSearch(
-  { write, cause }: NonNullable<PassFacts['refused']>,
+  { write, cause }: Refused,
   audited: AuditLink,
   state: GroupState,
   context: ApplyContext,

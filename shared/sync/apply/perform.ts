@@ -4,17 +4,17 @@ import { intentId } from '../../domain/ids.ts';
 import type { Decision } from '../../plan/decision.ts';
 import type { Facts, Reservation, Wanted } from '../../plan/facts.ts';
 import { EMPTIED_ALWAYS, isEmptied } from '../../plan/guard.ts';
-import { changeByDrop, changeByFetch, changed } from '../../plan/transition.ts';
+import { changeByDrop, changeByFetch, changed, noted } from '../../plan/transition.ts';
 import { mapConcurrently } from '../async-collections.ts';
 import type { RecentReservations } from '../ports/guard.ts';
-import { entryOf, OURSELVES } from '../ports/logs.ts';
+import { type AuditLink, entryOf, OURSELVES } from '../ports/logs.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import type { Reading } from '../reading.ts';
 import { countSmallGroups } from '../small-groups.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
 import { adopt } from './adopt.ts';
 import { unfoundOf } from './audit.ts';
-import { refuse } from './bisect.ts';
+import { fail, retry } from './bisect.ts';
 import type { ApplyContext, PassFacts, Performed } from './context.ts';
 import { AGAIN, SUPERSEDED, unlessSuperseded } from './context.ts';
 import { closeDrift, unlink, withViews } from './external-change.ts';
@@ -40,18 +40,18 @@ const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
   write: async (decision, facts, context) =>
     performWrite(decision, decision.isReserved ? facts : await unreserved(facts, context), context),
   drop,
+  abandon,
   observe,
   mark,
   unlink,
   release: endReleasedLink,
   adopt,
-  fail: refuse,
-  wait: async ({ noting, yields = false, ...why }, facts, context) => {
-    const { state } = yields ? await unreserved(facts, context) : facts;
-    const { groups, clock } = context.ports;
-    if (noting === 'missing') await groups.noteMissing(state, clock());
-    const isStill = typeof noting !== 'object' || (await groups.noteTry(state.ref, noting));
-    return isStill ? { result: why } : SUPERSEDED;
+  fail,
+  retry,
+  note,
+  wait: async ({ yields = false, ...why }, facts, context) => {
+    if (yields) await unreserved(facts, context);
+    return { result: why };
   },
   settle,
 };
@@ -143,8 +143,31 @@ export async function withGroupCounts(
   };
 }
 
-function drop(decision: Of<'drop'>, facts: PassFacts, context: ApplyContext): Promise<Performed> {
-  return (facts.rejected === undefined ? dropUncertain : dropRefused)(decision, facts, context);
+async function note(decision: Of<'note'>, facts: PassFacts, { ports }: ApplyContext): Promise<Performed> {
+  const { what } = decision;
+  const [nowMs, { ref }] = [ports.clock(), facts.state];
+  if (what === 'missing') await ports.groups.noteMissing(facts.state, nowMs);
+  else if (!(await ports.groups.noteTry(ref, what))) return SUPERSEDED;
+  return { facts: noted(facts, decision, nowMs) };
+}
+
+async function drop(decision: Of<'drop'>, facts: PassFacts, context: ApplyContext): Promise<Performed> {
+  if (facts.rejected !== undefined) return dropRefused(decision, facts, context);
+  return (await dropUncertain(decision, facts, context)) === undefined ? SUPERSEDED : AGAIN;
+}
+
+async function abandon(
+  { drop: dropping, why }: Of<'abandon'>,
+  facts: PassFacts,
+  context: ApplyContext,
+): Promise<Performed> {
+  const audited = await dropUncertain(dropping, facts, context);
+  if (audited === undefined) return SUPERSEDED;
+  const { intent: _, ...state } = facts.state;
+  const cause = new PlatformFailure('rejected', why.message, {});
+  const failed = { ...state, calledMs: context.calledMs() };
+  const isGivenUp = await giveUp(failed, cause, { ports: context.ports, audited });
+  return isGivenUp ? { result: { kind: 'failed', cause } } : SUPERSEDED;
 }
 
 /** Drops the intent of a refused write, because the write can no longer take effect. */
@@ -160,11 +183,12 @@ async function dropRefused(
   return { facts: { ...facts, state: changed(state, change), reservation: undefined } };
 }
 
+/** Drops the intent of a write that may take effect late. @returns the audit entry; undefined if the intent has ended */
 async function dropUncertain(
-  { intent, owed, failing }: Of<'drop'>,
+  { intent, owed }: Of<'drop'>,
   facts: PassFacts,
   context: ApplyContext,
-): Promise<Performed> {
+): Promise<AuditLink | undefined> {
   const { intent: _, ...state } = facts.state;
   const known = await withViews(facts, context);
   const nowMs = context.ports.clock();
@@ -178,12 +202,7 @@ async function dropUncertain(
   const audited = await context.record(state, unfoundOf(intent, nowMs, record.untilMs, step));
   const uncertain = await storeRecord(record, state, known.views, context);
   const change = changeByDrop({ uncertain, audited });
-  if (!(await context.ports.groups.dropIntent(state.ref, intent, change))) return SUPERSEDED;
-  if (failing === undefined) return AGAIN;
-  const cause = new PlatformFailure('rejected', failing.message, {});
-  const failed = { ...state, calledMs: context.calledMs() };
-  const isGivenUp = await giveUp(failed, cause, { ports: context.ports, audited });
-  return isGivenUp ? { result: { kind: 'failed', cause } } : SUPERSEDED;
+  return (await context.ports.groups.dropIntent(state.ref, intent, change)) ? audited : undefined;
 }
 
 /** Stores the view with other marks. Version and content of the platform group do not change. */

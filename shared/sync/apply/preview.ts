@@ -19,6 +19,7 @@ import {
   changeByFetch,
   changeByWrite,
   changed,
+  noted,
   outcomeFound,
 } from '../../plan/transition.ts';
 import { NO_WRITES, NOTHING_SENT } from '../../plan/uncertain.ts';
@@ -187,6 +188,8 @@ async function follow(
       return withRemovals(decision.sets, facts);
     case 'drop':
       return again(facts, changeByDrop({ uncertain: owing(state, decision.owed) }));
+    case 'note':
+      return noted(facts, decision, nowMs);
     case 'observe':
       return afterObserving(decision, facts);
     case 'mark':
