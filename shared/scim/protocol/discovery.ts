@@ -3,17 +3,14 @@ import { MAX_PAGE } from './list-query.ts';
 import type { ResourceType, ResourceTypes } from './resource-type.ts';
 import type { ScimObject, ScimValue } from './value.ts';
 
-/**
- * Returns the service provider configuration (RFC 7643 section 5). It does not announce pages by cursor (`pagination`,
- * RFC 9865 section 4), because strict clients reject this unknown attribute. The server accepts cursors.
- */
+/** Returns the service provider configuration (RFC 7643 section 5). */
 export const serviceProviderConfig = (baseUrl: string): ScimObject => ({
   schemas: [SERVICE_PROVIDER_CONFIG.id],
   patch: { supported: true },
   bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
   filter: { supported: true, maxResults: MAX_PAGE },
   changePassword: { supported: false },
-  sort: { supported: true },
+  sort: { supported: false },
   etag: { supported: true },
   authenticationSchemes: [
     {

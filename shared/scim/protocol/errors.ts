@@ -9,11 +9,7 @@ type ScimErrorType =
   | 'invalidSyntax'
   | 'invalidPath'
   | 'noTarget'
-  | 'invalidValue'
-  /** The following three keywords come from RFC 9865. */
-  | 'invalidCursor'
-  | 'invalidCount'
-  | 'expiredCursor';
+  | 'invalidValue';
 
 /** An error response. The message is sent to the client. It names attributes, but never contains their values. */
 export class ScimError extends Error {
@@ -57,7 +53,7 @@ export const errorBody = ({ status, scimType, message }: ScimError): ScimObject 
 
 export const listBody = (
   resources: readonly ScimObject[],
-  place: { readonly totalResults: number; readonly startIndex?: number; readonly nextCursor?: string },
+  place: { readonly totalResults: number; readonly startIndex: number },
 ): ScimObject => ({
   schemas: [LIST_RESPONSE],
   itemsPerPage: resources.length,

@@ -1,7 +1,6 @@
 import { badRequest } from './errors.ts';
 import { parseFilter } from './filter/parse.ts';
 import { type Projection, readProjection } from './projection.ts';
-import { parseAttributePath } from './resource-type.ts';
 import { elements, fieldOf, type ScimObject, type ScimValue } from './value.ts';
 
 /** Maximum number of resources in one response, even if the client requests more. */
@@ -12,34 +11,18 @@ export type ListQuery = ReturnType<typeof readListQuery>;
 
 /**
  * Reads the parameters of a list (RFC 7644 section 3.4.2), from a query string or the body of `.search`. A startIndex
- * below 1 counts as 1, and a negative count counts as 0 (table 6).
- * @throws ScimError invalidFilter, invalidValue, invalidCursor or invalidCount
+ * below 1 counts as 1, and a negative count counts as 0 (table 6). `sortBy` has no effect, because no provider sends it.
+ * @throws ScimError invalidFilter or invalidValue
  */
 export function readListQuery(given: ScimObject) {
   const filter = textOf(given, 'filter');
-  const cursor = cursorOf(given);
-  const sortBy = textOf(given, 'sortBy');
-  const sortPath = sortBy === undefined ? undefined : parseAttributePath(sortBy);
-  if (sortBy !== undefined && sortPath === undefined) {
-    throw badRequest('invalidValue', 'sortBy: expected the name of an attribute');
-  }
   return {
     filter: filter === undefined ? undefined : parseFilter(filter),
-    sortBy: sortPath,
-    descending: textOf(given, 'sortOrder')?.toLowerCase() === 'descending',
     /** The first index is 1. */
     startIndex: Math.max(1, wholeNumber(given, 'startIndex') ?? 1),
-    /** Cursor from the previous page, or empty for the first page (RFC 9865). If present, it replaces `startIndex`. */
-    cursor,
-    count: Math.min(MAX_PAGE, Math.max(0, wholeNumber(given, 'count', cursor !== undefined) ?? DEFAULT_PAGE)),
+    count: Math.min(MAX_PAGE, Math.max(0, wholeNumber(given, 'count') ?? DEFAULT_PAGE)),
     projection: projectionOf(given),
   };
-}
-
-function cursorOf(given: ScimObject): string | undefined {
-  const cursor = fieldOf(given, 'cursor') ?? undefined;
-  if (cursor === undefined || typeof cursor === 'string') return cursor;
-  throw badRequest('invalidCursor', 'cursor: expected a string');
 }
 
 /** Reads `attributes` and `excludedAttributes`, each a list or a comma-separated text. */
@@ -79,12 +62,10 @@ function textOf(given: ScimObject, name: string): string | undefined {
   return value;
 }
 
-function wholeNumber(given: ScimObject, name: string, isCursor = false): number | undefined {
+function wholeNumber(given: ScimObject, name: string): number | undefined {
   const value = fieldOf(given, name);
   if (value == null || value === '') return undefined;
   const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
-  if (!Number.isSafeInteger(number)) {
-    throw badRequest(isCursor ? 'invalidCount' : 'invalidValue', `${name}: expected a whole number`);
-  }
+  if (!Number.isSafeInteger(number)) throw badRequest('invalidValue', `${name}: expected a whole number`);
   return number as number;
 }

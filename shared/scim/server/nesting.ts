@@ -25,7 +25,7 @@ export function listedMember(id: string): ListedMember {
 export const listedIdsOf = (id: string): readonly MemberId[] =>
   id.startsWith(GROUP_ID_MARK) ? [memberId(id), nestedMember(groupId(id))] : [memberId(id)];
 
-export const groupsAmongListed = (ids: Iterable<string>): readonly GroupId[] =>
+const groupsAmongListed = (ids: Iterable<string>): readonly GroupId[] =>
   [...ids].flatMap((id) => nestedGroup(id) ?? []);
 
 /**

@@ -16,7 +16,7 @@ import { etagWithoutMembers, isOpen } from './group-view.ts';
 import { listResources } from './list.ts';
 import { readFloor } from './membership.ts';
 import { findResource, finishDeletion, rewriteResource } from './resources.ts';
-import { show, showsMembers } from './user-groups.ts';
+import { show, showsMembers } from './show.ts';
 import { WRITERS, type Written } from './writers.ts';
 
 type Endpoint = (request: ScimRequest, context: ScimContext) => Promise<ScimReply>;
@@ -148,7 +148,7 @@ const create =
   async (request, context) => {
     const projection = projectionOf(request.query);
     const made = await WRITERS[type].create(objectBody(request), context);
-    return { ...(await answerWritten({ ...made, isNew: true }, projection, context)), status: 201 };
+    return { ...(await answerWritten(made, projection, context)), status: 201 };
   };
 
 const conditionsOf = ({ headers }: ScimRequest) => ({
@@ -183,16 +183,12 @@ const remove =
  * Returns the response to a write. It shows the resource as this request wrote it, with one exception. If the response
  * must show members, and the request did not contain all members, the function reads the group again.
  */
-async function answerWritten(
-  { resource, members, isNew = false }: Written & { readonly isNew?: boolean },
-  projection: Projection,
-  context: ScimContext,
-) {
+async function answerWritten({ resource, members }: Written, projection: Projection, context: ScimContext) {
   const { ports, connection, types } = context;
   const headers = writtenHeaders(resource, context);
   if (members !== undefined || !showsMembers(types[resource.type], projection)) {
     const left = { ...resource, writes: NO_WRITES };
-    const { document } = await show(left, projection, context, { members, isNew });
+    const { document } = await show(left, projection, context, { members });
     return ok(document, headers);
   }
   const [[now = resource], floor] = await Promise.all([

@@ -107,7 +107,7 @@ describe('stored data that a filter needs', () => {
     ['members pr', 'all'],
     ['id eq "X" or members.value sw "U"', 'all'],
   ])('the evaluation of the filter %s reads the members %j', (filter, expected) => {
-    expect(neededIds(parseFilter(filter), 'members', Group)).toEqual(expected);
+    expect(neededIds(parseFilter(filter), Group)).toEqual(expected);
   });
 });
 

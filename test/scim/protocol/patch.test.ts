@@ -172,7 +172,6 @@ describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     ['a change of schemas', add('schemas', ['x']), 'mutability'],
     ['a list for a single-valued attribute', replace('title', ['x', 'y']), 'invalidValue'],
     ['a change of id', replace('id', 'x'), 'mutability'],
-    ['a change of the groups of a user', add('groups', [{ value: 'g' }]), 'mutability'],
     ['a change of meta', replace('meta.created', 'x'), 'mutability'],
     ['the removal of a required attribute', remove('userName'), 'mutability'],
     ['text for a boolean attribute', replace('active', 'maybe'), 'invalidValue'],

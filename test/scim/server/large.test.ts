@@ -80,7 +80,7 @@ describe('large SCIM list', () => {
   const names = ({ body }: { body: { Resources: { userName: string }[] } }) =>
     body.Resources.map(({ userName }) => userName);
 
-  it('a page by index or cursor reads only the resources of the page, even after users were created and deleted', async () => {
+  it('a page reads only the resources of the page, even after users were created and deleted', async () => {
     const all = people(600);
     for (const userName of all) await client.post('/Users', { userName });
     // A page also reads the users that were created in the last minute, because another server may still be storing a
@@ -92,48 +92,13 @@ describe('large SCIM list', () => {
     const last = await client.get('/Users?startIndex=501&count=100');
     expect(last.body).toMatchObject({ totalResults: 600, itemsPerPage: 100, startIndex: 501 });
     expect(names(last)).toEqual(all.slice(500));
-    const seen: string[] = [];
-    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-      const { body }: Answer = await client.get(`/Users?count=250&cursor=${cursor}`);
-      expect(body).toMatchObject({ totalResults: 600 });
-      seen.push(...names({ body }));
-      cursor = body.nextCursor;
-    }
-    expect(seen).toEqual(all);
-    expect(itemsRead()).toBe(100 + 600);
+    expect(itemsRead()).toBe(100);
     await client.post('/Users', { userName: 'late' });
     const [late] = (await client.get('/Users?startIndex=601')).body.Resources;
     expect(late).toMatchObject({ userName: 'late' });
     await client.delete(`/Users/${late.id}`);
     expect((await client.get('/Users?startIndex=600')).body.totalResults).toBe(600);
-    expect(itemsRead()).toBe(100 + 600 + 3);
-  });
-
-  it('an unsorted list continues after a cursor of a deleted user, and a sorted list refuses such a cursor', async () => {
-    const ids: string[] = [];
-    for (const userName of people(5)) ids.push((await client.post('/Users', { userName })).body.id);
-    for (const query of ['', '&filter=userName sw "m"', '&sortBy=userName']) {
-      const { body } = await client.get(`/Users?cursor=&count=2${query}`);
-      const next = await client.get(`/Users?cursor=${body.nextCursor}&count=2${query}`);
-      expect(names(next)).toEqual(['m2', 'm3']);
-    }
-    const { nextCursor } = (await client.get('/Users?cursor=&count=2')).body;
-    await client.delete(`/Users/${ids[2]}`);
-    expect(names(await client.get(`/Users?cursor=${nextCursor}&count=2`))).toEqual(['m3', 'm4']);
-    const sorted = (await client.get('/Users?cursor=&count=2&sortBy=userName')).body;
-    await client.delete(`/Users/${ids[3]}`);
-    const gone = await client.get(`/Users?cursor=${sorted.nextCursor}&sortBy=userName`);
-    expect(gone).toMatchObject({ status: 400, body: { scimType: 'expiredCursor' } });
-    await client.post('/Groups', { displayName: 'g' });
-    for (const [path, scimType] of [
-      ['/Users?cursor=garbage', 'invalidCursor'],
-      [`/Groups?cursor=${nextCursor}`, 'invalidCursor'],
-      [`/Users?cursor=${nextCursor}&filter=userName%20pr`, 'invalidCursor'],
-      ['/Users?cursor=&count=ten', 'invalidCount'],
-      ['/Users?count=ten', 'invalidValue'],
-    ]) {
-      expect(await client.get(path ?? '')).toMatchObject({ status: 400, body: { scimType } });
-    }
+    expect(itemsRead()).toBe(100 + 3);
   });
 
   it('a list shows a new user of another server immediately, even if nothing changed in the 59 seconds before', async () => {
@@ -165,7 +130,7 @@ describe('large SCIM list', () => {
   });
 });
 
-it.each(['filter=active eq true', 'filter=userName co "a"', 'sortBy=userName'])(
+it.each(['filter=active eq true', 'filter=userName co "a"'])(
   'a list with %s is refused if it must read more than 20,000 resources',
   async (query) => {
     const path = `/Users?${encodeURI(query)}`;
@@ -201,33 +166,16 @@ describe('SCIM answer of more than 6 MB', () => {
       expect(body.itemsPerPage).toBeGreaterThan(0);
     }
     expect(seen).toEqual(['Large 0', 'Large 1', 'Large 2', 'Large 3']);
-    const byCursor: string[] = [];
-    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-      const { body }: Answer = await client.get(`/Groups?cursor=${cursor}`);
-      byCursor.push(...body.Resources.map((group: { displayName: string }) => group.displayName));
-      cursor = body.nextCursor;
-    }
-    expect(byCursor).toEqual(seen);
   }, 60_000);
 
-  it('a read of a group is refused if its answer exceeds 6 MB, and a filter lists its users in pages', async () => {
-    const ids: string[] = [];
-    for (let n = 0; n < 7; n += 1) ids.push((await client.post('/Users', { userName: `u${n}` })).body.id);
-    const group = await make('Larger', [...ids, ...longIds(0, 5_600)]);
+  it('a read of a group is refused if its answer exceeds 6 MB, except without its members', async () => {
+    const group = await make('Larger', longIds(0, 5_600));
     const more = longIds(1, 5_600);
     expect((await client.patch(`/Groups/${group}`, [add('members', valuesOf(more))])).status).toBe(204);
     const shown = await client.get(`/Groups/${group}`);
     expect(shown).toMatchObject({ status: 400, body: { scimType: 'tooMany' } });
     expect((await client.get('/Groups')).body).toMatchObject({ scimType: 'tooMany' });
     expect((await client.get(`/Groups/${group}?excludedAttributes=members`)).status).toBe(200);
-    const paged: string[] = [];
-    for (const startIndex of [1, 4, 7]) {
-      const filter = `groups.value eq "${group}"`;
-      const { body } = await client.get(`/Users?count=3&startIndex=${startIndex}&filter=${filter}`);
-      expect(body.totalResults).toBe(7);
-      paged.push(...body.Resources.map(({ id }: { id: string }) => id));
-    }
-    expect(paged).toEqual(ids);
   }, 60_000);
 });
 

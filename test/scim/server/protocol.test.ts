@@ -240,11 +240,7 @@ describe('SCIM lists (RFC 7644 section 3.4.2)', () => {
     ['startIndex=-7&count=1', 5, ['cas'], 1],
     ['count=0', 5, [], 1],
     ['count=-1', 5, [], 1],
-    ['sortBy=userName', 5, ['ann', 'bob', 'cas', 'dan', 'eve'], 1],
-    ['sortBy=userName&sortOrder=descending&count=2', 5, ['eve', 'dan'], 1],
-    ['sortBy=title', 5, ['ann', 'cas', 'dan', 'eve', 'bob'], 1],
-    ['sortBy=title&sortOrder=descending', 5, ['bob', 'eve', 'dan', 'cas', 'ann'], 1],
-    ['sortBy=meta.created', 5, ALL, 1],
+    ['sortBy=userName&cursor=', 5, ALL, 1],
     ['filter=title pr&count=1&startIndex=2', 4, ['ann'], 2],
     ['filter=userName eq "ann"', 1, ['ann'], 1],
     ['filter=id eq ""', 0, [], 1],
@@ -260,8 +256,6 @@ describe('SCIM lists (RFC 7644 section 3.4.2)', () => {
     ['filter=meta.resourceType eq "User"', 5, ALL, 1],
     ['startIndex=999999999', 5, [], 999_999_999],
     ['count=100000', 5, ALL, 1],
-    ['sortBy=nothing', 5, ALL, 1],
-    ['sortBy=userName&sortOrder=sideways', 5, ['ann', 'bob', 'cas', 'dan', 'eve'], 1],
     ['filter=', 5, ALL, 1],
     ['unknown=parameter', 5, ALL, 1],
     ['filter=UserName Eq "ann" Or userName eQ "BOB"', 2, ['ann', 'bob'], 1],
@@ -358,7 +352,7 @@ describe('SCIM discovery (RFC 7644 section 4)', () => {
       patch: { supported: true },
       bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
       filter: { supported: true, maxResults: 500 },
-      sort: { supported: true },
+      sort: { supported: false },
       etag: { supported: true },
       changePassword: { supported: false },
       authenticationSchemes: [{ type: 'oauthbearertoken' }, { type: 'oauth2' }],
@@ -370,12 +364,7 @@ describe('SCIM discovery (RFC 7644 section 4)', () => {
     const attributesOf = async (one: Client) =>
       (await one.get(`/Schemas/${USER}`)).body.attributes.map(({ name }: { name: string }) => name);
     expect(await attributesOf(client)).toContain('name');
-    expect(await attributesOf(await createWorld().client())).toEqual([
-      'userName',
-      'active',
-      'emails',
-      'groups',
-    ]);
+    expect(await attributesOf(await createWorld().client())).toEqual(['userName', 'active', 'emails']);
   });
 });
 

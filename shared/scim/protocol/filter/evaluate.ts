@@ -167,36 +167,3 @@ function compareTexts(value: string, operator: Comparison, wanted: string): bool
   if (operator === 'ew') return value.endsWith(wanted);
   return ORDERS[operator]?.(Number(value > wanted) - Number(value < wanted)) ?? false;
 }
-
-/**
- * Sorts resources by an attribute. Resources without the attribute come last, or first in descending order (RFC 7644
- * section 3.4.2.3). Resources with equal values keep their order. If a resource has several values, its primary value
- * decides, or its first value if none is primary.
- */
-export function sorted<Found extends { readonly document: ScimObject }>(
-  resources: readonly Found[],
-  { sortBy, descending }: { readonly sortBy: AttributePath; readonly descending: boolean },
-  type: ResourceType,
-): readonly Found[] {
-  const keyed = resources.map((resource) => ({ resource, key: keyOf(resource.document, sortBy, type) }));
-  const sign = descending ? -1 : 1;
-  return keyed
-    .toSorted((a, b) => {
-      if (a.key === undefined || b.key === undefined)
-        return sign * (Number(a.key === undefined) - Number(b.key === undefined));
-      if (a.key < b.key) return -sign;
-      return a.key > b.key ? sign : 0;
-    })
-    .map(({ resource }) => resource);
-}
-
-function keyOf(resource: ScimObject, path: AttributePath, type: ResourceType): string | number | undefined {
-  const named = valuesAt(resource, type, path);
-  if (named === undefined) return undefined;
-  const chosen =
-    named.values.find((value) => isObject(value) && value['primary'] === true) ?? named.values[0];
-  const value: ScimValue | undefined = isObject(chosen) ? chosen['value'] : chosen;
-  if (typeof value === 'boolean') return Number(value);
-  if (typeof value === 'string') return folded(named.attribute, value);
-  return typeof value === 'number' ? value : undefined;
-}

@@ -4,7 +4,7 @@ import { conjuncts, type Filter } from './evaluate.ts';
 
 /** An index lookup that finds all resources that can match a filter, without reading every resource. */
 export interface Lookup {
-  readonly by: 'id' | 'unique' | 'externalId' | 'member' | 'group' | 'emails' | 'employeeNumber';
+  readonly by: 'id' | 'unique' | 'externalId' | 'member' | 'emails' | 'employeeNumber';
   readonly value: string;
 }
 
@@ -15,15 +15,9 @@ export interface Lookup {
 export const lookupOf = (filter: Filter, type: ResourceType): Lookup | undefined =>
   conjuncts(filter).flatMap((part) => lookupOfPart(part, type) ?? [])[0];
 
-/** Lists that contain ids of other resources. A filter on such a list becomes a lookup by one of these ids. */
-const LISTS = { members: 'member', groups: 'group' } as const;
-type ListName = keyof typeof LISTS;
-
 function lookupOfPart(part: Filter, type: ResourceType): Lookup | undefined {
-  for (const [name, by] of Object.entries(LISTS) as [ListName, Lookup['by']][]) {
-    const [id, ...others] = idsNamedBy(part, name, type) ?? [];
-    if (id !== undefined) return others.length === 0 ? { by, value: id } : undefined;
-  }
+  const [id, ...others] = idsNamedBy(part, type) ?? [];
+  if (id !== undefined) return others.length === 0 ? { by: 'member', value: id } : undefined;
   if (part.kind === 'element') return emailNamedBy(part, type);
   if (part.kind !== 'compare' || part.operator !== 'eq' || typeof part.value !== 'string') return undefined;
   const by = indexOf(part.path, type);
@@ -56,36 +50,33 @@ function emailNamedBy(
   return undefined;
 }
 
-const names = (path: AttributePath, list: ListName, type: ResourceType): boolean =>
-  placeOf(type, { ...path, sub: undefined })?.attribute.name === list;
+const namesMembers = (path: AttributePath, type: ResourceType): boolean =>
+  placeOf(type, { ...path, sub: undefined })?.attribute.name === 'members';
 
 /**
  * Returns the ids in `members eq "x"`, `members.value eq "x"` or `members[value eq "x"]`; undefined for another filter.
  */
-function idsNamedBy(filter: Filter, list: ListName, type: ResourceType): readonly string[] | undefined {
-  if (filter.kind === 'element') return names(filter.path, list, type) ? namedIds(filter.where) : undefined;
+function idsNamedBy(filter: Filter, type: ResourceType): readonly string[] | undefined {
+  if (filter.kind === 'element') return namesMembers(filter.path, type) ? namedIds(filter.where) : undefined;
   if (filter.kind !== 'compare' || filter.operator !== 'eq' || typeof filter.value !== 'string')
     return undefined;
   const isId = filter.path.sub === undefined || filter.path.sub.toLowerCase() === 'value';
-  return isId && names(filter.path, list, type) ? [filter.value] : undefined;
+  return isId && namesMembers(filter.path, type) ? [filter.value] : undefined;
 }
 
-/**
- * Returns the ids of the group's members (or the user's groups) that the filter needs; 'all' if it needs the whole
- * list.
- */
-export function neededIds(filter: Filter, list: ListName, type: ResourceType): readonly string[] | 'all' {
-  const named = idsNamedBy(filter, list, type);
+/** Returns the ids of the group's members that the filter needs; 'all' if it needs the whole list. */
+export function neededIds(filter: Filter, type: ResourceType): readonly string[] | 'all' {
+  const named = idsNamedBy(filter, type);
   if (named !== undefined) return named;
   switch (filter.kind) {
     case 'and':
     case 'or': {
-      const each = filter.of.map((part) => neededIds(part, list, type));
+      const each = filter.of.map((part) => neededIds(part, type));
       return each.includes('all') ? 'all' : each.flatMap((ids) => (ids === 'all' ? [] : ids));
     }
     case 'not':
-      return neededIds(filter.of, list, type);
+      return neededIds(filter.of, type);
     default:
-      return names(filter.path, list, type) ? 'all' : [];
+      return namesMembers(filter.path, type) ? 'all' : [];
   }
 }

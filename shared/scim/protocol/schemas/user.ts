@@ -81,30 +81,6 @@ const schema =
 const user = schema(USER_URN, 'User', 'User account');
 const enterprise = schema(ENTERPRISE_URN, 'EnterpriseUser', 'Enterprise user');
 
-/** The groups of a user. This attribute is not stored. Each response computes it from the members of the groups. */
-const GROUPS = attribute(
-  'complex',
-  'groups',
-  'Groups of the user, computed from the members of the groups. Lists contain them only on request.',
-  {
-    multiValued: true,
-    mutability: 'readOnly',
-    subAttributes: [
-      text('value', 'Id of the group.', { caseExact: true, mutability: 'readOnly' }),
-      attribute('reference', '$ref', 'Address of the group.', {
-        caseExact: true,
-        mutability: 'readOnly',
-        referenceTypes: ['Group'],
-      }),
-      text('display', 'Name of the group.', { mutability: 'readOnly' }),
-      text('type', 'How the user belongs to the group.', {
-        mutability: 'readOnly',
-        canonicalValues: ['direct', 'indirect'],
-      }),
-    ],
-  },
-);
-
 const PASSWORD = text('password', 'Password of the user; accepted but never stored.', {
   caseExact: true,
   mutability: 'writeOnly',
@@ -112,7 +88,7 @@ const PASSWORD = text('password', 'Password of the user; accepted but never stor
 });
 
 export const FULL_USER = [
-  user([...NEEDED, ...PROFILE, GROUPS]),
+  user([...NEEDED, ...PROFILE]),
   enterprise([EMPLOYEE_NUMBER, ...ENTERPRISE_PROFILE]),
 ] as const;
 /** All attributes that a client can send (RFC 7643 section 4.1). */
@@ -120,6 +96,6 @@ export const NAMED_USER = user([...FULL_USER[0].attributes, PASSWORD]);
 /** Returns the schemas without the profile. `type` and `department` are attributes of `people.exclude`. */
 export const leanUser = (named: readonly string[]) =>
   [
-    user([...NEEDED, ...(named.includes('type') ? [USER_TYPE] : []), GROUPS]),
+    user([...NEEDED, ...(named.includes('type') ? [USER_TYPE] : [])]),
     enterprise([EMPLOYEE_NUMBER, ...(named.includes('department') ? [DEPARTMENT] : [])]),
   ] as const;
