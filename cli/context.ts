@@ -1,8 +1,7 @@
 import { DEFAULT_CONNECTION, DEFAULT_PREFIX, ENVIRONMENT } from '../shared/contract/names.ts';
 import { type ConnectionName, connectionName, type GroupRef } from '../shared/domain/ids.ts';
-import { findGroup } from '../shared/operate/find-group.ts';
 import { findMember } from '../shared/operate/find-member.ts';
-import { type Named, NO_NAMES, readNames } from '../shared/operate/names.ts';
+import { findGroup, type Named, NO_NAMES, readNames } from '../shared/operate/names.ts';
 import { requireConnection } from '../shared/operate/settings.ts';
 import type { Tool } from '../shared/runtime/wire-tool.ts';
 import { type GlobalOptions, type Io, UsageError } from './io.ts';

@@ -1,5 +1,5 @@
 import { InvalidSettingError } from '../shared/contract/change-setting.ts';
-import { NotFound } from '../shared/operate/find-group.ts';
+import { NotFound } from '../shared/operate/names.ts';
 import { EXIT, type ExitCode, HintedError, UsageError } from './io.ts';
 import { visible } from './output/words.ts';
 

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { VERSION } from '../shared/contract/version.ts';
-import { addAdopt } from './commands/adopt.ts';
+import { addAdopt, addOwnership } from './commands/adopt.ts';
 import { addBlock } from './commands/block.ts';
 import { addConnect } from './commands/connect.ts';
 import { addConnections } from './commands/connections.ts';
@@ -18,7 +18,6 @@ import { addImport } from './commands/import.ts';
 import { addLists } from './commands/lists.ts';
 import { addLog } from './commands/log.ts';
 import { addMembers } from './commands/members.ts';
-import { addOwnership } from './commands/ownership.ts';
 import { addPause } from './commands/pause.ts';
 import { addPlan } from './commands/plan.ts';
 import { addPlatformGroups } from './commands/platform-groups.ts';

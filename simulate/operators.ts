@@ -17,7 +17,6 @@ import {
   roleId,
 } from '../shared/domain/ids.ts';
 import { blockPerson, unblockPerson } from '../shared/operate/block.ts';
-import { decideRequests } from '../shared/operate/confirm-settings.ts';
 import { storeConnection } from '../shared/operate/connect/connect.ts';
 import {
   discardDeadLetters,
@@ -27,10 +26,11 @@ import {
 } from '../shared/operate/dead-letters/amend.ts';
 import { replayDeadLetters } from '../shared/operate/dead-letters/replay.ts';
 import { surveyDeadLetters } from '../shared/operate/dead-letters/survey.ts';
+import { decideRequests } from '../shared/operate/decisions.ts';
 import { type EventLine, sendEvents } from '../shared/operate/events.ts';
-import { NotFound } from '../shared/operate/find-group.ts';
 import { forgetMember } from '../shared/operate/forget.ts';
 import { approveHold, rejectHold } from '../shared/operate/holds.ts';
+import { NotFound } from '../shared/operate/names.ts';
 import { adoptGroup, releaseGroup } from '../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../shared/operate/pausing.ts';
 import { rebindMember } from '../shared/operate/rebind.ts';

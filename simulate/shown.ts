@@ -5,10 +5,10 @@ import { listHolds } from '../shared/operate/holds.ts';
 import { listPending } from '../shared/operate/lists.ts';
 import { stateName, summaries } from '../shared/operate/report.ts';
 import { createMailbox } from '../shared/queues/mailbox.ts';
-import { collectPages } from '../shared/sync/async-collections.ts';
 import type { NoticeSubject } from '../shared/sync/ports/notices.ts';
 import { findProblems } from '../shared/sync/reconcile/levels.ts';
 import { notify } from '../shared/sync/reconcile/notify.ts';
+import { collectPages } from '../shared/sync/tuning.ts';
 import {
   checkShown,
   type SentNotification,

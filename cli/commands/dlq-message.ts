@@ -14,9 +14,8 @@ import {
 } from '../../shared/operate/dead-letters/amend.ts';
 import type { DeadLetter } from '../../shared/operate/dead-letters/dead-letter.ts';
 import { describeDeadLetter } from '../../shared/operate/dead-letters/describe.ts';
-import { NotFound } from '../../shared/operate/find-group.ts';
 import { recordRead } from '../../shared/operate/journal.ts';
-import type { Names } from '../../shared/operate/names.ts';
+import { type Names, NotFound } from '../../shared/operate/names.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { askYes, canAsk } from '../output/ask.ts';

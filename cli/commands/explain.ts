@@ -10,7 +10,7 @@ import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { shellWords } from '../output/words.ts';
 import { examples } from './arguments.ts';
-import { lineOf, named } from './log.ts';
+import { formatCause, lineOf, named } from './log.ts';
 
 export function addExplain(program: Command, act: Act): void {
   program
@@ -133,7 +133,7 @@ function print(explanation: Explanation, { out }: Context, names: Names): void {
   out.line(`write     ${write.action} at ${write.at}: ${write.reason}`);
   out.line(
     paint.dim(
-      `          version ${write.versionBefore ?? '–'} → ${write.versionAfter ?? '–'}, ${write.outcome}; ${write.cause}`,
+      `          version ${write.versionBefore ?? '–'} → ${write.versionAfter ?? '–'}, ${write.outcome}; ${formatCause(write)}`,
     ),
   );
 }

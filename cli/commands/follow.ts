@@ -1,6 +1,6 @@
 import type { GroupRef } from '../../shared/domain/ids.ts';
-import { allGroups } from '../../shared/operate/find-group.ts';
 import { followGroups } from '../../shared/operate/follow.ts';
+import { allGroups } from '../../shared/operate/names.ts';
 import { fixForGate, formatWaiting } from '../../shared/operate/status.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';

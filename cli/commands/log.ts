@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import type { LogEntry } from '../../shared/contract/answers/explain.ts';
-import { allGroups, undefinedIfNoMatch } from '../../shared/operate/find-group.ts';
 import { journalOf, recordRead } from '../../shared/operate/journal.ts';
 import { isAbout, type LogFilter, readLog } from '../../shared/operate/log.ts';
-import { type Names, NO_NAMES, withId } from '../../shared/operate/names.ts';
+import { allGroups, type Names, NO_NAMES, undefinedIfNoMatch, withId } from '../../shared/operate/names.ts';
 import { type AuditCheck, verifyAudit } from '../../shared/operate/verify-audit.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
@@ -134,7 +133,7 @@ export function lineOf(entry: LogEntry, { paint, clip }: Pick<Context['out'], 'p
 }
 
 /** The cause of a write that reverts drift starts with the ids of the drift records. */
-const RESTORES = /^drift [0-9a-f, ]+; /;
+const RESTORES = /^drift [\w, ]+; /;
 
 /** Formats the changes: `add_member user_0342`, or the number of changes per kind. */
 function changesText({ action, changes, changeCount }: LogEntry, clip: Clip): string {
@@ -159,12 +158,21 @@ function printEntry(entry: LogEntry, names: Names, out: Context['out']): void {
   const formatUser = (id: string | null) => id && names.user(id);
   out.line(`${lineOf(entry, out)}${versionAfter === null ? '' : `, version ${versionAfter}`}`);
   if (entry.reason !== null) out.line(out.paint.dim(`  ${cause}`));
-  for (const { kind, before, after, reason } of changes.slice(0, 10)) {
-    out.line(
-      `  ${[kind, fromTo(formatUser(before), formatUser(after), out.clip)].join(' ').trim()}: ${reason}`,
-    );
+  const isShared = changes.every((one) => formatCause(one) === formatCause({ ...entry, approved: null }));
+  for (const change of changes.slice(0, 10)) {
+    const { kind, before, after, reason } = change;
+    const what = [kind, fromTo(formatUser(before), formatUser(after), out.clip)].join(' ').trim();
+    out.line(`  ${what}: ${reason}${isShared ? '' : `; ${formatCause(change)}`}`);
   }
   if (changeCount > 10) out.line(`  … and ${changeCount - 10} more changes`);
+}
+
+type Caused = Pick<LogEntry['changes'][number], 'cause' | 'actor' | 'approved'>;
+
+/** Formats what caused a change: `event e1 of okta by ann, approved by bob: reason`. */
+export function formatCause({ cause, actor, approved }: Caused): string {
+  const text = `${cause.replace(RESTORES, 'restores ')} by ${named(actor.id, actor.name)}`;
+  return approved === null ? text : `${text}, approved by ${approved.by}: ${approved.reason}`;
 }
 
 function namesIn({ names }: Context, entries: readonly LogEntry[]): Promise<Names> {
@@ -180,15 +188,24 @@ function namesIn({ names }: Context, entries: readonly LogEntry[]): Promise<Name
  */
 function printCsv(entries: readonly LogEntry[], names: Names, out: Context['out'], ids: LogFilter['member']) {
   const rows = entries.flatMap((entry) => {
-    const { before, after } = entry;
-    const itself = { kind: '', member: entry.member, before, after, reason: '' };
+    const { before, after, cause, actor } = entry;
+    const itself = {
+      kind: '',
+      member: entry.member,
+      before,
+      after,
+      reason: '',
+      cause,
+      actor,
+      approved: null,
+    };
     const changes = entry.changes.filter((change) => ids === undefined || isAbout(change, ids));
     return (entry.changes.length === 0 ? [itself] : changes).map((change) => ({ ...entry, change }));
   });
   const formatUser = (id: string | null) => id && names.user(id);
   out.table(rows, [
     { title: 'time', of: ({ at }) => at },
-    { title: 'actor', of: ({ actor }) => named(actor.id, actor.name) },
+    { title: 'actor', of: ({ change }) => named(change.actor.id, change.actor.name) },
     { title: 'action', of: ({ action }) => action },
     { title: 'group', of: ({ group }) => (group ? names.group(group) : '') },
     { title: 'change', of: ({ change }) => change.kind },
@@ -198,7 +215,8 @@ function printCsv(entries: readonly LogEntry[], names: Names, out: Context['out'
     { title: 'change reason', of: ({ change }) => change.reason },
     { title: 'outcome', of: ({ outcome }) => outcome },
     { title: 'reason', of: ({ reason }) => reason ?? '' },
-    { title: 'cause', of: ({ cause }) => cause },
+    { title: 'cause', of: ({ change }) => change.cause },
+    { title: 'approved by', of: ({ change }) => change.approved?.by ?? '' },
     { title: 'version', of: ({ versionAfter }) => versionAfter ?? '' },
   ]);
   const missing = entries.reduce((sum, { changes, changeCount }) => sum + changeCount - changes.length, 0);

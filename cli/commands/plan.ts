@@ -2,10 +2,9 @@ import type { Command } from 'commander';
 import type { SyncReport } from '../../shared/contract/answers/groups.ts';
 import type { PlanEffect } from '../../shared/contract/answers/reconcile.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
-import { allGroups } from '../../shared/operate/find-group.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
 import { recordRead } from '../../shared/operate/journal.ts';
-import type { Named, Names } from '../../shared/operate/names.ts';
+import { allGroups, type Named, type Names } from '../../shared/operate/names.ts';
 import { type Planning, planningWith } from '../../shared/operate/people-now.ts';
 import {
   countsOfEffect,
@@ -16,9 +15,9 @@ import {
 import { planSettings } from '../../shared/operate/settings.ts';
 import { formatWaiting } from '../../shared/operate/status.ts';
 import { type GroupPlan, planGroup } from '../../shared/sync/apply/plan-group.ts';
-import { mapConcurrently } from '../../shared/sync/async-collections.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
+import { mapConcurrently } from '../../shared/sync/tuning.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, Stopped, UsageError } from '../io.ts';
 import { clashLines } from '../output/clashes.ts';

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { fixForGate } from '../../shared/operate/status.ts';
-import { collectPages } from '../../shared/sync/async-collections.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import type { DriftRecord } from '../../shared/sync/ports/logs.ts';
+import { collectPages } from '../../shared/sync/tuning.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, HintedError } from '../io.ts';
 import { examples } from './arguments.ts';

@@ -1,7 +1,7 @@
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import { type Hold, holdsOf } from '../../shared/domain/hold.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
-import { NotFound } from '../../shared/operate/find-group.ts';
+import { NotFound } from '../../shared/operate/names.ts';
 import type { RequestContext } from './context.ts';
 import type { PersonName } from './people.ts';
 

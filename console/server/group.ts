@@ -4,7 +4,7 @@ import type { GroupState } from '../../shared/domain/group-state.ts';
 import { holdWith } from '../../shared/domain/hold.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { readStamp } from '../../shared/domain/stamp.ts';
-import { NotFound } from '../../shared/operate/find-group.ts';
+import { NotFound } from '../../shared/operate/names.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
 import { readGroupStatus } from '../../shared/operate/status.ts';
 import type { RequestContext } from './context.ts';

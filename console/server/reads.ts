@@ -1,5 +1,5 @@
-import { findGroup } from '../../shared/operate/find-group.ts';
 import { type ReadOfPeople, recordRead } from '../../shared/operate/journal.ts';
+import { findGroup } from '../../shared/operate/names.ts';
 import type { RequestContext } from './context.ts';
 
 /** The queries that are recorded as reads of data of people, by the last part of the path. */

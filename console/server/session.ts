@@ -1,6 +1,6 @@
 import { findDeadLetters } from '../../shared/operate/dead-letters/amend.ts';
 import type { DeadLetter } from '../../shared/operate/dead-letters/dead-letter.ts';
-import { NotFound } from '../../shared/operate/find-group.ts';
+import { NotFound } from '../../shared/operate/names.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 
 export const BOTH_QUEUES = ['events', 'apply'] as const;

@@ -1,6 +1,6 @@
 import type { ConnectionName } from '../../shared/domain/ids.ts';
-import { collectPages } from '../../shared/sync/async-collections.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
+import { collectPages } from '../../shared/sync/tuning.ts';
 
 /** Maximum number of groups that are read. */
 const MAX_GROUPS = 50;

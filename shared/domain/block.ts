@@ -4,7 +4,7 @@ import { type MemberId, type PlatformUserId, platformUserId, type RoleId } from 
 
 /**
  * A person that an operator has blocked: no group of the connection may contain this person. The block stores ids only,
- * so it stays after an erasure. The refresh of people adds ids that appear later (`sync/blocked-ids.ts`).
+ * so it stays after an erasure. The refresh of people adds ids that appear later (`sync/people-wake.ts`).
  */
 export const Block = z.lazy(() =>
   z.object({

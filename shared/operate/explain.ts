@@ -12,11 +12,10 @@ import { eligibilityOf } from '../sync/match/resolve.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { Person } from '../sync/ports/people.ts';
-import { NoMatch, NotFound } from './find-group.ts';
 import { findMember as findAmongAll, findMemberOf, membersHolding } from './find-member.ts';
 import { registersIn } from './groups-of-member.ts';
 import { type LogPorts, readLog, shownActor } from './log.ts';
-import { type NamesPorts, usersOf } from './names.ts';
+import { type NamesPorts, NoMatch, NotFound, usersOf } from './names.ts';
 import {
   blockAbout,
   blockRow,
@@ -210,6 +209,7 @@ function lastWrite(entries: readonly LogEntry[], { member, platformUser }: Who):
     (one) => one.member === member || one.before === platformUser || one.after === platformUser,
   );
   if (write === undefined || change === undefined) return null;
-  const { at, action, cause, versionBefore, versionAfter, outcome } = write;
-  return { at, action, reason: change.reason, cause, versionBefore, versionAfter, outcome };
+  const { at, action, versionBefore, versionAfter, outcome } = write;
+  const { reason, cause, actor, approved } = change;
+  return { at, action, reason, cause, actor, approved, versionBefore, versionAfter, outcome };
 }

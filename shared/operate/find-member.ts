@@ -2,13 +2,12 @@ import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import { ACTIVE_ATTRIBUTE } from '../domain/active.ts';
 import { type ConnectionName, type GroupRef, type MemberId, memberId } from '../domain/ids.ts';
-import { claimOf } from '../scim/server/indexing.ts';
-import { collectPages } from '../sync/async-collections.ts';
+import { claimOf } from '../scim/server/context.ts';
 import { otherRolesOf } from '../sync/match/resolve.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
-import { allGroups, findOne, NotFound, undefinedIfNoMatch } from './find-group.ts';
-import { formatPerson, withId } from './names.ts';
+import { collectPages } from '../sync/tuning.ts';
+import { allGroups, findOne, formatPerson, NotFound, undefinedIfNoMatch, withId } from './names.ts';
 import { requireConnection } from './settings.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { ConnectionName, MemberId } from '../domain/ids.ts';
-import { hashOfValue } from '../scim/server/delivery.ts';
-import { unindex } from '../scim/server/indexing.ts';
+import { unindex } from '../scim/server/context.ts';
+import { hashOfValue } from '../scim/server/handle.ts';
 import { soughtBy } from '../sync/match/resolve.ts';
 import type { ScimStore, ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';

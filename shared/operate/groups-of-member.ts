@@ -1,7 +1,7 @@
 import type { GroupState } from '../domain/group-state.ts';
 import type { ConnectionName, GroupId, MemberId } from '../domain/ids.ts';
-import { collectPages } from '../sync/async-collections.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
+import { collectPages } from '../sync/tuning.ts';
 
 export async function registersIn(
   { ref, containsGroups }: Pick<GroupState, 'ref' | 'containsGroups'>,

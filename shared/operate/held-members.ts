@@ -22,7 +22,7 @@ export async function causesOf(
 ): Promise<readonly HeldCause[]> {
   const held = await readHeld(state, hold, connection, ports);
   if (hold.removes > 0) return held.map(({ event }) => heldCause(event));
-  return [heldCause(removalEvent('group_deleted', state.registers, undefined, undefined))];
+  return [heldCause(removalEvent('group_deleted', state.registers))];
 }
 
 /** A held removal, with the operator who sent its event, if known. */

@@ -1,8 +1,8 @@
 import type { PendingRow } from '../contract/answers/groups.ts';
 import type { HoldRow } from '../contract/answers/holds.ts';
 import type { ConnectionName } from '../domain/ids.ts';
-import { collectPages } from '../sync/async-collections.ts';
 import type { GroupIndex } from '../sync/ports/bundles.ts';
+import { collectPages } from '../sync/tuning.ts';
 import type { HeldGroup } from './holds.ts';
 
 /** Lists members who cannot be written yet, without rehires. The member who has waited longest is first. */

@@ -2,7 +2,7 @@ import type { LogEntry } from '../contract/answers/explain.ts';
 import { DATED, UNKNOWN_INITIATOR } from '../domain/drift.ts';
 import { type ConnectionName, type GroupId, groupId, memberId } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
-import type { AuditActor, AuditedChange, DriftRecord, KeptEntry } from '../sync/ports/logs.ts';
+import type { AuditActor, DriftRecord, KeptEntry } from '../sync/ports/logs.ts';
 import { formatPerson } from './names.ts';
 
 /*
@@ -81,12 +81,14 @@ export const isAbout = (
 ): boolean => [member, before, after].some((id) => typeof id === 'string' && ids.has(id));
 
 function fits(entry: LogEntry, { member, actor, action }: LogFilter): boolean {
-  const names = [entry.actor.id, entry.actor.name ?? ''].map((text) => text.toLowerCase());
+  const actors = [entry, ...entry.changes].map((one) => one.actor);
+  const approvers = entry.changes.map(({ approved }) => approved?.by);
+  const names = [...actors.flatMap(({ id, name }) => [id, name]), ...approvers];
   return (
     // The records of drift show these changes with their authors.
     entry.action !== 'external_change' &&
     (member === undefined || entry.changes.some((change) => isAbout(change, member))) &&
-    (actor === undefined || names.some((name) => name.includes(actor.toLowerCase()))) &&
+    (actor === undefined || names.some((name) => name?.toLowerCase().includes(actor.toLowerCase()))) &&
     (action === undefined || entry.action === action || entry.action.startsWith(`${action}_`))
   );
 }
@@ -106,14 +108,19 @@ const EMPTY_ENTRY = {
 } as const;
 
 function entryOf(connection: ConnectionName, kept: KeptEntry): LogEntry {
-  const { atMs, intent, dirtySinceMs, previous: _, link: __, actor, ...entry } = kept;
+  const { atMs, intent, dirtySinceMs, previous: _, link: __, actor, causes = [], ...entry } = kept;
   const [only] = entry.changes;
   const at = new Date(atMs).toISOString();
+  const changes = entry.changes.map(({ cause: number = -1, ...change }) => {
+    const { cause, actor: by, approved = null } = causes[number] ?? { ...entry, actor };
+    return { ...change, cause, actor: shownActor(by), approved };
+  });
   return {
     ...EMPTY_ENTRY,
     ...(only &&
       entry.changeCount === 1 && { member: only.member ?? null, before: only.before, after: only.after }),
     ...entry,
+    changes,
     id: `${at}#${intent}`,
     at,
     connection,
@@ -132,31 +139,33 @@ export const shownActor = ({ kind, id, name, arn }: AuditActor): LogEntry['actor
 function driftEntry(connection: ConnectionName, record: DriftRecord): LogEntry {
   const { kind, before, after, initiator, actor, group, eventIds, settledBy } = record;
   const [from, to] = [listOf(before), listOf(after)];
-  const change: AuditedChange = { kind, before: null, after: null, reason: 'external change' };
+  const by = shownActor({
+    kind: 'platform',
+    id: actor?.role ?? initiator,
+    ...(actor?.name != null && { name: actor.name }),
+  });
+  const cause =
+    initiator === UNKNOWN_INITIATOR
+      ? 'no activity event names the author'
+      : `reported by activity event ${eventIds.join(', ')}`;
+  const caused = { cause, actor: by, approved: null };
+  const change = { kind, before: null, after: null, reason: 'external change', ...caused };
   const changes = [
     ...from.filter((value) => !to.includes(value)).map((value) => ({ ...change, before: value })),
     ...to.filter((value) => !from.includes(value)).map((value) => ({ ...change, after: value })),
   ];
-  const summary =
-    initiator === UNKNOWN_INITIATOR
-      ? 'no activity event names the author'
-      : `reported by activity event ${eventIds.join(', ')}`;
   const at = new Date(record.detectedAtMs).toISOString();
   return {
     ...EMPTY_ENTRY,
     id: `${at}#${record.id}`,
     at,
     connection,
-    actor: shownActor({
-      kind: 'platform',
-      id: actor?.role ?? initiator,
-      ...(actor?.name != null && { name: actor.name }),
-    }),
+    actor: by,
     action: `drift_${kind}`,
     group,
     before: from.join(' ') || null,
     after: to.join(' ') || null,
-    cause: summary,
+    cause,
     outcome: settledBy ?? 'open',
     changes,
     changeCount: changes.length,
@@ -177,26 +186,32 @@ async function named(
   const ids = [...new Set(entries.flatMap(({ group }) => group ?? []))] as GroupId[];
   const refs = ids.map((group) => ({ connection, group }));
   const members = [...new Set(entries.flatMap(({ member }) => member ?? []))].map(memberId);
-  const causeOf = async ({ group, cause }: LogEntry): Promise<string> => {
-    if (group === null || !cause.startsWith(DRIFT)) return cause;
-    const records = await drift.read(
-      { connection, group: groupId(group) },
-      cause.slice(DRIFT.length).split(', '),
-    );
-    const summary = records.map(
+  const undoing = entries.flatMap(({ group, cause, changes }) =>
+    [cause, ...changes.map((change) => change.cause)].flatMap((text) =>
+      group !== null && text.startsWith(DRIFT) ? [[text, groupId(group)] as const] : [],
+    ),
+  );
+  const withAuthor = async ([text, group]: (typeof undoing)[number]) => {
+    const records = await drift.read({ connection, group }, text.slice(DRIFT.length).split(', '));
+    const authors = records.map(
       ({ kind, actor, initiator }) => `${kind} by ${actor?.name ?? actor?.role ?? initiator}`,
     );
-    return [cause, ...summary].join('; ');
+    return [text, [text, ...authors].join('; ')] as const;
   };
-  const [states, known, causes] = await Promise.all([
+  const [states, known, undone] = await Promise.all([
     groups.readMany(refs, () => {}),
     users.read(connection, members),
-    Promise.all(entries.map(causeOf)),
+    Promise.all([...new Map(undoing)].map(withAuthor)),
   ]);
   const nameOf = new Map(states.map(({ ref, registers }) => [String(ref.group), registers.name?.value]));
-  return entries.map((entry, place) => ({
-    ...entry,
-    cause: causes[place] ?? entry.cause,
+  const texts = new Map(undone);
+  const caused = <One extends { readonly cause: string }>(one: One): One => ({
+    ...one,
+    cause: texts.get(one.cause) ?? one.cause,
+  });
+  return entries.map((entry) => ({
+    ...caused(entry),
+    changes: entry.changes.map(caused),
     groupName: nameOf.get(entry.group ?? '') ?? null,
     memberName: formatPerson(known.get(memberId(entry.member ?? ''))?.attributes ?? new Map()) ?? null,
   }));

@@ -8,13 +8,11 @@ import type { Decision } from '../plan/decision.ts';
 import type { Facts } from '../plan/facts.ts';
 import { isPresent, isWanted, verdictOf } from '../plan/verdict.ts';
 import { previewGroup, undisturbed } from '../sync/apply/preview.ts';
-import { mapConcurrently } from '../sync/async-collections.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { UserState } from '../sync/ports/desired.ts';
-import { READS_IN_FLIGHT } from '../sync/tuning.ts';
+import { mapConcurrently, READS_IN_FLIGHT } from '../sync/tuning.ts';
 import type { ExplainPorts } from './explain.ts';
-import { NotFound } from './find-group.ts';
-import { type NamesPorts, usersOf } from './names.ts';
+import { type NamesPorts, NotFound, usersOf } from './names.ts';
 import { listPastMembers, type PastPorts } from './past.ts';
 import { identify, obstacleTo, verdictFacts, withWantedState } from './who.ts';
 

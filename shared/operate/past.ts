@@ -8,9 +8,8 @@ import { readViews } from '../sync/apply/load.ts';
 import { undisturbed } from '../sync/apply/preview.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { UNCERTAIN_MS } from '../sync/tuning.ts';
-import { NotFound } from './find-group.ts';
 import { withGroupsBefore } from './journal.ts';
-import { formatPerson, usersOf } from './names.ts';
+import { formatPerson, NotFound, usersOf } from './names.ts';
 
 export type PastPorts = Pick<ToolPorts, 'groups' | 'audit' | 'reader' | 'clock'>;
 

@@ -2,13 +2,13 @@ import { fieldName } from '../contract/match-rule.ts';
 import { type ConnectionSettings, matchRules } from '../contract/settings.ts';
 import type { RoleId } from '../domain/ids.ts';
 import type { PreviewPorts } from '../sync/apply/preview.ts';
-import { collectPages } from '../sync/async-collections.ts';
 import { askMissing } from '../sync/people.ts';
 import { personAfter } from '../sync/people-listing.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { Person } from '../sync/ports/people.ts';
 import { type EmployeeRecord, PlatformFailure } from '../sync/ports/platform.ts';
+import { collectPages } from '../sync/tuning.ts';
 import type { SettingsPlan } from './settings.ts';
 
 type PeoplePorts = Pick<ToolPorts, 'people' | 'platforms' | 'clock'>;

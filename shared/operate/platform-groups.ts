@@ -11,13 +11,12 @@ import { type GroupRef, groupId, platformGroupId } from '../domain/ids.ts';
 import { isWhole, type ListedGroup } from '../domain/view.ts';
 import { adoptionMatches, certainMatches } from '../plan/adoption-matches.ts';
 import { type GroupPlan, planAdopted, WRITES } from '../sync/apply/plan-group.ts';
-import { mapConcurrently } from '../sync/async-collections.ts';
 import { findRemovedOwners } from '../sync/claim-group.ts';
 import { openPlatform } from '../sync/open-platform.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
-import { READS_IN_FLIGHT } from '../sync/tuning.ts';
-import { allGroups } from './find-group.ts';
+import { mapConcurrently, READS_IN_FLIGHT } from '../sync/tuning.ts';
+import { allGroups } from './names.ts';
 
 export interface AdoptionPair {
   readonly group: string;

@@ -1,7 +1,7 @@
 import type { ConnectionName, GroupId, MemberId, RoleId } from '../domain/ids.ts';
-import { fanOutAndWake } from '../sync/fan-out.ts';
 import { boundToOf } from '../sync/match/resolve.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
+import { fanOutAndWake } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 
 type RebindPorts = WakePorts & JournalPorts & Pick<ToolPorts, 'users' | 'people'>;

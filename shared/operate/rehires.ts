@@ -1,12 +1,11 @@
 import type { PendingRow } from '../contract/answers/groups.ts';
 import { type MemberId, memberId, type RoleId } from '../domain/ids.ts';
 import { mayBeMember, personsOf } from '../plan/person.ts';
-import { mapConcurrently } from '../sync/async-collections.ts';
 import { type MemberEligibility, matchMember, personBoundTo } from '../sync/match/resolve.ts';
 import type { PeopleStore, ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { UserState } from '../sync/ports/desired.ts';
-import { READS_IN_FLIGHT } from '../sync/tuning.ts';
+import { mapConcurrently, READS_IN_FLIGHT } from '../sync/tuning.ts';
 
 /**
  * Returns the ACTIVE employee that a member matches, if the member is bound to another person, who may not be a member

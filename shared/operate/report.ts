@@ -3,8 +3,8 @@ import { type GroupRegisters, isUnheardOf } from '../domain/group.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import { reportWaiting, waitingOf } from '../plan/waiting.ts';
-import { collectPages } from '../sync/async-collections.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
+import { collectPages } from '../sync/tuning.ts';
 
 export type ReportPorts = Pick<ToolPorts, 'groups' | 'index' | 'clock'>;
 

@@ -20,9 +20,8 @@ import type { ConnectionStore, ToolPorts } from '../sync/ports/bundles.ts';
 import { type Connection, InvalidSettingsError, problemsOf } from '../sync/ports/connections.ts';
 import type { AuditedChange } from '../sync/ports/logs.ts';
 import { replanAll } from '../sync/wake.ts';
-import { NotFound } from './find-group.ts';
 import { doRecorded, type JournalPorts, journalOf, recordAction } from './journal.ts';
-import { plural } from './names.ts';
+import { NotFound, plural } from './names.ts';
 import { Refused } from './refused.ts';
 import { requestedKeys, requestsBetween, untilConfirmed, withRequests } from './setting-requests.ts';
 

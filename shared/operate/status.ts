@@ -13,7 +13,7 @@ import { holdsOf } from '../domain/hold.ts';
 import { type GroupRef, groupId } from '../domain/ids.ts';
 import { contactText } from '../plan/holder.ts';
 import { whyMoving, whyReleased } from '../plan/release.ts';
-import { KEPT_MEMBERS } from '../scim/server/indexing.ts';
+import { KEPT_MEMBERS } from '../scim/server/context.ts';
 import { openMovesOf, withCurrentOwner } from '../sync/moves.ts';
 import type { GroupIndex, ToolPorts } from '../sync/ports/bundles.ts';
 import { type Connection, type Health, problemsOf, repairOf } from '../sync/ports/connections.ts';

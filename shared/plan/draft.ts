@@ -85,7 +85,7 @@ export function whyRemoved(
   const waits = current?.waits?.get(user);
   return waits === undefined
     ? { member, ...known }
-    : { member, cause: waits, detail: removalText(known.cause, own.detail) };
+    : { member, cause: waits, detail: removalText(known.cause, own.detail), event: own.event };
 }
 
 function withoutIsolated(wanted: WantedGroup, { isolated, current }: DraftInput): WantedGroup {
@@ -251,7 +251,7 @@ const fieldChanges = (wanted: WrittenFields, current: View): readonly PlanChange
       : [{ kind, before: current[field] ?? null, after, reason }];
   });
 
-const added = (user: PlatformUserId, member: MemberId | null): PlanChange => ({
+export const added = (user: PlatformUserId, member: MemberId | null): PlanChange => ({
   kind: 'add_member',
   member,
   before: null,
@@ -259,7 +259,7 @@ const added = (user: PlatformUserId, member: MemberId | null): PlanChange => ({
   reason: 'the directory has them in this group',
 });
 
-const removed = (user: PlatformUserId, { member, cause, detail }: WhyNot): PlanChange => ({
+export const removed = (user: PlatformUserId, { member, cause, detail }: WhyNot): PlanChange => ({
   kind: 'remove_member',
   member,
   before: user,

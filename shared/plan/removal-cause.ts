@@ -80,15 +80,15 @@ export const removalText = (cause: RemovalCause, detail?: string): string =>
 /** The event that removes a user, with its sender if known. */
 export interface RemovalEvent {
   readonly stamp: Stamp;
-  readonly author: Author | undefined;
+  readonly author?: Author | undefined;
 }
 
 /** Returns the event that removes a user; undefined if the cause is no event, or its event is not stored. */
 export function removalEvent(
   cause: RemovalCause,
   group: GroupRegisters,
-  register: Pick<StoredMember, 'stamp' | 'actor'> | undefined,
-  user: { readonly floor: Stamp; readonly author?: Author | undefined } | undefined,
+  register?: Pick<StoredMember, 'stamp' | 'actor'>,
+  user?: { readonly floor: Stamp; readonly author?: Author | undefined },
 ): RemovalEvent | undefined {
   switch (CAUSES[cause].authors) {
     case 'group':
@@ -116,6 +116,8 @@ export interface WhyNot {
   readonly member: MemberId | null;
   readonly cause: RemovalCause;
   readonly detail?: string;
+  /** The event that removes the user, if known. */
+  readonly event?: RemovalEvent | undefined;
 }
 
 export type CauseDetail = Pick<WhyNot, 'cause' | 'detail'>;

@@ -34,9 +34,9 @@ import {
 import type { Item, QueryRequest, Table } from './table.ts';
 import { all, any, eachOf, equal, exists, missing } from './table.ts';
 
-/** The maximum number of entries of a stored list, and its maximum size in bytes. One id may have 2,000 bytes. */
+/** The maximum number of entries of a stored list, and its maximum size in bytes. An item of 400 KB has two lists. */
 const MAX_LISTED = 1_000;
-const MAX_LIST_BYTES = 250_000;
+const MAX_LIST_BYTES = 165_000;
 /** The maximum number of users that an entry stores itself. */
 const MAX_STEP_USERS = 32;
 
@@ -94,6 +94,7 @@ export function createAuditLog(table: Table) {
         ...entry,
         ...(step && { step: await stored(ref, entry, step) }),
         changes: fitting(entry.changes).map((change) => ({ ...change })),
+        ...(entry.causes && { causes: fitting(entry.causes).map((cause) => ({ ...cause })) }),
         gpk: logPartition(ref.connection),
         gsk: `${dueText(entry.atMs)}#${entry.intent}`,
         ...expiry(entry.atMs),

@@ -3,13 +3,12 @@ import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import type { GroupId, RoleId } from '../domain/ids.ts';
 import { mayBeMember } from '../plan/person.ts';
-import { mapConcurrently } from './async-collections.ts';
 import { wakeMembersOf } from './people-wake.ts';
 import type { PeoplePorts } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
 import { GONE, type Person } from './ports/people.ts';
 import { type EmployeeRecord, failureIn, type Platform, PlatformFailure } from './ports/platform.ts';
-import { ROLE_END_WAIT_MS, WRITES_IN_FLIGHT } from './tuning.ts';
+import { mapConcurrently, ROLE_END_WAIT_MS, WRITES_IN_FLIGHT } from './tuning.ts';
 
 interface Listing {
   readonly listed: ReadonlySet<RoleId>;

@@ -5,20 +5,17 @@ import { HOUR_MS } from '../domain/duration.ts';
 import type { GroupId, RoleId } from '../domain/ids.ts';
 import { mayBeMember, personsOf } from '../plan/person.ts';
 import { compareText } from '../plan/plan.ts';
-import { collectPages, mapConcurrently } from './async-collections.ts';
-import { type BlockedIdPorts, extendBlocks } from './blocked-ids.ts';
-import { fanOutAndWake } from './fan-out.ts';
 import { throughGate } from './gate.ts';
 import { boundToOf, matchMember, otherRolesOf, personsBoundTo } from './match/resolve.ts';
 import { readListing, saveAndWake } from './people-listing.ts';
-import { groupsOfSolvable } from './people-wake.ts';
+import { type BlockedIdPorts, extendBlocks, groupsOfSolvable } from './people-wake.ts';
 import type { PeoplePorts, PeopleStore } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
 import type { UserState } from './ports/desired.ts';
 import { type Binding, GONE, type Person } from './ports/people.ts';
 import { type EmployeeRecord, type Platform, PlatformFailure } from './ports/platform.ts';
-import { ASKED_BY_ID, ASKED_IN_FLIGHT, WRITES_IN_FLIGHT } from './tuning.ts';
-import { wakeAll } from './wake.ts';
+import { ASKED_BY_ID, ASKED_IN_FLIGHT, collectPages, mapConcurrently, WRITES_IN_FLIGHT } from './tuning.ts';
+import { fanOutAndWake, wakeAll } from './wake.ts';
 
 /**
  * Updates the people index from the platform's employees, and wakes the affected groups. The affected groups are the

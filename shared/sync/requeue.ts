@@ -1,8 +1,6 @@
 import type { Gate } from '../domain/gate.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { WAKE_GRACE_MS } from '../domain/wake-up.ts';
-import { mapConcurrently } from './async-collections.ts';
-import { fanOutAndWake } from './fan-out.ts';
 import { type GateKeeperPorts, tryGate } from './gatekeeper.ts';
 import { continueMove, type MovePorts, openMovesOf } from './moves.ts';
 import type { ConnectionStore, GroupIndex, UserStore, WakePorts } from './ports/bundles.ts';
@@ -12,10 +10,11 @@ import {
   backoffMs,
   LONGEST_BACKOFF_MS,
   MAX_RESUMED_FAN_OUTS,
+  mapConcurrently,
   REQUEUE_BATCH,
   WRITES_IN_FLIGHT,
 } from './tuning.ts';
-import { replanAll } from './wake.ts';
+import { fanOutAndWake, replanAll } from './wake.ts';
 
 export interface RequeuePorts extends WakePorts, GateKeeperPorts, Omit<MovePorts, 'desired'> {
   readonly index: GroupIndex;

@@ -1,3 +1,4 @@
+import pMap from 'p-map';
 import { HOUR_MS } from '../domain/duration.ts';
 
 /**
@@ -86,3 +87,16 @@ export const tryAgainMs = (attempts: number, random: number): number =>
 /** Returns the backoff after an accepted write without effect. It is long, because a retry rarely helps. */
 export const undoneBackoffMs = (attempts: number, random: number): number =>
   backoffMs(attempts, random, FIRST_UNDONE_BACKOFF_MS);
+
+export async function collectPages<Item>(pages: AsyncIterable<readonly Item[]>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const page of pages) all.push(...page);
+  return all;
+}
+
+/** Calls `make` for each item, at most `most` calls at a time. Returns the results in the order of the items. */
+export const mapConcurrently = <Item, Made>(
+  most: number,
+  items: Iterable<Item>,
+  make: (item: Item) => Promise<Made> | Made,
+): Promise<Made[]> => pMap(items, make, { concurrency: most });

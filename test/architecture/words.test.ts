@@ -50,7 +50,7 @@ const ALLOWED: readonly (readonly [path: string, text: RegExp])[] = [
   ['shared/sync/ports/platform.ts', /', saying: '/],
   ['infra/alarms.ts', /letters, digits and spaces/],
   ['infra/settings.ts', /letter from a to z|pairs of letters/],
-  ['shared/operate/find-group.ts', /pairs of letters/],
+  ['shared/operate/names.ts', /pairs of letters/],
   ['simulate/matching.ts', /ASCII letters/],
   ['simulate/', /fork\('(?:tempers|somebody)'\)/],
   ['scripts/cli-transcript.ts', /'wait' in step/],

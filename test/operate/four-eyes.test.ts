@@ -3,9 +3,8 @@ import { recordAcceptedDeletions } from '../../shared/directory/operate/accept-d
 import { planTakeover, takeOverGroups } from '../../shared/directory/operate/takeover.ts';
 import { groupId, memberId, platformGroupId, roleId } from '../../shared/domain/ids.ts';
 import { createOAuthServer } from '../../shared/oauth/oauth-server.ts';
-import { decideRequests } from '../../shared/operate/confirm-settings.ts';
 import { storeConnection } from '../../shared/operate/connect/connect.ts';
-import { answerDecision } from '../../shared/operate/decisions.ts';
+import { answerDecision, decideRequests } from '../../shared/operate/decisions.ts';
 import { checkConnection } from '../../shared/operate/doctor/connection.ts';
 import { approveHold, listHolds, rejectHold } from '../../shared/operate/holds.ts';
 import { journalOf, recordAction } from '../../shared/operate/journal.ts';

@@ -146,6 +146,7 @@ describe('audit check', () => {
         const other = {
           atMs: 1,
           changes: [],
+          causes: [],
           changeCount: 7,
           dirtySinceMs: 7,
           outcome: 'rejected',

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { contentOf } from '../../shared/domain/history.ts';
-import { decideRequests } from '../../shared/operate/confirm-settings.ts';
+import { decideRequests } from '../../shared/operate/decisions.ts';
 import { approveHold, rejectHold } from '../../shared/operate/holds.ts';
 import { resumeConnection } from '../../shared/operate/pausing.ts';
 import { acceptRestored } from '../../shared/operate/restated.ts';

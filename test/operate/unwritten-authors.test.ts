@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Mode } from '../../shared/contract/settings.ts';
-import { decideRequests } from '../../shared/operate/confirm-settings.ts';
+import { decideRequests } from '../../shared/operate/decisions.ts';
 import { approveHold, rejectHold } from '../../shared/operate/holds.ts';
 import { resumeConnection } from '../../shared/operate/pausing.ts';
 import { endRestore } from '../../shared/operate/restated.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { collectPages } from '../../shared/sync/async-collections.ts';
 import { releaseGroup } from '../../shared/operate/ownership.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
+import { collectPages } from '../../shared/sync/tuning.ts';
 import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, CREATE_SETTLE_MS, failFirst, HOUR_MS } from '../support/engine/world.ts';
 

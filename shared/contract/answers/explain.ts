@@ -10,6 +10,13 @@ const EntryActor = z.object({
   arn: nullable(text),
 });
 
+/** What caused one change. */
+const Caused = {
+  cause: text.describe('The event, the external change that the write undoes, or the state of the person.'),
+  actor: EntryActor,
+  approved: nullable(z.object({ by: text, reason: text })).describe('The approval of a held removal.'),
+};
+
 /** The event that set a value, read from the stamp of the value. */
 const ExplainedEvent = z.object({
   /** `member`, `group.upserted`, `group.deleted`, `group.snapshot`, `group.name` or `user.deleted`. */
@@ -55,7 +62,7 @@ export const Explanation = z.object({
       at: instant,
       action: text,
       reason: text,
-      cause: text,
+      ...Caused,
       versionBefore: Version,
       versionAfter: Version,
       outcome: text,
@@ -80,7 +87,7 @@ export const LogEntry = z.object({
     'The earlier value, if the entry has one change. The field changes has all.',
   ),
   after: nullable(text),
-  changes: z.array(Change),
+  changes: z.array(Change.extend(Caused)),
   changeCount: count,
   versionBefore: Version,
   versionAfter: Version,

@@ -6,10 +6,10 @@ import { type Source, sourceOf } from '../../domain/source.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { membersHolding } from '../../operate/find-member.ts';
 import { foldName } from '../../plan/names.ts';
-import { collectPages } from '../../sync/async-collections.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { type UserState, undescribed } from '../../sync/ports/desired.ts';
+import { collectPages } from '../../sync/tuning.ts';
 import { groupsWithSource } from './source-groups.ts';
 
 /** Finds the known groups and members that a file identifies by a name or an address. */

@@ -8,14 +8,13 @@ import { isWhole, type View } from '../../domain/view.ts';
 import type { JournalPorts } from '../../operate/journal.ts';
 import { clashFinder, findExisting } from '../../plan/names.ts';
 import { whyUncounted } from '../../plan/removal-cause.ts';
-import { mapConcurrently } from '../../sync/async-collections.ts';
 import { currentEligibility } from '../../sync/match/resolve.ts';
 import { openPlatform } from '../../sync/open-platform.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { type UserState, undescribed } from '../../sync/ports/desired.ts';
 import { failureIn } from '../../sync/ports/platform.ts';
-import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
+import { mapConcurrently, READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { unmanagedOf } from '../../sync/unmanaged.ts';
 import {
   type Directories,

@@ -2,9 +2,9 @@ import { groupExists, groupName } from '../../domain/group.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupId, GroupRef } from '../../domain/ids.ts';
 import { type Source, sourceOf } from '../../domain/source.ts';
-import { collectPages } from '../../sync/async-collections.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
+import { collectPages } from '../../sync/tuning.ts';
 import type { SourceGroup } from '../rules/mapping.ts';
 
 export type SourceGroupPorts = Pick<ToolPorts, 'groups' | 'index' | 'reader' | 'scim'>;

@@ -5,7 +5,7 @@ import { afterChange, afterFailure, isListedOtherwise } from '../rules/schedule.
 import { stampTimeOf } from '../rules/stamp.ts';
 import { addGroup, forgetGroup, maySend, originAt, type ReaderRun, send, storeGroup } from './context.ts';
 import { deletionMessage } from './events.ts';
-import { isSelected, takeKey } from './reported-groups.ts';
+import { isSelected, takeKey } from './sync-group.ts';
 
 const MAX_NAMED = 1_000;
 

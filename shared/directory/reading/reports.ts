@@ -6,7 +6,7 @@ import { stampTimeOf } from '../rules/stamp.ts';
 import { originAt, type ReaderRun, send, stampOf, storeGroup } from './context.ts';
 import { userDeletionMessage, userMessages } from './events.ts';
 import { keyDigest } from './key-digest.ts';
-import { reportAllGroups, takeGroup } from './reported-groups.ts';
+import { reportAllGroups, takeGroup } from './sync-group.ts';
 
 /**
  * The maximum number of remembered reports. This limit keeps the item of the reports below 400 KB, the limit of

@@ -1,8 +1,8 @@
 import { namedAttributes } from '../../contract/settings.ts';
 import { type ReaderHealth, readerHealthOf } from '../../domain/source.ts';
-import { mapConcurrently } from '../../sync/async-collections.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import type { Lease } from '../../sync/ports/reconcile.ts';
+import { mapConcurrently } from '../../sync/tuning.ts';
 import { DirectoryError, type ReaderPosition } from '../ports.ts';
 import type { ReaderGroup } from '../rules/reader-group.ts';
 import { afterFailure, asksFacts, flipOf, isShortForLong, isUnreadable } from '../rules/schedule.ts';
@@ -11,9 +11,8 @@ import { createKnownUsers, LeaseEndedError, newReport, noteAnswer, othersOf, sto
 import { endMissing, ListingError, takeListing } from './listing.ts';
 import { createMemberQuestions } from './member-questions.ts';
 import { endYields } from './other-source.ts';
-import { takePushed } from './reported-groups.ts';
 import { type TakenReports, takeReports } from './reports.ts';
-import { syncGroup } from './sync-group.ts';
+import { syncGroup, takePushed } from './sync-group.ts';
 
 /** The duration of the lease. It is longer than the time limit of the function (15 minutes). */
 const LEASE_MS = 16 * 60_000;

@@ -10,11 +10,11 @@ import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { clashFinder, type NamedGroup, withSpokeId } from '../../plan/names.ts';
 import { choosePerson, mayBeMember, type PlatformRole } from '../../plan/person.ts';
 import { whyUncounted } from '../../plan/removal-cause.ts';
-import { collectPages } from '../../sync/async-collections.ts';
 import { findRemovedOwners } from '../../sync/claim-group.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { UserState } from '../../sync/ports/desired.ts';
 import type { Applicant } from '../../sync/ports/platform.ts';
+import { collectPages } from '../../sync/tuning.ts';
 import { unmanagedOf } from '../../sync/unmanaged.ts';
 
 export interface InspectInput {

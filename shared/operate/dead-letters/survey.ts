@@ -1,9 +1,8 @@
 import type { Cause, DeadLetterSummary, Survey } from '../../contract/answers/dead-letters.ts';
 import type { GroupRef } from '../../domain/ids.ts';
-import { mapConcurrently } from '../../sync/async-collections.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Mailbox } from '../../sync/ports/queues.ts';
-import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
+import { mapConcurrently, READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { type DeadLetter, originOf, readDeadLetter } from './dead-letter.ts';
 import { isSuperseded, refusalsOf, type StateReadPorts } from './describe.ts';
 import { MAX_READ_MS, type ReadMailboxOptions, readMailbox } from './read-mailbox.ts';

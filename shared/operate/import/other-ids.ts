@@ -1,10 +1,9 @@
 import type { ImportComparison } from '../../contract/answers/files.ts';
 import type { MemberId } from '../../domain/ids.ts';
-import { collectPages, mapConcurrently } from '../../sync/async-collections.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import type { Person } from '../../sync/ports/people.ts';
-import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
+import { collectPages, mapConcurrently, READS_IN_FLIGHT } from '../../sync/tuning.ts';
 
 export type OtherId = NonNullable<ImportComparison['otherIds']>[number];
 

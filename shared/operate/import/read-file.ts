@@ -1,8 +1,7 @@
 import { addressForm } from '../../contract/address.ts';
 import type { LineError } from '../../contract/answers/files.ts';
 import { type KnownGroup, type KnownNames, withOneSpelling } from '../../directory/operate/import.ts';
-import { mapConcurrently } from '../../sync/async-collections.ts';
-import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
+import { mapConcurrently, READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { createErrors } from '../events.ts';
 import { plural } from '../names.ts';
 import type { ColumnValue, StateRule } from './account-state.ts';

@@ -98,15 +98,17 @@ function namedLast({ registers, movedAt }: Facts['state']): Stamp {
 export function openRemovals(facts: Facts, { digest }: Pick<Hold, 'digest'>) {
   const set = facts.held?.sets.find(({ hold }) => hold.digest === digest);
   const [open] = set === undefined ? [] : stillOpen(set, listOf(facts));
-  const { base } = facts.views ?? {};
-  const given = {
-    blocked: facts.blocked,
-    whyNot: causesIn(facts),
-    current: base && withUnwanted(base, facts.wanted?.group?.users),
-    wanted: facts.wanted?.group,
-  };
+  const given = removalFacts(facts);
   return [...(open?.users ?? [])].map((user) => ({ user, ...whyRemoved(user, given) }));
 }
+
+/** Returns the facts that explain why a user leaves the group. */
+export const removalFacts = (facts: Facts) => ({
+  blocked: facts.blocked,
+  whyNot: causesIn(facts),
+  current: facts.views?.base && withUnwanted(facts.views.base, facts.wanted?.group?.users),
+  wanted: facts.wanted?.group,
+});
 
 function guardOpen(context: GuardContext): Guarded | Decision {
   const { facts, judged } = context;

@@ -1,6 +1,5 @@
 import { isOfConsole } from '../../contract/person.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
-import { NotFound } from '../../operate/find-group.ts';
 import {
   type Action,
   doRecorded,
@@ -8,6 +7,7 @@ import {
   journalOf,
   recordAction,
 } from '../../operate/journal.ts';
+import { NotFound } from '../../operate/names.ts';
 import { requireConnection } from '../../operate/settings.ts';
 import { instant } from '../../operate/status.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';

@@ -1,8 +1,7 @@
 import type { IndexedValue, ScimResource } from '../ports.ts';
 import { ScimError } from '../protocol/errors.ts';
 import { type TypeName, UNIQUE_ATTRIBUTE } from '../protocol/resource-type.ts';
-import type { ScimContext } from './context.ts';
-import { uniqueValue } from './indexing.ts';
+import { type ScimContext, uniqueValue } from './context.ts';
 import { record, userEnd } from './record.ts';
 
 /*

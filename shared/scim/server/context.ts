@@ -2,10 +2,13 @@ import type { ConnectionSettings } from '../../contract/settings.ts';
 import type { EventActor } from '../../domain/event.ts';
 import type { ConnectionName, GroupId } from '../../domain/ids.ts';
 import type { StorePorts } from '../../sync/ingest/store-fold.ts';
-import type { Ports } from '../../sync/ports/bundles.ts';
+import type { Ports, ScimStore } from '../../sync/ports/bundles.ts';
+import type { IndexedValue, ScimResource } from '../ports.ts';
+import { folded } from '../protocol/attribute.ts';
 import { badRequest, errorBody, type ScimError } from '../protocol/errors.ts';
-import type { ResourceTypes } from '../protocol/resource-type.ts';
-import { isObject, type ScimObject, type ScimValue } from '../protocol/value.ts';
+import { type ResourceTypes, type TypeName, UNIQUE_ATTRIBUTE } from '../protocol/resource-type.ts';
+import { FULL_USER } from '../protocol/schemas/user.ts';
+import { elements, isObject, type ScimObject, type ScimValue } from '../protocol/value.ts';
 
 /** The ports of the SCIM server. They include the ports of ingest. */
 export type DirectoryPorts = StorePorts & Pick<Ports, 'scim' | 'groups' | 'reader' | 'newId'>;
@@ -74,3 +77,82 @@ export const errorReply = (error: ScimError): ScimReply => ({
   headers: error.headers,
   body: errorBody(error),
 });
+
+/** The part of a request's context that indexing needs. */
+interface IndexContext {
+  readonly connection: ConnectionName;
+  readonly ports: { readonly scim: ScimStore };
+}
+
+export function claimOf(text: string, type: TypeName): IndexedValue {
+  const attribute = UNIQUE_ATTRIBUTE[type];
+  const value = folded({ name: attribute, caseExact: false, uniqueness: 'server' }, text);
+  return { type, attribute, value };
+}
+
+export function uniqueValue(resource: ScimResource | undefined): IndexedValue | undefined {
+  const text = resource?.attributes[UNIQUE_ATTRIBUTE[resource.type]];
+  return resource !== undefined && typeof text === 'string' ? claimOf(text, resource.type) : undefined;
+}
+
+/** Returns an index value that several resources may share. The value ignores case, except for external ids. */
+export function pointerOf(
+  attribute: 'externalId' | 'emails' | 'employeeNumber',
+  text: string,
+  type: TypeName,
+): IndexedValue {
+  const caseExact = attribute === 'externalId';
+  return { type, attribute, value: folded({ name: attribute, caseExact, uniqueness: 'none' }, text) };
+}
+
+/** The index entry of each group whose members the last PUT did not mention. */
+export const KEPT_MEMBERS: IndexedValue = { type: 'Group', attribute: 'keptMs', value: 'yes' };
+
+function pointersOf(resource: ScimResource | undefined): readonly IndexedValue[] {
+  if (resource === undefined) return [];
+  const { type, attributes } = resource;
+  const addresses = elements(attributes['emails']).map((email) => (isObject(email) ? email['value'] : email));
+  const extension = attributes[FULL_USER[1].id];
+  const number = isObject(extension) ? extension['employeeNumber'] : undefined;
+  const values: readonly (readonly [IndexedValue['attribute'], ScimValue | undefined])[] = [
+    ['externalId', attributes['externalId']],
+    ...addresses.map((address) => ['emails', address] as const),
+    ['employeeNumber', number],
+  ];
+  const pointers = values.flatMap(([attribute, value]) =>
+    typeof value === 'string' ? [pointerOf(attribute as 'emails', value, type)] : [],
+  );
+  if (resource.keptMs !== undefined) pointers.push(KEPT_MEMBERS);
+  return [...new Map(pointers.map((pointer) => [nameOf(pointer), pointer])).values()];
+}
+
+const nameOf = ({ attribute, value }: IndexedValue): string => `${attribute} ${value}`;
+
+export const isIndexedAlike = (before: ScimResource, after: ScimResource): boolean =>
+  uniqueValue(before)?.value === uniqueValue(after)?.value &&
+  pointersOf(before).map(nameOf).join() === pointersOf(after).map(nameOf).join();
+
+/**
+ * Adds an index entry for each value that several resources may share. These writes have no conditions, so one request
+ * is enough for all of them.
+ */
+export async function pointAt(resource: ScimResource, { ports, connection }: IndexContext): Promise<void> {
+  await Promise.all(
+    pointersOf(resource).map((pointer) => ports.scim.point(connection, pointer, resource.id)),
+  );
+}
+
+/** Removes the claim and the index entries of values that the resource no longer has. */
+export async function unindex(
+  before: ScimResource,
+  after: ScimResource | undefined,
+  { ports, connection }: IndexContext,
+): Promise<void> {
+  const unique = uniqueValue(before);
+  if (unique !== undefined && unique.value !== uniqueValue(after)?.value) {
+    await ports.scim.release(connection, unique, before.id);
+  }
+  const kept = new Set(pointersOf(after).map(nameOf));
+  const old = pointersOf(before).filter((pointer) => !kept.has(nameOf(pointer)));
+  await Promise.all(old.map((pointer) => ports.scim.unpoint(connection, pointer, before.id)));
+}

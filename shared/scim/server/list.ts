@@ -1,5 +1,5 @@
 import { groupId } from '../../domain/ids.ts';
-import { collectPages } from '../../sync/async-collections.ts';
+import { collectPages } from '../../sync/tuning.ts';
 import type { ScimResource } from '../ports.ts';
 import { answerBytes, checkAnswer } from '../protocol/answer.ts';
 import { documentOf } from '../protocol/document.ts';
@@ -10,9 +10,8 @@ import { MAX_ANSWER_BYTES } from '../protocol/limits.ts';
 import type { ListQuery } from '../protocol/list-query.ts';
 import type { ResourceType, TypeName } from '../protocol/resource-type.ts';
 import type { ScimObject } from '../protocol/value.ts';
-import type { ScimContext } from './context.ts';
+import { claimOf, pointerOf, type ScimContext } from './context.ts';
 import { viewGroup } from './group-view.ts';
-import { claimOf, pointerOf } from './indexing.ts';
 import { listedAmong } from './membership.ts';
 import { listedIdsOf, listedMember } from './nesting.ts';
 import { finishWrite } from './resources.ts';

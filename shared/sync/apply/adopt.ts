@@ -94,7 +94,7 @@ export async function adopt(
   const isMade = made?.action === 'create' && isOurCreation(observed, made, facts.views?.created);
   const lateWrite = isMade ? made : undefined;
   const step = stepFrom(state, undefined, { link, view }, { sinceMs: lateWrite?.atMs ?? facts.nowMs });
-  const audited = await recordFound({ lateWrite, step, action: 'link' }, observed, state, context);
+  const audited = await recordFound({ lateWrite, step, action: 'link' }, observed, facts, context);
   return unlessSuperseded(ports.groups.storeObserved(state, changeByFetch(state, link, { audited })));
 }
 

@@ -10,7 +10,7 @@ import { refusedOf } from '../../plan/refused-fields.ts';
 import type { AuditLink } from '../ports/logs.ts';
 import type { PlatformFailure } from '../ports/platform.ts';
 import { MAX_REFUSALS } from '../tuning.ts';
-import { auditOf, originOf } from './audit.ts';
+import { auditOf, explain } from './audit.ts';
 import { type ApplyContext, type Bisection, type PassFacts, type Performed, SUPERSEDED } from './context.ts';
 import { giveUp } from './failure.ts';
 
@@ -36,17 +36,18 @@ export async function retry(
   return (searches ? await search(refused, facts, context) : undefined) ?? { result: after };
 }
 
-async function recordRefusal({ state, refused, wanted }: PassFacts, { ports, record }: ApplyContext) {
-  if (refused === undefined) throw new Error('expected a write that the platform has refused');
+async function recordRefusal(facts: PassFacts, context: ApplyContext) {
+  const { state, refused, wanted } = facts;
+  if (refused === undefined || wanted === undefined)
+    throw new Error('expected a write that the platform has refused');
   const { intent, write } = refused;
-  const { changes } = write.plan;
   const result = {
-    atMs: ports.clock(),
+    atMs: context.ports.clock(),
     versionAfter: intent.versionBefore ?? null,
     outcome: 'rejected',
   } as const;
-  const origin = originOf(state, wanted, write.consumes, changes);
-  return { refused, audited: await record(state, auditOf(intent, changes, origin, result)) };
+  const explained = await explain(write.plan.changes, { ...facts, wanted }, write.consumes, context);
+  return { refused, audited: await context.record(state, auditOf(intent, explained, result)) };
 }
 
 /** Returns the next part of the write to send; undefined if no part is left. */

@@ -18,7 +18,7 @@ import { mayPrecedeWriteForMs } from '../../plan/external-change.ts';
 import type { Reservation, Wanted } from '../../plan/facts.ts';
 import { changeByWrite, type KnownOutcome } from '../../plan/transition.ts';
 import { retireClaim } from '../retire-claim.ts';
-import { auditOf, originOf } from './audit.ts';
+import { auditOf, explain } from './audit.ts';
 import {
   type ApplyContext,
   isUnfinished,
@@ -70,8 +70,8 @@ export async function confirmWrite(
   const nowMs = ports.clock();
   const step = stepOf(platform, outcome, writing);
   const result = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written', step } as const;
-  const origin = originOf(state, wanted, write.consumes, outcome.changes);
-  const audited = await context.record(state, auditOf(intent, outcome.changes, origin, result));
+  const explained = await explain(outcome.changes, { ...facts, wanted }, write.consumes, context);
+  const audited = await context.record(state, auditOf(intent, explained, result));
   // The claim is retired before the commit. After the commit the group may be clean, so apply would not read it again.
   // After a crash between the two writes, the next pass settles the open intent again.
   if (observed === undefined) await retireDeleted(state, context);

@@ -18,7 +18,7 @@ import {
 } from '../../plan/transition.ts';
 import { activityOf, attributeDrift } from '../attribute-drift.ts';
 import { type AuditLink, type DriftRecord, entryOf, OURSELVES } from '../ports/logs.ts';
-import { foundOf } from './audit.ts';
+import { foundChanges, foundOf } from './audit.ts';
 import type { ApplyContext, PassFacts, Performed } from './context.ts';
 import { CONFLICT, SUPERSEDED, unlessSuperseded } from './context.ts';
 import { learn } from './load.ts';
@@ -26,13 +26,16 @@ import { learn } from './load.ts';
 /** Ends an intent whose outcome a fetch showed. The group stays dirty, because the wanted state may have changed. */
 export async function commitFound(
   intent: Intent,
-  state: GroupState,
-  { ports, record }: ApplyContext,
+  facts: PassFacts,
+  context: ApplyContext,
   { happened, isRefused, platform, found, step }: FoundIntent,
 ): Promise<boolean> {
+  const { ports, record } = context;
+  const { state } = facts;
   const nowMs = ports.clock();
   const version = platform?.version ?? null;
-  const audited = await record(state, foundOf(intent, nowMs, version, happened, step));
+  const changes = happened ? await foundChanges(intent, step, facts, context) : undefined;
+  const audited = await record(state, foundOf(intent, nowMs, version, changes, step));
   const outcome = {
     ...outcomeFound(intent, state, platform, isRefused ? undefined : nowMs),
     found: { ...found, audited },
@@ -62,12 +65,16 @@ interface FoundIntent extends Pick<KnownOutcome, 'platform' | 'found'> {
 export async function recordFound(
   { lateWrite, step, action = 'external_change' }: FoundStep,
   next: Pick<ObservedGroup, 'id' | 'version'> | undefined,
-  state: GroupState,
-  { record, ports }: ApplyContext,
+  facts: PassFacts,
+  context: ApplyContext,
 ): Promise<AuditLink> {
+  const { record, ports } = context;
+  const { state } = facts;
   const versionAfter = next?.version ?? null;
-  if (lateWrite !== undefined)
-    return record(state, foundOf(lateWrite, ports.clock(), versionAfter, true, step));
+  if (lateWrite !== undefined) {
+    const changes = await foundChanges(lateWrite, step, facts, context);
+    return record(state, foundOf(lateWrite, ports.clock(), versionAfter, changes, step));
+  }
   const { link } = state;
   const change = { kind: action, before: link?.id ?? null, after: next?.id ?? null, reason: FETCHED };
   const versions = { versionBefore: link?.version ?? null, versionAfter };
@@ -156,7 +163,7 @@ export async function unlink(
   const findings = difference && (await recordDrift(state, [difference], id, context));
   const { views } = await withViews(facts, context);
   const step = stepFrom(state, views?.base, undefined, { sinceMs: facts.nowMs, external: 'all' });
-  const audited = await recordFound({ lateWrite, step }, undefined, state, context);
+  const audited = await recordFound({ lateWrite, step }, undefined, facts, context);
   const left = { ...findings, audited, isGone: true };
   return unlessSuperseded(ports.groups.storeObserved(state, changeByFetch(state, undefined, left)));
 }

@@ -44,7 +44,7 @@ async function observeGone(intent: Intent | undefined, facts: PassFacts, context
     await retireClaim(connection.company, intent.platformId, state.ref, ports);
   const { views } = await withViews(facts, context);
   const step = stepFrom(state, views?.base, undefined, { sinceMs: intent.atMs });
-  return unlessSuperseded(commitFound(intent, state, context, { happened: true, step }));
+  return unlessSuperseded(commitFound(intent, facts, context, { happened: true, step }));
 }
 
 /** Commits an open intent that took effect. The view is the current content of the group. */
@@ -63,7 +63,7 @@ async function observeOutcome(
   const next = rejected === undefined ? AGAIN : CONFLICT;
   const step = stepFrom(state, facts.views?.base, { link: platform, view }, { sinceMs: intent.atMs });
   const showing = { happened: true, platform, found: { uncertain }, step };
-  return unlessSuperseded(commitFound(intent, state, context, showing), next);
+  return unlessSuperseded(commitFound(intent, facts, context, showing), next);
 }
 
 /**
@@ -83,13 +83,13 @@ async function observeExternal(decision: ObserveExternal, before: PassFacts, con
   const { lateWrite } = external;
   // If an intent ends, its entry has the step.
   const isAlone = intent === undefined || lateWrite !== undefined;
-  const audited = isAlone ? await recordFound({ lateWrite, step }, observed, state, context) : undefined;
+  const audited = isAlone ? await recordFound({ lateWrite, step }, observed, before, context) : undefined;
   const uncertain = await storeMoved(readRecord(before), before, { observed, view }, context);
   const found = { ...recorded, flapDamping, explainsRefusal, audited, uncertain };
   const isTaken =
     intent === undefined
       ? context.ports.groups.storeObserved(state, changeByFetch(state, link, found))
-      : commitFound(intent, state, context, {
+      : commitFound(intent, before, context, {
           happened: false,
           isRefused: rejected !== undefined,
           platform: link,

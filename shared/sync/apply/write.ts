@@ -13,7 +13,7 @@ import type { Plan } from '../../plan/plan.ts';
 import { changeByDrop, changed } from '../../plan/transition.ts';
 import { changeBetween } from '../../plan/uncertain.ts';
 import { type GroupFields, PlatformFailure, type WholeGroup } from '../ports/platform.ts';
-import { auditOf, originOf } from './audit.ts';
+import { auditOf, explain } from './audit.ts';
 import { confirmWrite, recordOf, type Writing } from './confirm.ts';
 import { type ApplyContext, type Bisection, type PassFacts, type Performed, SUPERSEDED } from './context.ts';
 import { stillOwed } from './uncertain.ts';
@@ -69,9 +69,9 @@ async function verifyDeletion(answer: DeletionAnswer, writing: Writing): Promise
 async function confirmClearing(observed: ObservedGroup, writing: Writing): Promise<Performed> {
   const { write, intent, facts, context } = writing;
   const { state } = facts;
-  const origin = originOf(state, facts.wanted, undefined);
+  const explained = await explain(write.plan.changes, facts, [], context);
   const result = { atMs: context.ports.clock(), versionAfter: observed.version, outcome: 'written' } as const;
-  const audited = await context.record(state, auditOf(intent, write.plan.changes, origin, result));
+  const audited = await context.record(state, auditOf(intent, explained, result));
   const change = changeByDrop({ audited });
   const isOver = await context.ports.groups.dropIntent(state.ref, intent, change);
   return isOver ? { facts: { ...facts, state: changed(state, change), fetched: observed } } : SUPERSEDED;

@@ -5,14 +5,12 @@ import type { ConnectionName, GroupId, GroupRef, MemberId } from '../../domain/i
 import type { Presence, Register } from '../../domain/register.ts';
 import { laterStamp, STAMP_ZERO } from '../../domain/stamp.ts';
 import { whyUncounted } from '../../plan/removal-cause.ts';
-import { mapConcurrently } from '../async-collections.ts';
-import { fanOutUser } from '../fan-out.ts';
 import { boundToOf, resolveUsers, soughtBy } from '../match/resolve.ts';
 import type { ConnectionStore, PeopleStore, Ports, WakePorts } from '../ports/bundles.ts';
 import { type GroupUpdate, type JoinedUser, type UserState, undescribed } from '../ports/desired.ts';
 import type { BoundTo } from '../ports/people.ts';
-import { WRITES_IN_FLIGHT } from '../tuning.ts';
-import { type UnwokenGroup, type UpdatedGroup, wakeGroups } from '../wake.ts';
+import { mapConcurrently, WRITES_IN_FLIGHT } from '../tuning.ts';
+import { fanOutUser, type UnwokenGroup, type UpdatedGroup, wakeGroups } from '../wake.ts';
 import type { Failures, IncomingMessage } from './accept.ts';
 import type { Origins } from './origins.ts';
 

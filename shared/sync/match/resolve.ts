@@ -4,12 +4,11 @@ import { blockOf } from '../../domain/block.ts';
 import type { PendingCause, PendingMark } from '../../domain/group-state.ts';
 import type { MemberId } from '../../domain/ids.ts';
 import { choosePerson, mayBeMember, type PersonSettings, personsOf } from '../../plan/person.ts';
-import { mapConcurrently } from '../async-collections.ts';
 import type { PeopleStore } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { UserState } from '../ports/desired.ts';
 import type { BoundTo, Person } from '../ports/people.ts';
-import { HIDDEN_AGAIN_MS, READS_IN_FLIGHT, REFUSED_AGAIN_MS } from '../tuning.ts';
+import { HIDDEN_AGAIN_MS, mapConcurrently, READS_IN_FLIGHT, REFUSED_AGAIN_MS } from '../tuning.ts';
 
 export type Resolution =
   | {

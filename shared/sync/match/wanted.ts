@@ -1,5 +1,5 @@
 import { renderName } from '../../contract/name-template.ts';
-import { isActive } from '../../domain/active.ts';
+import { ACTIVE_ATTRIBUTE, isActive } from '../../domain/active.ts';
 import { blockOf } from '../../domain/block.ts';
 import {
   type DesiredGroup,
@@ -20,18 +20,18 @@ import {
   causeOfState,
   endedMembers,
   removalCauseOf,
+  removalEvent,
   type WhyNot,
   wantedLastIn,
   whyUncounted,
 } from '../../plan/removal-cause.ts';
 import { NO_WRITES } from '../../plan/uncertain.ts';
-import { mapConcurrently } from '../async-collections.ts';
-import { copyOf } from '../fan-out.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type UserState, undescribed } from '../ports/desired.ts';
 import { GONE, type Person } from '../ports/people.ts';
 import type { Reading } from '../reading.ts';
-import { LARGE_GROUP, WRITES_IN_FLIGHT } from '../tuning.ts';
+import { LARGE_GROUP, mapConcurrently, WRITES_IN_FLIGHT } from '../tuning.ts';
+import { copyOf } from '../wake.ts';
 import { mayReadPart, membersAfter } from './changed-members.ts';
 import {
   eligibilityOf,
@@ -76,10 +76,17 @@ export async function readDeparted({ wanted, state, views }: Facts, reading: Rea
   const active = new Set(users.filter(({ attributes }) => isActive(attributes)).map(userOf));
   const suspended = users.flatMap((user): [PlatformUserId, WhyNot][] => {
     const id = userOf(user);
-    return id === undefined || active.has(id) ? [] : [[id, { member: user.member, cause: 'suspended' }]];
+    return id === undefined || active.has(id) ? [] : [[id, suspensionOf(user)]];
   });
   return new Map([...causes, ...whyNot, ...suspended]);
 }
+
+/** The event that switched the account off is no event of the group, so it does not excuse other actions (`authorsOf`). */
+const suspensionOf = ({ member, attributes }: UserState): WhyNot => ({
+  member,
+  cause: 'suspended',
+  event: attributes.get(ACTIVE_ATTRIBUTE),
+});
 
 /** Returns the wanted users of a moved group whose person ended. Its new source has not sent its members yet. */
 async function readLeavers(views: Facts['views'], { connection, ports }: Reading) {
@@ -134,7 +141,9 @@ function causesOf(
     const state = { floor: user.floor, uncounted: whyUncounted(user.attributes, settings) };
     const cause = removalCauseOf(ofGroup, register, state, settings);
     const id = boundUser(user, settings);
-    if (id !== undefined && cause !== undefined && !causes.has(id)) causes.set(id, { member, ...cause });
+    if (id === undefined || cause === undefined || causes.has(id)) continue;
+    const event = removalEvent(cause.cause, ofGroup, register, user);
+    causes.set(id, cause.cause === 'suspended' ? suspensionOf(user) : { member, ...cause, event });
   }
   return causes;
 }

@@ -21,6 +21,8 @@ const AuditedChange = z.lazy(() =>
     before: text.nullable(),
     after: text.nullable(),
     reason: text,
+    /** The number of its cause in `causes`; absent if it has the cause and the actor of the entry. */
+    cause: number.exactOptional(),
   }),
 );
 export type AuditedChange = Frozen<z.infer<typeof AuditedChange>>;
@@ -51,6 +53,17 @@ export const ERASING = 'connections_erase';
  */
 export type CallerIdentity = () => Promise<AuditActor>;
 
+/** What caused a change: an event, an approval, an external change, a block or the state of the person. */
+export const AuditCause = z.lazy(() =>
+  z.object({
+    cause: text,
+    actor: AuditActor,
+    /** The decision about the hold that permitted the removal. */
+    approved: z.object({ by: text, reason: text }).exactOptional(),
+  }),
+);
+export type AuditCause = Frozen<z.infer<typeof AuditCause>>;
+
 /** Identifies an entry and its content: `<milliseconds since 1970>#<hash>`. */
 export type AuditLink = string;
 
@@ -71,6 +84,8 @@ export const AuditEntry = z.lazy(() =>
     versionBefore: versionForm.nullable(),
     versionAfter: versionForm.nullable(),
     cause: text,
+    /** The different causes of the changes; absent if each change has the cause and the actor of the entry. */
+    causes: z.array(AuditCause).exactOptional(),
     outcome: z.enum(['written', 'found_written', 'found_changed', 'rejected']),
     actor: AuditActor,
     reason: text.exactOptional(),

@@ -7,12 +7,11 @@ import { groupId } from '../../domain/ids.ts';
 import { isWhole, type ListedGroup } from '../../domain/view.ts';
 import { attribute } from '../../plan/attribute.ts';
 import { meaningOf } from '../../plan/meaning.ts';
-import { mapConcurrently } from '../async-collections.ts';
 import { attributeDrift, attributeTo } from '../attribute-drift.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { type Platform, PlatformFailure } from '../ports/platform.ts';
-import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from '../tuning.ts';
+import { mapConcurrently, READS_IN_FLIGHT, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { dirtyNow } from '../wake.ts';
 
 /** If at most this number of groups is needed, they are fetched one by one. */

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { UNKNOWN_INITIATOR } from '../../domain/drift.ts';
 import { type RoleId, roleId } from '../../domain/ids.ts';
-import { collectPages, mapConcurrently } from '../async-collections.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { GONE, type Person } from '../ports/people.ts';
 import { PlatformFailure } from '../ports/platform.ts';
-import { READS_IN_FLIGHT } from '../tuning.ts';
+import { collectPages, mapConcurrently, READS_IN_FLIGHT } from '../tuning.ts';
 import type { Checking, Linked } from './check-groups.ts';
 
 /** The maximum number of ids in one drift record. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { claimOf } from '../../../shared/scim/server/indexing.ts';
+import { claimOf } from '../../../shared/scim/server/context.ts';
 import { createWorld } from './support/server.ts';
 
 const WORDS = ['Café', 'Søren', 'Größe', 'Team', 'İstanbul', 'ΟΔΟΣ', '例え', '１', '1'];

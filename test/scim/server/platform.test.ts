@@ -3,7 +3,7 @@ import { approveHold, listHolds } from '../../../shared/operate/holds.ts';
 import { resumeConnection } from '../../../shared/operate/pausing.ts';
 import { formatKeptMembers, groupsWithKeptMembers } from '../../../shared/operate/status.ts';
 import { isRestated } from '../../../shared/plan/restore.ts';
-import { KEPT_MEMBERS } from '../../../shared/scim/server/indexing.ts';
+import { KEPT_MEMBERS } from '../../../shared/scim/server/context.ts';
 import { createScimStore } from '../../../shared/scim/store/scim-store.ts';
 import { clientNextTo } from '../../directory/reading/scim-client.ts';
 import { createTestEngine } from '../../support/engine/test-engine.ts';
