@@ -40,37 +40,10 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }
 
-/** Returns the exponent b of y = a·x^b by least squares of the logarithms. 1 is linear, 2 is quadratic. */
-function growthExponent(points: readonly (readonly [x: number, y: number])[]): number {
-  const logs = points.map(([x, y]) => [Math.log(x), Math.log(y)] as const);
-  const mean = (pick: 0 | 1) => logs.reduce((sum, point) => sum + point[pick], 0) / logs.length;
-  const [meanX, meanY] = [mean(0), mean(1)];
-  const covariance = logs.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0);
-  return covariance / logs.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
-}
-
 /** Formats a Markdown table. Numbers are grouped by thousands. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const line = (cells: readonly (string | number)[]) => `| ${cells.map(show).join(' | ')} |`;
   return [line(head), line(head.map((_, n) => (n === 0 ? '---' : '--:'))), ...rows.map(line)].join('\n');
-}
-
-/** A column of the table. If `grows` is true, the table also shows the exponent of the growth. */
-export type Measure<Run> = readonly [name: string, of: (run: Run) => number, grows: boolean];
-
-export function growthTable<Run extends { readonly groups: number }>(
-  measures: readonly Measure<Run>[],
-  runs: readonly Run[],
-): string {
-  const rows = runs.map((run) => [
-    `${run.groups.toLocaleString('en-GB')} groups`,
-    ...measures.map(([, of]) => of(run)),
-  ]);
-  const exponents = measures.map(([, of, grows]) => {
-    const points = runs.map((run) => [run.groups, of(run)] as const);
-    return grows && points.every(([, value]) => value > 0) ? growthExponent(points).toFixed(2) : '–';
-  });
-  return table(['', ...measures.map(([name]) => name)], [...rows, ['exponent', ...exponents]]);
 }
 
 function show(cell: string | number): string {

@@ -5,10 +5,10 @@ import { callsFigure } from './figures/calls.ts';
 import { coldStartFigure } from './figures/cold-start.ts';
 import { costFigure } from './figures/cost.ts';
 import { checkDirectory, directoryFigure } from './figures/directory.ts';
+import { fleetFigure } from './figures/fleet.ts';
 import { latencyFigure } from './figures/latency.ts';
 import { scaleFigure } from './figures/scale.ts';
 import { scimFigure } from './figures/scim.ts';
-import { weekFigure } from './figures/week.ts';
 import { describeMachine } from './machine.ts';
 import { runAlone } from './run-alone.ts';
 
@@ -20,7 +20,7 @@ const FIGURES: readonly Figure[] = [
   latencyFigure,
   coldStartFigure,
   scaleFigure,
-  weekFigure,
+  fleetFigure,
   scimFigure,
   directoryFigure,
   costFigure,

@@ -2,7 +2,7 @@ import '../shared/runtime/cold-start.ts';
 import type { Context } from 'aws-lambda';
 import type { PeopleReport } from '../shared/contract/answers/reconcile.ts';
 import { PeopleInvocation } from '../shared/contract/invocation.ts';
-import { eachConnection } from '../shared/runtime/each-connection.ts';
+import { AT_ONCE, eachConnection } from '../shared/runtime/each-connection.ts';
 import { loggable } from '../shared/runtime/logger.ts';
 import { wirePeople } from '../shared/runtime/wire-platform.ts';
 import { refreshPeople } from '../shared/sync/people.ts';
@@ -20,8 +20,7 @@ export async function handler(
   const { connection } = PeopleInvocation.parse(event ?? {});
   requireOwnConnection(context, connection);
   const { reports, failure } = await eachConnection(
-    // As for `AT_ONCE` in reconcile.ts, large companies must fit into the memory together.
-    { ...base, connections: ports.connections, only: connection, atOnce: 4 },
+    { ...base, connections: ports.connections, only: connection, atOnce: AT_ONCE.people },
     (each) => refreshPeople(each, ports),
   );
   await ports.recordCalls();

@@ -6,7 +6,7 @@ import type { PlatformReply } from '../shared/contract/platform-reply.ts';
 import { answerDecision, type DecisionAnswer } from '../shared/operate/decisions.ts';
 import { answerPlatformQuestion } from '../shared/operate/platform/answer.ts';
 import { requireConnection } from '../shared/operate/settings.ts';
-import { eachConnection } from '../shared/runtime/each-connection.ts';
+import { AT_ONCE, eachConnection } from '../shared/runtime/each-connection.ts';
 import { errorFields, loggable } from '../shared/runtime/logger.ts';
 import { recording } from '../shared/runtime/recorder.ts';
 import { runReconcile } from '../shared/runtime/run-reconcile.ts';
@@ -18,8 +18,6 @@ import { requireOwnConnection } from './frame/own-connection.ts';
 const wired = once(wireReconcile);
 /** Time that is reserved at the end of a run, to store the progress and to return the report. */
 const RESERVE_MS = 30_000;
-/** The number of connections at once, so that large ones fit into the memory together (bench/results.md). */
-const AT_ONCE = { pump: 16, health: 16, feed: 3, sweep: 1, notify: 1 };
 
 /**
  * Runs one task for one connection or for all, carries out an operator's decision, or answers an operator's question.

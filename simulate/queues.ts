@@ -16,6 +16,7 @@ export interface QueuedMessage {
   readonly serial: number;
   readonly body: string;
   readonly attributes: Readonly<Record<string, string>>;
+  readonly group?: string | undefined;
   readonly sentAtMs: number;
   visibleAtMs: number;
   receives: number;
@@ -27,6 +28,12 @@ interface QueuesOptions {
   readonly random: Random;
   /** The probability that a message is delivered twice. A late delivery has the same probability. The default is 0. */
   readonly unruly?: number;
+  /** Returns the order in which a receive takes the visible messages. The default is the order of sending. */
+  readonly order?: (visible: QueuedMessage[], all: readonly QueuedMessage[]) => QueuedMessage[];
+}
+
+interface QueueOptions extends QueuesOptions {
+  readonly notifyDue: (atMs: number) => void;
 }
 
 export type Queues = ReturnType<typeof createQueues>;
@@ -36,6 +43,7 @@ export type Queue = ReturnType<typeof createQueue>;
 interface Sending {
   readonly body: string;
   readonly attributes?: Readonly<Record<string, string>>;
+  readonly group?: string | undefined;
   readonly sentAtMs?: number;
 }
 
@@ -81,7 +89,7 @@ export function createQueues(options: QueuesOptions) {
 
 function createQueue(
   key: QueueKey,
-  { nowMs, random, unruly = 0, notifyDue }: QueuesOptions & { readonly notifyDue: (atMs: number) => void },
+  { nowMs, random, unruly = 0, order = (visible) => visible, notifyDue }: QueueOptions,
   send: (message: QueuedMessage) => void,
 ) {
   const { visibilityTimeoutSeconds, retentionSeconds, redrive } = QUEUES[key];
@@ -94,13 +102,14 @@ function createQueue(
     },
     /** Sends a message as a producer does. Unlike in SQS, `delayMs` may be days. */
     send(sending: Sending, delayMs = 0, copies = random.chance(unruly) ? 2 : 1): QueuedMessage {
-      const { body, attributes = {}, sentAtMs = nowMs() } = sending;
+      const { body, attributes = {}, group, sentAtMs = nowMs() } = sending;
       serial += 1;
       const message: QueuedMessage = {
         id: `${key}-${serial}`,
         serial,
         body,
         attributes,
+        group,
         sentAtMs,
         visibleAtMs: nowMs() + delayMs + (random.chance(unruly) ? random.below(LATE_MS) : 0),
         receives: 0,
@@ -120,7 +129,8 @@ function createQueue(
     receive(most: number, visibilitySeconds: number = visibilityTimeoutSeconds): readonly QueuedMessage[] {
       const now = nowMs();
       messages = messages.filter((one) => one.sentAtMs >= now - retentionSeconds * 1_000);
-      const ready = messages.filter(({ visibleAtMs }) => visibleAtMs <= now);
+      const visible = messages.filter(({ visibleAtMs }) => visibleAtMs <= now);
+      const ready = order(visible, messages);
       const taken: QueuedMessage[] = [];
       while (ready.length > 0 && taken.length < most) {
         const [message] = ready.splice(random.below(Math.min(ready.length, REORDERED_WITHIN)), 1);
@@ -241,8 +251,8 @@ function eachOf(entries: readonly Entry[], isPartly: boolean, take: (entry: Entr
 }
 
 function sent(queue: Queue, entry: Entry): object {
-  const { MessageBody: body = '', DelaySeconds = 0 } = entry;
-  return { MessageId: queue.send({ body, attributes: textsOf(entry) }, DelaySeconds * 1_000).id };
+  const { MessageBody: body = '', MessageGroupId: group, DelaySeconds = 0 } = entry;
+  return { MessageId: queue.send({ body, attributes: textsOf(entry), group }, DelaySeconds * 1_000).id };
 }
 
 const textsOf = ({ MessageAttributes = {} }: Entry): Readonly<Record<string, string>> =>

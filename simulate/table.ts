@@ -50,13 +50,13 @@ interface MemoryTableOptions {
 }
 
 export interface Meter {
-  read(bytes: number, isIndex: boolean): void;
+  read(bytes: number, isIndex: boolean, partition: string): void;
   /**
    * `bytes` is the size of the larger version of the item, before or after the write. For a write to the index, it is
    * the size of the entry.
    */
-  write(bytes: number, isIndex: boolean): void;
-  refused(bytes: number): void;
+  write(bytes: number, isIndex: boolean, partition: string): void;
+  refused(bytes: number, partition: string): void;
 }
 
 /** Amazon DynamoDB quotas for the sizes of keys. An item has at most 400 KB, and a page has at most 1 MB. */
@@ -149,13 +149,13 @@ export class MemoryTable implements Table {
   // Each of the following methods is one atomic request.
   look(key: Key): Item | undefined {
     const stored = this.#stored(key);
-    this.#options.meter?.read(stored?.bytes ?? 0, false);
+    this.#options.meter?.read(stored?.bytes ?? 0, false, key.pk);
     return stored?.item;
   }
 
   store(item: Item, when?: Condition): boolean {
     const before = this.#stored(item);
-    if (!holds(before?.item, when)) return this.#refuse(before);
+    if (!holds(before?.item, when)) return this.#refuse(item, before);
     this.#replace(item, before, kept(item) as Item);
     return true;
   }
@@ -163,7 +163,7 @@ export class MemoryTable implements Table {
   change(...[key, change, when, shown]: Parameters<Table['update']>): Item | undefined {
     const before = this.#stored(key);
     if (!holds(before?.item, when)) {
-      this.#refuse(before);
+      this.#refuse(key, before);
       return undefined;
     }
     const next = changed(before?.item ?? { pk: key.pk, sk: key.sk }, change);
@@ -173,7 +173,7 @@ export class MemoryTable implements Table {
 
   remove(key: Key, when?: Condition): boolean {
     const before = this.#stored(key);
-    if (!holds(before?.item, when)) return this.#refuse(before);
+    if (!holds(before?.item, when)) return this.#refuse(key, before);
     this.#replace(key, before, undefined);
     return true;
   }
@@ -198,7 +198,7 @@ export class MemoryTable implements Table {
     const index = this.#replicas[this.#indexReads % this.#replicas.length];
     const partition = (request.index ? index : this.#table)?.get(request.partition);
     const page = readPage(partition, request, pageBytes);
-    this.#options.meter?.read(page.bytes, request.index === true);
+    this.#options.meter?.read(page.bytes, request.index === true, request.partition);
     const kind = request.index
       ? 'index'
       : (/^[A-Z]+#?/.exec(request.prefix ?? request.between?.[0] ?? '')?.[0] ?? '');
@@ -219,8 +219,8 @@ export class MemoryTable implements Table {
     return this.#table.get(key.pk)?.entries.get(key.sk);
   }
 
-  #refuse(before: Stored | undefined): false {
-    this.#options.meter?.refused(before?.bytes ?? 0);
+  #refuse({ pk }: Key, before: Stored | undefined): false {
+    this.#options.meter?.refused(before?.bytes ?? 0, pk);
     return false;
   }
 
@@ -233,7 +233,7 @@ export class MemoryTable implements Table {
     if (bytes > MAX_ITEM_BYTES)
       throw new UnstorableError(`expected an item of at most 400 KB, got ${bytes} bytes`);
     if (bytes > this.largest.bytes) this.largest = { bytes, key: nameOf(key) };
-    this.#options.meter?.write(Math.max(bytes, before?.bytes ?? 0), false);
+    this.#options.meter?.write(Math.max(bytes, before?.bytes ?? 0), false, key.pk);
     const from = before?.entry;
     const to = next && indexEntry(next);
     place(this.#table, [key.pk, key.sk], next && { item: next, bytes, entry: to });
@@ -262,12 +262,12 @@ export class MemoryTable implements Table {
     this.#indexed += 1;
     const meter = index === this.#replicas[0] ? this.#options.meter : undefined;
     if (from !== undefined && !isSamePlace) {
-      meter?.write(itemBytes(from.shown), true);
+      meter?.write(itemBytes(from.shown), true, from.pk);
       place(index, [from.pk, from.sk], undefined);
     }
     if (to === undefined) return;
     const bytes = itemBytes(to.shown);
-    meter?.write(bytes, true);
+    meter?.write(bytes, true, to.pk);
     place(index, [to.pk, to.sk], { item: to.shown, bytes });
   }
 }

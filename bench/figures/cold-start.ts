@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { bundle, HANDLERS } from '../../infra/bundle.ts';
 import { DEPLOYABLE_KEYS, type DeployableKey } from '../../infra/function-code.ts';
-import { baselineSource } from '../../scripts/bundle-check/baseline.ts';
 import { type MeasuredKey, startStage } from '../cold-start/stage.ts';
 import { type Figure, showSpread, spreadOf, table } from '../figure.ts';
 
@@ -25,19 +24,6 @@ async function coldStart(file: string, event: object): Promise<Times> {
   return Times.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
 }
 
-/**
- * Builds two bundles: the deployed function, and the bare calls with everything that the function's sources import from
- * packages.
- */
-function bundleBoth(name: DeployableKey, bareFile: string, folder: string) {
-  const { metafile } = bundle({ [name]: HANDLERS[name] }, folder);
-  const source = join(folder, `whole-${name}.ts`);
-  const handler = `export { handler } from ${JSON.stringify(bareFile)};`;
-  writeFileSync(source, `${baselineSource(metafile)}\n${handler}\n`);
-  bundle({ [`whole-${name}`]: source }, folder);
-  return { file: join(folder, `${name}.mjs`), wholeFile: join(folder, `whole-${name}.mjs`) };
-}
-
 async function measureAll(folder: string): Promise<readonly (readonly string[])[]> {
   const bare = (name: string) => join(ROOT, `bench/cold-start/bare-${name}.ts`);
   bundle({ 'bare-ingest': bare('ingest'), 'bare-apply': bare('apply') }, folder);
@@ -47,17 +33,17 @@ async function measureAll(folder: string): Promise<readonly (readonly string[])[
     for (const name of DEPLOYABLE_KEYS.filter((key): key is MeasuredKey => key !== 'console')) {
       const bareName = CALL_THE_PLATFORM.has(name) ? 'apply' : 'ingest';
       const bareFile = join(folder, `bare-${bareName}.mjs`);
-      const { file, wholeFile } = bundleBoth(name, bare(bareName), folder);
+      const file = join(folder, `${name}.mjs`);
+      bundle({ [name]: HANDLERS[name] }, folder);
       const recorded = await stage.recordFirst(name);
       const { calls } = recorded;
-      const pairs: (readonly [ours: Times, bare: Times, whole: Times])[] = [];
+      const pairs: (readonly [ours: Times, bare: Times])[] = [];
       for (let run = 0; run < RUNS; run += 1) {
         const ours = await coldStart(file, await stage.eventFor(name));
-        pairs.push([ours, await coldStart(bareFile, recorded), await coldStart(wholeFile, recorded)]);
+        pairs.push([ours, await coldStart(bareFile, recorded)]);
       }
       const of = (side: 0 | 1, time: 0 | 1 | 2) => spreadOf(pairs.map((pair) => pair[side][time]));
-      const ratio = (time: 0 | 1 | 2, to: 1 | 2 = 1) =>
-        spreadOf(pairs.map((pair) => pair[0][time] / pair[to][time]));
+      const ratio = (time: 0 | 1 | 2) => spreadOf(pairs.map((pair) => pair[0][time] / pair[1][time]));
       rows.push([
         name,
         `${Math.round(statSync(file).size / 1_000)} kB`,
@@ -66,7 +52,6 @@ async function measureAll(folder: string): Promise<readonly (readonly string[])[
         `${of(0, 1).median.toFixed(0)} / ${of(1, 1).median.toFixed(0)} ms`,
         showSpread(ratio(1)),
         showSpread(ratio(2)),
-        showSpread(ratio(1, 2)),
         (['table', 'queue', 'secret', 'platform'] as const)
           .map((to) => calls.filter((call) => call.to === to).length)
           .join(' + '),
@@ -90,10 +75,9 @@ export const coldStartFigure: Figure = {
       return [
         'The deployed bundle of each function starts in a new process and handles one event. A bare bundle starts in another new process',
         'and repeats the recorded calls of this event, one after the other, with the same emulators. The first ratio is for the import',
-        'only. The other ratios are for the import and the event. For the last ratio, the bare bundle contains all packages that the',
-        'function imports. For the other ratios, the bare bundle contains only the parts of packages that the calls need. Times are',
-        `medians, and ratios are from ${RUNS} paired runs. The limit is 1.10 by processor time. \`npm run bundle:check\` measures only`,
-        'imports.',
+        'only. The other ratios are for the import and the event. The bare bundle contains only the parts of packages that the calls',
+        `need. Times are medians, and ratios are from ${RUNS} paired runs. The limit is 1.10 by processor time. \`npm run bundle:check\``,
+        'measures only imports.',
         '',
         table(
           [
@@ -104,7 +88,6 @@ export const coldStartFigure: Figure = {
             'with first event',
             'ratio',
             'by processor time',
-            'to whole packages',
             'calls: DynamoDB + SQS + secret + platform',
           ],
           rows,

@@ -38,8 +38,6 @@ const Prices = z.object({
     apiCallSeconds: amount,
     changesPerPersonAndMonth: amount,
     membersPerGroup: z.int().positive(),
-    fullScanMinutes: amount,
-    directoryPageSize: amount,
   }),
   assumedPerRun: z.object({ logBytes: amount, kmsRequests: amount, traces: amount }),
 });
@@ -91,7 +89,10 @@ export const readPrices = (): Prices =>
 const CHANGES = 6;
 
 /** Returns the cost of the most expensive case: a single change with its own batch, window and write. */
-async function changeAlone(prices: Prices): Promise<Priced> {
+export async function changeAlone(
+  prices: Prices,
+  { ingest, apply } = { ingest: prices.assumed.memoryGb, apply: prices.assumed.memoryGb },
+): Promise<Priced> {
   const { membersPerGroup, ingestSeconds, applySeconds } = prices.assumed;
   const rig = await createRig({ coalesceSeconds: 5, people: membersPerGroup + 10 });
   await rig.ingest([rig.directory.snapshot('d0', range(membersPerGroup))]);
@@ -106,7 +107,8 @@ async function changeAlone(prices: Prices): Promise<Priced> {
   const counts = rig.totals.take();
   // Uncounted requests: the send by the producer, and for each queue a receive and a delete by Lambda.
   const queues = queueDollars(prices, 5);
-  const lambda = lambdaDollars(prices, 1, ingestSeconds) + lambdaDollars(prices, 1, applySeconds);
+  const lambda =
+    lambdaDollars(prices, 1, ingestSeconds, ingest) + lambdaDollars(prices, 1, applySeconds, apply);
   return {
     dollars: callDollars(prices, counts) / CHANGES + queues + lambda,
     platformCalls: sumOf(counts, 'platform ') / CHANGES,
@@ -179,23 +181,6 @@ function fixedMonth(prices: Prices): readonly (readonly [what: string, dollars: 
   ];
 }
 
-/**
- * Returns the cost of a design that lists the directory and the platform completely and writes the differences. This
- * design stores nothing. It makes one directory call per group and page.
- */
-function fullScanMonth(prices: Prices, { people, groups }: Company, changes: number): Priced {
-  const { fullScanMinutes, directoryPageSize, membersPerGroup, apiCallSeconds } = prices.assumed;
-  const runs = MINUTES_PER_MONTH / fullScanMinutes;
-  const directoryCalls =
-    Math.ceil(groups / directoryPageSize) + groups * Math.ceil(membersPerGroup / directoryPageSize);
-  const platformCalls = 1 + Math.ceil(people / 100);
-  const seconds = (directoryCalls + platformCalls) * apiCallSeconds;
-  return {
-    dollars: lambdaDollars(prices, runs, seconds) + prices.secretsManager.perSecretMonth,
-    platformCalls: runs * (directoryCalls + platformCalls) + changes,
-  };
-}
-
 export const costFigure: Figure = {
   name: 'cost',
   title: 'Cost model',
@@ -209,7 +194,6 @@ export const costFigure: Figure = {
     for (const company of COMPANIES) {
       const changes = company.people * prices.assumed.changesPerPersonAndMonth;
       const idle = await idleMonth(prices, company);
-      const scan = fullScanMonth(prices, company, changes);
       rows.push([
         `${company.people.toLocaleString('en-GB')} people, ${company.groups.toLocaleString('en-GB')} groups`,
         changes,
@@ -217,8 +201,6 @@ export const costFigure: Figure = {
         `$${idle.dollars.toFixed(2)}`,
         `$${(fixed + idle.dollars + changes * alone.dollars).toFixed(2)}`,
         idle.platformCalls + changes * alone.platformCalls,
-        `$${scan.dollars.toFixed(2)}`,
-        scan.platformCalls,
       ]);
     }
     return [
@@ -236,22 +218,9 @@ export const costFigure: Figure = {
         fixedCosts.map(([what, dollars]) => [what, `$${dollars.toFixed(2)}`]),
       ),
       '',
-      `The next table compares the monthly costs of groupsync and of a full scan. The full scan lists all groups and members of the directory and of`,
-      `the platform every ${prices.assumed.fullScanMinutes} minutes. groupsync calls only the platform, because the directory sends events.`,
+      'The next table shows the monthly costs. The directory sends events, so groupsync calls only the platform.',
       '',
-      table(
-        [
-          '',
-          'changes',
-          'groupsync',
-          'groupsync without changes',
-          'with fixed costs',
-          'API calls',
-          'full scan',
-          'API calls of the full scan',
-        ],
-        rows,
-      ),
+      table(['', 'changes', 'groupsync', 'groupsync without changes', 'with fixed costs', 'API calls'], rows),
     ].join('\n');
   },
 };

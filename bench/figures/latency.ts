@@ -50,9 +50,6 @@ export const latencyFigure: Figure = {
       `Each case ran ${PAIRED_RUNS} times, in turn with the other cases. The goal for a single change is a p50 of 2 s and a p95 of 3 s.`,
       '',
       table(['', 'window', 'p50', 'p95', 'p99'], rows),
-      '',
-      'For comparison: after the initial cycle, Entra ID’s provisioning service reads the directory “typically every 40 minutes”',
-      '(Microsoft Learn, “Check the status of user provisioning”).',
     ].join('\n');
   },
 };

@@ -24,6 +24,7 @@ async function run({ task, nowMs, events = [], refs = [] }: ChildTask): Promise<
     onSecretRead() {},
   });
   const startedMs = performance.now();
+  const before = process.cpuUsage();
   const connection = await ports.connections.find(CONNECTION);
   if (connection === undefined) throw new Error('expected a connection');
   if (task === 'ingest') {
@@ -44,7 +45,12 @@ async function run({ task, nowMs, events = [], refs = [] }: ChildTask): Promise<
       { task },
       { ports, found: new Map(), deadlineMs: Number.MAX_SAFE_INTEGER },
     );
-  return { ms: performance.now() - startedMs, peakMb: peakMb() };
+  const { user, system } = process.cpuUsage(before);
+  return {
+    ms: performance.now() - startedMs,
+    peakMb: peakMb(),
+    processorSeconds: (user + system) / 1e6,
+  };
 }
 
 process.on('message', (message: ChildTask | ParentAnswer) => {

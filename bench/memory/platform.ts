@@ -31,10 +31,11 @@ export function createCountedPlatform(options: {
   readonly clock: () => number;
   readonly people: number;
   readonly token: string;
+  readonly company?: string;
 }): SimulatedPlatform & { readonly dispatcher: Dispatcher } {
-  const { totals, clock, people, token } = options;
+  const { totals, clock, people, token, company = COMPANY } = options;
   const platform = createSimulatedPlatform({
-    company: COMPANY,
+    company,
     clock,
     random: seededRandom(1),
     traits: PLAIN_TRAITS,

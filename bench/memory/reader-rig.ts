@@ -4,7 +4,7 @@ import type { DirectoryKind } from '../../shared/contract/directory-settings.ts'
 import { SCHEDULES } from '../../shared/contract/topology.ts';
 import { resourcesOf, synthesise } from '../../test/infra/synthesised.ts';
 import { callDollars, lambdaDollars, readPrices } from '../figures/cost.ts';
-import { REQUEST_SECONDS } from './chain.ts';
+import { REQUEST_SECONDS } from './container.ts';
 import type { ReaderResult, ReaderTask } from './reader-process.ts';
 import { createRig } from './rig.ts';
 import { askChild } from './run-in-child.ts';

@@ -25,8 +25,6 @@ interface RigOptions {
   readonly people: number;
   /** If true, the guard has its default limits. Otherwise the guard is off, because most figures need no holds. */
   readonly guarded?: boolean;
-  /** The start of the clock, in milliseconds since 1970. Default: `START_MS`. */
-  readonly startMs?: number;
   /** Settings of the connection, which override the settings of `connectionOf`. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
@@ -45,6 +43,15 @@ export function connectionOf(guarded = false, given: RigOptions['settings'] = {}
   return { name: CONNECTION, company: COMPANY, settings, observing: false };
 }
 
+export const requestsOf = (table: MemoryTable) => ({
+  get: table.look.bind(table),
+  getMany: table.getMany.bind(table),
+  page: table.page.bind(table),
+  put: table.store.bind(table),
+  update: table.change.bind(table),
+  delete: table.remove.bind(table),
+});
+
 /**
  * Creates groupsync in memory. Use cases, stores, queue adapters and platform client are the code of the product.
  * DynamoDB, SQS and the platform are simulated in the same process. The clock moves only in these three cases:
@@ -57,7 +64,7 @@ export function connectionOf(guarded = false, given: RigOptions['settings'] = {}
  */
 export async function createRig(options: RigOptions) {
   const totals = createTotals();
-  const time = { nowMs: options.startMs ?? START_MS };
+  const time = { nowMs: START_MS };
   const clock = () => time.nowMs;
   let ids = 0;
   const newId = () => {
@@ -110,14 +117,7 @@ export async function createRig(options: RigOptions) {
     /**
      * The operations of the table in memory, for calls from another process. Each operation is one DynamoDB request.
      */
-    requests: {
-      get: direct.look.bind(direct),
-      getMany: direct.getMany.bind(direct),
-      page: direct.page.bind(direct),
-      put: direct.store.bind(direct),
-      update: direct.update.bind(direct),
-      delete: direct.remove.bind(direct),
-    },
+    requests: requestsOf(direct),
     /**
      * Resets the counts, and sends all further requests to the table through the AWS SDK, which counts them. Until this
      * call, the stores use the table in memory directly, which is faster.

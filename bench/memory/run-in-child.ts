@@ -4,7 +4,7 @@ import type { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import type { Dispatcher } from 'undici';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import type { Sent } from '../../simulate/platform/request.ts';
-import { type FunctionName, limitsOfFunctions } from './chain.ts';
+import { type FunctionName, limitsOfFunctions } from './functions.ts';
 import type { BenchEvent } from './directory.ts';
 import type { Rig } from './rig.ts';
 import type { Counts } from './totals.ts';
@@ -20,6 +20,7 @@ export interface ChildResult {
   readonly ms: number;
   /** Peak memory of the whole process, including modules. */
   readonly peakMb: number;
+  readonly processorSeconds: number;
 }
 
 export type ChildRequest = readonly [id: number, what: string, args: readonly never[]];
@@ -67,7 +68,7 @@ async function wholeAnswer({ statusCode, headers, body }: Dispatcher.ResponseDat
 
 /** Runs one invocation in a process with the function's memory limit. */
 export async function runInChild(
-  rig: Rig,
+  rig: Pick<Rig, 'requests' | 'platform' | 'sqs' | 'totals'>,
   childTask: ChildTask,
 ): Promise<ChildResult & { readonly counts: Counts }> {
   const { task } = childTask;
