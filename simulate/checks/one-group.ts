@@ -1,18 +1,16 @@
-import { type Checker, type Observation, type ObservedConnection, withMoved } from './observation.ts';
+import { type Checker, withMoved } from './observation.ts';
 import { hasReturned, mayNotFindEarlierGroups } from './returns.ts';
 
 const SHORT_LISTS = new Set<string>(['list_cut', 'list_denies']);
 
 /**
- * Checks at the end that at most one of the platform groups that groupsync created for a directory group exists. The
- * groups of two sources are one after a takeover, and if they have the same name. A release, or a removed connection,
- * permits a second one, and so does a platform on which groupsync cannot recognise its groups (docs/invariants.md,
- * section 6).
+ * Checks at the end that at most one of the platform groups that groupsync created for a directory group exists. After
+ * a takeover, the groups of both sources are one. A release, or a removed connection, permits a second one, and so does
+ * a platform on which groupsync cannot recognise its groups (docs/invariants.md, section 6).
  */
 export const createOneGroup = (): Checker => (observation) => {
   const { seen, connections, isEnd } = observation;
-  for (const connection of isEnd ? connections : []) {
-    const { name, company, platform, groups, isIdOf } = connection;
+  for (const { name, company, platform, groups, isIdOf } of isEnd ? connections : []) {
     const { echoSpokeId, installer } = platform.traits;
     const actions = seen.operators.actions.filter((one) => one.connection === name && one.done);
     const isUnlisted =
@@ -25,7 +23,7 @@ export const createOneGroup = (): Checker => (observation) => {
     const isUnrecognised = !echoSpokeId && installer !== null;
     if (letsGo || isUnlisted || isUnrecognised || mayNotFindEarlierGroups({ name, platform })) continue;
     for (const group of groups) {
-      const ids = [...withMoved(observation, name, group), ...namesakesOf(observation, connection, group)];
+      const ids = withMoved(observation, name, group);
       const isOf = (spokeId: string | null | undefined) => ids.some((id) => isIdOf(id, spokeId));
       const made = platform.writes.filter(
         ({ action, sent, id }) =>
@@ -38,12 +36,3 @@ export const createOneGroup = (): Checker => (observation) => {
     }
   }
 };
-
-/** Returns the groups of another source that have the same name. */
-function namesakesOf({ seen }: Observation, { name, reading, groups }: ObservedConnection, group: string) {
-  const all = seen.directory.received(name);
-  const nameOf = (one: string) => reading.groups.get(one)?.name ?? one;
-  const isOfScim = (one: string) =>
-    all.some(({ directoryEvent, source }) => directoryEvent.group === one && source === 'scim');
-  return [...groups].filter((one) => nameOf(one) === nameOf(group) && isOfScim(one) !== isOfScim(group));
-}
