@@ -1,13 +1,14 @@
 import { DEFAULT_CONNECTION, DEFAULT_PREFIX, ENVIRONMENT } from '../shared/contract/names.ts';
 import { type ConnectionName, connectionName, type GroupRef } from '../shared/domain/ids.ts';
 import { findMember } from '../shared/operate/find-member.ts';
-import { findGroup, type Named, NO_NAMES, readNames } from '../shared/operate/names.ts';
+import { findGroup, type Named, readNames } from '../shared/operate/names.ts';
 import { requireConnection } from '../shared/operate/settings.ts';
 import type { Tool } from '../shared/runtime/wire-tool.ts';
 import { type GlobalOptions, type Io, UsageError } from './io.ts';
 import { DEFAULT_LOCAL_FILE, type LocalFile, localTarget, readLocalFile } from './local-file.ts';
 import { askLine, askYes, canAsk } from './output/ask.ts';
-import { createOutput, type Wording } from './output/output.ts';
+import type { CommandFormatter } from './output/hints.ts';
+import { createOutput } from './output/output.ts';
 
 export type Context = ReturnType<typeof createContext>;
 
@@ -19,8 +20,8 @@ export type Act = <Typed extends unknown[]>(
   handler: (context: Context, ...typed: Typed) => Promise<number>,
 ) => (...typed: Typed) => Promise<void>;
 
-export function createContext(io: Io, options: GlobalOptions, wording: Wording) {
-  const out = createOutput(io, options, wording);
+export function createContext(io: Io, options: GlobalOptions, formatCommands: CommandFormatter) {
+  const out = createOutput(io, options, formatCommands);
   const usesLocal = options.local === true || options.localFile !== undefined;
   const localFile = usesLocal ? readLocalFile(options.localFile ?? DEFAULT_LOCAL_FILE, io.cwd) : undefined;
   const prefix = options.prefix ?? localFile?.prefix ?? io.env[ENVIRONMENT.prefix] ?? DEFAULT_PREFIX;
@@ -34,17 +35,16 @@ export function createContext(io: Io, options: GlobalOptions, wording: Wording) 
       emulator: io.env['AWS_ENDPOINT_URL'],
     });
     const { ports } = await opening;
-    return wording.redactor?.watch(ports) ?? ports;
+    return ports;
   };
-  const names = async (named: Named, of = connection) =>
-    wording.redactor ? NO_NAMES : readNames(of, named, await ports());
+  const names = async (named: Named, of = connection) => readNames(of, named, await ports());
   return {
     io,
     out,
     prefix,
     connection,
     connectionGiven: options.connection !== undefined,
-    formatCommands: wording.formatCommands,
+    formatCommands,
     localFile,
     /** Connects to the deployment at the first call. */
     ports,

@@ -64,8 +64,6 @@ export interface GlobalOptions {
   readonly color?: boolean;
   readonly quiet?: boolean;
   readonly yes?: boolean;
-  /** False with `--no-names`. */
-  readonly names?: boolean;
   readonly output?: 'wide' | 'csv';
   /** Options of some commands. They exclude global options. */
   readonly watch?: boolean;

@@ -11,6 +11,7 @@ import { addDestroy } from './commands/destroy.ts';
 import { addDirectory } from './commands/directory.ts';
 import { addDlq } from './commands/dlq.ts';
 import { addDoctor, addNotify, addProbe } from './commands/doctor.ts';
+import { addEvidence } from './commands/evidence.ts';
 import { addEvents } from './commands/events.ts';
 import { addExplain, addPerson } from './commands/explain.ts';
 import { addHolds } from './commands/holds.ts';
@@ -56,7 +57,6 @@ export function createProgram(act: Act): Command {
     .option('--no-color', 'no colours (only terminals get colours; NO_COLOR has the same effect)')
     .option('--quiet', 'print only errors on standard error')
     .addOption(new Option('-o, --output <format>', 'tables in full, or as CSV').choices(['wide', 'csv']))
-    .option('--no-names', 'print ids instead of names, for logs and screenshots')
     .option('-y, --yes', 'do not ask for confirmation')
     .helpOption('-h, --help', 'show help')
     .addHelpText('after', AFTER)
@@ -70,7 +70,17 @@ export function createProgram(act: Act): Command {
 
 /** All commands, in the order and with the headings of the help. */
 const COMMANDS = {
-  'Watch:': [addStatus, addExplain, addPerson, addMembers, addLists, addLog, addDeliveries, addDoctor],
+  'Watch:': [
+    addStatus,
+    addExplain,
+    addPerson,
+    addMembers,
+    addLists,
+    addLog,
+    addDeliveries,
+    addEvidence,
+    addDoctor,
+  ],
   'Decide:': [addHolds, addPlatformGroups, addAdopt, addOwnership],
   'Change:': [addPlan, addBlock, addPause, addReconcile],
   'Publish:': [addEvents, addImport, addDlq],

@@ -20,12 +20,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       const command = typed.at(-1) as Command;
       const options = command.optsWithGlobals<GlobalOptions>();
       refuseContradictions(pathOf(command), options);
-      const redactor =
-        options.names === false ? (await import('./output/redactor.ts')).createRedactor() : undefined;
       const names = program.commands.map((one) => one.name());
-      const complete = createCommandFormatter(names, io.env, options);
-      formatCommands = (text, of) => complete(redactor?.text(text) ?? text, of);
-      const context = createContext(io, options, { formatCommands, redactor });
+      formatCommands = createCommandFormatter(names, io.env, options);
+      const context = createContext(io, options, formatCommands);
       try {
         exitCode = await handler(context, ...typed);
       } finally {

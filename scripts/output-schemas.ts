@@ -63,14 +63,11 @@ const Decided = z.object({
   group: text,
   outcome: z
     .enum(['decided', 'no_hold', 'changed', 'all_or_none'])
-    .describe(
-      'all_or_none: --member was given, but the directory deleted the group, so only all removals can be decided together.',
-    ),
+    .describe('all_or_none: the directory deleted the group, so all removals must be decided together.'),
   digest: text.describe('Digest of the removals in the request.'),
 });
 
 const AdoptOutcome = z.enum(['adopted', 'not_in_directory', 'linked', 'owned', 'not_on_platform', 'busy']);
-
 const Erased = z.record(text, count).describe('Number of erased items, by kind.');
 
 const Token = z.object({
@@ -89,9 +86,7 @@ const ClientSecret = z.object({
   prefix: text.describe('Prefix of the secret, as in the list.'),
   connection: text,
   expiresAt: nullable(instant),
-  previousEndAt: nullable(instant).describe(
-    'When earlier secrets expire; null for a new client, or if a second person must first confirm.',
-  ),
+  previousEndAt: nullable(instant).describe('When earlier secrets expire; null if no secret will expire.'),
   tokenUrl: nullable(text).describe('The URL at which the client gets access tokens; null if unknown.'),
   url: nullable(text).describe('Base URL; null without a SCIM server, or if unknown.'),
 });
@@ -228,6 +223,17 @@ export const OUTPUT_SCHEMAS = {
   log: LogReport,
   deliveries: DeliveryReport,
   audit: AuditReport,
+  evidence: z.object({
+    folder: text,
+    groups: count,
+    manifest: text.describe('The SHA-256 of manifest.json.'),
+  }),
+  'evidence verify': z.object({
+    madeBy: text,
+    madeAt: instant,
+    changed: z.array(z.object({ file: text, line: nullable(count) })),
+    broken: AuditReport.shape.broken,
+  }),
   'holds show': HeldGroupReport,
   holds: z.object({ holds: z.array(HoldRow) }),
   reconcile: z.union([ReconcileReport, Skipped]),

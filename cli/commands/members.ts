@@ -8,7 +8,7 @@ import { exportGroups, listMembers } from '../../shared/operate/members.ts';
 import { allGroups, NotFound, withId } from '../../shared/operate/names.ts';
 import { listPastMembers } from '../../shared/operate/past.ts';
 import type { Act, Context } from '../context.ts';
-import { EXIT, type GlobalOptions, UsageError } from '../io.ts';
+import { EXIT, UsageError } from '../io.ts';
 import type { Column } from '../output/table.ts';
 import { plural, shellWords } from '../output/words.ts';
 import { examples, formatMoment, moment, pastMoment } from './arguments.ts';
@@ -132,11 +132,8 @@ async function exportMembers(
   context: Context,
   text: string | undefined,
   { all = false, ...flags }: ExportFlags,
-  command: Command,
 ): Promise<number> {
   if ((text === undefined) !== all) throw new UsageError('expected a group or --all');
-  if (command.optsWithGlobals<GlobalOptions>().names === false)
-    throw new UsageError('--no-names: a file without names and addresses cannot be imported');
   const { file, at } = flags;
   const { out, io, connection } = context;
   const { ports } = await context.connected();

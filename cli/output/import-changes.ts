@@ -39,7 +39,7 @@ function pendingLine(pending: NonNullable<ImportComparison['pending']>): string 
 }
 
 async function personLines(context: Context, comparison: ImportComparison): Promise<readonly string[]> {
-  const { changes } = context.out.shown(comparison);
+  const { changes } = comparison;
   const names = await context.names({
     groups: changes.map(({ group }) => group),
     members: changes.map(({ member }) => member),
@@ -56,10 +56,9 @@ async function personLines(context: Context, comparison: ImportComparison): Prom
 }
 
 async function groupLines(context: Context, comparison: ImportComparison): Promise<readonly string[]> {
-  const shown = context.out.shown(comparison);
-  const { held, renamed, clashes, changedSince = [], newGroups = [], superseded = 0 } = shown;
+  const { held, renamed, clashes, changedSince = [], newGroups = [], superseded = 0 } = comparison;
   const names = await context.names({ groups: [...held, ...changedSince] });
-  const lines = [...newLines(newGroups), ...(await otherIdLines(context, shown.otherIds ?? []))];
+  const lines = [...newLines(newGroups), ...(await otherIdLines(context, comparison.otherIds ?? []))];
   for (const { group, before, groupName } of renamed.slice(0, SHOWN)) {
     lines.push(`${withId(before, group)} will be renamed to ${groupName}`);
   }

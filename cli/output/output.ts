@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { SingleBar } from 'cli-progress';
 import type { GlobalOptions, Io, Terminal } from '../io.ts';
 import type { CommandFormatter } from './hints.ts';
-import type { Redactor } from './redactor.ts';
 import { type Column, renderCsv, renderTable } from './table.ts';
 import { jsonText, visible } from './words.ts';
 
@@ -27,12 +26,6 @@ function createPaint(wanted: boolean) {
 /** Answers go to standard output; notes go to standard error. */
 export type Output = ReturnType<typeof createOutput>;
 
-/** Functions for every printed text: they make commands ready for pasting, and hide names with `--no-names`. */
-export interface Wording {
-  readonly formatCommands: CommandFormatter;
-  readonly redactor: Redactor | undefined;
-}
-
 const WIDTH = 80;
 const MIN_WIDTH = 40;
 /** The table width in a pipe, where no cell is cut. A wider table is printed as paragraphs. */
@@ -42,7 +35,7 @@ const CLEAR_SCREEN = '\u001b[H\u001b[2J\u001b[3J';
 export function createOutput(
   { stdout, stderr, env }: Io,
   options: GlobalOptions,
-  { formatCommands, redactor }: Wording,
+  formatCommands: CommandFormatter,
 ) {
   const { json = false, quiet = false, output } = options;
   // NO_COLOR has an effect with any value except the empty string (https://no-color.org).
@@ -61,12 +54,8 @@ export function createOutput(
   const note = (text: string) => {
     if (!quiet) stderr.write(`${coloured(formatCommands(text))}\n`);
   };
-  const shown = <Document>(document: Document) => redactor?.document(document) ?? document;
-  const text = (value: string | number | null) => {
-    const shownText = String(value ?? '–');
-    return redactor?.text(shownText) ?? shownText;
-  };
-  /** Redacts the cells of a column and, except in CSV, completes the commands in them. */
+  const text = (value: string | number | null) => String(value ?? '–');
+  /** Completes the commands in the cells of a column, except in CSV. */
   const plain = <Row>({ csv, ...column }: Column<Row>): Column<Row> => {
     const { of, ...rest } = output === 'csv' ? { ...column, ...csv } : column;
     return { ...rest, of: (row) => (output === 'csv' ? text(of(row)) : formatCommands(text(of(row)))) };
@@ -92,16 +81,14 @@ export function createOutput(
     note,
     /** Prints the document with `--json`; otherwise calls `show`. */
     answer<Document>(document: Document, show: (document: Document) => void): void {
-      if (json) print(jsonText(shown(document), 2));
-      else show(shown(document));
+      if (json) print(jsonText(document, 2));
+      else show(document);
     },
     /** Prints one of many answers, in one line. */
     entry<Document>(document: Document, show: (document: Document) => string): void {
-      if (json) print(jsonText(shown(document)));
-      else line(show(shown(document)));
+      if (json) print(jsonText(document));
+      else line(show(document));
     },
-    /** Returns the document without the redacted names (`--no-names`). Call this function before cutting any text. */
-    shown,
     /** Prints a table; if there are no rows, only `none`. */
     table<Row>(rows: readonly Row[], given: readonly Column<Row>[], none?: string): void {
       const columns = given.map(plain);

@@ -31,8 +31,7 @@ const REDUCED = { Everyone: ['user-ann'] };
 
 /**
  * The restore drill: a table with held removals and an audit chain is restored from a backup into a second stack. The
- * copy must have the same hold and an unbroken audit chain. An approval in the copy must remove the members, but only
- * after an operator resumed the connection.
+ * copy must have the same hold and an unbroken audit chain. After `resume`, an approval must remove the members.
  */
 export async function checkRestore(on: RestoreCheck): Promise<void> {
   const { prefix, folder, clients, emulator } = on;
@@ -92,18 +91,16 @@ async function factsOf({ clients }: CheckInput, stage: StageOfStack) {
   return { digest: hold?.digest ?? '', decision: hold?.decision.kind, audit };
 }
 
-/** Resumes the connection, as `groupsync resume` does. */
 async function resume({ clients }: CheckInput, stage: StageOfStack): Promise<void> {
   const table = tableOf({ clients, stage });
   const connections = createConnectionStore(table, { clock: Date.now, rememberMs: 0 });
   expectEqual('observing', (await connections.current(DEFAULT_CONNECTION))?.observing, true);
-  const caller = async () => ({ kind: 'operator' as const, id: 'drill' });
   await resumeConnection(DEFAULT_CONNECTION, {
     connections,
     gates: createGateStore(table),
     audit: createAuditLog(table),
     reader: createReaderStore(table),
-    caller,
+    caller: async () => ({ kind: 'operator', id: 'drill' }),
     clock: Date.now,
     newId,
   });

@@ -7,6 +7,7 @@ import { type DatedStep, membersAt, type Past, stepsAfter } from '../plan/replay
 import { readViews } from '../sync/apply/load.ts';
 import { undisturbed } from '../sync/apply/preview.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { KeptEntry } from '../sync/ports/logs.ts';
 import { UNCERTAIN_MS } from '../sync/tuning.ts';
 import { withGroupsBefore } from './journal.ts';
 import { formatPerson, NotFound, usersOf } from './names.ts';
@@ -50,25 +51,34 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 
 /**
  * Returns who was in the platform group of a directory group at each of the times, as far as groupsync can prove it.
- * After a takeover, the group that owns the platform group has the history.
  * @throws NotFound
  */
-export const readPast = async (ref: GroupRef, times: readonly number[], ports: PastPorts) =>
+export async function readPast(ref: GroupRef, times: readonly number[], ports: PastPorts) {
+  const { state, present, steps } = await readHistory(ref, Math.min(...times), ports);
+  return { state, pasts: times.map((atMs): Past => membersAt(atMs, present, steps)) };
+}
+
+/**
+ * Returns the present content of the platform group of a directory group, and the steps since this time. After a
+ * takeover, the group that owns the platform group has the history.
+ * @throws NotFound
+ */
+export const readHistory = async (ref: GroupRef, sinceMs: number, ports: PastPorts) =>
   undisturbed(await ownerOf(ref, ports), ports, async (state) => {
     const { intent, uncertain } = state;
     const views = await readViews(state, { ports });
-    const steps = await readSteps(state, Math.min(...times), ports);
+    const steps = await readSteps(state, sinceMs, ports);
     // Writes without a known outcome may have changed these users.
     const open = intent === undefined ? [] : usersBetween(views.base, views.prepared).map(({ user }) => user);
     const { added = [], removed = [] } = views.uncertain ?? {};
-    const sinceMs = Math.min(...[intent, uncertain?.write].map((write) => write?.atMs ?? ports.clock()));
+    const openSinceMs = Math.min(...[intent, uncertain?.write].map((write) => write?.atMs ?? ports.clock()));
     const present = {
       // No step has the empty id. So nothing is known if the view cannot be read.
       content: views.isUnreadable ? '' : contentOf(state),
       view: views.base,
-      open: { users: [...open, ...added, ...removed], sinceMs, untilMs: ports.clock() },
+      open: { users: [...open, ...added, ...removed], sinceMs: openSinceMs, untilMs: ports.clock() },
     };
-    return { state, pasts: times.map((atMs): Past => membersAt(atMs, present, steps)) };
+    return { state, present, steps };
   });
 
 async function ownerOf(ref: GroupRef, ports: PastPorts): Promise<GroupState> {
@@ -78,19 +88,22 @@ async function ownerOf(ref: GroupRef, ports: PastPorts): Promise<GroupState> {
   return movedTo === undefined || link !== undefined ? state : ownerOf({ ...ref, group: movedTo }, ports);
 }
 
+/** A step with its entry. */
+export type RecordedStep = DatedStep & { readonly entry: KeptEntry };
+
 /** Reads the steps back to the last one before this time, also those of the groups before a takeover. */
 async function readSteps(
   state: GroupState,
   sinceMs: number,
   ports: PastPorts,
-): Promise<readonly DatedStep[]> {
-  const steps: DatedStep[] = [];
+): Promise<readonly RecordedStep[]> {
+  const steps: RecordedStep[] = [];
   const isReached = () => stepsAfter(sinceMs, contentOf(state), steps).last !== undefined;
   for await (const { ref, entry } of entriesOf(state.ref, ports)) {
     const { step, atMs, action } = entry;
     if (atMs < sinceMs - UNCERTAIN_MS && isReached()) break;
     if (step !== undefined)
-      steps.push({ ...step, atMs, action, users: await ports.audit.usersOf(ref, entry) });
+      steps.push({ ...step, atMs, action, entry, users: await ports.audit.usersOf(ref, entry) });
   }
   return steps;
 }

@@ -9,6 +9,12 @@ export interface AuditCheck extends Pick<AuditReport, 'entries' | 'named'> {
   readonly broken: Pick<AuditReport['broken'][number], 'at' | 'problem'> | null;
 }
 
+/** A period from `sinceMs`, which is not part of it, to `untilMs`. */
+export interface Period {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
 /**
  * Compares each entry of a group's audit with the hashes in later entries and in the group's item:
  *
@@ -16,17 +22,20 @@ export interface AuditCheck extends Pick<AuditReport, 'entries' | 'named'> {
  *
  * A changed or removed entry is detected if at least one later entry, or the item, still names the original. If a
  * worker died directly after it wrote an entry, nothing may name this entry. A change of such an entry is not detected.
+ * @param period the period whose entries must be stored (default: the lifetime of entries)
  */
 export async function verifyAudit(
   ref: GroupRef,
   { audit, clock }: { readonly audit: Pick<AuditLog, 'read' | 'head'>; readonly clock: () => number },
+  { sinceMs, untilMs }: Period = { sinceMs: clock() - AUDIT_LIFETIME_MS, untilMs: Number.POSITIVE_INFINITY },
 ): Promise<AuditCheck> {
   const { named, found } = await readLinks(ref, audit);
   // If an entry of the same time exists that nothing names, it is the missing entry with changed content.
   const others = new Set([...found].filter((link) => !named.has(link)).map(atMsOf));
   const [first] = [...named]
-    .filter((link) => !found.has(link) && atMsOf(link) > clock() - AUDIT_LIFETIME_MS)
+    .filter((link) => !found.has(link))
     .map(atMsOf)
+    .filter((atMs) => atMs > sinceMs && atMs <= untilMs)
     .sort((a, b) => a - b);
   const counts = { group: ref.group || null, entries: found.size, named: named.size };
   if (first === undefined) return { ...counts, broken: null };

@@ -35,9 +35,9 @@ export type Past =
   | { readonly knownSinceMs: number | undefined };
 
 /** Returns the steps after this time, newest first, and the last step before it. */
-export function stepsAfter(atMs: number, content: string, steps: readonly DatedStep[]) {
+export function stepsAfter<Made extends DatedStep>(atMs: number, content: string, steps: readonly Made[]) {
   const made = new Map(steps.filter(({ before, after }) => before !== after).map((one) => [one.after, one]));
-  const undone: DatedStep[] = [];
+  const undone: Made[] = [];
   let step = made.get(content);
   for (; step !== undefined && step.atMs > atMs; step = made.get(step.before ?? '')) undone.push(step);
   return { undone, last: step };
@@ -77,6 +77,45 @@ export function membersAt(atMs: number, present: Present, steps: readonly DatedS
   for (const { users: some, sinceMs, untilMs } of dated)
     for (const user of some) members.set(user, { sinceMs, untilMs });
   return { members };
+}
+
+/** A step in which a user joined or left, and the time before which the user did not. */
+export interface StepChange<Made extends DatedStep> {
+  readonly step: Made;
+  readonly notBeforeMs: number;
+}
+
+/**
+ * The time that a user was in a group. Without `joined`, the user was in the group at the start of the period. Without
+ * `left`, the user was in the group at its end.
+ */
+export interface Stay<Made extends DatedStep> {
+  readonly user: PlatformUserId;
+  readonly joined?: StepChange<Made>;
+  readonly left?: StepChange<Made>;
+}
+
+/**
+ * @param members the users at the start of the period
+ * @param steps the steps of the period, oldest first
+ */
+export function staysOf<Made extends DatedStep>(
+  members: Iterable<PlatformUserId>,
+  steps: readonly Made[],
+  sinceMs: number,
+): readonly Stay<Made>[] {
+  const present = new Map<PlatformUserId, Stay<Made>>([...members].map((user) => [user, { user }]));
+  const ended: Stay<Made>[] = [];
+  const note = ({ user, is }: StepUser, change: StepChange<Made>) => {
+    const stay = present.get(user);
+    if (is !== '-') present.set(user, stay ?? { user, joined: change });
+    else if (stay !== undefined) ended.push({ ...stay, left: change });
+    if (is === '-') present.delete(user);
+  };
+  for (const [at, step] of steps.entries())
+    for (const one of step.users ?? [])
+      note(one, { step, notBeforeMs: one.isOwn ? step.sinceMs : (steps[at - 1]?.sinceMs ?? sinceMs) });
+  return [...ended, ...present.values()];
 }
 
 /**

@@ -45,7 +45,7 @@ export async function writeChunks(
 
 /** @returns the lines; undefined if a chunk is missing or differs from the written chunk */
 export async function readChunks(
-  table: Table,
+  table: Pick<Table, 'getMany'>,
   keyOf: (index: number) => Key,
   { chunks, hash }: Chunked,
 ): Promise<readonly string[] | undefined> {

@@ -1,20 +1,17 @@
-import { createHash } from 'node:crypto';
-import * as z from 'zod';
 import { mayRemoveBy } from '../contract/operator-actions.ts';
 import { UNKNOWN_INITIATOR } from '../domain/drift.ts';
-import { GroupItem } from '../domain/group-state.ts';
-import { type Step, type StepUser, stepUserOf } from '../domain/history.ts';
+import type { Step } from '../domain/history.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import {
   AUDIT_LIFETIME_MS,
-  AuditEntry,
+  type AuditEntry,
   type AuditHead,
   type AuditLink,
   DriftRecord,
-  type KeptEntry,
   linksOf,
 } from '../sync/ports/logs.ts';
-import { readChunks, writeChunks } from './chunks.ts';
+import { createAuditReader, Head, headKey, itemsSince, linkTo } from './audit-reader.ts';
+import { writeChunks } from './chunks.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import {
   ACTION_PREFIX,
@@ -26,8 +23,6 @@ import {
   driftPartition,
   driftPrefix,
   dueText,
-  groupKey,
-  journalKey,
   logPartition,
   stepKey,
 } from './keys.ts';
@@ -39,6 +34,7 @@ const MAX_LISTED = 1_000;
 const MAX_LIST_BYTES = 165_000;
 /** The maximum number of users that an entry stores itself. */
 const MAX_STEP_USERS = 32;
+const PAGE_SIZE = 100;
 
 /**
  * Returns the first entries that fit into an item. The JSON of an entry is at least as long as its form in DynamoDB.
@@ -49,13 +45,7 @@ function fitting<Entry>(list: readonly Entry[], most = MAX_LISTED): readonly Ent
   return fits ? first : fitting(first, Math.floor(first.length / 2));
 }
 
-/** The size of a page. The size is small, so that a request for the newest entries does not read many older entries. */
-const PAGE_SIZE = 100;
 const MAX_UNNAMED = 5;
-const Head = z.lazy(() =>
-  GroupItem.unwrap().pick({ lastAudit: true, lastAction: true, unnamedAudits: true, openMove: true }),
-);
-
 /** Stores audit entries. By the attributes `gpk` and `gsk`, the index sorts the entries by time. */
 export function createAuditLog(table: Table) {
   const stored = async (ref: GroupRef, entry: Pick<AuditEntry, 'atMs' | 'intent'>, step: Step) => {
@@ -63,10 +53,6 @@ export function createAuditLog(table: Table) {
     if (users.length <= MAX_STEP_USERS) return { ...others, users };
     const keyOf = (index: number) => stepKey(ref, entry, index);
     return { ...others, chunks: { ...(await writeChunks(table, keyOf, users, expiry(entry.atMs))) } };
-  };
-  const entriesUnder = (ref: GroupRef, prefix: string) => {
-    const wanted = { partition: groupKey(ref).pk, prefix, newestFirst: true, pageSize: PAGE_SIZE };
-    return eachOf(table.query(wanted), parseEntry);
   };
   /** Adds the link of an entry that no other entry names yet to the group's item. */
   async function keep(ref: GroupRef, link: AuditLink): Promise<void> {
@@ -80,6 +66,8 @@ export function createAuditLog(table: Table) {
   }
 
   return {
+    ...createAuditReader(table),
+
     /**
      * Stores an entry. An entry with the same key is replaced.
      * @param kind `action`: the entry is an action of a person, and not a write or decision of groupsync
@@ -103,13 +91,6 @@ export function createAuditLog(table: Table) {
       return linkTo(item);
     },
 
-    /** Returns undefined if there is no such group. */
-    async head(ref: GroupRef): Promise<AuditHead | undefined> {
-      const item = await table.get(headKey(ref));
-      if (ref.group === '') return Head.parse(item ?? {});
-      return item?.['rev'] === undefined ? undefined : Head.parse(item);
-    },
-
     /** Stores the link of the newest action. Returns false if another action was stored since `seen` was read. */
     async endWith(ref: GroupRef, lastAction: AuditLink, seen: AuditHead): Promise<boolean> {
       const isAsSeen =
@@ -122,89 +103,8 @@ export function createAuditLog(table: Table) {
     },
 
     keep,
-
-    /** Returns the group's entries in pages, newest first. */
-    read(ref: GroupRef): AsyncIterable<readonly KeptEntry[]> {
-      return newestOf(entriesUnder(ref, AUDIT_PREFIX), entriesUnder(ref, ACTION_PREFIX));
-    },
-
-    /** Returns only the actions of persons that may cause removals, in pages, newest first. */
-    actions: (ref: GroupRef): AsyncIterable<readonly KeptEntry[]> => entriesUnder(ref, ACTION_PREFIX),
-
-    /** Returns the users of an entry's step; undefined if a chunk is missing. */
-    async usersOf(ref: GroupRef, { step, ...entry }: AuditEntry): Promise<readonly StepUser[] | undefined> {
-      const keyOf = (index: number) => stepKey(ref, entry, index);
-      const lines = step?.chunks ? await readChunks(table, keyOf, step.chunks) : (step?.users ?? []);
-      return lines?.map(stepUserOf);
-    },
-
-    /** All entries of the connection since this time, newest first. Entries of the last second may be missing. */
-    since(connection: ConnectionName, atMs: number): AsyncIterable<readonly KeptEntry[]> {
-      const wanted = { partition: logPartition(connection), newestFirst: true, pageSize: PAGE_SIZE };
-      return eachOf(itemsSince(table, atMs, wanted), parseEntry);
-    },
   };
 }
-
-/** Merges lists of pages, all newest first. The next page of a list is read only when its entries may be next. */
-async function* newestOf(...lists: readonly AsyncIterable<readonly KeptEntry[]>[]) {
-  const entries = lists.map(entriesOf);
-  const heads = await Promise.all(entries.map((one) => one.next()));
-  for (;;) {
-    const orders = heads.map(({ value }) => (value === undefined ? '' : orderOf(value)));
-    const [newest = ''] = orders.toSorted().toReversed();
-    const at = orders.indexOf(newest);
-    const [head, list] = [heads[at]?.value, entries[at]];
-    if (head === undefined || list === undefined) return;
-    yield [head];
-    heads[at] = await list.next();
-  }
-}
-
-async function* entriesOf(pages: AsyncIterable<readonly KeptEntry[]>): AsyncGenerator<KeptEntry, undefined> {
-  for await (const page of pages) yield* page;
-}
-
-/** Entries of the same time are in the order of their ids, as their keys are. */
-const orderOf = ({ atMs, intent }: KeptEntry): string => `${dueText(atMs)}#${intent}`;
-
-/** Yields the items of an index query from the time `atMs` on, in the order of the index. */
-async function* itemsSince(table: Table, atMs: number, wanted: QueryRequest) {
-  for await (const page of table.query({ ...wanted, index: true, between: [dueText(atMs), '~'] })) {
-    const items = new Map((await table.getMany(page)).map((item) => [`${item.pk} ${item.sk}`, item]));
-    yield page.flatMap(({ pk, sk }) => items.get(`${pk} ${sk}`) ?? []);
-  }
-}
-
-const headKey = (ref: GroupRef) => (ref.group === '' ? journalKey(ref) : groupKey(ref));
-
-function parseEntry(item: Item): KeptEntry {
-  const entry = understood(AuditEntry, item, `an audit entry at ${item.sk}`);
-  return { ...entry, link: linkTo(item) };
-}
-
-/** Attributes that are not part of an entry. The keys are: an entry under another prefix would hide an action. */
-const NOT_HASHED = new Set(['schema', 'expiresAt']);
-
-/**
- * Returns the time of an entry and a hash, in the form `<milliseconds since 1970>#<hash>`. The hash covers the keys and
- * the content in a canonical order, also attributes of later releases. It is shortened to 132 bits.
- */
-function linkTo(item: Item): string {
-  const hashed = Object.entries(item).filter(([name]) => !NOT_HASHED.has(name));
-  const hash = createHash('sha256')
-    .update(canonical(Object.fromEntries(hashed)))
-    .digest('base64url');
-  const [, at = ''] = item.sk.split('#');
-  return `${Date.parse(at)}#${hash.slice(0, 22)}`;
-}
-
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, part) =>
-    part !== null && typeof part === 'object' && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
 
 export function createDriftLog(table: Table) {
   const recordsUnder = (connection: ConnectionName, prefix: string, how: Partial<QueryRequest> = {}) =>

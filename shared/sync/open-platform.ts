@@ -19,7 +19,9 @@ export async function openPlatform(
   return {
     ...platform,
     groups: {
-      ...groups,
+      list: (maxAgeMs) => groups.list(maxAgeMs),
+      countListed: () => groups.countListed(),
+      forgetList: () => groups.forgetList(),
       create: (fields) => groups.create(fields, how),
       delete: (id) => groups.delete(id, how),
       get: async (id) => {

@@ -3,7 +3,7 @@ import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import { createReaderStore } from '../../shared/directory/store/reader-store.ts';
 import { connectionName, groupId } from '../../shared/domain/ids.ts';
 import { commandNames, runCli } from '../support/cli/io.ts';
-import { temporaryFile } from '../support/folder.ts';
+import { temporaryFile, temporaryFolder } from '../support/folder.ts';
 import { added, group, removed, sixInSync } from '../support/operate/world.ts';
 
 const GOOGLE = { kind: 'google', administrator: 'admin@acme.test' };
@@ -34,7 +34,7 @@ const ON_A_STACK = [
 /** Documents that this file checks. */
 const HERE = [
   ...['adopt', 'audit', 'connections confirm', 'connections remove', 'connections set', 'connections show'],
-  ...['diff', 'dlq discard', 'undo'],
+  ...['diff', 'dlq discard', 'evidence', 'evidence verify', 'undo'],
   ...['directory disconnect', 'directory groups', 'directory read', 'directory status', 'directory takeover'],
   ...['dlq edit', 'forget', 'holds approve', 'holds reject', 'holds show', 'log', 'deliveries'],
   ...['notify list', 'notify test'],
@@ -351,6 +351,9 @@ describe('documents of --json', () => {
       { action: 'pause', group: null, reason: 'why', before: 'open', after: 'paused' },
     ]);
     expect((await document('audit', ['audit', 'g', '--verify'])).json).toMatchObject({ broken: [] });
+    const folder = temporaryFolder();
+    await document('evidence', ['evidence', 'g', '--file', folder]);
+    expect((await document('evidence verify', ['evidence', 'verify', folder])).json.changed).toEqual([]);
   });
 
   it('members --at and diff print documents that match their schemas', async () => {

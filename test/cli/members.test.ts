@@ -74,12 +74,11 @@ describe('groupsync export', () => {
     expect(OUTPUT_SCHEMAS.export.safeParse(document).error).toBeUndefined();
   });
 
-  it('export refuses a missing group argument, a deleted group, and the option --no-names', async () => {
+  it('export refuses a missing group argument and a deleted group', async () => {
     const { cli, publish } = await sixInSync();
     await publish(group('x'), deleted('x'));
     expect((await cli('export')).code).toBe(2);
     expect((await cli('export', 'g', '--all')).code).toBe(2);
-    expect((await cli('export', 'g', '--no-names')).code).toBe(2);
     expect(await cli('export', 'x')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('nothing to export'),

@@ -1,0 +1,103 @@
+import { groupName } from '../domain/group.ts';
+import type { GroupRef, PlatformUserId } from '../domain/ids.ts';
+import { membersAt, type Stay, type StepChange, staysOf, stepsAfter } from '../plan/replay.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { KeptEntry } from '../sync/ports/logs.ts';
+import { formatPerson, usersOf } from './names.ts';
+import { type PastPorts, type RecordedStep, readHistory } from './past.ts';
+import type { Period } from './verify-audit.ts';
+
+/** One stay of a person in a group. Times are ISO; `joined` is null if the person was there at the start of the period. */
+export interface Access {
+  readonly group: string;
+  readonly groupName: string | null;
+  readonly user: string;
+  readonly member: string | null;
+  /** `erased` after `groupsync forget`. */
+  readonly name: string | null;
+  readonly joined: AccessChange | null;
+  readonly left: AccessChange | null;
+}
+
+export interface AccessChange {
+  /** The person joined or left between these times. */
+  readonly notBefore: string;
+  readonly notAfter: string;
+  readonly action: string;
+  readonly actor: string;
+  readonly approvedBy: string | null;
+  readonly because: string;
+}
+
+/**
+ * Returns who was in the platform group of a directory group, since when and until when, and by which event or decision.
+ * The history of a group that moved to another source is in the group that has the platform group now.
+ * @returns since when the members are known; undefined if they are not known
+ * @throws NotFound
+ */
+export async function accessTo(
+  ref: GroupRef,
+  { sinceMs, untilMs }: Period,
+  ports: PastPorts & Pick<ToolPorts, 'users' | 'people'>,
+) {
+  const { state, present, steps } = await readHistory(ref, sinceMs, ports);
+  const nothing = { knownSinceMs: undefined, access: [] };
+  if (state.ref.group !== ref.group) return nothing;
+  const start = membersAt(sinceMs, present, steps);
+  const fromMs = 'members' in start ? sinceMs : start.knownSinceMs;
+  if (fromMs === undefined) return nothing;
+  const past = 'members' in start ? start : membersAt(fromMs, present, steps);
+  const { undone } = stepsAfter(fromMs, present.content, steps);
+  const within = undone.filter(({ atMs }) => atMs <= untilMs).toReversed();
+  const stays = staysOf('members' in past ? past.members.keys() : [], within, fromMs);
+  const { boundTo, known } = await usersOf(ref, ports);
+  const rowOf = ({ user, joined, left }: Stay<RecordedStep>): Access => {
+    const { member } = boundTo.get(user) ?? {};
+    const attributes = member === undefined ? undefined : known.get(member)?.attributes;
+    return {
+      group: ref.group,
+      groupName: groupName(state.registers) ?? null,
+      user,
+      member: member ?? null,
+      name: (attributes && nameOf(attributes)) ?? null,
+      joined: joined ? changeOf(user, joined) : null,
+      left: left ? changeOf(user, left) : null,
+    };
+  };
+  return { knownSinceMs: fromMs, access: stays.map(rowOf) };
+}
+
+const nameOf = (attributes: Parameters<typeof formatPerson>[0]): string | undefined =>
+  [...attributes.values()].every(({ value }) => value === '') ? 'erased' : formatPerson(attributes);
+
+function changeOf(user: PlatformUserId, { step, notBeforeMs }: StepChange<RecordedStep>): AccessChange {
+  const { entry } = step;
+  const change = entry.changes.find(({ before, after }) => before === user || after === user);
+  const { cause, actor, approved } = {
+    approved: undefined,
+    ...entry,
+    ...entry.causes?.[change?.cause ?? -1],
+  };
+  return {
+    notBefore: new Date(notBeforeMs).toISOString(),
+    notAfter: new Date(step.untilMs ?? step.atMs).toISOString(),
+    action: entry.action,
+    actor: actor.name ?? actor.id,
+    approvedBy: approved?.by ?? null,
+    because: [change?.reason, entry.reason, cause].filter((text) => text !== undefined).join('; '),
+  };
+}
+
+/** Returns the actions of people in the audit of a group, or in the journal of a connection, newest first. */
+export async function actionsOn(
+  ref: GroupRef,
+  { sinceMs, untilMs }: Period,
+  { audit }: Pick<ToolPorts, 'audit'>,
+): Promise<readonly KeptEntry[]> {
+  const found: KeptEntry[] = [];
+  for await (const page of audit.read(ref)) {
+    found.push(...page.filter(({ actor, atMs }) => actor.kind === 'operator' && atMs <= untilMs));
+    if (page.some(({ atMs }) => atMs <= sinceMs)) break;
+  }
+  return found.filter(({ atMs }) => atMs > sinceMs);
+}

@@ -1,0 +1,16 @@
+import { createAuditReader } from '../store/audit-reader.ts';
+import type { Item, Key } from '../store/table.ts';
+
+/** Opens the audit of one group in a folder with evidence: the items of the folder stand for those of the table. */
+export function openFolderAudit(items: readonly Item[]) {
+  const keyOf = ({ pk, sk }: Key) => `${pk} ${sk}`;
+  const byKey = new Map(items.map((item) => [keyOf(item), item]));
+  return createAuditReader({
+    get: async (key) => byKey.get(keyOf(key)),
+    getMany: async (keys) => keys.flatMap((key) => byKey.get(keyOf(key)) ?? []),
+    async *query({ partition, prefix = '' }) {
+      const found = items.filter(({ pk, sk }) => pk === partition && sk.startsWith(prefix));
+      yield found.toSorted((a, b) => (a.sk < b.sk ? 1 : -1));
+    },
+  });
+}
