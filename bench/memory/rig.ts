@@ -48,7 +48,7 @@ export const requestsOf = (table: MemoryTable) => ({
   getMany: table.getMany.bind(table),
   page: table.page.bind(table),
   put: table.store.bind(table),
-  update: table.change.bind(table),
+  update: table.update.bind(table),
   delete: table.remove.bind(table),
 });
 
