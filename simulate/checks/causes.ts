@@ -66,7 +66,17 @@ function falseEvent(
   const { actor } = entry;
   // An operator who edits or replays a dead-lettered message becomes the actor of its event.
   if (actor.kind === 'operator' || isPerson(actor.id)) return undefined;
-  const expected = about.map(actorOf);
+  // A group stores only its latest actor. So of an earlier event about the group, only the source is known.
+  const isReplaced = observation.seen.directory
+    .received(connection)
+    .some(
+      ({ directoryEvent: { by, group: of }, instant, arrivedAtMs }) =>
+        by !== undefined &&
+        of === group &&
+        arrivedAtMs <= write.atMs + ARRIVES_WITHIN_MS &&
+        about.every((one) => instant > one.instant),
+    );
+  const expected = about.flatMap((one) => [actorOf(one), ...(isReplaced ? [`directory ${source}`] : [])]);
   const isTrue = expected.some((one) => one === undefined || one === `${actor.kind} ${actor.id}`);
   return isTrue ? undefined : `the directory names ${expected.join(' or ')}`;
 }

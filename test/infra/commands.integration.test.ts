@@ -52,7 +52,7 @@ const COMMANDS = (
       'operator',
       'pause --reason r; resume --no-wait; restated --all; rebind unknown r-bob; block ann --reason r; unblock ann; connections set default mode=report',
     ],
-    ['operator', 'platform-groups; adopt --all --no-wait'],
+    ['operator', 'platform-groups; adopt --all --no-wait; evidence --all --file evidence'],
     ['viewer', 'directory status; directory groups'],
     [
       'operator',
@@ -243,7 +243,7 @@ it("the commands of operators make exactly the AWS calls that the operators' pol
       });
   }
   expect([...tried].sort()).toEqual(FOR_ONE_CONNECTION.toSorted());
-  const isTried = (name: string) => !/^(console|deploy|destroy)/.test(name);
+  const isTried = (name: string) => !/^(console|deploy|destroy|evidence verify)/.test(name);
   const commands = commandNames().filter(isTried);
   const lines = COMMANDS.map(([, line]) => line);
   expect(commands.filter((name) => !lines.some((line) => `${line} list `.includes(`${name} `)))).toEqual([]);
