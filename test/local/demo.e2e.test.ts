@@ -23,6 +23,7 @@ const groupsync = (...args: readonly string[]): string => {
   const ran = spawnSync(process.execPath, ['cli/groupsync.mjs', '--local-file', localFile, ...args], {
     cwd: ROOT,
     encoding: 'utf8',
+    maxBuffer: 64 * 1_024 * 1_024,
   });
   expect(ran.stderr).not.toMatch(/error/i);
   return ran.stdout;
