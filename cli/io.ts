@@ -75,6 +75,7 @@ export interface GlobalOptions {
 const CSV_COMMANDS: ReadonlySet<string> = new Set([
   'connections list',
   'console sessions list',
+  'deliveries',
   'directory groups',
   'dlq list',
   'export',

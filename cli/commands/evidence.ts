@@ -60,7 +60,8 @@ async function writeEvidence(
   const { ports } = await context.connected();
   const only = text === undefined ? undefined : await context.group(text);
   const ids = member === undefined ? undefined : await idsOf(context, member);
-  const about = only?.group ?? [...(ids ?? ['all groups'])].join(' ');
+  // The first of the ids is the text of the operator, which may be an address.
+  const about = only?.group ?? [...(ids ?? ['', 'all groups'])][1] ?? member ?? '';
   const [since, until] = [flags.since, flags.until].map((time) =>
     new Date(pastMoment(time, ports.clock())).toISOString(),
   ) as [string, string];
@@ -86,8 +87,7 @@ async function writeEvidence(
   }
   const { id } = await ports.caller();
   const manifest = await written.finish(id, new Date(ports.clock()).toISOString());
-  const report = { folder, groups: groups.length, manifest };
-  out.answer(report, () => {
+  out.answer({ folder, groups: groups.length, manifest }, () => {
     out.line(`${plural(groups.length, 'group')} written to ${file}`);
     out.line(`SHA-256 of manifest.json: ${manifest}; keep it apart from the folder`);
   });

@@ -360,7 +360,7 @@ describe('write of the table that the SDK repeats because the first answer was l
  * No work may be left for the requeue job.
  */
 it('a dirty group is never left without a worker or a message if workers stall and the SDK repeats writes', async () => {
-  for (let seed = 1; seed <= 30; seed += 1) {
+  for (let seed = 1; seed <= 60; seed += 1) {
     const random = seededRandom(seed);
     const people = ['a', 'b', 'c'].map((role) => ({ role, email: `${role}@acme.test` }));
     const faults = {
@@ -484,7 +484,7 @@ describe('apply worker', () => {
 it.each([0, W_MS, 300_000])(
   'every change is written, and without a crash, writes are at least %s ms apart, less 4 s of tolerance',
   async (coalesceMs) => {
-    for (let seed = 1; seed <= 30; seed += 1) {
+    for (let seed = 1; seed <= 60; seed += 1) {
       const random = seededRandom(seed);
       const people = ['a', 'b', 'c'].map((role) => ({ role, email: `${role}@acme.test` }));
       const world = await createWorld({ random, people, coalesceMs, unruly: 0.2 });
