@@ -72,7 +72,6 @@ export function summaryOf(parts: readonly Part[]): string {
   return [...sums].map(([words, sum = '']) => `${words} ${sum}`.trim()).join(', ');
 }
 
-/** Returns the meaning of the events of one message. */
 export const meaningOfChanges = (changes: readonly DirectoryChange[]) => ({
   summary: summaryOf(changes.map(partOf)),
   ...firstIds({

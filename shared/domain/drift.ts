@@ -28,7 +28,6 @@ export const UNKNOWN_INITIATOR = 'UNKNOWN';
 export const Actor = z.lazy(() => z.object({ role: text.nullable(), name: text.nullable() }));
 export type Actor = Frozen<z.infer<typeof Actor>>;
 
-/** One event of the activity feed about a platform group: its initiator and its type. */
 export const ActivityEvent = z.lazy(() =>
   z.object({
     id: text,

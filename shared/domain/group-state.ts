@@ -57,7 +57,6 @@ const Link = z.lazy(() =>
 );
 export type Link = Frozen<z.infer<typeof Link>>;
 
-/** The platform group of a link, as last written or read. */
 export type LinkedGroup = Pick<Link, 'id' | 'version' | 'view'>;
 
 /**
@@ -126,7 +125,6 @@ const Uncertain = z.lazy(() =>
 );
 export type Uncertain = Frozen<z.infer<typeof Uncertain>>;
 
-/** A sign of an external change to the platform group. */
 const SuspectedChange = z.lazy(() =>
   z.object({
     version: versionForm.nullable(),

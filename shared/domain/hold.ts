@@ -104,7 +104,6 @@ export const removalsAfter = (
 export const holdsOf = ({ removals }: { readonly removals?: Removals | undefined }): readonly Hold[] =>
   removals?.sets ?? [];
 
-/** Returns the first set of the group that has this kind of decision. */
 export const holdWith = (
   kind: HoldDecision['kind'],
   state: Parameters<typeof holdsOf>[0],

@@ -14,7 +14,6 @@ import type { Stamp } from './stamp.ts';
 
 /** The maximum number of groups that one group may contain, on all levels together. */
 export const MAX_NESTED_GROUPS = 500;
-/** The maximum number of levels of groups within a group. */
 export const MAX_NESTING_DEPTH = 10;
 /** The maximum number of member registers of a group and its inner groups. All are in memory at the same time. */
 export const MAX_NESTED_MEMBERS = 250_000;

@@ -42,5 +42,4 @@ export interface Episode extends Finding {
   readonly over?: boolean;
 }
 
-/** The lines of a notice. The first line is the title. */
 export type Notice = readonly [title: string, ...rest: string[]];

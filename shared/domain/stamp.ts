@@ -33,7 +33,6 @@ export const MAX_AGE_MS = 400 * 24 * 3_600_000;
 const RFC_3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 const DIGITS = /^\d+$/;
-/** The maximum number of digits in the sequence number of an event. */
 export const MAX_SEQUENCE_DIGITS = 32;
 /** The greatest index of an operation within one message. */
 export const MAX_OPERATION = 99_999;

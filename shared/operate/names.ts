@@ -127,7 +127,6 @@ export function undefinedIfNoMatch(error: unknown): undefined {
   if (!(error instanceof NoMatch)) throw error;
 }
 
-/** An item that can be found by an id, a name or an address. */
 interface Findable<Item> {
   readonly item: Item;
   readonly names: readonly string[];

@@ -88,7 +88,6 @@ async function ownerOf(ref: GroupRef, ports: PastPorts): Promise<GroupState> {
   return movedTo === undefined || link !== undefined ? state : ownerOf({ ...ref, group: movedTo }, ports);
 }
 
-/** A step with its entry. */
 export type RecordedStep = DatedStep & { readonly entry: KeptEntry };
 
 /** Reads the steps back to the last one before this time, also those of the groups before a takeover. */

@@ -106,7 +106,6 @@ function stateOf(owner: GroupRef | undefined, matches: number): PlatformGroupRow
 const nameOf = (owner: GroupRef, { name }: Connection, names: ReadonlyMap<string, string | null>) =>
   owner.connection === name ? (names.get(owner.group) ?? null) : null;
 
-/** Returns the pairs that need no choice. */
 export const certainPairs = ({ groups }: PlatformGroupsReport): readonly AdoptionPair[] =>
   groups.flatMap(({ platformId, matches: [match], ambiguous }) =>
     match === undefined || ambiguous ? [] : [{ group: match.group, platformId }],

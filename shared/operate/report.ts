@@ -12,7 +12,6 @@ type Shown = Pick<GroupState, 'pausedAtMs' | 'dirtySinceMs' | 'failedAtMs' | 'se
   readonly registers?: GroupRegisters | undefined;
 };
 
-/** Returns the name of the state of a group, from the group's item or from the index. */
 export function stateName({
   pausedAtMs,
   dirtySinceMs,

@@ -136,7 +136,6 @@ export async function readOpenMoves(
   return `${plural(times.length, 'group')} to another source, open for ${duration(clock() - Math.min(...times))}`;
 }
 
-/** Returns a sentence about these groups, with the names of the first three. */
 export function formatKeptMembers({ total, groups }: StatusReport['keptMembers']): string {
   const names = groups.slice(0, 3).map(({ id, name }) => withId(name ?? undefined, id));
   const more = total > names.length ? ` and ${total - names.length} more` : '';
@@ -269,7 +268,6 @@ export function shortened(text: string): string {
   return shown.length <= REASON_SHOWN ? shown : `${shown.slice(0, REASON_SHOWN - 1)}…`;
 }
 
-/** Returns the command that opens a gate, or shows more about it. */
 export const fixForGate = (
   gate: Pick<StatusReport['gate'], 'state'>,
   connection: string,
@@ -288,7 +286,6 @@ const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-dig
 export const formatWaiting = ({ until, reason }: Waiting): string =>
   `waiting until ${CLOCK.format(new Date(until))}: ${shortened(reason.split(ANSWER_PREFIX, 1)[0] ?? '')}`;
 
-/** Returns a sentence about the gate: whether writes are blocked, the reason, and the time of the next attempt. */
 export function formatGate({ state, reason, until, contact }: StatusReport['gate']): string {
   const why = reason === null ? 'no reason given' : shortened(reason);
   switch (state) {

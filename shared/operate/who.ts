@@ -113,7 +113,6 @@ export const blockAbout = (
     ? undefined
     : blockOf(blocks, { role: roleId(platformUser), userId: platformUser }));
 
-/** Returns a block in the form of reports. */
 export const blockRow = ({ members, roles, users, by, atMs, reason, unblock }: Block): BlockRow => ({
   members,
   roles,

@@ -144,13 +144,11 @@ export interface Observe {
    * itself made the shown state.
    */
   readonly external?: External;
-  /** The number of recent restorations after changes of another client. */
   readonly flapDamping?: FlapDamping | undefined;
 }
 
 interface External {
   readonly differences: readonly Difference[];
-  /** An earlier write of groupsync that took effect late. */
   readonly lateWrite: Intent | undefined;
 }
 

@@ -30,7 +30,6 @@ export interface DraftInput extends Pick<ConnectionSettings, 'onGroupDeleted'> {
   readonly blocked?: ReadonlySet<PlatformUserId> | undefined;
   /** Whether the registers of the group may be outdated, because the table was restored (`isRestated`). */
   readonly isUnrestated?: boolean | undefined;
-  /** The known causes of removals, by user. */
   readonly whyNot: ReadonlyMap<PlatformUserId, WhyNot>;
 }
 

@@ -46,7 +46,6 @@ export interface Wanted {
   readonly userFloors: ReadonlyMap<MemberId, Stamp>;
 }
 
-/** The stored views of the platform group. */
 export interface Views {
   /** The latest view; undefined if there is no link, or the stored view cannot be read. */
   readonly base: View | undefined;

@@ -118,7 +118,6 @@ interface Measured {
 }
 
 interface GuardRule {
-  /** The writes that the rule judges: deletions of groups, all other writes, or both. */
   readonly judges: 'deletions' | 'others' | 'all';
   readonly stops: (measured: Measured, limits: GuardLimits) => boolean;
 }

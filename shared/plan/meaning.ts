@@ -43,7 +43,6 @@ type Next =
   | 'compare'
   /** The platform will refuse the same request again. */
   | 'refuse'
-  /** The group seems to be gone. */
   | 'gone'
   /** The answer is malformed. */
   | 'invalid';

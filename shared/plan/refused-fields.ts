@@ -31,7 +31,6 @@ export const dueField = (
   nowMs: number,
 ): GroupField | undefined => fields.find((field) => nowMs - (refusedFields[field]?.atMs ?? 0) >= AGAIN_MS);
 
-/** Returns the fields whose value on the platform differs from the wanted value. */
 export const differing = (
   fields: readonly GroupField[],
   wanted: Fields,

@@ -107,7 +107,6 @@ export function removalEvent(
 const authorOf = ({ stamp, actor }: Pick<StoredMember, 'stamp' | 'actor'>): Author | undefined =>
   actor && { stamp, actor };
 
-/** Returns why a person with this roleState may not be a member. */
 export const causeOfState = (roleState: string): RemovalCause =>
   roleState === 'TERMINATED' ? 'ended' : 'include_states';
 

@@ -19,7 +19,6 @@ import type { Facts } from './facts.ts';
 export const changed = (state: GroupState, change: StateChange): GroupState =>
   ({ ...state, ...change }) as GroupState;
 
-/** Returns the facts after a note. */
 export const noted = <Known extends Facts>(facts: Known, { what }: Note, atMs: number): Known =>
   what === 'missing'
     ? { ...facts, state: changed(facts.state, { missingSinceMs: atMs }) }
@@ -39,7 +38,6 @@ export interface Findings {
   readonly uncertain?: Uncertain | undefined;
 }
 
-/** The state of a group after the outcome of a platform write is known. */
 export interface KnownOutcome {
   /** The linked platform group; undefined if it is gone. */
   readonly platform?: LinkedGroup | undefined;
@@ -63,7 +61,6 @@ export interface KnownOutcome {
   readonly hasRemoved?: boolean;
 }
 
-/** Returns the change after the outcome of the open intent is known. */
 export function changeByWrite(
   seen: GroupState,
   { platform, found = {}, settled, counts, writtenAtMs, calledMs, ...outcome }: KnownOutcome,
@@ -125,7 +122,6 @@ export function changeByFetch(
   };
 }
 
-/** Returns the change after an operator linked the directory group to this platform group. */
 export const changeByAdoption = (platform: LinkedGroup): StateChange => ({
   link: { ...platform, takeOver: true },
   released: undefined,

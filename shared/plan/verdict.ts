@@ -126,7 +126,6 @@ const whyUnnamed = ({ facts: { state } }: VerdictInput): string =>
     ? 'the directory deleted the group; the group counts as deleted until a later event gives it a name'
     : 'no event has given the group a name yet, and the platform requires a name';
 
-/** Returns the verdict for a member that the directory does not have in the group. */
 function verdictOfUnwanted(input: VerdictInput): Verdict {
   const { facts, decision, user, obstacle } = input;
   const { state } = facts;

@@ -59,7 +59,6 @@ const attributeOf = (name: string): string => {
   return TIMES.has(time) ? time : name;
 };
 
-/** Returns the change of the item that makes this change of the group. */
 export function itemChange(change: StateChange): Required<Pick<Change, 'set' | 'remove'>> {
   const parts = Object.entries(change).map(([name, value]) => [attributeOf(name), value] as const);
   const isMap = (value: unknown) => typeof value === 'object' && !Array.isArray(value);

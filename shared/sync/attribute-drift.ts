@@ -34,7 +34,6 @@ export async function attributeDrift(
   if (left.length < state.unattributed.length) await groups.keepUnattributed(state, left);
 }
 
-/** Finds the initiator of a drift record among the events of the feed. */
 export function attributeTo(
   record: DriftRecord,
   activity: ReadonlyMap<PlatformGroupId, readonly ActivityEvent[]>,

@@ -93,7 +93,6 @@ function savePages(saving: Saving) {
   };
 }
 
-/** Saves the platform's state of these roles, and wakes the affected groups. */
 export async function saveAndWake(records: readonly EmployeeRecord[], saving: Saving, known?: Known) {
   const { connection, ports } = saving;
   const news = await saveRecords(
@@ -171,7 +170,6 @@ async function saveRecord(
   return isSaved ? { ...person, revision: (seen?.revision ?? 0) + 1 } : undefined;
 }
 
-/** Returns the person that would be stored after this record is saved. */
 export function personAfter(record: EmployeeRecord, seen: Person | undefined): Person {
   const facts = factsOf(record, seen);
   const isSame = seen !== undefined && !differs(facts, seen);

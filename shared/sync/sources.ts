@@ -23,7 +23,6 @@ export interface SourcesFound {
   readonly reader: ReaderHealth;
 }
 
-/** Returns how fresh each source of a connection is, and the findings of its directory reader. */
 export async function readSources(
   { name, settings }: Pick<Connection, 'name' | 'settings'>,
   { sources, clock }: SourcePorts,

@@ -173,7 +173,6 @@ const evidenceText = ({ users, userId, id }: MemberIdEvidence): string =>
 /** The platform has two scopes for writes: one for groups, and one for their members. */
 export type WriteScope = 'groups' | 'members';
 
-/** The message for each refused scope, and the fix. */
 export const SCOPE_REFUSALS: Readonly<Record<WriteScope, readonly [sentence: string, fix: string]>> = {
   groups: [
     'the credential may not create or change groups',

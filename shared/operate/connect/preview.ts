@@ -32,7 +32,6 @@ const MEMBERS = 500;
 /** The read of employees for the checks and the preview ends after the page with this number. */
 export const SAMPLE = 1_000;
 
-/** Tries the match rules with the stored members and the sampled employees. */
 export async function previewMatch(
   input: InspectInput,
   employees: readonly SampledEmployee[],

@@ -7,7 +7,6 @@ import { type ConnectionName, connectionName, type GroupRef, groupId } from '../
 import { makeStamp, parseStamp, type Stamp } from '../../domain/stamp.ts';
 import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 
-/** A dead-lettered message, with all parts of it that can be read. */
 export interface DeadLetter {
   readonly message: DeadMessage;
   readonly queue: Mailbox['name'];

@@ -10,7 +10,6 @@ import type { DeadLetter } from './dead-letter.ts';
 
 export type StateReadPorts = Pick<ToolPorts, 'groups' | 'users'>;
 
-/** Describes a dead-lettered message, and lists the unknown connections that it names. */
 export async function describeDeadLetter(
   deadLetter: DeadLetter,
   ports: StateReadPorts & Pick<ToolPorts, 'connections'>,
@@ -44,7 +43,6 @@ export async function describeDeadLetter(
   return { document, missing };
 }
 
-/** Returns the current states of all known groups that a dead-lettered message names. */
 async function currentStates(deadLetter: DeadLetter, { groups }: Pick<ToolPorts, 'groups'>) {
   const refs = new Map<string, GroupRef>();
   if (deadLetter.ref !== undefined) refs.set(deadLetter.ref.group, deadLetter.ref);

@@ -21,7 +21,6 @@ interface Inspected {
   readonly deployment: Deployment;
 }
 
-/** Checks that queues, table, functions and schedules exist and have the expected settings. */
 export async function checkDeployment(inspected: Inspected): Promise<readonly Check[]> {
   const rounds = await Promise.all([
     guarded('account', () => checkAccount(inspected)),

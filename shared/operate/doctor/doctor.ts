@@ -54,7 +54,6 @@ async function checkConnections(
   return checks;
 }
 
-/** Checks whether the latest notification of a connection, or of the stage, was sent. */
 async function checkNotices(name: ConnectionName | undefined, ports: ToolPorts): Promise<readonly Check[]> {
   const { lastFailure } = await ports.notices.read(name);
   if (lastFailure === undefined) return [];

@@ -38,7 +38,6 @@ export function decideDamping(facts: Facts): Decision | undefined {
   return { kind: 'wait', waitMs: damping.sinceMs + HOUR_MS - nowMs, why: FLAP_DAMPED };
 }
 
-/** Returns the latest stamp of the directory's events about a group, its fields and its members. */
 export function newestStampOf({ registers }: GroupState, wanted: Wanted): Stamp {
   const ofFields = EVENT_FIELDS.flatMap((field) => registers[field]?.stamp ?? []);
   const ofMembers = wanted.registers.map(({ stamp }) => stamp);

@@ -102,7 +102,6 @@ export function openRemovals(facts: Facts, { digest }: Pick<Hold, 'digest'>) {
   return [...(open?.users ?? [])].map((user) => ({ user, ...whyRemoved(user, given) }));
 }
 
-/** Returns the facts that explain why a user leaves the group. */
 export const removalFacts = (facts: Facts) => ({
   blocked: facts.blocked,
   whyNot: causesIn(facts),

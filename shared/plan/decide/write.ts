@@ -149,7 +149,6 @@ function readNewName(facts: Known, current: View | undefined): Read | undefined 
   return ids.length === 0 || listed.namesakes ? undefined : { kind: 'read', what: ['namesakes'], ids };
 }
 
-/** Returns the fields of an existing group that this attempt does not write. */
 function withheldFields(facts: Facts, wanted: WantedGroup | undefined): ReadonlySet<GroupField> {
   if (wanted === undefined || facts.views?.base === undefined) return new Set();
   const taken: readonly GroupField[] = isNameTaken(facts) || waitForOwner(facts) ? ['name'] : [];
@@ -268,7 +267,6 @@ function settleOnceCertain(settled: Decision, facts: Facts): Decision {
 const isNameTaken = ({ rejected, views }: Facts): boolean =>
   rejected?.name !== undefined && views?.base !== undefined;
 
-/** Decides about a creation: adopts an existing platform group, waits, or writes. */
 function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Decision {
   const { listed, state } = facts;
   const { previousLink } = state;

@@ -25,7 +25,6 @@ export interface ApplyContext extends Reading {
   readonly opened: (id: IntentId) => void;
   /** A callback for each version of the group that the platform shows. */
   readonly showed: (group: Shown) => void;
-  /** The progress of the search for the refused part of a write. */
   readonly bisection: Bisection;
 }
 

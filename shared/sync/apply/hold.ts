@@ -36,7 +36,6 @@ export async function hold(
 
 const summaryOf = ({ removes, keeps }: Hold): string => `${removes} to remove, ${keeps} stay`;
 
-/** Returns the facts with the list. */
 export function withRemovals<Known extends Pick<PassFacts, 'state' | 'held'>>(
   sets: readonly RemovalSet[],
   facts: Known,

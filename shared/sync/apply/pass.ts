@@ -23,7 +23,6 @@ export interface Attempt {
   conflicts: number;
   callsMs?: readonly number[];
   bisection: Bisection;
-  /** The platform group in the last fetch or answer. */
   shown?: Shown | undefined;
   mine?: IntentId;
   /**

@@ -59,7 +59,6 @@ export async function planGroup(
   return { ...plan, note, waiting: reportWaiting(waiting), clashes };
 }
 
-/** Returns the plan that a group would have after an operator had linked this platform group to it. */
 export async function planAdopted(
   state: GroupState,
   observed: ObservedGroup,

@@ -77,7 +77,6 @@ export interface Ports {
   readonly connections: ConnectionStore;
   readonly scim: ScimStore;
   readonly eraser: ReturnType<typeof createEraser>;
-  /** The stored state of the directory reader and of its groups. */
   readonly reader: ReaderStore;
   readonly tokens: ScimTokenStore;
   readonly platforms: Platforms;

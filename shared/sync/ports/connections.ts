@@ -81,7 +81,6 @@ export class InvalidSettingsError extends CorruptItemError {
 export const problemsOf = (invalid: Connection['invalid'] = []): string =>
   invalid.map(({ text }) => text).join('; ');
 
-/** Returns the command that repairs invalid settings. */
 export const repairOf = (name: string): string => `groupsync connections set ${name} KEY=VALUE`;
 
 export interface Ended {

@@ -5,7 +5,6 @@ import type { Hold } from '../../domain/hold.ts';
 
 export type HoldOutcome =
   | { readonly kind: 'decided'; readonly hold: Hold }
-  /** The group has no held removals. */
   | { readonly kind: 'no_hold' }
   /** The hold has changed since the operator read it. The operator must read the new hold. */
   | { readonly kind: 'changed'; readonly hold: Hold | undefined };

@@ -88,7 +88,6 @@ export const UserState = z.lazy(() =>
 );
 export type UserState = Frozen<z.infer<typeof UserState>>;
 
-/** A member that no event has described. */
 export const undescribed = (member: MemberId): UserState => ({
   member,
   attributes: new Map(),

@@ -27,7 +27,6 @@ export interface CallOutcome {
   readonly failure: string | undefined;
 }
 
-/** Options for the attempts of a call. */
 export interface Trying {
   /** A callback for each attempt, including retries. */
   readonly onTry?: () => void;

@@ -3,7 +3,6 @@ import type { ActivityEvent } from '../../domain/drift.ts';
 import { type Frozen, number, text, texts } from '../../domain/forms.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
 
-/** The position up to which the activity feed was read. */
 export const FeedPosition = z.lazy(() =>
   z.object({
     cursor: text.nullable(),
