@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ACTIVE_ATTRIBUTE } from './active.ts';
-import type { DirectoryChange } from './event.ts';
+import { type DirectoryChange, membersIn } from './event.ts';
 import { type Frozen, number, text, texts } from './forms.ts';
 import type { ConnectionName } from './ids.ts';
 
@@ -76,7 +76,7 @@ export const meaningOfChanges = (changes: readonly DirectoryChange[]) => ({
   summary: summaryOf(changes.map(partOf)),
   ...firstIds({
     groups: changes.flatMap((change) => ('group' in change ? change.group : [])),
-    members: changes.flatMap(membersOf),
+    members: changes.flatMap(membersIn),
   }),
 });
 
@@ -100,9 +100,3 @@ const WORDS = {
   'group.deleted': 'delete group',
   'user.deleted': 'delete user',
 };
-
-function membersOf(change: DirectoryChange): readonly string[] {
-  if ('members' in change) return change.members.map(({ id }) => id);
-  if (change.kind === 'user.upserted') return [change.user.id];
-  return change.kind === 'user.deleted' ? [change.user] : [];
-}

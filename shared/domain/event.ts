@@ -33,6 +33,13 @@ export type DirectoryChange =
   | { readonly kind: 'user.upserted'; readonly user: Member }
   | { readonly kind: 'user.deleted'; readonly user: MemberId };
 
+/** Returns the members that a change names. */
+export function membersIn(change: DirectoryChange): readonly MemberId[] {
+  if ('members' in change) return change.members.map(({ id }) => id);
+  if (change.kind === 'user.upserted') return [change.user.id];
+  return change.kind === 'user.deleted' ? [change.user] : [];
+}
+
 /** The actor that the directory names, or the token of a SCIM client. This is personal data: never log it. */
 export const EventActor = z.lazy(() =>
   z.object({

@@ -2,6 +2,7 @@ import { groupName } from '../domain/group.ts';
 import type { GroupRef, PlatformUserId } from '../domain/ids.ts';
 import { membersAt, type Stay, type StepChange, staysOf, stepsAfter } from '../plan/replay.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { UserState } from '../sync/ports/desired.ts';
 import type { KeptEntry } from '../sync/ports/logs.ts';
 import { formatPerson, usersOf } from './names.ts';
 import { type PastPorts, type RecordedStep, readHistory } from './past.ts';
@@ -53,13 +54,13 @@ export async function accessTo(
   const { boundTo, known } = await usersOf(ref, ports);
   const rowOf = ({ user, joined, left }: Stay<RecordedStep>): Access => {
     const { member } = boundTo.get(user) ?? {};
-    const attributes = member === undefined ? undefined : known.get(member)?.attributes;
+    const person = member && known.get(member);
     return {
       group: ref.group,
       groupName: groupName(state.registers) ?? null,
       user,
       member: member ?? null,
-      name: (attributes && nameOf(attributes)) ?? null,
+      name: (person && nameOf(person)) ?? null,
       joined: joined ? changeOf(user, joined) : null,
       left: left ? changeOf(user, left) : null,
     };
@@ -67,17 +68,16 @@ export async function accessTo(
   return { knownSinceMs: fromMs, access: stays.map(rowOf) };
 }
 
-const nameOf = (attributes: Parameters<typeof formatPerson>[0]): string | undefined =>
-  [...attributes.values()].every(({ value }) => value === '') ? 'erased' : formatPerson(attributes);
+const nameOf = ({ attributes, erasedMs }: UserState): string | undefined =>
+  formatPerson(attributes) ?? (erasedMs === undefined ? undefined : 'erased');
 
 function changeOf(user: PlatformUserId, { step, notBeforeMs }: StepChange<RecordedStep>): AccessChange {
   const { entry } = step;
-  const change = entry.changes.find(({ before, after }) => before === user || after === user);
-  const { cause, actor, approved } = {
-    approved: undefined,
-    ...entry,
-    ...entry.causes?.[change?.cause ?? -1],
-  };
+  const { changes, causes = [] } = entry;
+  const change = changes.find((one) => one.kind === 'delete_group' || [one.before, one.after].includes(user));
+  // An entry names only the first of very many changes.
+  const number = change?.cause ?? (causes.length === 1 ? 0 : -1);
+  const { cause, actor, approved } = { approved: undefined, ...entry, ...causes[number] };
   return {
     notBefore: new Date(notBeforeMs).toISOString(),
     notAfter: new Date(step.untilMs ?? step.atMs).toISOString(),

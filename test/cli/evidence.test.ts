@@ -4,7 +4,8 @@ import { beforeEach, expect, it } from 'vitest';
 import type { GroupId } from '../../shared/domain/ids.ts';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { added, group, removed, savedWorld } from '../support/operate/world.ts';
+import { guardLimits } from '../support/guard-limits.ts';
+import { added, deleted, group, removed, savedWorld } from '../support/operate/world.ts';
 
 let world: Awaited<ReturnType<typeof savedWorld>>;
 let cwd: string;
@@ -97,15 +98,45 @@ it('a stopped command goes on after the last finished group, and the result is t
   expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('expected an empty folder')]);
 });
 
+it('evidence names who approved each removal of very many, and the deletion of a group', async () => {
+  const guard = guardLimits({ maxRemovedCount: 0, deletedGroups: 0, deletedGroupsShare: 0 });
+  world = await savedWorld({ guard });
+  // An entry of these removals is too large, so it does not name all of them.
+  const many = Array.from({ length: 221 }, (_, n) => `${n}`.padEnd(350, 'p'));
+  await world.hire(...many);
+  await later(group('g', 'Blue'), added('g', ...many));
+  const approve = async (...events: Parameters<typeof world.publish>) => {
+    await later(...events);
+    expect((await cli('holds', 'approve', 'g', '--reason', 'closed', '--yes')).code).toBe(0);
+    await world.apply('g');
+  };
+  await approve(removed('g', ...many.slice(1)));
+  await approve(deleted('g'));
+  await cli('evidence', 'g', '--file', 'out');
+  expect(accesses().map(({ left }) => `${left.actor} ${left.approvedBy}`)).toEqual(
+    many.map(() => 'test local:tester'),
+  );
+  expect(accesses().at(-1).left.because).toContain('the directory deleted this group');
+});
+
 it('evidence of one person has only their stays, names who approved, and shows an erased person as erased', async () => {
-  world.clock.ms += 3_600_000;
+  await world.hire('zed');
+  await later(
+    { type: 'group.member.added', data: { group: { id: 'h' }, members: [{ id: 'm-zed' }] } },
+    { type: 'user.upserted', data: { user: { id: 'm-eve', 'scim:active': 'true' } } },
+  );
+  await cli('rebind', 'm-zed', 'r-zed', '--yes');
+  await world.apply('h');
   await cli('forget', 'eve', '--yes');
   const made = await cli('evidence', '--member', 'bob', '--file', 'out');
   expect(made.code).toBe(0);
   expect(accesses().map(({ user }) => user)).toEqual(['u-bob']);
   rmSync(join(cwd, 'out'), { recursive: true });
   await cli('evidence', 'h', '--file', 'out');
-  expect(accesses().map(({ user, name }) => [user, name])).toEqual([['u-eve', 'erased']]);
+  expect(accesses().map(({ user, name }) => [user, name])).toEqual([
+    ['u-eve', 'erased'],
+    ['u-zed', null],
+  ]);
   for (const [args, message] of [
     [['evidence', '--file', 'x'], 'expected a group, --member or --all'],
     [['evidence', 'g', '--since', '2099-01-01', '--file', 'x'], 'expected a past time'],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { approveHold } from '../../shared/operate/holds.ts';
 import type { AuditEntry } from '../../shared/sync/ports/logs.ts';
+import { suspectChanged } from '../support/engine/look-over.ts';
 import { createTestEngine, type DirectoryEvent, eventOf } from '../support/engine/test-engine.ts';
 import { failFirst } from '../support/engine/world.ts';
 
@@ -85,6 +86,27 @@ describe('cause of each change', () => {
       b: { cause: 'their employment has ended (TERMINATED)', actor: 'groupsync' },
       c: { cause: 'event e-off of hr', actor: 'hr' },
       null: { cause: expect.stringMatching(/^drift /), actor: 'groupsync' },
+    });
+  });
+
+  it('an event after an external change is the cause of what it changes, and the external change of the rest', async () => {
+    const { say, deliver, causes, world, ref, state } = await company({
+      guard: { minSize: 1, maxRemovedCount: 0, maxRemovedShare: 1 },
+    });
+    const users = ['u-a', 'u-b', 'u-c', 'u-d', 'u-e', 'u-f'];
+    world.platform.changeAsOther((await state('g'))?.link?.id ?? '', { users });
+    await suspectChanged(world);
+    await deliver();
+    expect((await state('g'))?.hold?.removes).toBe(2);
+    say('e-in', 'ann', { add: ['e'], to: 'g' });
+    await deliver();
+    say('e-out', 'bob', { take: ['e'], from: 'g' });
+    await deliver();
+    await approveHold(ref('g'), { reason: 'ok' }, world.toolPorts);
+    await deliver();
+    expect(await causes()).toEqual({
+      e: { cause: 'event e-out of hr', actor: 'bob', by: 'operator' },
+      null: { cause: expect.stringMatching(/^drift /), actor: 'groupsync', by: 'operator' },
     });
   });
 

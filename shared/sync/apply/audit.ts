@@ -103,8 +103,8 @@ type KnownFacts = Facts & { readonly wanted: Wanted };
 type DatedCause = AuditCause & { readonly stamp: Stamp };
 
 /**
- * Returns the cause of each change of a write: the record of an external change that it undoes, or else the event of the
- * register (of a member, a field or the group), or else its reason, such as a block or the state of the person.
+ * Returns the cause of each change of a write: the record of an external change that it undoes, or else (or if it is
+ * later) the event of the register, or else its reason, such as a block or the state of the person.
  * @param consumes the digests of the approvals that permit the write. A permitted change also names the approval
  */
 async function causesOf(
@@ -115,20 +115,22 @@ async function causesOf(
 ): Promise<readonly DatedCause[]> {
   const { ref, openDrift } = facts.state;
   const records = openDrift.length === 0 ? [] : await ports.drift.read(ref, openDrift);
-  const lost = records.find(({ kind }) => kind === 'deleted' || kind === 'recreated')?.id;
+  const lost = records.find(({ kind }) => kind === 'deleted' || kind === 'recreated');
   const undone = new Map(
-    records.flatMap(({ id, before, after }) => [before, after].flat().map((value) => [value, id] as const)),
+    records.flatMap((one) => [one.before, one.after].flat().map((value) => [value, one] as const)),
   );
   const approvals = (facts.held?.sets ?? []).filter(({ hold }) => consumes.includes(hold.digest));
   const eventOf = eventFinder(facts);
   return changes.map((change) => {
     const value = change.before ?? change.after;
+    const event = eventOf(change);
     const drift = lost ?? undone.get(value);
+    const isLater = stampTimeMs(event?.stamp ?? STAMP_ZERO) > (drift?.detectedAtMs ?? 0);
     const set = approvals.find(({ hold, users }) => hold.deletes || users?.has(value as PlatformUserId));
     return {
-      ...(drift === undefined
-        ? causeBy(eventOf(change), change.reason)
-        : causeBy(undefined, `drift ${drift}`)),
+      ...(drift === undefined || isLater
+        ? causeBy(event, change.reason)
+        : causeBy(undefined, `drift ${drift.id}`)),
       ...(set?.hold.decision.kind === 'approved' && { approved: set.hold.decision }),
     };
   });

@@ -231,7 +231,6 @@ function deliveryOf(
 ): Delivery {
   const isStored = events.some((one) => stored.has(one));
   const isLeft = events.some((one) => !stored.has(one));
-
   const done = isStored ? 'accepted' : 'ignored';
   const outcome = refused.length > 0 ? 'refused' : done;
   return {

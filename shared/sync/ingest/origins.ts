@@ -1,4 +1,4 @@
-import type { DirectoryChange } from '../../domain/event.ts';
+import { membersIn } from '../../domain/event.ts';
 import type { ConnectionName, GroupId, MemberId } from '../../domain/ids.ts';
 import type { AcceptedEvent } from './accept.ts';
 
@@ -15,15 +15,9 @@ export function originsOf(accepted: readonly AcceptedEvent[], connection: Connec
     if (event.connection !== connection) continue;
     const { change } = event;
     if ('group' in change) note(groups, change.group, messageId);
-    for (const user of usersOf(change)) note(users, user, messageId);
+    for (const user of membersIn(change)) note(users, user, messageId);
   }
   return { ofGroup: (group) => groups.get(group) ?? [], ofUser: (user) => users.get(user) ?? [] };
-}
-
-function usersOf(change: DirectoryChange): readonly MemberId[] {
-  if ('members' in change) return change.members.map(({ id }) => id);
-  if (change.kind === 'user.upserted') return [change.user.id];
-  return change.kind === 'user.deleted' ? [change.user] : [];
 }
 
 function note<Id>(messagesById: Map<Id, Set<string>>, id: Id, messageId: string): void {
