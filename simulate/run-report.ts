@@ -24,12 +24,3 @@ export function runReport({ run, violations, fired, figures, meetings }: Outcome
     ...(meetings && { meetings }),
   };
 }
-
-/** Returns how often each fault took effect in all these runs together. */
-export function firedIn(reports: readonly RunReport[]): ReadonlyMap<string, number> {
-  const sums = new Map<string, number>();
-  for (const { fired } of reports) {
-    for (const [name, times] of Object.entries(fired)) sums.set(name, (sums.get(name) ?? 0) + times);
-  }
-  return sums;
-}

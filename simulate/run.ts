@@ -10,7 +10,7 @@ import { FLAGS } from './flags.ts';
 import { type Errand, executeMany } from './many-runs.ts';
 import { createMissingPairs, type MissingPairs } from './missing-pairs.ts';
 import type { Violation } from './run-log.ts';
-import { firedIn, type RunReport } from './run-report.ts';
+import type { RunReport } from './run-report.ts';
 import { FOUND, SEEDED_BUGS, type SeededBug, seededBugNamed } from './seeded-bugs.ts';
 import { keepOnly, shrink } from './shrink.ts';
 import { tracePage } from './trace.ts';
@@ -167,7 +167,8 @@ function printFigures(reports: readonly RunReport[], seconds: number): void {
   const sum = (of: (figures: RunReport['figures']) => number) =>
     reports.reduce((all, { figures }) => all + of(figures), 0);
   const years = sum(({ simulatedMs }) => simulatedMs) / (365.25 * 86_400_000);
-  const faults = [...firedIn(reports).values()].reduce((all, times) => all + times, 0);
+  const times = reports.flatMap(({ fired }) => Object.values(fired));
+  const faults = times.reduce((all, one) => all + one, 0);
   console.log(
     `${reports.length} runs in ${seconds.toFixed(0)} s (${((reports.length * 60) / seconds).toFixed(0)} a minute): ` +
       `${years.toFixed(1)} simulated years, ${sum(({ calls }) => calls)} platform calls, ${faults} times that a fault or action took effect`,

@@ -30,15 +30,6 @@ export const INVENTED_BUGS: Readonly<Record<string, Bug>> = {
   ],
   claims_stay: ['a claim is never deleted', at('claims', () => ({ retire: async () => {} }))],
   no_audit: ['writes leave no audit entry', at('audit', () => ({ record: async () => 'lost' }))],
-  guard_looks_away: [
-    'the guard does not count earlier removals',
-    at('guard', (guard) => ({
-      reserve: async (...asked) => {
-        await guard.reserve(...asked);
-        return { group: 0, connection: 0, largestSize: 0, concurrent: 0, deleted: new Set(), losses: [] };
-      },
-    })),
-  ],
   block_ignored: ['a block is ignored in apply', atBlocks(() => []), '"kind":"block"'],
   block_of_another: [
     'a block also removes the person with the next role',
@@ -91,15 +82,6 @@ export const INVENTED_BUGS: Readonly<Record<string, Bug>> = {
   pending_forgotten: [
     'groupsync never repeats the match of a member without a person',
     at('index', () => ({ pending: async function* () {} })),
-  ],
-  views_lost: [
-    'apply reads one of five stored views without its users',
-    at('groups', (groups, ports) => ({
-      readView: async (...asked) => {
-        const view = await groups.readView(...asked);
-        return view && ports.random() < 0.2 ? { ...view, users: new Map() } : view;
-      },
-    })),
   ],
   lists_end_early: [
     'a list of groups contains only the first five',

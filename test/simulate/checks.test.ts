@@ -663,6 +663,22 @@ describe('checks from outside', () => {
     expect(found((w) => [w.action({ kind: 'release' }), second('g1')(w)])).toEqual([]);
   });
 
+  it.each([
+    { hours: 3, why: 'finds', causes: ['one_group second_group'] },
+    { hours: 0, why: 'accepts, before the lists show the first group,', causes: [] },
+  ])('the check one_group $why a group of another source with the same name', ({ hours, causes }) => {
+    const spokeId = `g${'0'.repeat(32)}`;
+    const second = (w: World) => {
+      const { read } = w.seen.directory;
+      const changedAtMs = new Map([spokeId, 'g1'].map((one) => [one, START_MS]));
+      w.seen.directory.read = (...asked) => ({ ...read(...asked), changedAtMs });
+      w.acme.traits = { ...w.acme.traits, listLagMs: (3 - hours) * HOUR_MS };
+      w.groups.set('p2', { ...(w.groups.get('p1') as HeldGroup), id: 'p2', spokeId });
+      w.write({ action: 'create', id: 'p2', spokeId, sent: { name: 'Sales', spokeId, users: [] } });
+    };
+    expect(found(second)).toEqual(causes);
+  });
+
   it('the check two_persons finds an approval by the person who sent the event', () => {
     const approved = (by: string, fourEyes = true, sender = 'console:ada') =>
       found(

@@ -82,6 +82,11 @@ const losingPause: WrapPorts = atTable((table) => ({
   },
 }));
 
+/** A bug: the list of platform groups lacks the group whose name a group of another source has. */
+const withoutNamesake: WrapPorts = atGroups(({ list }) => ({
+  list: async (ageMs) => (await list(ageMs)).filter((one) => !('name' in one) || one.name !== WHOLE.name),
+}));
+
 const group = 'g1';
 const members = Array.from({ length: 9 }, (_, index) => `p${index}`);
 const WHOLE = { kind: 'snapshot', group, name: 'Team', members, parts: 1 } as const;
@@ -135,6 +140,20 @@ const MEETINGS: readonly (readonly [
         operator(2 * HOUR_MS, { kind: 'pause', group }),
         ...toScim({ town: { name }, group, members }, 3 * HOUR_MS),
         event(5 * HOUR_MS, leave, BY_REQUEST),
+      ];
+    },
+  ],
+  [
+    'a group, and a group of another source with the same name',
+    'one_group second_group',
+    () => withoutNamesake,
+    (name) => {
+      const { event } = actsOf(name);
+      const profile = { kind: 'profile', member: 'q-p0', email: `p0@${name}.test` } as const;
+      return [
+        event(HOUR_MS, WHOLE),
+        event(2 * HOUR_MS, profile, BY_REQUEST),
+        event(3 * HOUR_MS, { ...WHOLE, group: `s-${group}`, members: ['q-p0'] }, BY_REQUEST),
       ];
     },
   ],
