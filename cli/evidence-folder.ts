@@ -88,7 +88,6 @@ export function openEvidence(folder: string, request: EvidenceRequest) {
     request: state.request,
     done: groups as readonly EvidenceGroup[],
 
-    /** Adds the lines of one group. */
     add(group: EvidenceGroup, lines: Readonly<Record<FileName, readonly string[]>>): void {
       for (const name of FILES) {
         const texts = { [name]: lines[name], [`${name}${HASHES}`]: lines[name].map(hashOf) };
@@ -136,7 +135,6 @@ async function readSums(path: string) {
   return { lines, sha256: hash.digest('hex') };
 }
 
-/** A file of the folder that was changed, and its first changed line. */
 interface ChangedFile {
   readonly file: string;
   readonly line: number | null;

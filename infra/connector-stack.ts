@@ -81,7 +81,6 @@ const NO_ALARM_TARGET =
 export class ConnectorStack extends Stack {
   readonly eventsQueue: Queue;
   readonly alarmTopic: Topic;
-  /** The senders that may send events. */
   protected readonly sources: Sources;
 
   constructor(scope: Construct, id: string, { settings, code, ...props }: ConnectorStackProps) {
@@ -302,7 +301,6 @@ function equipConsole(console: Console | undefined, on: CalledByConsole): void {
 const secretsKeyOf = ({ secretsKey }: Settings, { keyArn }: IKey): string | undefined =>
   secretsKey === 'stage' ? keyArn : secretsKey;
 
-/** Lets a function use the key that encrypts secrets, if the settings name a key. */
 function equipForSecrets({ name, function: target, role }: ConnectorFunction, key: string | undefined): void {
   if (key === undefined) return;
   grantSecretsKey(role, PERMISSIONS[name], key);

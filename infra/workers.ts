@@ -30,7 +30,6 @@ interface QueueWithDeadLettersProps {
  */
 export const NO_SOURCE_QUEUE: RedriveAllowPolicy = { redrivePermission: RedrivePermission.DENY_ALL };
 
-/** A queue with its dead-letter queue. */
 class QueueWithDeadLetters extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;

@@ -206,7 +206,6 @@ async function confirm(context: Context, text: string, { reject = false }: { rea
 /** Above this number of groups, no preview is shown, because planning thousands of groups takes minutes. */
 const MAX_PREVIEWED = 500;
 
-/** Shows the writes that a change would cause, before the operator confirms it. */
 async function previewChange(context: Context, plan: SettingsPlan, changes: readonly string[]) {
   const { out } = context;
   const { name } = plan.connection;

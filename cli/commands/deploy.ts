@@ -53,7 +53,6 @@ async function bootstrap(context: Context, options: DeployOptions, { cdk, where 
   return true;
 }
 
-/** Compares the built template with the deployed stack, and prints the plan. */
 async function readPlan(out: Context['out'], options: DeployOptions, { cdk }: OpenStage) {
   const lines = await cdk.diff({ importExisting: options.importExistingResources });
   const plan = parseDiff(lines);

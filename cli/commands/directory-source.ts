@@ -135,7 +135,6 @@ export async function chosenDirectory(context: Context, options: DirectoryOption
   return { connection: found, kind: setting.kind, directory, replaces: false, ports };
 }
 
-/** Adds the next command and the guide page to an error that the directory or the function reported. */
 export const withHint = <Answer>(asked: Promise<Answer>, kind: DirectoryKind): Promise<Answer> =>
   asked.catch((error: Error) => {
     const isExpected = error instanceof DirectoryError || error instanceof FunctionFailed;

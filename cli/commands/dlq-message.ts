@@ -82,7 +82,6 @@ function print(deadLetter: ShownDeadLetter, names: Names, { out }: Context): voi
     );
   }
   out.line();
-  // Text that is not JSON is printed in one line.
   const shown = pretty(deadLetter.body).slice(0, SHOWN_BODY);
   for (const line of parseJson(deadLetter.body).ok ? shown.split('\n') : [shown]) out.line(line);
 }

@@ -126,7 +126,6 @@ const NONE: ReplayReport = {
   cancelled: false,
 };
 
-/** Shows the causes of the selected messages, asks for confirmation, and replays the messages queue by queue. */
 export async function replay(context: Context, ids: readonly string[], options: ReplayFlags) {
   const { out } = context;
   const asked = await selectionOf(context, ids, options);

@@ -98,7 +98,6 @@ async function writeEvidence(
 const TITLES = ['group id', 'group name', 'platform id', 'member id', 'name'];
 const OF_CHANGE = ['not before', 'not after', 'action', 'by', 'approved by', 'because'];
 
-/** Returns the lines of one group. */
 async function evidenceOf(
   ref: GroupRef,
   period: Period,

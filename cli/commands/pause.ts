@@ -87,7 +87,6 @@ async function pause(
   return follow(context, ref === undefined ? await dirtyGroups(context) : [ref], { writesOnly: true });
 }
 
-/** Returns the group, or no group for the whole connection, with a name for the operator. */
 async function targetOf(context: Context, group: string | undefined) {
   if (group === undefined) {
     const { ports } = await context.connected();

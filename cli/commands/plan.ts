@@ -158,7 +158,6 @@ export function effectText({ added, removed, held, dropped }: Omit<PlanEffect, '
   return `${added} added, ${removed} removed, ${held} held${gone}`;
 }
 
-/** Returns the lines that list the first groups, and their members, that a change affects. */
 export async function effectLines(
   context: Context,
   effects: readonly GroupEffect[],

@@ -46,7 +46,6 @@ export function noteUrl(
   out.note(`base URL to paste: ${url ?? 'the output ScimUrl of the stack'}`);
 }
 
-/** The columns about a token or the secret of a client. */
 export function tokenColumns(nowMs: number): readonly Column<TokenSummary>[] {
   const ago = (atMs: number | undefined) => (atMs === undefined ? 'never' : `${duration(nowMs - atMs)} ago`);
   return [

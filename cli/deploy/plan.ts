@@ -114,7 +114,6 @@ function linesOf(action: PlanAction, changes: readonly PlannedChange[]): string[
   return [`${WORDS[action]}: ${affected.length} resources: ${types.join(', ')}`];
 }
 
-/** Returns the number of resources for each action, for the question that the operator confirms. */
 export function planSummary({ changes }: DeploymentPlan): string {
   const counts = PLAN_ACTIONS.flatMap((action) => {
     const count = changes.filter((change) => change.action === action).length;

@@ -3,9 +3,6 @@ import { plural, shellWords, visible } from './words.ts';
 
 const SHOWN = 10;
 
-/**
- * Warns about new groups that already exist on the platform, with the commands that adopt the existing groups.
- */
 export function* clashLines(clashes: readonly AdoptedPair[]): Generator<string> {
   if (clashes.length === 0) return;
   yield `warning: ${plural(clashes.length, 'group')} on the platform ${clashes.length === 1 ? 'has the name of a directory group, and is' : 'have the names of directory groups, and are'} not managed by groupsync`;

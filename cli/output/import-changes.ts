@@ -74,7 +74,6 @@ async function groupLines(context: Context, comparison: ImportComparison): Promi
   return lines;
 }
 
-/** Warns about new groups with the name of a platform group that another directory group manages. */
 function managedLines(clashes: NonNullable<ImportComparison['clashes']>): readonly string[] {
   const managed = clashes.flatMap(({ managedBy, ...one }) =>
     managedBy === undefined ? [] : [{ ...one, ...managedBy, created: one.group }],

@@ -8,7 +8,6 @@ const connection = z
   .regex(/^[a-z0-9-]{1,32}$/)
   .transform(connectionName);
 
-/** An operator's decision: about a hold, about a change of settings, or to probe the platform. */
 export const DecisionRequest = z.lazy(() =>
   z.discriminatedUnion('about', [
     z.object({

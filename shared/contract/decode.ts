@@ -147,7 +147,6 @@ function accept(
   return events;
 }
 
-/** Returns the reason to reject a valid event, which depends on its connection, source or time. */
 function problemOf(
   { connection, source, stamp }: Pick<DirectoryEvent, 'connection' | 'source' | 'stamp'>,
   message: MessageToDecode,

@@ -185,7 +185,6 @@ const MembersOfGroup = z.object({
   members: z.array(Member),
   /** The position of the next member; absent if the list is complete. */
   next: position.optional(),
-  /** The reason why the group could not be read. */
   failure: Failure.optional(),
 });
 

@@ -53,12 +53,10 @@ export const STACK_OUTPUTS: Readonly<Record<QueueKey, string>> & { readonly tabl
   applyDlq: 'ApplyDlqUrl',
   table: 'TableName',
 };
-/** The stack output with the SCIM base URL for the identity provider. */
 export const SCIM_URL_OUTPUT = 'ScimUrl';
 
 export const CONSOLE_URL_OUTPUT = 'ConsoleUrl';
 
-/** Environment variables that the functions read. */
 export const ENVIRONMENT = {
   prefix: 'GROUPSYNC_PREFIX',
   table: 'GROUPSYNC_TABLE',
@@ -102,7 +100,6 @@ export const MESSAGE_ATTRIBUTES = {
   failedBefore: 'failedBefore',
 } as const;
 
-/** The reasons for which a message is dead-lettered. */
 export const DEAD_LETTER_CODES = [
   'invalid_json',
   'invalid_event',

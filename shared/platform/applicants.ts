@@ -25,7 +25,6 @@ export function createApplicants(options: ApplicantsOptions): Applicants {
   return { present: (baseUrl, token) => applicant(baseUrl, staticBearer(token), options) };
 }
 
-/** Creates the platform for the stored credential of a connection. */
 export function createStoredApplicants(options: StoredOptions): StoredApplicants {
   return {
     async stored(name, baseUrl) {

@@ -84,7 +84,6 @@ export function wireIngest(): Base & { readonly ports: IngestPorts & DeliveryPor
 }
 
 interface Metrics {
-  /** Counts a completed run. */
   count(name: MetricName): void;
 }
 

@@ -190,7 +190,6 @@ export async function refusalAtGroups(
 export const isClosedByGroups = ({ state, failing = [] }: Gate): boolean =>
   state === 'backoff' && failing.length >= FAILING_GROUPS;
 
-/** Returns the latest distinct groups, at most `FAILING_GROUPS`. */
 export const latestOf = (groups: readonly GroupId[]): readonly GroupId[] =>
   [...new Set([...groups].reverse())].slice(0, FAILING_GROUPS).reverse();
 

@@ -12,7 +12,6 @@ export const Check = z.object({
 });
 export type Check = Answer<typeof Check>;
 
-/** The numbers of directory members that match an employee. */
 const MatchPreview = z.object({
   /** The number of members that the directory has already sent; 0 before the first event. */
   members: count,

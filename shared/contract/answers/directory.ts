@@ -89,7 +89,6 @@ export const DirectoryPreview = z.object({
 });
 export type DirectoryPreview = Answer<typeof DirectoryPreview>;
 
-/** The groups that a takeover moves, each with the corresponding group of the new source. */
 export const TakeoverPlan = z.object({
   to: z.enum(SOURCES).describe('The new owner of the groups.'),
   groups: z.array(

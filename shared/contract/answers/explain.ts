@@ -10,7 +10,6 @@ const EntryActor = z.object({
   arn: nullable(text),
 });
 
-/** What caused one change. */
 const Caused = {
   cause: text.describe('The event, the external change that the write undoes, or the state of the person.'),
   actor: EntryActor,

@@ -15,7 +15,6 @@ const OtherSources = z
   .optional()
   .describe('Groups of the directory reader or a SCIM client. The events have no effect there.');
 
-/** The result of reading a file, line by line. */
 export const EventsReport = z.object({
   events: count,
   messages: count,
@@ -25,7 +24,6 @@ export const EventsReport = z.object({
 });
 export type EventsReport = Answer<typeof EventsReport>;
 
-/** The changes of an import, compared with the stored state of the directory. */
 const ImportComparison = z.object({
   added: count,
   removed: count,

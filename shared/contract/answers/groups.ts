@@ -125,7 +125,6 @@ const PastMember = z.object({
 });
 export type PastMember = Answer<typeof PastMember>;
 
-/** The users that were in a platform group at one of the times. */
 export const PastMembers = z.object({
   group: text,
   name: nullable(text),

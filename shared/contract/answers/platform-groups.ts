@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { type Answer, count, nullable, text } from './forms.ts';
 
-/** The relations of a platform group to the directory groups of the connection. */
 export const PLATFORM_GROUP_STATES = ['managed', 'adoptable', 'unmanaged'] as const;
 
 const PlatformGroupRow = z.object({

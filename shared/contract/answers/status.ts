@@ -44,10 +44,8 @@ const FailingEndpoint = z.object({
 });
 export type FailingEndpoint = Answer<typeof FailingEndpoint>;
 
-/** Why and since when the reader of the directory has stopped. */
 export const ReaderStop = z.object({ since: instant, reason: text });
 
-/** A source of changes, with the time of the last receipt and the expected interval. */
 export const SourceReport = z.object({
   source: z.enum(SOURCES).describe('directory: the reader of the directory.'),
   receivedAt: nullable(instant).describe(

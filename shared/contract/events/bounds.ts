@@ -3,7 +3,6 @@
  * (DynamoDB), and a fold must fit in the memory of the function.
  */
 
-/** The maximum number of levels of nested arrays and objects in one JSON text. */
 export const MAX_JSON_DEPTH = 32;
 export const MAX_EVENTS_PER_MESSAGE = 10_000;
 export const MAX_MEMBERS_PER_EVENT = 20_000;

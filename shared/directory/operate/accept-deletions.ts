@@ -24,7 +24,6 @@ export async function recordAcceptedDeletions(connection: ConnectionName, ports:
   );
 }
 
-/** Records the groups that the reader deleted after an operator had confirmed their deletion. */
 export async function recordDeletedGroups(
   connection: ConnectionName,
   groups: readonly string[],

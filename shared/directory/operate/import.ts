@@ -35,7 +35,6 @@ interface Ambiguous {
   readonly ids: readonly string[];
 }
 
-/** Several members have the address. */
 interface AmbiguousMember {
   readonly ids: readonly MemberId[];
   /** Those that are in the group now. */

@@ -63,7 +63,6 @@ export async function tryDirectory(
   return { steps, trial: await readTrial(wanted, directory, ports) };
 }
 
-/** Tries the steps of reading a connection's directory, and the rights to read its selected groups. */
 export async function examineDirectory(
   connection: Connection,
   { directories }: { readonly directories: Directories },

@@ -217,7 +217,6 @@ export async function takeGroup(run: ReaderRun, report: ReportedChange): Promise
   return true;
 }
 
-/** The part of a report that concerns the lists of members. */
 type MemberReport = Pick<ReportedChange, 'atMs' | 'members'>;
 
 /** Returns the reader's item of a group after a report about `changed`: the group itself, or a group within it. */

@@ -218,7 +218,6 @@ async function readDirect(
   };
 }
 
-/** Compares a list with the count in the facts of its group, and with the counts of its pages. */
 function proofOf(userCount: number | undefined, counted: Counted, listed: ListedCounts) {
   const result = compareWithCount(userCount, listed);
   const isBelowPages = listed.users < counted.users || listed.groups < counted.groups;

@@ -13,7 +13,6 @@ export const MAX_SHORT_READS = 3;
 /** A group up to this size is sent as one snapshot. A larger group is sent as single changes. */
 const LARGEST_SNAPSHOT = 1_000;
 
-/** The result of one complete read of a group. */
 export type ReadOutcome =
   | { readonly kind: 'equal' }
   /** No event is sent, and the group is read again. */

@@ -195,7 +195,6 @@ export const isListedOtherwise = (
   return counted !== undefined && listed.userCount !== undefined && counted !== listed.userCount;
 };
 
-/** Returns the reader's item of a new group, which has not been read yet. */
 export const firstSeen = (group: GroupId, address: string, nowMs: number): ReaderGroup => ({
   group,
   address,

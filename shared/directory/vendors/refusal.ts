@@ -1,6 +1,5 @@
 import { DirectoryError, type DirectoryErrorKind } from '../ports.ts';
 
-/** The classification of a refused call. */
 interface Refusal {
   readonly kind: DirectoryErrorKind;
   readonly reason: string | undefined;

@@ -78,7 +78,6 @@ export const errorReply = (error: ScimError): ScimReply => ({
   body: errorBody(error),
 });
 
-/** The part of a request's context that indexing needs. */
 interface IndexContext {
   readonly connection: ConnectionName;
   readonly ports: { readonly scim: ScimStore };

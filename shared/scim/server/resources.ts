@@ -62,7 +62,6 @@ export interface ResourceChange {
   readonly ifNoneMatch?: string | undefined;
 }
 
-/** The effect of a request on a group's members. */
 export interface MembersChange {
   readonly isChange: boolean;
   /** The revision at which the members need no change; undefined if this does not depend on the revision. */

@@ -42,7 +42,6 @@ export interface EntraOptions {
 /** The expected maximum delay of lists and changes. Changes of a dynamic group's members can be later. */
 const LAG_MS = 10 * 60_000;
 
-/** Returns a directory that reads Entra ID through Microsoft Graph. */
 export function createEntraDirectory(options: EntraOptions, world: DirectoryWorld): Directory {
   const { cloud, baseUrl, ...account } = options;
   const { login, scope, graph: graphUrl } = hostsOf(cloud, baseUrl);
@@ -125,7 +124,6 @@ const CALLS = {
   reports: (graph) => cursorNow(graph),
 } satisfies Readonly<Record<string, (graph: Graph, isSelected?: SelectsGroup) => Promise<unknown>>>;
 
-/** Tries each step of reading an Entra directory: the calls of the sign-in, and then each right. */
 export async function examineEntra(
   { cloud, baseUrl, ...account }: EntraOptions,
   world: DirectoryWorld,
@@ -191,7 +189,6 @@ const createAccessTokens = (options: SignInOptions, world: DirectoryWorld): Acce
 
 type Proof = Readonly<Record<string, string>>;
 
-/** Returns the credential fields of the token request: the client secret, or a client assertion. */
 async function proofOf(credential: EntraCredential, world: DirectoryWorld): Promise<Proof> {
   if (credential.kind === 'secret') return { client_secret: credential.clientSecret };
   const assertion = await world.webIdentity(credential.audience);

@@ -20,7 +20,6 @@ export interface GoogleApi {
   readonly attributes: readonly string[];
 }
 
-/** Returns a function that reads the JSON APIs below the base URL. */
 export function createApi(baseUrl: string, tokens: AccessTokens, world: DirectoryWorld): GoogleApi {
   const refusalOf = (operation: string, { status }: { readonly status: number }, value: unknown) =>
     apiRefusal(operation, status, value);

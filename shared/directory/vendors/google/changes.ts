@@ -77,7 +77,6 @@ const MEMBERSHIPS = new Set([
 
 /** Parameters that name a member, in the logs `admin` and `groups_enterprise`. */
 const MEMBER_PARAMETERS = new Set(['USER_EMAIL', 'member_id']);
-/** For each event that adds or removes a member, whether the member is in the group after the event. */
 const IS_MEMBER_AFTER: Readonly<Record<string, boolean>> = {
   ADD_GROUP_MEMBER: true,
   add_member: true,

@@ -68,7 +68,6 @@ const GroupPage = listOf('admin#directory#groups', 'groups', Group);
 const MemberPage = listOf('admin#directory#members', 'members', Member);
 const UserPage = listOf('admin#directory#users', 'users', User);
 
-/** Returns a directory that reads Google Workspace through the Admin SDK. */
 export function createGoogleDirectory(options: GoogleOptions, world: DirectoryWorld): Directory {
   const { credential, administrator, baseUrl } = options;
   const hosts = hostsOf(baseUrl);

@@ -30,7 +30,6 @@ interface List<Item extends z.ZodType> {
   readonly isFixed?: boolean;
 }
 
-/** Reads a list to its end, by the links of its pages. */
 const listPages = <Item extends z.ZodType>(
   api: OktaApi,
   { operation, path, item, isFixed = false }: List<Item>,
@@ -152,7 +151,6 @@ async function changedUsers(api: OktaApi, sinceMs: number): Promise<readonly Rep
 /** Events that report a deletion. Deletions in Okta are permanent, and Okta never reuses an id. */
 const DELETIONS = new Set(['group.lifecycle.delete', 'user.lifecycle.delete.completed']);
 
-/** For each event that adds or removes a member, whether the member is in the group after the event. */
 const IS_MEMBER_AFTER: Readonly<Record<string, boolean>> = {
   'group.user_membership.add': true,
   'group.user_membership.remove': false,

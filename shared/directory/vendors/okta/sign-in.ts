@@ -83,7 +83,6 @@ export function createSignIn(options: SignInOptions, world: DirectoryWorld, limi
     },
     /** Stores the nonce of an answer for the next proofs. Returns false if the answer has no nonce. */
     keepNonce,
-    /** Returns a proof of the key for a call of the API. */
     proofFor: (url: string, { text: token }: AccessToken) =>
       key.proofOf({ method: 'GET', url, nowMs: world.clock(), nonce, token }),
   };

@@ -12,7 +12,6 @@ import {
 import { elements, isObject, type ScimObject, type ScimValue } from '../value.ts';
 import type { PatchOperation } from './operation.ts';
 
-/** A change of a group's members. */
 export type MemberOperation =
   | { readonly kind: 'add' | 'remove' | 'replace'; readonly ids: readonly string[] }
   | { readonly kind: 'clear' }
