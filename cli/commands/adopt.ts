@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
 import type { AdoptionPreview } from '../../shared/contract/answers/platform-groups.ts';
 import { type GroupRef, memberId, roleId } from '../../shared/domain/ids.ts';
-import { type Adoption, adoptShown } from '../../shared/operate/adopt-shown.ts';
+import { type Adoption, adoptShown, refuseApproval } from '../../shared/operate/adopt-shown.ts';
 import { forgetMember, otherConnectionsKnowing } from '../../shared/operate/forget.ts';
 import { undefinedIfNoMatch } from '../../shared/operate/names.ts';
 import { type AdoptOutcome, createNamesake, releaseGroup } from '../../shared/operate/ownership.ts';
@@ -98,7 +98,7 @@ function printAdoptions(
 /**
  * @param shown the digest of the removals that the preview shows
  * @returns the reason of the approval; undefined without `--digest`
- * @throws Error if the given digest is another one
+ * @throws Error if the given digest is another one, or if another person must approve
  */
 async function approvalOf(
   { digest, reason, wait }: AdoptOptions,
@@ -112,6 +112,7 @@ async function approvalOf(
     throw new Error(
       `nothing was changed: expected the digest of the preview (${shown ?? 'none, because no removals are held'}), got "${digest}"`,
     );
+  refuseApproval((await context.connected()).found);
   return context.reason(reason);
 }
 

@@ -122,6 +122,7 @@ async function importFile(
   const { parseCsv } = await import('../csv.ts');
   const progress = out.progress('sending');
   const { ports, found } = await context.connected();
+  if (given === undefined) await recordRead(connection, { what: 'plan' }, ports);
   const directory = createDirectory(found, ports);
   const group = await givenGroup(context, flags, directory);
   const text = given

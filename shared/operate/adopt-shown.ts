@@ -29,14 +29,12 @@ const RECORDED_WITHIN_MS = 10_000;
  * @throws Refused if another person must approve the removals
  */
 export async function adoptShown(
-  { name, settings }: Connection,
+  connection: Connection,
   { pairs, reason }: Adoptions,
   ports: ToolPorts,
 ): Promise<readonly Adoption[]> {
-  if (reason !== undefined && settings.fourEyes)
-    throw new Refused(
-      `nothing was changed: your adoption causes these removals, and ${name} requires a second approver (setting fourEyes). Adopt without approving them`,
-    );
+  const { name } = connection;
+  if (reason !== undefined) refuseApproval(connection);
   const approves = async (ref: GroupRef, digest: string, why: string) => {
     await followGroups([ref], ports, { timeoutMs: RECORDED_WITHIN_MS });
     const request = { reason: why, digest };
@@ -51,4 +49,12 @@ export async function adoptShown(
     adoptions.push({ ref, platformId, outcome, isApproved });
   }
   return adoptions;
+}
+
+/** @throws Refused if another person must approve the removals of an adoption */
+export function refuseApproval({ name, settings }: Connection): void {
+  if (!settings.fourEyes) return;
+  throw new Refused(
+    `nothing was changed: your adoption causes these removals, and ${name} requires a second approver (setting fourEyes). Adopt without approving them`,
+  );
 }

@@ -48,9 +48,9 @@ export async function accessTo(
   const fromMs = 'members' in start ? sinceMs : start.knownSinceMs;
   if (fromMs === undefined) return nothing;
   const past = 'members' in start ? start : membersAt(fromMs, present, steps);
-  const { undone } = stepsAfter(fromMs, present.content, steps);
+  const { undone, last } = stepsAfter(fromMs, present.content, steps);
   const within = undone.filter(({ atMs }) => atMs <= untilMs).toReversed();
-  const stays = staysOf('members' in past ? past.members.keys() : [], within, fromMs);
+  const stays = staysOf('members' in past ? past.presence : new Map(), within, last?.sinceMs ?? fromMs);
   const { boundTo, known } = await usersOf(ref, ports);
   const rowOf = ({ user, joined, left }: Stay<RecordedStep>): Access => {
     const { member } = boundTo.get(user) ?? {};

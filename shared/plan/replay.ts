@@ -29,8 +29,11 @@ interface Present {
 }
 
 export type Past =
-  /** The members, with an interval if it is uncertain whether the user was one. */
-  | { readonly members: ReadonlyMap<PlatformUserId, Interval | undefined> }
+  /** The members, with an interval if it is uncertain whether the user was one, and each user before the next step. */
+  | {
+      readonly members: ReadonlyMap<PlatformUserId, Interval | undefined>;
+      readonly presence: ReadonlyMap<PlatformUserId, UserPresence>;
+    }
   /** The members are known only since this time; undefined: they are not known now. */
   | { readonly knownSinceMs: number | undefined };
 
@@ -76,7 +79,7 @@ export function membersAt(atMs: number, present: Present, steps: readonly DatedS
   for (const user of withPresence('+')) members.set(user, undefined);
   for (const { users: some, sinceMs, untilMs } of dated)
     for (const user of some) members.set(user, { sinceMs, untilMs });
-  return { members };
+  return { members, presence };
 }
 
 /** A step in which a user joined or left, and the time before which the user did not. */
@@ -96,15 +99,17 @@ export interface Stay<Made extends DatedStep> {
 }
 
 /**
- * @param members the users at the start of the period
+ * @param presence the users before the first step
  * @param steps the steps of the period, oldest first
+ * @param sinceMs the time before which no user of the first step changed
  */
 export function staysOf<Made extends DatedStep>(
-  members: Iterable<PlatformUserId>,
+  presence: ReadonlyMap<PlatformUserId, UserPresence>,
   steps: readonly Made[],
   sinceMs: number,
 ): readonly Stay<Made>[] {
-  const present = new Map<PlatformUserId, Stay<Made>>([...members].map((user) => [user, { user }]));
+  const atStart = [...presence].filter(([, is]) => is !== '-');
+  const present = new Map<PlatformUserId, Stay<Made>>(atStart.map(([user]) => [user, { user }]));
   const ended: Stay<Made>[] = [];
   const note = ({ user, is }: StepUser, change: StepChange<Made>) => {
     const stay = present.get(user);

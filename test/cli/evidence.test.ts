@@ -98,6 +98,24 @@ it('a stopped command goes on after the last finished group, and the result is t
   expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('expected an empty folder')]);
 });
 
+it('evidence shows that a person joined by another client, also in a group without a write in the period', async () => {
+  const since = new Date(world.clock.ms).toISOString();
+  const id = String((await world.ports.groups.read(world.refOf('h')))?.link?.id);
+  world.clock.ms += 3_600_000;
+  world.platform.changeAsOther(id, { users: ['u-bob', 'u-eve'] });
+  world.clock.ms += 3_600_000;
+  await cli('sync', 'h', '--yes', '--timeout', '1');
+  await world.apply('h');
+  world.clock.ms += 3_600_000;
+  expect((await cli('evidence', 'h', '--since', since, '--file', 'out')).code).toBe(0);
+  expect(accesses()).toMatchObject([
+    { user: 'u-bob', joined: { action: 'external_change' }, left: { action: 'put' } },
+    { user: 'u-eve', joined: null, left: null },
+  ]);
+  const [{ joined }] = accesses();
+  expect([joined.notBefore < since, joined.notAfter > since]).toEqual([true, true]);
+});
+
 it('evidence names who approved each removal of very many, and the deletion of a group', async () => {
   const guard = guardLimits({ maxRemovedCount: 0, deletedGroups: 0, deletedGroupsShare: 0 });
   world = await savedWorld({ guard });

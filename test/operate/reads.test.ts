@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SignedInPerson } from '../../console/server/roles.ts';
 import { weakensSafety } from '../../shared/contract/weakening.ts';
 import { asking } from '../support/console/asking.ts';
+import { runCli } from '../support/cli/io.ts';
 import { portsAs, sixInSync } from '../support/operate/world.ts';
 
 type World = Awaited<ReturnType<typeof sixInSync>>;
@@ -34,6 +35,15 @@ describe('setting auditReads', () => {
     const world = await sixInSync({ auditReads: true });
     expect((await world.cli(...line.split(' '))).code).toBe(0);
     expect(await readsIn(world)).toEqual([['local:tester', ...read]]);
+  });
+
+  it('auditReads records an import before it shows the effect of the file', async () => {
+    const { ports, audit, clock } = await sixInSync({ auditReads: true });
+    clock.ms += 60_000;
+    const stdin = 'group id,group name,member id,email\ng,Group g,m-ann,ann@acme.test\n';
+    const shown = await runCli(['import', '-', '--dry-run', '--as-of', 'now'], { ports, stdin });
+    expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining('bob@acme.test')]);
+    expect(await readsIn({ audit })).toEqual([['local:tester', 'read_plan', null, undefined]]);
   });
 
   it('no read is recorded by default, or for a command that shows no people', async () => {
