@@ -1,101 +1,47 @@
-import { STSClient } from '@aws-sdk/client-sts';
-import { parseJson } from '../../contract/json.ts';
+import type { KMSClient, KMSServiceException } from '@aws-sdk/client-kms';
 import { DirectoryError } from '../ports.ts';
 
 const TIMEOUT_MS = 10_000;
 
-interface KmsOptions {
-  readonly signed: (request: KmsRequest) => Promise<Readonly<Record<string, string>>>;
-  readonly fetch: typeof fetch;
-}
-
-interface KmsRequest {
-  readonly url: URL;
-  readonly region: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+/** Loads the client at its first use, because only a directory with a key in KMS needs it. */
+export async function kmsClient(region: string): Promise<Pick<KMSClient, 'send'>> {
+  const { KMSClient } = await import('@aws-sdk/client-kms');
+  return new KMSClient({ region, requestHandler: { requestTimeout: TIMEOUT_MS } });
 }
 
 /**
- * Returns a function that signs with an RSA key in KMS (RSASSA-PKCS1-v1_5 with SHA-256). It sends the request directly
- * in KMS's JSON protocol, because the SDK's KMS client would be a dependency for only one operation.
+ * Returns a function that signs with an RSA key in KMS (RSASSA-PKCS1-v1_5 with SHA-256).
+ * @param clientIn returns the client for a region
  */
 export const createKmsSign =
-  ({ signed, fetch }: KmsOptions) =>
+  (clientIn = kmsClient) =>
   async (keyArn: string, message: Uint8Array): Promise<Uint8Array> => {
-    const { host, region } = endpointOf(keyArn);
-    const url = new URL(`https://${host}/`);
-    const body = JSON.stringify({
+    const client = await clientIn(regionOf(keyArn));
+    const { SignCommand } = await import('@aws-sdk/client-kms');
+    const command = new SignCommand({
       KeyId: keyArn,
-      Message: Buffer.from(message).toString('base64'),
+      Message: message,
       MessageType: 'RAW',
       SigningAlgorithm: 'RSASSA_PKCS1_V1_5_SHA_256',
     });
-    const headers = {
-      host,
-      'content-type': 'application/x-amz-json-1.1',
-      'x-amz-target': 'TrentService.Sign',
-    };
-    const request = { url, region, headers, body };
-    const { status, text } = await send(request, await signed(request), fetch);
-    const json = parseJson(text);
-    const answer = (json.ok ? json.value : undefined) as
-      | { Signature?: unknown; __type?: unknown }
-      | undefined;
-    if (status === 200 && typeof answer?.Signature === 'string')
-      return Buffer.from(answer.Signature, 'base64');
-    // KMS may return the full name of the error: `com.amazonaws.kms#NotFoundException`.
-    const reason = String(answer?.__type ?? `HTTP ${status}`).replace(/^.*#/, '');
-    const isRefused = status >= 400 && status < 500 && status !== 429 && !/Throttling/.test(reason);
-    throw failureOf(isRefused ? 'denied' : 'unavailable', reason);
+    const { Signature = new Uint8Array() } = await client.send(command).catch((error: unknown) => {
+      throw failureOf(error);
+    });
+    return Signature;
   };
 
-const failureOf = (kind: 'denied' | 'unavailable', reason: string) =>
-  new DirectoryError(kind, `signature: AWS KMS answered ${reason}`, { reason });
-
 /** @param keyArn `arn:PARTITION:kms:REGION:ACCOUNT:key/ID` */
-function endpointOf(keyArn: string) {
-  const [arn, partition, service, region = '', , resource = ''] = keyArn.split(':');
-  const isKey =
-    arn === 'arn' && service === 'kms' && /^[a-z0-9-]+$/.test(region) && resource.startsWith('key/');
-  if (!isKey) throw new DirectoryError('denied', 'signature: expected the ARN of a key in KMS');
-  const suffix = partition === 'aws-cn' ? 'amazonaws.com.cn' : 'amazonaws.com';
-  return { host: `kms.${region}.${suffix}`, region };
+function regionOf(keyArn: string): string {
+  const region = /^arn:[a-z-]+:kms:([a-z0-9-]+):\d+:key\//.exec(keyArn)?.[1];
+  if (region === undefined) throw new DirectoryError('denied', 'signature: expected the ARN of a key in KMS');
+  return region;
 }
 
-async function send(
-  { url, body }: KmsRequest,
-  headers: Readonly<Record<string, string>>,
-  fetch: KmsOptions['fetch'],
-) {
-  try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const answer = await fetch(url, { method: 'POST', headers, body, signal });
-    return { status: answer.status, text: await answer.text() };
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.name : 'unknown';
-    throw new DirectoryError('unavailable', `signature: AWS KMS did not answer (${reason})`, { reason });
-  }
+/** Returns an error without the text of the cause, which can contain the ARN of the role. */
+function failureOf(error: unknown): DirectoryError {
+  const { name: reason = 'unknown', $metadata } = error as Partial<KMSServiceException>;
+  const status = $metadata?.httpStatusCode ?? 500;
+  const isRefused = status < 500 && status !== 429 && !/Throttling/.test(reason);
+  const kind = isRefused || reason === 'CredentialsProviderError' ? 'denied' : 'unavailable';
+  return new DirectoryError(kind, `signature: AWS KMS answered ${reason}`, { reason });
 }
-
-/**
- * Signs requests with the credentials of this process. Each call creates a client, because a client signs only for the
- * first service name that it gets.
- */
-export const signedAsRole: KmsOptions['signed'] = async ({ url, region, headers, body }) => {
-  try {
-    const { config } = new STSClient({});
-    const signer = await config.signer({
-      name: 'sigv4',
-      signingName: 'kms',
-      signingRegion: region,
-      properties: {},
-    });
-    const { protocol, hostname, pathname: path } = url;
-    const request = { method: 'POST', protocol, hostname, path, query: {}, headers: { ...headers }, body };
-    return (await signer.sign(request)).headers;
-  } catch (error) {
-    const reason = error instanceof Error ? error.name : 'unknown';
-    throw failureOf('denied', reason);
-  }
-};

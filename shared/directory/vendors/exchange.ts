@@ -90,7 +90,7 @@ async function readText(operation: string, body: AsyncIterable<Buffer>): Promise
   for await (const chunk of body) {
     bytes += chunk.length;
     if (bytes > MAX_BODY_BYTES) {
-      throw new DirectoryError('invalid', `${operation}: expected at most  bytes`);
+      throw new DirectoryError('invalid', `${operation}: expected at most ${MAX_BODY_BYTES} bytes`);
     }
     chunks.push(chunk);
   }
