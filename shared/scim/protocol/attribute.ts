@@ -1,7 +1,7 @@
 /** The schema of one attribute (RFC 7643 section 7), in the format of `/Schemas`. */
 export interface Attribute {
   readonly name: string;
-  readonly type: 'string' | 'boolean' | 'integer' | 'dateTime' | 'reference' | 'binary' | 'complex';
+  readonly type: 'string' | 'boolean' | 'dateTime' | 'reference' | 'binary' | 'complex';
   readonly multiValued: boolean;
   readonly description: string;
   readonly required: boolean;
