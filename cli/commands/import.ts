@@ -15,11 +15,12 @@ import type { Row } from '../../shared/operate/import/rows.ts';
 import { recordRead } from '../../shared/operate/journal.ts';
 import { exportGroups } from '../../shared/operate/members.ts';
 import { NotFound } from '../../shared/operate/names.ts';
+import { ofOtherSources } from '../../shared/operate/other-source.ts';
 import type { Act, Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { EXIT, Stopped, UsageError } from '../io.ts';
 import { changeLines } from '../output/import-changes.ts';
-import { plural, shellWord } from '../output/words.ts';
+import { plural, shellWord, shellWords } from '../output/words.ts';
 import { textChunks } from '../text-file.ts';
 import { examples, pastMoment, wholeNumber } from './arguments.ts';
 import { printErrors, SHOWN } from './events.ts';
@@ -82,16 +83,19 @@ async function undo(
   text: string,
   { to, dryRun = false }: { to: string; dryRun?: boolean },
 ) {
-  const { ports } = await context.connected();
+  const { ports, found } = await context.connected();
   const ref = await context.group(text);
+  const [other] = await ofOtherSources(found, [ref.group], ports);
+  if (other?.source === 'directory')
+    throw new NotFound(
+      `nothing was changed: the directory reader owns the group ${ref.group}, so events have no effect; correct its members in the directory; to stop the writes meanwhile: groupsync pause ${shellWords(ref.group)}`,
+    );
   const atMs = pastMoment(to, ports.clock());
   const report = await exportGroups([ref], ports, atMs);
   if (report.groups.length === 0) throw new NotFound(`nothing was changed: ${noExport(ref.group)}`);
   await recordRead(context.connection, { what: 'export', group: ref.group }, ports);
   noteExport(report, { at: to }, context.out);
-  context.out.note(
-    'the source may revert this: a reader at its next full read of the group, a provider with its next change',
-  );
+  context.out.note('the source may revert this with its next change of the group');
   const what = `undo to ${new Date(atMs).toISOString()}`;
   return importFile(context, what, { asOf: 'now', dryRun }, [csvOf(report)]);
 }
@@ -177,7 +181,7 @@ function exitCodeOf({ errorCount, refusedCount, unsent, sent, comparison }: Impo
   if (errorCount > 0) return EXIT.failed;
   if (!sent && !dryRun) return EXIT.failed;
   const isOld = (comparison?.changedSince?.length ?? 0) > 0;
-  const isPartial = unsent !== undefined || refusedCount !== undefined;
+  const isPartial = (unsent ?? refusedCount ?? comparison?.otherSources) !== undefined;
   return isPartial || isOld ? EXIT.attention : EXIT.done;
 }
 

@@ -98,6 +98,22 @@ it('an undo leaves out a person that only another client added to the group', as
   expect(ran.stderr).toContain('nothing to undo');
 });
 
+it('undo refuses a group of the directory reader, where events have no effect, and an import exits with 3', async () => {
+  const directory = { kind: 'google', administrator: 'admin@acme.test' } as const;
+  const { ports, to, sent, connection, refOf } = await company({ directory }, ['ann', 'bob'], ['bob']);
+  const { group: g } = refOf('g');
+  await ports.reader.noteMove(connection.name, { from: g, to: g, source: 'directory' });
+  const cli = (...args: string[]) =>
+    runCli([...args, '--yes'], { ports, stdin: 'g,Blue,m-ann,ann@acme.test' });
+  expect(await cli('undo', 'g', '--to', to)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('the directory reader owns the group g'),
+  });
+  expect(sent).toEqual([]);
+  const ran = await cli('import', '-', '--as-of', 'now');
+  expect([ran.code, ran.stderr]).toEqual([3, expect.stringContaining('the events have no effect there')]);
+});
+
 it('undo refuses a time in the future, and a group of which nothing is known at this time', async () => {
   const { cli } = await company({ guard: null }, ['ann'], ['ann']);
   for (const [time, code, text] of [
