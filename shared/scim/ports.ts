@@ -9,6 +9,8 @@ const HeldList = z.lazy(() =>
     /** The first and the last stamp that the write's revision can have. */
     first: stampText,
     last: stampText,
+    /** The token of the request, also if a request with another token completes the write. */
+    by: text,
     /** The chunks and the hash of the two stored lists, from before the write and after it. */
     chunks: number,
     hash: text,
@@ -43,6 +45,8 @@ export const ScimResource = z.lazy(() =>
       changedMs: number,
       /** `deleting`: deleted for the client, but registers and index entries are not removed yet. */
       state: z.enum(['live', 'deleting']),
+      /** In the state `deleting`: the token of the request, also if a request with another token completes it. */
+      deletedBy: text.exactOptional(),
       /** Present until the registers have been written for this revision. */
       open: z.literal(true).optional(),
       /** For a group: the time at which each open write of members began, by the id of the write. */
@@ -101,7 +105,7 @@ export interface Advance {
   readonly forgets?: readonly string[] | undefined;
 }
 
-export interface ListToHold extends Pick<HeldList, 'first' | 'last'> {
+export interface ListToHold extends Pick<HeldList, 'first' | 'last' | 'by'> {
   readonly before: readonly string[];
   readonly after: ReadonlySet<string>;
 }

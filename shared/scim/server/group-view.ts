@@ -6,7 +6,7 @@ import { openWrites } from '../protocol/member-writes.ts';
 import { hashOf } from '../tokens/tokens.ts';
 import type { ScimContext } from './context.ts';
 import { asMembers, listedOf, readFloor } from './membership.ts';
-import { record, stampOf } from './record.ts';
+import { asSender, record, stampOf } from './record.ts';
 
 /** A group and its members at one moment, with the entity tag of both. */
 interface GroupView {
@@ -146,10 +146,10 @@ async function viewHeld(
 export async function holdMembers(
   { after, write }: { readonly after: ScimResource; readonly write: string },
   lists: { readonly before: readonly string[]; readonly after: ReadonlySet<string> },
-  { ports, connection }: ScimContext,
+  { ports, connection, actor }: ScimContext,
 ): Promise<ScimResource> {
   const ref: GroupRef = { connection, group: groupId(after.id) };
-  const stamps = { first: stampOf(after), last: stampOf(after, MAX_OPERATION) };
+  const stamps = { first: stampOf(after), last: stampOf(after, MAX_OPERATION), by: actor.id };
   const held = await ports.scim.holdList(ref, write, { ...lists, ...stamps });
   return { ...after, replacements: new Map([...after.replacements, [write, held]]) };
 }
@@ -187,7 +187,7 @@ export async function finishReplacement(
   if (lists !== undefined && stamp !== undefined) {
     const members = asMembers(lists.after);
     const by = { ...found, modifiedMs: Date.parse(stamp.time), revision: Number(stamp.sequence) };
-    await record([{ by, change: { kind: 'group.snapshot', group, members } }], context);
+    await record([{ by, change: { kind: 'group.snapshot', group, members } }], asSender(held.by, context));
   }
   const earlier = [...found.replacements].filter(([, other]) => other.first <= held.first);
   const supersedes = earlier.map(([id]) => id).filter((id) => id !== write);

@@ -68,6 +68,10 @@ export async function record(
   await askReader(events, context);
 }
 
+/** Returns the context with the token that began a write, because only the sender of a removal may not approve it. */
+export const asSender = (token: string | undefined, context: ScimContext): ScimContext =>
+  token === undefined ? context : { ...context, actor: { kind: 'scim', id: token } };
+
 /** Records a user whose id no other request knows yet. The function needs no read, because the user is in no group. */
 export async function recordNewUser(resource: ScimResource, { ports, connection, actor }: ScimContext) {
   const change = factsOf(resource);

@@ -14,7 +14,16 @@ import { isIndexedAlike, pointAt, type ScimContext, unindex } from './context.ts
 import { deadReplacement, finishReplacement } from './group-view.ts';
 import { listedAmong } from './membership.ts';
 import type { MemberWrite, Recorded } from './record.ts';
-import { beginWrite, factsOf, idleRevision, MAX_RACES, nextRevision, record, userEnd } from './record.ts';
+import {
+  asSender,
+  beginWrite,
+  factsOf,
+  idleRevision,
+  MAX_RACES,
+  nextRevision,
+  record,
+  userEnd,
+} from './record.ts';
 
 /**
  * Reads a resource consistently. If a crash interrupted a write of the resource, this function completes the write
@@ -141,7 +150,7 @@ function rewritten(
     membersChange,
     state,
   }: Pick<ScimResource, 'attributes' | 'state'> & { readonly membersChange: MembersChange },
-  { ports }: ScimContext,
+  { ports, actor }: ScimContext,
 ): Pick<Rewrite, 'after' | 'write'> {
   const nowMs = ports.clock();
   const changesMembers =
@@ -154,7 +163,8 @@ function rewritten(
       ? before.writes
       : withWrite(before.writes, { id: write, nowMs, held: before.replacements });
   const keptMs = keptSince(before, membersChange, nowMs);
-  return { after: { ...revise(before, nowMs), attributes, state, writes, keptMs }, write };
+  const after = { ...revise(before, nowMs), attributes, state, writes, keptMs };
+  return { after: state === 'deleting' ? { ...after, deletedBy: actor.id } : after, write };
 }
 
 function keptSince({ keptMs }: ScimResource, { mention }: MembersChange, nowMs: number): number | undefined {
@@ -257,7 +267,8 @@ export async function settleResource(
  * index entries, and removes the resource. A later request can repeat each step. So after a crash, any later request
  * can complete the deletion.
  */
-export async function finishDeletion(deleting: ScimResource, context: ScimContext): Promise<void> {
+export async function finishDeletion(deleting: ScimResource, by: ScimContext): Promise<void> {
+  const context = asSender(deleting.deletedBy, by);
   const { ports, connection } = context;
   const { replacements } = deleting;
   if (deleting.type === 'Group') {

@@ -160,14 +160,10 @@ export function createScimStore(table: Table) {
     },
 
     /** Stores the two lists of a replacement. Readers see `before` until the write ends. Has no effect after its end. */
-    async holdList(
-      { connection, group }: GroupRef,
-      write: string,
-      { first, last, before, after }: ListToHold,
-    ) {
+    async holdList({ connection, group }: GroupRef, write: string, { before, after, ...stamps }: ListToHold) {
       const keyOf = (index: number) => heldKey({ connection, group }, write, index);
       const chunked = await writeChunks(table, keyOf, heldLines(before, after));
-      const held = { first, last, ...chunked };
+      const held = { ...stamps, ...chunked };
       const set = { [`${HELD_PREFIX}${write}`]: held };
       await table.update(resourceKey(connection, 'Group', group), { set }, exists(writeName(write)));
       return held;

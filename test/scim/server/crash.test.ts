@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { groupFloor, NO_GROUP } from '../../../shared/domain/group.ts';
+import { connectionName, groupId, memberId } from '../../../shared/domain/ids.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Answer, type Client, createWorld } from './support/server.ts';
 
@@ -8,6 +10,9 @@ import { type Answer, type Client, createWorld } from './support/server.ts';
  */
 
 class Died extends Error {}
+
+/** The answer to a request that is not repeated. */
+const NO_ANSWER = {} as Answer;
 
 type Request = (client: Client, ids: { group: string; user: string }) => Promise<Answer>;
 
@@ -166,3 +171,33 @@ it('a repeated creation results in one group with all members, whether the retry
       expect(await world.desired(body.Resources[0].id)).toEqual({ name: 'New', members: ['m1', 'm2'] });
     },
   ));
+
+it.each<[string, Request]>([
+  ['the deletion of a group', (client, { group }) => client.delete(`/Groups/${group}`)],
+  [
+    'a new list of members',
+    (client, { group }) =>
+      client.put(`/Groups/${group}`, { displayName: 'Before', members: [{ value: 'm2' }, { value: 'm9' }] }),
+  ],
+  ['the deletion of a user', (client, { user }) => client.delete(`/Users/${user}`)],
+])('the token that began %s is its author, also if another token finishes it', async (_, request) => {
+  const senders: string[] = [];
+  for (let at = 0, hasDied = true; hasDied; at += 1) {
+    const after = await crashedAt(at, request, async () => NO_ANSWER, 'rest');
+    hasDied = after.hasDied;
+    const { world, group, user } = after;
+    const other = await world.client();
+    world.time.nowMs += 10 * 60_000;
+    await other.get(`/Users/${user}`);
+    await other.get(`/Groups/${group}`);
+    const ref = { connection: connectionName('default'), group: groupId(group) };
+    const { registers = NO_GROUP } = (await world.ports.groups.read(ref)) ?? {};
+    // A request that finds an unfinished write also records the name of the group, as its own.
+    const author = registers.author?.stamp === groupFloor(registers) ? registers.author : undefined;
+    const [register] = await world.ports.groups.registers(ref, [memberId(user)]);
+    const known = (await world.ports.users.read(ref.connection, [memberId(user)])).get(memberId(user));
+    senders.push(...[author, register, known?.author].flatMap((one) => one?.actor?.id ?? []));
+  }
+  expect(senders.length).toBeGreaterThan(9);
+  expect(new Set(senders)).toEqual(new Set(['00000001']));
+});
