@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as z from 'zod';
-import { parseJson } from '../shared/contract/json.ts';
+import { jsonValue } from '../shared/contract/json.ts';
 import { UsageError } from './io.ts';
 
 /** The files of a folder with evidence. Next to each, a file has the hash of each of its lines. */
@@ -116,8 +116,7 @@ const isOwn = (name: string) => FILES.some((file) => name.startsWith(file));
 /** @throws Error if the file is missing or has another form */
 function readForm<Form>(folder: string, name: string, form: z.ZodType<Form>): Form {
   const path = join(folder, name);
-  const json = existsSync(path) ? parseJson(readFileSync(path, 'utf8')) : { ok: false as const };
-  const parsed = form.safeParse(json.ok ? json.value : undefined);
+  const parsed = form.safeParse(existsSync(path) ? jsonValue(readFileSync(path, 'utf8')) : undefined);
   if (!parsed.success) throw new Error(`expected a folder with evidence, got ${folder}: ${name}`);
   return parsed.data;
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as z from 'zod';
-import { parseJson } from '../shared/contract/json.ts';
+import { jsonValue } from '../shared/contract/json.ts';
 import type { ToolTarget } from '../shared/runtime/wire-tool.ts';
 import { UsageError } from './io.ts';
 
@@ -36,8 +36,7 @@ export function readLocalFile(path: string, cwd: string): LocalFile {
   } catch (cause) {
     throw new UsageError(`there is no file ${path}, so there is no local stack.\n${start}.`, { cause });
   }
-  const json = parseJson(text);
-  const parsed = LocalFile.safeParse(json.ok ? json.value : undefined);
+  const parsed = LocalFile.safeParse(jsonValue(text));
   if (!parsed.success) throw new UsageError(`${path} is not the file of a local stack.\n${start}.`);
   if (!isRunning(parsed.data.pid)) {
     throw new UsageError(

@@ -8,7 +8,7 @@ import {
   RestoreSecretCommand,
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { parseJson } from '../contract/json.ts';
+import { jsonValue, parseJson } from '../contract/json.ts';
 import { directorySecretName, secretName } from '../contract/names.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import {
@@ -24,8 +24,7 @@ export function createSecrets(client: SecretsManagerClient, prefix: string): Sec
     async read(connection) {
       const SecretId = secretName(prefix, connection);
       const answer = await readSecret(client, SecretId);
-      const json = parseJson(answer.SecretString ?? '');
-      const parsed = SecretValue.safeParse(json.ok ? json.value : undefined);
+      const parsed = SecretValue.safeParse(jsonValue(answer.SecretString ?? ''));
       if (!parsed.success || answer.VersionId === undefined) {
         const forms = '{"token"} or {"clientId", "clientSecret", "refreshToken", "tokenUrl"}';
         throw new SecretError(`the secret ${SecretId} does not hold ${forms}`);

@@ -23,6 +23,12 @@ export function parseJson(text: string): ParsedJson {
   }
 }
 
+/** Returns the value of JSON text; undefined for any other text. */
+export function jsonValue(text: string): unknown {
+  const json = parseJson(text);
+  return json.ok ? json.value : undefined;
+}
+
 /** Whether JSON text nests deeper than `limit`. For text that is not JSON, the result has no meaning. */
 function nestsDeeperThan(text: string, limit: number): boolean {
   let depth = 0;

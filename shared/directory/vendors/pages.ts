@@ -16,47 +16,41 @@ const LONGEST_LIST_MS = 4 * 60_000;
  */
 const MAX_PAGES = 10_000;
 
-/** Reads the lists of one directory. See {@link pagesOf}. */
-export type Pages = <Item>(
-  what: string,
-  ask: (cursor: string | undefined) => Promise<ListAnswer<Item>>,
-) => AsyncGenerator<DirectoryPage<Item>>;
+export type Pages = ReturnType<typeof createPages>;
 
 /**
- * Reads a list to its end. A page without items does not end the list.
+ * Returns a function that reads a list to its end. A page without items does not end the list. `what` names the list in
+ * errors.
  * @param world contains `untilMs`, the time at which the run must end
- * @param what names the list in errors
  * @throws DirectoryError `invalid` if a cursor is repeated, or if the list does not end in time or has too many pages
  */
-export async function* pagesOf<Item>(
-  { clock, untilMs = Number.POSITIVE_INFINITY }: Pick<DirectoryWorld, 'clock' | 'untilMs'>,
-  what: string,
-  ask: (cursor: string | undefined) => Promise<ListAnswer<Item>>,
-): AsyncGenerator<DirectoryPage<Item>> {
-  const seen = new Set<string>();
-  const beganMs = clock();
-  const latestMs = Math.min(untilMs, beganMs + LONGEST_LIST_MS);
-  let cursor: string | undefined;
-  for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const { next, ...shown } = await ask(cursor);
-    yield shown;
-    if (next === undefined) return;
-    if (seen.has(next)) throw endless(`${what}: page ${page} repeats an earlier cursor`);
-    if (clock() >= latestMs) {
-      const seconds = Math.round((clock() - beganMs) / 1_000);
-      throw endless(
-        `${what}: expected the end of the list within ${seconds} s, got ${page} pages without an end`,
-      );
+export const createPages = ({
+  clock,
+  untilMs = Number.POSITIVE_INFINITY,
+}: Pick<DirectoryWorld, 'clock' | 'untilMs'>) =>
+  async function* pages<Item>(
+    what: string,
+    ask: (cursor: string | undefined) => Promise<ListAnswer<Item>>,
+  ): AsyncGenerator<DirectoryPage<Item>> {
+    const seen = new Set<string>();
+    const beganMs = clock();
+    const latestMs = Math.min(untilMs, beganMs + LONGEST_LIST_MS);
+    let cursor: string | undefined;
+    for (let page = 1; page <= MAX_PAGES; page += 1) {
+      const { next, ...shown } = await ask(cursor);
+      yield shown;
+      if (next === undefined) return;
+      if (seen.has(next)) throw endless(`${what}: page ${page} repeats an earlier cursor`);
+      if (clock() >= latestMs) {
+        const seconds = Math.round((clock() - beganMs) / 1_000);
+        throw endless(
+          `${what}: expected the end of the list within ${seconds} s, got ${page} pages without an end`,
+        );
+      }
+      seen.add(next);
+      cursor = next;
     }
-    seen.add(next);
-    cursor = next;
-  }
-  throw endless(`${what}: expected the end of the list within ${MAX_PAGES} pages`);
-}
-
-export const createPages =
-  (world: Pick<DirectoryWorld, 'clock' | 'untilMs'>): Pages =>
-  (what, ask) =>
-    pagesOf(world, what, ask);
+    throw endless(`${what}: expected the end of the list within ${MAX_PAGES} pages`);
+  };
 
 const endless = (message: string) => new DirectoryError('invalid', message, { reason: ENDLESS });

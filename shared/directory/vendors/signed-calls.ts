@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { parseJson } from '../../contract/json.ts';
+import { jsonValue, parseJson } from '../../contract/json.ts';
 import { DirectoryError } from '../ports.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import { type DirectoryAnswer, type DirectoryWorld, exchange } from './exchange.ts';
@@ -37,10 +37,7 @@ export function createSignedCalls(tokens: AccessTokens, refusalOf: RefusalOf, wo
   return <Body extends z.ZodType>(call: SignedCall<Body>): Promise<ApiAnswer<z.infer<Body>>> =>
     retrying(world, async () => {
       const answer = await sendWithFreshToken(call);
-      if (answer.status !== 200) {
-        const json = parseJson(answer.text);
-        throw refusalOf(call.operation, answer, json.ok ? json.value : undefined);
-      }
+      if (answer.status !== 200) throw refusalOf(call.operation, answer, jsonValue(answer.text));
       return { body: bodyOf(call, answer), asOfMs: answer.asOfMs };
     });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Directory, DirectoryMember } from '../../../shared/directory/ports.ts';
-import { pagesOf } from '../../../shared/directory/vendors/pages.ts';
+import { createPages } from '../../../shared/directory/vendors/pages.ts';
 import { groupId, memberId } from '../../../shared/domain/ids.ts';
 import { MINUTE_MS } from '../../support/engine/world.ts';
 import { readerOf } from './fixture.ts';
@@ -22,7 +22,7 @@ async function opened() {
   const reader = await readerOf((nowMs): Directory => {
     const pages = <Item>(name: string, items: readonly Item[]) => {
       let page = 0;
-      return pagesOf({ clock: nowMs }, name, async () => {
+      return createPages({ clock: nowMs })(name, async () => {
         if (!endless.has(name)) return { items, asOfMs: nowMs(), next: undefined };
         reader.world.advance(5_000);
         page += 1;

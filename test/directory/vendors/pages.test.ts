@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type ListAnswer, pagesOf } from '../../../shared/directory/vendors/pages.ts';
+import { type ListAnswer, createPages } from '../../../shared/directory/vendors/pages.ts';
 
 /** Creates a listing with one page for each cursor of the chain. The cursor undefined ends the listing. */
 function listing(chain: readonly (string | undefined)[]) {
@@ -26,13 +26,13 @@ const CLOCK = { clock: () => 0 };
 
 it('a listing ends at the page without a next cursor, even if an earlier page is empty', async () => {
   const { ask, requestedCursors } = listing(['a', 'empty', 'b', undefined]);
-  expect(await itemsOf(pagesOf(CLOCK, 'test', ask))).toEqual([1, 3, 4]);
+  expect(await itemsOf(createPages(CLOCK)('test', ask))).toEqual([1, 3, 4]);
   expect(requestedCursors).toEqual([undefined, 'a', 'empty', 'b']);
 });
 
 it('a listing is refused if a cursor is repeated', async () => {
   const { ask } = listing(['a', 'b', 'a']);
-  await expect(itemsOf(pagesOf(CLOCK, 'test', ask))).rejects.toMatchObject({
+  await expect(itemsOf(createPages(CLOCK)('test', ask))).rejects.toMatchObject({
     kind: 'invalid',
     message: 'test: page 3 repeats an earlier cursor',
   });
@@ -49,7 +49,7 @@ it.each([
     page += 1;
     return { items: [], next: `page ${page}`, asOfMs: nowMs };
   };
-  const listed = pagesOf({ clock: () => nowMs, untilMs }, 'test', ask);
+  const listed = createPages({ clock: () => nowMs, untilMs })('test', ask);
   await expect(itemsOf(listed)).rejects.toMatchObject({
     kind: 'invalid',
     message: `test: expected the end of the list within ${seconds} s, got ${pages} pages without an end`,

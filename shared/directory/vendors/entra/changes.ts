@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseJson } from '../../../contract/json.ts';
+import { jsonValue } from '../../../contract/json.ts';
 import { DAY_MS } from '../../../domain/duration.ts';
 import { type DirectoryChanges, DirectoryError, type NamedMember, type ReportedChange } from '../../ports.ts';
 import { type Graph, listPages } from './graph.ts';
@@ -73,10 +73,7 @@ export async function cursorNow(graph: Graph): Promise<string> {
 const textOf = (cursor: Cursor): string => JSON.stringify(cursor);
 
 /** Returns undefined for a cursor of another vendor, from the time before the connection changed its directory. */
-function readCursor(text: string): Cursor | undefined {
-  const json = parseJson(text);
-  return json.ok ? Cursor.safeParse(json.value).data : undefined;
-}
+const readCursor = (text: string): Cursor | undefined => Cursor.safeParse(jsonValue(text)).data;
 
 type Entry = z.infer<typeof Change>;
 

@@ -1,6 +1,6 @@
 import type { DirectoryOf } from '../../../contract/directory-settings.ts';
 import { type EntraCloud, entraCloudOf } from '../../../contract/entra-clouds.ts';
-import { parseJson } from '../../../contract/json.ts';
+import { jsonValue } from '../../../contract/json.ts';
 import {
   type Directory,
   DirectoryError,
@@ -10,8 +10,9 @@ import {
   type DirectoryUser,
   type SelectsGroup,
 } from '../../ports.ts';
-import { type AccessTokens, keepAccessToken, Token } from '../access-tokens.ts';
+import { type AccessTokens, type Issued, keepAccessToken, Token } from '../access-tokens.ts';
 import { type DirectoryWorld, exchange } from '../exchange.ts';
+import { bodyOf } from '../signed-calls.ts';
 import { attempt, firstOf, stepOf, unlessMissing, withDetail } from '../steps.ts';
 import type { ReadSecret, Vendor } from '../vendor.ts';
 import { changesSince, cursorNow } from './changes.ts';
@@ -200,16 +201,12 @@ async function requestToken(
   { tenant, clientId, loginUrl, scope }: SignInOptions,
   proof: Proof,
   world: DirectoryWorld,
-): Promise<Token> {
+): Promise<Issued> {
   const operation = 'token';
   const url = `${loginUrl}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`;
   const form = { grant_type: 'client_credentials', client_id: clientId, scope, ...proof };
   const body = new URLSearchParams(form).toString();
   const answer = await exchange({ method: 'POST', operation, url, headers: FORM, body }, world);
-  const json = parseJson(answer.text);
-  const value = json.ok ? json.value : undefined;
-  if (answer.status !== 200) throw tokenRefusal(operation, answer, value, world.clock());
-  const parsed = Token.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw new DirectoryError('invalid', `${operation}: expected access_token and expires_in`);
+  if (answer.status === 200) return bodyOf({ operation, body: Token }, answer);
+  throw tokenRefusal(operation, answer, jsonValue(answer.text), world.clock());
 }

@@ -1,9 +1,10 @@
 import { importPKCS8, SignJWT } from 'jose';
-import * as z from 'zod';
-import { parseJson } from '../../../contract/json.ts';
+import type * as z from 'zod';
+import { jsonValue } from '../../../contract/json.ts';
 import { DirectoryError } from '../../ports.ts';
-import { type AccessTokens, keepAccessToken, Token } from '../access-tokens.ts';
+import { type AccessTokens, type Issued, keepAccessToken, Token } from '../access-tokens.ts';
 import { type DirectoryRequest, type DirectoryWorld, exchange } from '../exchange.ts';
+import { bodyOf } from '../signed-calls.ts';
 import { signInRefusal } from './refusal.ts';
 import { type ServiceAccountKey, SignedJwt } from './schemas.ts';
 
@@ -79,7 +80,7 @@ export function federatedCredential(options: FederationOptions, world: Directory
       };
       const body = new URLSearchParams(form).toString();
       const request = { operation: 'token exchange', url: `${stsUrl}/v1/token`, headers: FORM, body };
-      return (await askToSignIn(request, Token, world)).access_token;
+      return (await askToSignIn(request, Token, world)).token;
     },
 
     async signWith(federated, claims) {
@@ -103,8 +104,8 @@ export function federatedCredential(options: FederationOptions, world: Directory
 
 /**
  * Sends one request of the sign-in.
- * @throws DirectoryError `denied` if the credential is refused (RFC 6749, section 5.2); `invalid` if an answer 200 has the
- * wrong form. 408, 429, 5xx and a 403 for a used-up quota are `busy` or `unavailable`
+ * @throws DirectoryError `denied` if the credential is refused (RFC 6749, section 5.2). 408, 429, 5xx and a 403 for a
+ * used-up quota are `busy` or `unavailable`
  */
 async function askToSignIn<Body extends z.ZodType>(
   request: Omit<DirectoryRequest, 'method'>,
@@ -113,14 +114,8 @@ async function askToSignIn<Body extends z.ZodType>(
 ): Promise<z.infer<Body>> {
   const { operation } = request;
   const answer = await exchange({ ...request, method: 'POST' }, world);
-  const json = parseJson(answer.text);
-  const value = json.ok ? json.value : undefined;
-  if (answer.status === 200) {
-    const parsed = schema.safeParse(value);
-    if (parsed.success) return parsed.data as z.infer<Body>;
-    throw new DirectoryError('invalid', `${operation}: ${z.prettifyError(parsed.error)}`);
-  }
-  throw signInRefusal(operation, answer.status, value);
+  if (answer.status === 200) return bodyOf({ operation, body: schema }, answer);
+  throw signInRefusal(operation, answer.status, jsonValue(answer.text));
 }
 
 export interface SignInOptions {
@@ -159,12 +154,12 @@ export function claimsOf(
   };
 }
 
-const requestToken = (tokenUrl: string, assertion: string, world: DirectoryWorld): Promise<Token> =>
+const requestToken = (tokenUrl: string, assertion: string, world: DirectoryWorld): Promise<Issued> =>
   askToSignIn(
     {
       url: tokenUrl,
       operation: 'token',
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      headers: FORM,
       body: new URLSearchParams({ grant_type: GRANT_TYPE, assertion }).toString(),
     },
     Token,

@@ -161,7 +161,7 @@ export const accessTokenAuthorization = (signIn: SignIn): Authorization => ({
         const hasNonce = signIn.keepNonce(answer);
         if (hasNonce && asksForNonce(answer)) return true;
         if (answer.status !== 401) return false;
-        signIn.forget(token);
+        signIn.refused(token);
         return true;
       },
     };

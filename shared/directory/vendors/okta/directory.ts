@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseJson } from '../../../contract/json.ts';
+import { jsonValue } from '../../../contract/json.ts';
 import { groupId, memberId } from '../../../domain/ids.ts';
 import type {
   Directory,
@@ -103,8 +103,7 @@ const cursorAt = (nowMs: number): string => JSON.stringify({ sinceMs: nowMs });
  *   the System Log              | all of these, and deletions        | entries that are late or lost
  */
 async function changesSince(api: OktaApi, given: string, nowMs: number): Promise<DirectoryChanges> {
-  const json = parseJson(given);
-  const cursor = Cursor.safeParse(json.ok ? json.value : undefined).data;
+  const cursor = Cursor.safeParse(jsonValue(given)).data;
   // The cursor is not from Okta, for example because the connection has changed its directory.
   if (cursor === undefined) return { groups: [], users: [], cursor: cursorAt(nowMs), isReset: true };
   const sinceMs = Math.min(cursor.sinceMs, nowMs) - OVERLAP_MS;

@@ -1,4 +1,4 @@
-import { parseJson } from '../../../contract/json.ts';
+import { jsonValue } from '../../../contract/json.ts';
 import type { DirectoryError, DirectoryErrorKind } from '../../ports.ts';
 import { type DirectoryAnswer, headersOf } from '../exchange.ts';
 import { kindOf, refused, signInKindOf } from '../refusal.ts';
@@ -17,30 +17,20 @@ export function tokenRefusal(operation: string, answer: DirectoryAnswer): Direct
   return refused(operation, answer.status, { kind, reason });
 }
 
+const reasonWith =
+  (form: typeof ProofRefusal | typeof TokenRefusal) =>
+  (answer: DirectoryAnswer): string | undefined => {
+    const body = jsonValue(answer.text);
+    return (
+      ApiError.safeParse(body).data?.errorCode ?? form.safeParse(body).data?.error ?? challengeOf(answer)
+    );
+  };
+
 /** Returns the code of an error of the API, of a refused proof (RFC 9449), or of a refused token (RFC 6750). */
-export function apiReasonOf(answer: DirectoryAnswer): string | undefined {
-  const body = bodyOf(answer);
-  return (
-    ApiError.safeParse(body).data?.errorCode ??
-    ProofRefusal.safeParse(body).data?.error ??
-    challengeOf(answer)
-  );
-}
+export const apiReasonOf = reasonWith(ProofRefusal);
 
 /** Returns the code of an error of the token endpoint (RFC 6749). */
-export function tokenReasonOf(answer: DirectoryAnswer): string | undefined {
-  const body = bodyOf(answer);
-  return (
-    ApiError.safeParse(body).data?.errorCode ??
-    TokenRefusal.safeParse(body).data?.error ??
-    challengeOf(answer)
-  );
-}
-
-function bodyOf({ text }: DirectoryAnswer): unknown {
-  const json = parseJson(text);
-  return json.ok ? json.value : undefined;
-}
+export const tokenReasonOf = reasonWith(TokenRefusal);
 
 const challengeOf = (answer: DirectoryAnswer): string | undefined =>
   /\berror="([\w.-]{1,64})"/.exec(headersOf(answer, 'www-authenticate').join())?.[1];

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { exportJWK, type GenerateKeyPairResult, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
-import { parseJson } from '../../../contract/json.ts';
 import { DirectoryError } from '../../ports.ts';
-import { EARLY_MS } from '../access-tokens.ts';
+import { type Issued, keepAccessToken } from '../access-tokens.ts';
 import { type DirectoryAnswer, type DirectoryWorld, exchange, headersOf } from '../exchange.ts';
+import { bodyOf } from '../signed-calls.ts';
 import type { NewId } from './ids.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { tokenReasonOf, tokenRefusal } from './refusal.ts';
@@ -41,8 +41,6 @@ export function createSignIn(options: SignInOptions, world: DirectoryWorld, limi
   const key = createProofKey(options.newId);
   let needsProof = false;
   let nonce: string | undefined;
-  let held: { readonly token: AccessToken; readonly untilMs: number } | undefined;
-  let pending: Promise<AccessToken> | undefined;
 
   const keepNonce = (answer: DirectoryAnswer) => {
     const [given] = headersOf(answer, 'dpop-nonce');
@@ -58,29 +56,16 @@ export function createSignIn(options: SignInOptions, world: DirectoryWorld, limi
     needsProof ||= isRepeated;
     return isRepeated;
   };
-  const renew = async (): Promise<AccessToken> => {
+  const tokens = keepAccessToken(async () => {
     for (let request = 1; ; request += 1) {
-      const startedMs = world.clock();
       const proof = needsProof ? { key, nonce } : undefined;
       const answer = await limits.run('token', () => requestToken(options, world, proof));
       const isRepeated = asksForProof(answer);
-      if (isRepeated && request < MAX_REQUESTS) continue;
-      const { token, lifetimeMs } = tokenIn(answer, options.scopes);
-      held = { token, untilMs: startedMs + lifetimeMs - EARLY_MS };
-      return token;
+      if (!isRepeated || request === MAX_REQUESTS) return tokenIn(answer, options.scopes);
     }
-  };
+  }, world.clock);
   return {
-    async current(): Promise<AccessToken> {
-      if (held !== undefined && world.clock() < held.untilMs) return held.token;
-      pending ??= renew().finally(() => {
-        pending = undefined;
-      });
-      return pending;
-    },
-    forget(token: AccessToken): void {
-      if (held?.token === token) held = undefined;
-    },
+    ...tokens,
     /** Stores the nonce of an answer for the next proofs. Returns false if the answer has no nonce. */
     keepNonce,
     proofFor: (url: string, { text: token }: AccessToken) =>
@@ -130,15 +115,9 @@ async function requestToken(options: SignInOptions, world: DirectoryWorld, proof
 }
 
 /** @throws DirectoryError `denied` if the application or a scope is refused; another kind for an unusable answer */
-function tokenIn(answer: DirectoryAnswer, scopes: readonly string[]) {
+function tokenIn(answer: DirectoryAnswer, scopes: readonly string[]): Issued<AccessToken> {
   if (answer.status !== 200) throw tokenRefusal('token', answer);
-  const json = parseJson(answer.text);
-  // The body may have been cut off in transit. A retry can read the whole body.
-  if (!json.ok) throw new DirectoryError('unavailable', `token: ${json.message}`);
-  const { data } = Token.safeParse(json.value);
-  if (data === undefined) {
-    throw new DirectoryError('invalid', 'token: expected access_token, token_type and expires_in');
-  }
+  const data = bodyOf({ operation: 'token', body: Token }, answer);
   const granted = data.scope?.split(' ');
   const missing = granted === undefined ? [] : scopes.filter((scope) => !granted.includes(scope));
   if (missing.length > 0) {
@@ -146,7 +125,7 @@ function tokenIn(answer: DirectoryAnswer, scopes: readonly string[]) {
     throw new DirectoryError('denied', message, { reason: 'missing_scope' });
   }
   const isBound = data.token_type.toLowerCase() === 'dpop';
-  return { token: { text: data.access_token, isBound }, lifetimeMs: data.expires_in * 1_000 };
+  return { token: { text: data.access_token, isBound }, seconds: data.expires_in };
 }
 
 /** A key of this process that proves the possession of access tokens (RFC 9449). */
