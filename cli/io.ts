@@ -82,13 +82,16 @@ const CSV_COMMANDS: ReadonlySet<string> = new Set([
   'groups',
   'holds list',
   'holds show',
-  'log',
   'members',
   'pending',
   'platform-groups',
   'scim client list',
   'scim token list',
 ]);
+/** What replaces the CSV of commands that had it. */
+const REPLACEMENTS: Readonly<Record<string, string>> = {
+  log: ', or groupsync evidence --all --file FOLDER',
+};
 /** With these options, a command of `CSV_COMMANDS` prints no table. */
 const EXCLUDE_CSV = ['watch', 'follow', 'file'] as const;
 
@@ -100,7 +103,7 @@ export function refuseContradictions(command: string, options: GlobalOptions): v
   const { json, output, watch } = options;
   if (json && output) throw new UsageError('--json and --output exclude each other');
   if (output === 'csv' && !CSV_COMMANDS.has(command))
-    throw new UsageError(`${command} has no CSV output; use --json`);
+    throw new UsageError(`${command} has no CSV output; use --json${REPLACEMENTS[command] ?? ''}`);
   const excluding = EXCLUDE_CSV.find((name) => options[name]);
   if (output === 'csv' && excluding !== undefined)
     throw new UsageError(`--${excluding} and --output csv exclude each other`);

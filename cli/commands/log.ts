@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { LogEntry } from '../../shared/contract/answers/explain.ts';
 import { journalOf, recordRead } from '../../shared/operate/journal.ts';
-import { isAbout, type LogFilter, readLog } from '../../shared/operate/log.ts';
+import { type LogFilter, readLog } from '../../shared/operate/log.ts';
 import { allGroups, type Names, NO_NAMES, undefinedIfNoMatch, withId } from '../../shared/operate/names.ts';
 import { type AuditCheck, verifyAudit } from '../../shared/operate/verify-audit.ts';
 import type { Act, Context } from '../context.ts';
@@ -94,11 +94,10 @@ async function showLog(
     out.note(`showing at most ${filter.limit} entries (--limit) of the newest 5000; older entries may match`);
   if (follow === true && details) throw new UsageError('--follow: expected no such option with --details');
   if (follow === true) return followLog(context, found.entries, filter);
-  const names = out.csv || details ? await namesIn(context, found.entries) : NO_NAMES;
+  const names = details ? await namesIn(context, found.entries) : NO_NAMES;
   const print = (entry: LogEntry) => (details ? printEntry(entry, names, out) : out.line(lineOf(entry, out)));
   out.answer(found, ({ entries }) => {
-    if (out.csv) printCsv(entries, names, out, filter.member);
-    else if (entries.length === 0) out.line('no entries match');
+    if (entries.length === 0) out.line('no entries match');
     else for (const entry of entries) print(entry);
   });
   return EXIT.done;
@@ -184,50 +183,6 @@ function namesIn({ names }: Context, entries: readonly LogEntry[]): Promise<Name
   const members = [...changed, ...entries.map(({ member }) => member)].flatMap((id) => id ?? []);
   return names({ groups, members, usersOf: groups });
 }
-
-/**
- * Prints one row for each change, and one row for an entry without changes. With the ids of a member, the changes of
- * other members in the same entry are left out.
- */
-function printCsv(entries: readonly LogEntry[], names: Names, out: Context['out'], ids: LogFilter['member']) {
-  const rows = entries.flatMap((entry) => {
-    const { before, after, cause, actor } = entry;
-    const itself = {
-      kind: '',
-      member: entry.member,
-      before,
-      after,
-      reason: '',
-      cause,
-      actor,
-      approved: null,
-    };
-    const changes = entry.changes.filter((change) => ids === undefined || isAbout(change, ids));
-    return (entry.changes.length === 0 ? [itself] : changes).map((change) => ({ ...entry, change }));
-  });
-  const formatUser = (id: string | null) => id && names.user(id);
-  out.table(rows, [
-    { title: 'time', of: ({ at }) => at },
-    { title: 'actor', of: ({ change }) => named(change.actor.id, change.actor.name) },
-    { title: 'action', of: ({ action }) => action },
-    { title: 'group', of: ({ group }) => (group ? names.group(group) : '') },
-    { title: 'change', of: ({ change }) => change.kind },
-    { title: 'member', of: ({ change, member }) => memberOf(change.member ?? member, names) },
-    { title: 'before', of: ({ change }) => formatUser(change.before) ?? '' },
-    { title: 'after', of: ({ change }) => formatUser(change.after) ?? '' },
-    { title: 'change reason', of: ({ change }) => change.reason },
-    { title: 'outcome', of: ({ outcome }) => outcome },
-    { title: 'reason', of: ({ reason }) => reason ?? '' },
-    { title: 'cause', of: ({ change }) => change.cause },
-    { title: 'approved by', of: ({ change }) => change.approved?.by ?? '' },
-    { title: 'version', of: ({ versionAfter }) => versionAfter ?? '' },
-  ]);
-  const missing = entries.reduce((sum, { changes, changeCount }) => sum + changeCount - changes.length, 0);
-  if (missing > 0)
-    out.note(`${plural(missing, 'change')} not listed: an entry stores at most its first 1000 changes`);
-}
-
-const memberOf = (id: string | null, names: Names): string => (id === null ? '' : names.member(id));
 
 /** Verifies one group, the journal of the connection, or with `--all` every group and the journal. */
 async function verify(context: Context, group: string | undefined, { verify, all }: AuditOptions) {

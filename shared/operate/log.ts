@@ -75,10 +75,8 @@ async function newestOf<Record extends KeptEntry | DriftRecord>(
   return { entries, complete: true };
 }
 
-export const isAbout = (
-  { member, before, after }: LogEntry['changes'][number],
-  ids: ReadonlySet<string>,
-): boolean => [member, before, after].some((id) => typeof id === 'string' && ids.has(id));
+const isAbout = ({ member, before, after }: LogEntry['changes'][number], ids: ReadonlySet<string>): boolean =>
+  [member, before, after].some((id) => typeof id === 'string' && ids.has(id));
 
 function fits(entry: LogEntry, { member, actor, action }: LogFilter): boolean {
   const actors = [entry, ...entry.changes].map((one) => one.actor);

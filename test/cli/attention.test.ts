@@ -1,4 +1,3 @@
-import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../support/cli/io.ts';
 import { heldIn } from '../support/engine/test-engine.ts';
@@ -129,26 +128,6 @@ it('the preview of a setting counts only the changes that the setting causes', a
 });
 
 describe('tables of the command line', () => {
-  it('log --output csv has one line per change, with the names of the people', async () => {
-    const { cli } = await sixInSync();
-    const { stdout } = await cli('log', '--group', 'g', '--action', 'create', '--output', 'csv');
-    const rows: Record<string, string>[] = parse(stdout, { columns: true });
-    expect(rows).toHaveLength(7);
-    expect(rows.at(-1)).toMatchObject({
-      time: '2026-11-20T10:00:00.000Z',
-      group: 'Group g (g)',
-      change: 'add_member',
-      member: 'fay@acme.test (m-fay)',
-      after: 'fay@acme.test (u-fay)',
-      'change reason': 'the directory has them in this group',
-      outcome: 'written',
-    });
-    const ofFay = (await cli('log', '--group', 'g', '--member', 'm-fay', '--action', 'create', '-o', 'csv'))
-      .stdout;
-    const changes: Record<string, string>[] = parse(ofFay, { columns: true });
-    expect(changes.map(({ member }) => member)).toEqual(['fay@acme.test (m-fay)']);
-  });
-
   it('a table that is too wide for a pipe is printed as paragraphs and never cut', async () => {
     const world = await savedWorld();
     await world.hire('ann');

@@ -1,7 +1,7 @@
 import { badRequest } from './errors.ts';
 import { parseFilter } from './filter/parse.ts';
 import { type Projection, readProjection } from './projection.ts';
-import { elements, fieldOf, type ScimObject, type ScimValue } from './value.ts';
+import { fieldOf } from './value.ts';
 
 /** Maximum number of resources in one response, even if the client requests more. */
 export const MAX_PAGE = 500;
@@ -9,63 +9,59 @@ const DEFAULT_PAGE = 100;
 
 export type ListQuery = ReturnType<typeof readListQuery>;
 
+/** The parameters of a query string. Names are compared case-insensitively. */
+export type Query = Readonly<Record<string, string>>;
+
 /**
- * Reads the parameters of a list (RFC 7644 section 3.4.2), from a query string or the body of `.search`. A startIndex
- * below 1 counts as 1, and a negative count counts as 0 (table 6). `sortBy` has no effect, because no provider sends it.
+ * Reads the parameters of a list (RFC 7644 section 3.4.2). A startIndex below 1 counts as 1, and a negative count counts
+ * as 0 (table 6). `sortBy` has no effect, because no provider sends it.
  * @throws ScimError invalidFilter or invalidValue
  */
-export function readListQuery(given: ScimObject) {
-  const filter = textOf(given, 'filter');
+export function readListQuery(query: Query) {
+  const filter = textOf(query, 'filter');
   return {
     filter: filter === undefined ? undefined : parseFilter(filter),
     /** The first index is 1. */
-    startIndex: Math.max(1, wholeNumber(given, 'startIndex') ?? 1),
-    count: Math.min(MAX_PAGE, Math.max(0, wholeNumber(given, 'count') ?? DEFAULT_PAGE)),
-    projection: projectionOf(given),
+    startIndex: Math.max(1, wholeNumber(query, 'startIndex') ?? 1),
+    count: Math.min(MAX_PAGE, Math.max(0, wholeNumber(query, 'count') ?? DEFAULT_PAGE)),
+    projection: projectionOf(query),
   };
 }
 
-/** Reads `attributes` and `excludedAttributes`, each a list or a comma-separated text. */
-export const projectionOf = (given: ScimObject): Projection =>
-  readProjection(namesOf(given, 'attributes'), namesOf(given, 'excludedAttributes'));
+/** Reads `attributes` and `excludedAttributes`, which are lists with commas. */
+export const projectionOf = (query: Query): Projection =>
+  readProjection(namesOf(query, 'attributes'), namesOf(query, 'excludedAttributes'));
 
-export const hasProjection = (given: ScimObject): boolean =>
-  namesOf(given, 'attributes') !== undefined || namesOf(given, 'excludedAttributes') !== undefined;
+export const hasProjection = (query: Query): boolean =>
+  namesOf(query, 'attributes') !== undefined || namesOf(query, 'excludedAttributes') !== undefined;
 
 /**
  * Reads the parameters of a query string. If a parameter is repeated, its first value counts. An HTML form encodes a
  * space as `+` (URL standard). A URI encodes it as `%20` (RFC 3986). So if the query contains `%20`, each `+` is a plus
  * sign.
  */
-export function readQueryString(query: string): ScimObject {
-  const given: { [name: string]: ScimValue } = Object.create(null);
-  const escaped = query.includes('%20') ? query.replaceAll('+', '%2B') : query;
-  for (const [name, value] of new URLSearchParams(escaped)) given[name] ??= value;
-  return given;
+export function readQueryString(text: string): Query {
+  const query: Record<string, string> = Object.create(null);
+  const escaped = text.includes('%20') ? text.replaceAll('+', '%2B') : text;
+  for (const [name, value] of new URLSearchParams(escaped)) query[name] ??= value;
+  return query;
 }
 
-function namesOf(given: ScimObject, name: string): readonly string[] | undefined {
-  const value = fieldOf(given, name);
-  if (value == null) return undefined;
-  const texts = elements(value);
-  if (!texts.every((text) => typeof text === 'string'))
-    throw badRequest('invalidValue', `${name}: expected names of attributes`);
-  const names = texts.join().split(',');
+function namesOf(query: Query, name: string): readonly string[] | undefined {
+  const names = textOf(query, name)?.split(',') ?? [];
   const named = names.map((one) => one.trim()).filter((one) => one !== '');
   return named.length === 0 ? undefined : named;
 }
 
-function textOf(given: ScimObject, name: string): string | undefined {
-  const value = fieldOf(given, name);
-  if (value == null || value === '') return undefined;
-  if (typeof value !== 'string') throw badRequest('invalidValue', `${name}: expected a string`);
-  return value;
+/** Returns the value of a parameter; undefined if the parameter is absent or empty. */
+function textOf(query: Query, name: string): string | undefined {
+  const value = fieldOf(query, name);
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-function wholeNumber(given: ScimObject, name: string): number | undefined {
-  const value = fieldOf(given, name);
-  if (value == null || value === '') return undefined;
-  const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
-  if (!Number.isSafeInteger(number)) throw badRequest('invalidValue', `${name}: expected a whole number`);
-  return number as number;
+function wholeNumber(query: Query, name: string): number | undefined {
+  const text = textOf(query, name);
+  if (text === undefined) return undefined;
+  if (!/^-?\d{1,15}$/.test(text)) throw badRequest('invalidValue', `${name}: expected a whole number`);
+  return Number(text);
 }

@@ -1,5 +1,6 @@
 import { conjuncts, type Filter, type Literal } from './filter/evaluate.ts';
 import { parseFilter } from './filter/parse.ts';
+import type { Query } from './list-query.ts';
 import { type MemberOperation, readMemberIds, splitGroupPatch, splitMembers } from './patch/members.ts';
 import { type PatchOperation, readPatch } from './patch/operation.ts';
 import { type AttributePath, resourceTypes } from './resource-type.ts';
@@ -9,7 +10,7 @@ interface Request {
   readonly method: string;
   /** The path below the base URL, not decoded. */
   readonly path: string;
-  readonly query: ScimObject;
+  readonly query: Query;
   /** undefined if there is no body, or if it cannot be read. */
   readonly body: ScimValue | undefined;
 }
@@ -30,7 +31,7 @@ export interface Meaning {
 }
 
 const NOUNS: Readonly<Record<string, 'user' | 'group' | undefined>> = { Users: 'user', Groups: 'group' };
-const ENDPOINTS = ['Me', '.search', 'ServiceProviderConfig', 'ResourceTypes', 'Schemas'];
+const ENDPOINTS = ['Me', 'ServiceProviderConfig', 'ResourceTypes', 'Schemas'];
 const VERBS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'replace', DELETE: 'delete' };
 /** Groups as members are read too, even if the server refuses them. */
 const { Group } = resourceTypes(false, true);
@@ -41,15 +42,15 @@ export function requestMeaning(request: Request): Meaning {
   const noun = NOUNS[first];
   const endpoint = noun === undefined ? (ENDPOINTS.find((one) => one === first) ?? 'other') : first;
   if (noun === undefined) return { endpoint, parts: [], groups: [], members: [] };
-  const ids = segment === undefined || segment === '.search' ? [] : [decoded(segment)];
-  const isRead = request.method === 'GET' || segment === '.search';
-  const { parts, members, filter } = isRead ? searchOf(request, noun, ids) : contentOf(request, noun);
+  const ids = segment === undefined ? [] : [decoded(segment)];
+  const { parts, members, filter } =
+    request.method === 'GET' ? searchOf(request, noun, ids) : contentOf(request, noun);
   const own = noun === 'group' ? { groups: ids, members } : { groups: [], members: [...ids, ...members] };
   return { endpoint, parts, ...own, filter };
 }
 
-function searchOf({ query, body }: Request, noun: string, ids: readonly string[]): Content {
-  const filter = filterOf(fieldOf(isObject(body) ? body : query, 'filter'));
+function searchOf({ query }: Request, noun: string, ids: readonly string[]): Content {
+  const filter = filterOf(fieldOf(query, 'filter'));
   return { parts: [[`${ids.length === 0 ? 'find' : 'read'} ${noun}`]], members: [], filter };
 }
 

@@ -2,8 +2,7 @@ import type { Attribute, Schema } from './attribute.ts';
 import { COMMON_ATTRIBUTES, GROUP_SCHEMA, NESTING_GROUP_SCHEMA } from './schemas/group.ts';
 import { FULL_USER, leanUser, NAMED_USER } from './schemas/user.ts';
 
-export const TYPE_NAMES = ['User', 'Group'] as const;
-export type TypeName = (typeof TYPE_NAMES)[number];
+export type TypeName = 'User' | 'Group';
 
 /** The attribute whose value is unique among the resources of a type. */
 export const UNIQUE_ATTRIBUTE = { User: 'userName', Group: 'displayName' } as const;

@@ -219,7 +219,7 @@ function deliveriesOf(answered: Answered, nowMs: number): readonly DeliveryOf[] 
   const { request, body, reply, sender, startedMs } = answered;
   const path = request.path.replace(/^\/scim\/v2/, '');
   const method = request.method.toUpperCase() === 'HEAD' ? 'GET' : request.method.toUpperCase();
-  const isRead = method === 'GET' || path.endsWith('/.search');
+  const isRead = method === 'GET';
   const error = reply.status < 400 ? {} : (reply.body ?? {});
   const outcome = outcomeOf(isRead, Number(error['status'] ?? reply.status), reply.body);
   if (outcome === undefined || reply.status === 429) return [];

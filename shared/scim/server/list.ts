@@ -22,23 +22,20 @@ const GROUPS_IN_FLIGHT = 8;
 const MAX_SCANNED = 20_000;
 
 /**
- * Lists the resources of one type, or of several types in sequence (RFC 7644 sections 3.4.2 and 3.4.3). The resources of
- * a type are in the order of their ids, and a new resource has the greatest id. So it appears only at the end of its
- * type, even while a client reads the list page by page.
+ * Lists the resources of a type (RFC 7644 section 3.4.2). They are in the order of their ids, and a new resource has the
+ * greatest id. So it appears only at the end, even while a client reads the list page by page.
  */
-export async function listResources(names: readonly TypeName[], query: ListQuery, context: ScimContext) {
+export async function listResources(name: TypeName, query: ListQuery, context: ScimContext) {
   const { filter, startIndex, count, projection } = query;
-  const [first = 'User'] = names;
   const from = startIndex - 1;
-  if (names.length === 1 && filter === undefined) {
-    const ids = await idsOf(first, context);
-    const page = await readAll(ids.slice(from, from + count), first, context);
+  if (filter === undefined) {
+    const ids = await idsOf(name, context);
+    const page = await readAll(ids.slice(from, from + count), name, context);
     return pageOf(await showAll(page, projection, context), ids.length, query);
   }
-  const types = names.map((name) => context.types[name]);
-  if (filter !== undefined) for (const type of types) checkFilter(filter, type);
-  const found: ScimResource[] = [];
-  for (const type of types) found.push(...(await findAll(type, filter, context)));
+  const type = context.types[name];
+  checkFilter(filter, type);
+  const found = await findAll(type, filter, context);
   const page = found.slice(from, from + count);
   return pageOf(await showAll(page, projection, context), found.length, query);
 }
@@ -97,14 +94,12 @@ async function readAll(ids: readonly string[], type: TypeName, context: ScimCont
   return read;
 }
 
-async function findAll(type: ResourceType, filter: Filter | undefined, context: ScimContext) {
+async function findAll(type: ResourceType, filter: Filter, context: ScimContext) {
   const found: ScimResource[] = [];
   for (const resource of await candidates(type, filter, context)) {
     const finished = await finishWrite(resource, context);
     if (finished === undefined) continue;
-    const isWanted =
-      filter === undefined || matchesFilter(filter, await documentFor(filter, finished, context), type);
-    if (isWanted) found.push(finished);
+    if (matchesFilter(filter, await documentFor(filter, finished, context), type)) found.push(finished);
   }
   return found;
 }
@@ -113,9 +108,9 @@ async function findAll(type: ResourceType, filter: Filter | undefined, context: 
  * Returns the resources that can match the filter. If the filter selects a value of an index, these are the resources
  * from the index; otherwise all resources of the type.
  */
-async function candidates(type: ResourceType, filter: Filter | undefined, context: ScimContext) {
+async function candidates(type: ResourceType, filter: Filter, context: ScimContext) {
   const { ports, connection } = context;
-  const lookup = filter && lookupOf(filter, type);
+  const lookup = lookupOf(filter, type);
   if (lookup !== undefined) {
     const ids = await idsBy(lookup, type, context);
     const read = await ports.scim.read(connection, type.name, ids);

@@ -1,15 +1,14 @@
 import { groupId } from '../../domain/ids.ts';
 import type { ScimResource } from '../ports.ts';
 import { answerBytes, checkAnswer } from '../protocol/answer.ts';
-import { checkSchemas } from '../protocol/checks.ts';
 import { resourceTypeDocument, schemaDocuments, serviceProviderConfig } from '../protocol/discovery.ts';
 import { etagOf, locationOf, namesVersion } from '../protocol/document.ts';
-import { listBody, ScimError, SEARCH_REQUEST } from '../protocol/errors.ts';
+import { listBody, ScimError } from '../protocol/errors.ts';
 import { MAX_ANSWER_BYTES } from '../protocol/limits.ts';
 import { hasProjection, projectionOf, readListQuery } from '../protocol/list-query.ts';
 import { decoded } from '../protocol/meaning.ts';
 import type { Projection } from '../protocol/projection.ts';
-import { TYPE_NAMES, type TypeName } from '../protocol/resource-type.ts';
+import type { TypeName } from '../protocol/resource-type.ts';
 import { fieldOf, type ScimObject } from '../protocol/value.ts';
 import { noContent, objectBody, ok, type ScimContext, type ScimReply, type ScimRequest } from './context.ts';
 import { etagWithoutMembers, isOpen } from './group-view.ts';
@@ -42,9 +41,7 @@ function methodsOf([first, second, ...more]: readonly string[]): Methods | undef
   if (more.length > 0) return undefined;
   switch (first) {
     case undefined:
-      return { GET: list(TYPE_NAMES) };
-    case '.search':
-      return second === undefined ? { POST: search(TYPE_NAMES) } : undefined;
+      return undefined;
     case 'Users':
       return methodsOfType('User', second);
     case 'Groups':
@@ -57,8 +54,7 @@ function methodsOf([first, second, ...more]: readonly string[]): Methods | undef
 }
 
 function methodsOfType(type: TypeName, segment: string | undefined): Methods {
-  if (segment === undefined) return { GET: list([type]), POST: create(type) };
-  if (segment === '.search') return { POST: search([type]) };
+  if (segment === undefined) return { GET: list(type), POST: create(type) };
   const id = decoded(segment);
   return {
     GET: read(type, id),
@@ -112,16 +108,9 @@ function discovery(first: string, second: string | undefined): Methods | undefin
 }
 
 const list =
-  (types: readonly TypeName[], given = ({ query }: ScimRequest) => query): Endpoint =>
-  async (request, context) =>
-    ok(await listResources(types, readListQuery(given(request)), context));
-
-const search = (types: readonly TypeName[]) =>
-  list(types, (request) => {
-    const body = objectBody(request);
-    checkSchemas(body, SEARCH_REQUEST);
-    return body;
-  });
+  (type: TypeName): Endpoint =>
+  async ({ query }, context) =>
+    ok(await listResources(type, readListQuery(query), context));
 
 const read =
   (type: TypeName, id: string): Endpoint =>

@@ -23,15 +23,6 @@ const USER_OPERATIONS = [
   { op: 'replace', value: { 'name.givenName': 'G', active: 'False' } },
   { op: 'Remove', path: 'name.familyName' },
 ];
-const SEARCH = {
-  filter: 'userName sw "a"',
-  sortBy: 'userName',
-  sortOrder: 'descending',
-  count: 5,
-  startIndex: 1,
-};
-
-const MESSAGES = 'urn:ietf:params:scim:api:messages:2.0';
 const groupOf = (displayName: string, members: object[]) => ({ schemas: [GROUP], displayName, members });
 
 const REQUESTS = [
@@ -41,16 +32,6 @@ const REQUESTS = [
   ['POST', '/Groups', groupOf('B', [{ value: 'm1' }, { value: 'm2', type: 'User' }])],
   ['PUT', '/Groups/gid000002', groupOf('A', [{ value: 'm2' }])],
   ['PATCH', '/Groups/gid000002', { Operations: OPERATIONS }],
-  [
-    'POST',
-    '/Users/.search',
-    {
-      schemas: [`${MESSAGES}:SearchRequest`],
-      ...SEARCH,
-      attributes: ['userName'],
-      excludedAttributes: ['meta'],
-    },
-  ],
 ] as const;
 
 type Json = { [name: string]: Json } | Json[] | string | number | boolean | null;

@@ -172,8 +172,7 @@ describe('SCIM uniqueness (RFC 7643 section 2.2)', () => {
         const whole = `${filter} and not (${attribute} ne ${JSON.stringify(name)})`;
         for (const query of [filter, whole, `id pr and ${attribute} le ${JSON.stringify(name)}`]) {
           const got = await client.get(`${path}?filter=${encodeURIComponent(query)}`);
-          const searched = await client.post(`${path}/.search`, { filter: query });
-          for (const { body } of [got, searched]) expect(body.Resources).toMatchObject([{ id: holder }]);
+          expect(got.body.Resources).toMatchObject([{ id: holder }]);
         }
       }
       await client.delete(`${path}/${holder}`);
@@ -273,9 +272,6 @@ describe('SCIM lists (RFC 7644 section 3.4.2)', () => {
       itemsPerPage: expected.length,
     });
     expect(names(body)).toEqual(expected);
-    const filter = /^filter=([^%&]+)$/.exec(query)?.[1];
-    if (filter !== undefined)
-      expect((await client.post('/Users/.search', { filter })).body).toMatchObject({ totalResults });
   });
 });
 
