@@ -20,7 +20,7 @@ import type { Act, Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { EXIT, Stopped, UsageError } from '../io.ts';
 import { changeLines } from '../output/import-changes.ts';
-import { plural, shellWord, shellWords } from '../output/words.ts';
+import { plural, shellWords } from '../output/words.ts';
 import { textChunks } from '../text-file.ts';
 import { examples, pastMoment, wholeNumber } from './arguments.ts';
 import { printErrors, SHOWN } from './events.ts';
@@ -173,7 +173,7 @@ async function importFile(
     for (const line of changes) out.line(line);
     printImport(shown, context);
   });
-  printNext(report, { context, file, flags });
+  if (report.sent && (report.comparison?.held.length ?? 0) > 0) out.note('next: groupsync holds');
   return isNothing ? EXIT.done : exitCodeOf(report, dryRun);
 }
 
@@ -223,33 +223,6 @@ const describeMessages = ({ kind, groups, messages }: Plan): string =>
 function kindOf({ add, remove }: ImportFlags): FileKind {
   if (add) return 'add';
   return remove ? 'remove' : 'snapshot';
-}
-
-function printNext(
-  report: ImportReport,
-  { context, file, flags }: { readonly context: Context; readonly file: string; readonly flags: ImportFlags },
-): void {
-  const { columns, delimiter: sign, skipLines, sent, comparison } = report;
-  if ([columns, sign, skipLines].some((recognised) => recognised !== undefined)) {
-    const words = [...argumentsOf(report, flags), '--dry-run', shellWord(file)].join(' ');
-    context.out.note(`next: groupsync import ${words}`);
-  }
-  if (sent && (comparison?.held.length ?? 0) > 0) context.out.note('next: groupsync holds');
-}
-
-/** Returns the options of the suggested command: the given options, and the options that the file suggests. */
-function argumentsOf({ columns, delimiter: sign, skipLines }: ImportReport, flags: ImportFlags) {
-  const options = Object.entries({
-    delimiter: sign ?? flags.delimiter,
-    'skip-lines': skipLines ?? flags.skipLines,
-    'as-of': flags.asOf,
-    group: flags.group,
-    columns: columns ?? flags.columns,
-  }).flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag} ${shellWord(String(value))}`]));
-  for (const { text, state } of flags.columnState ?? [])
-    options.push(`--column-state ${shellWord(`${text}=${state}`)}`);
-  const kind = kindOf(flags);
-  return kind === 'snapshot' ? options : [...options, `--${kind}`];
 }
 
 function delimiter(text: string): string {

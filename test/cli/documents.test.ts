@@ -473,8 +473,7 @@ describe('documents of --json', () => {
     const foreign = 'Team;Gruppe;Nr;E-Mail (d)\ng;Group g;m-ann;ann@acme.test';
     const headings = 'group=Team,name=Gruppe,member=Nr,email=E-Mail (d)';
     const odd = await runCli([...args, '--as-of', 'now'], { ports, stdin: foreign });
-    expect(odd.stderr).toMatch(/^column separator: semicolons,/);
-    expect(odd).toMatchObject({ code: 1, stderr: expect.not.stringContaining('next:') });
+    expect(odd).toMatchObject({ code: 1, stderr: expect.stringMatching(/^column separator: semicolons,/) });
     const asked = ['import', '-', '--columns', headings, '--as-of', 'now', '--yes'];
     const sent = await runCli(asked, { ports, stdin: foreign });
     expect(sent).toMatchObject({ code: 0, stdout: expect.stringContaining('sent 1 row') });

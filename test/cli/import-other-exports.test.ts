@@ -68,15 +68,11 @@ describe('import of files of other exporters', () => {
     const { code, stdout, stderr } = await cli(content, '--dry-run');
     expect(code).toBeGreaterThan(0);
     expect(stdout + stderr).toMatch(expected);
-    expect(stderr).not.toContain('next:');
   });
 
-  it('import detects semicolons below a title line, and suggests the options for a file of one group', async () => {
-    const { cli, snapshots } = await importing();
+  it('import detects semicolons below a title line', async () => {
+    const { snapshots } = await importing();
     const csv = '\ufeffMembers for group Sales\r\nEmail address;Nickname\r\neva@acme.test;Eva\r\n';
-    const refused = await cli(csv, '--dry-run');
-    expect(refused.stdout).toContain('line 2 is a header: --skip-lines 1, and --group NAME if');
-    expect(refused.stderr).not.toContain('next:');
     expect(await snapshots(csv, '--skip-lines', '1', '--group', 'Sales')).toEqual(EVA);
   });
 });

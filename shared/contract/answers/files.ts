@@ -105,11 +105,6 @@ export const ImportReport = EventsReport.extend({
     .enum(['add', 'remove'])
     .optional()
     .describe('Present if the file lists only people to add, or only people to remove.'),
-  columns: text
-    .optional()
-    .describe('The value for --columns that import suggests, if it is sure about unusual headings.'),
-  delimiter: text.optional().describe('The separator of the header line, if it is certain.'),
-  skipLines: count.optional().describe('The number of lines before the header, if it is certain.'),
   /** Whether the events were sent. Nothing is sent in a dry run, after an error, or if the operator answers no. */
   sent: z.boolean(),
   unsent: count.optional().describe('Messages not sent because of Ctrl-C. It is safe to repeat the import.'),

@@ -48,8 +48,6 @@ export const COLUMN_KEYS: ReadonlyMap<string, FileColumn> = new Map([
 /** The reason why the columns cannot be found from these headings. */
 export interface NoLayout {
   readonly problem: string;
-  /** Present if several headings mean the same column: the first heading of each such column. */
-  readonly headings?: Headings;
 }
 
 interface HeaderOptions {
@@ -71,13 +69,9 @@ export function layoutOf(
     [...given.values()].includes(at) ? undefined : readHeading(field),
   );
   const find = (column: FileColumn, rank?: number) => place(headingsLeft, column, rank);
-  const clashes = clashesOf(headingsLeft, given);
-  const [clash] = clashes.keys();
-  if (clash !== undefined) {
-    const problem = `expected one column ${clash}${whichOf(clash)}, got more than one: ${shown(fields)}`;
-    const firsts = [...clashes].map(([column, at]) => [column, fields[at]?.trim() ?? ''] as const);
-    return { problem, headings: new Map([...(headings ?? []), ...firsts]) };
-  }
+  const clash = clashIn(headingsLeft, given);
+  if (clash !== undefined)
+    return { problem: `expected one column ${clash}${whichOf(clash)}, got more than one: ${shown(fields)}` };
   const group = groupColumns(find, given);
   const member = memberColumns(find, given, group);
   const missing = missingColumns({ group, member, hasGroup });
@@ -114,15 +108,6 @@ export function layoutOf(
 
 const HOW = "--columns 'group=HEADING,member=HEADING' names the columns";
 
-/** Returns headings as a value of `--columns`; undefined if the option cannot contain them. */
-export function columnsOption(headings: Headings): string | undefined {
-  const keys = new Map([...COLUMN_KEYS].map(([key, column]) => [column, key]));
-  const isPlain = [...headings].every(([column, heading]) => keys.has(column) && !/[,='"]/.test(heading));
-  return isPlain
-    ? [...headings].map(([column, heading]) => `${keys.get(column)}=${heading}`).join(',')
-    : undefined;
-}
-
 function whichOf(column: FileColumn): string {
   const [key] = [...COLUMN_KEYS].find(([, one]) => one === column) ?? [];
   return key === undefined ? '' : ` (--columns '${key}=HEADING' says which)`;
@@ -155,19 +140,14 @@ function place(
   return at < 0 ? undefined : at;
 }
 
-/** Returns the columns for which several headings have the lowest rank, with the index of the first such heading. */
-function clashesOf(free: readonly (Heading | undefined)[], given: Given): ReadonlyMap<FileColumn, number> {
-  const columns = [...new Set(free.flatMap((heading) => (heading === undefined ? [] : heading.column)))];
-  return new Map(
-    columns.flatMap((column) => {
-      const ranks = free.map((heading) =>
-        heading?.column === column ? heading.rank : Number.POSITIVE_INFINITY,
-      );
-      const best = Math.min(...ranks);
-      const isClash = !given.has(column) && ranks.filter((rank) => rank === best).length > 1;
-      return isClash ? [[column, ranks.indexOf(best)] as const] : [];
-    }),
-  );
+/** Returns the first column for which several headings have the lowest rank. */
+function clashIn(free: readonly (Heading | undefined)[], given: Given): FileColumn | undefined {
+  return free.find((heading) => {
+    if (heading === undefined || given.has(heading.column)) return false;
+    const ranks = free.flatMap((other) => (other?.column === heading.column ? [other.rank] : []));
+    const lowest = Math.min(...ranks);
+    return ranks.filter((rank) => rank === lowest).length > 1;
+  })?.column;
 }
 
 function groupColumns(find: Find, given: Given): GroupColumns | undefined {

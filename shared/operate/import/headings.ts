@@ -99,34 +99,3 @@ export function spellingsOf(field: string): readonly string[] {
 
 /** Returns a heading in lower case, without spaces and punctuation. */
 export const plainHeading = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
-
-const ID = /\b(?:id|identifier|guid|uuid)\b/i;
-const MEMBER = /\b(?:member|user|person|employee)\b/i;
-
-/**
- * Suggests the columns for unusual headings. A column gets the heading that contains the full name of the
- * column, if there is exactly one such heading.
- * @returns undefined if the column of the group or of the member is not certain
- */
-export function certainColumns(fields: readonly string[]): ReadonlyMap<FileColumn, string> | undefined {
-  const headings = fields.map((field) => field.trim()).filter((field) => field !== '');
-  const only = (fits: (heading: string) => boolean) => {
-    const found = headings.filter(fits);
-    return found.length === 1 ? found[0] : undefined;
-  };
-  const isOfGroup = (heading: string) => /\bgroup\b/i.test(heading);
-  const group = only((heading) => isOfGroup(heading) && ID.test(heading));
-  const name = only((heading) => isOfGroup(heading) && /\bname\b/i.test(heading));
-  const member = only((heading) => !isOfGroup(heading) && MEMBER.test(heading) && ID.test(heading));
-  const email = only((heading) => !isOfGroup(heading) && /\be-?mail\b/i.test(heading));
-  if (group === undefined || member === undefined) return undefined;
-  const found = [
-    ['group id', group],
-    ['group name', name],
-    ['member id', member],
-    ['email', email],
-  ] as const;
-  return new Map(
-    found.flatMap(([column, heading]) => (heading === undefined ? [] : [[column, heading] as const])),
-  );
-}

@@ -85,7 +85,7 @@ export async function importCsv(
   const plan = { ...planOf(read, options.kind), ...(comparison !== undefined && { comparison }) };
   const inOrder = errors.toSorted((a, b) => a.line - b.line);
   const found = { events: plan.messages, errors: inOrder, errorCount, sent: false };
-  const report = { ...plan, ...found, ...read.certain };
+  const report = { ...plan, ...found };
   if (errorCount > 0 || options.dryRun) return report;
   if (!(await options.confirm(plan))) return report;
   const change = auditedChange(plan, read.groups, options.file);

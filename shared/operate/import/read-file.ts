@@ -11,13 +11,11 @@ import type { RowSort } from './row-sort.ts';
 import {
   type CsvRecord,
   isAddress,
-  isLayout,
   type LayoutOptions,
   NO_ONE,
   type ReadRow,
   readLayout,
   readRow,
-  type Unread,
 } from './rows.ts';
 import { weightOf } from './snapshots.ts';
 
@@ -53,8 +51,6 @@ export type ReadFile = Awaited<ReturnType<typeof readAll>>;
 
 /** The number of rows whose groups and members are looked up together. */
 const CHUNK = 100;
-/** The number of records that are searched for a header below a title. */
-const MAX_TITLE_LINES = 10;
 
 /**
  * Reads every row of a file, with the ids of its group and member, into the row sort.
@@ -77,7 +73,7 @@ export async function readAll(
   if ('message' in first) {
     // Without a layout, no further line can be read.
     collected.addError(first.line, first.message);
-    return { ...collected.found(), ignoredColumns: [], certain: certainOf(first) };
+    return { ...collected.found(), ignoredColumns: [] };
   }
   const { layout, rest } = first;
   for await (const read of identifiedRows(rest, layout, reading, today)) await collected.add(read);
@@ -86,7 +82,7 @@ export async function readAll(
   const found = collected.found();
   const lack = found.errorCount > 0 ? undefined : lackOf(found, layout, given);
   if (lack !== undefined) collected.addError(lack.line, lack.message);
-  return { ...collected.found(), ignoredColumns: layout.ignored, certain: {} };
+  return { ...collected.found(), ignoredColumns: layout.ignored };
 }
 
 type Collected = ReturnType<typeof createCollected>;
@@ -207,14 +203,6 @@ async function* identifiedRows(
   }
 }
 
-const certainOf = ({ columns, delimiter, skipLines }: Unreadable) => ({
-  ...(columns !== undefined && { columns }),
-  ...(delimiter !== undefined && { delimiter }),
-  ...(skipLines !== undefined && { skipLines }),
-});
-
-type Unreadable = Unread & { readonly skipLines?: number };
-
 /** Returns a function that replaces an address (used as a member id) by its first spelling in the file. */
 function oneSpelling() {
   const first = new Map<string, string>();
@@ -243,35 +231,12 @@ async function readFirstRecord(records: AsyncIterable<CsvRecord>, options: Layou
   const { value: first, done } = await all.next();
   if (done === true) return { line: 1, message: 'expected rows of members, got an empty file' };
   const layout = readLayout(first, options);
-  if ('message' in layout) return layout.isHeader ? layout : withHeaderBelow(layout, first, all, options);
+  if ('message' in layout) return layout;
   const rest = (async function* () {
     if (!layout.hasHeader) yield first;
     yield* { [Symbol.asyncIterator]: () => all };
   })();
   return { layout, rest };
-}
-
-/** Looks for a header in later lines, because some exports have a title above the header. */
-async function withHeaderBelow(
-  unread: Unread,
-  first: CsvRecord,
-  below: AsyncIterator<CsvRecord>,
-  options: LayoutOptions,
-): Promise<Unreadable> {
-  const advise = (how: string) => ({ ...unread, message: `${unread.message}; ${how}` });
-  let isWider = false;
-  for (let read = 0; read < MAX_TITLE_LINES; read += 1) {
-    const { value, done } = await below.next();
-    if (done === true || value.problem !== undefined) break;
-    const { line, fields } = value;
-    if (isLayout(fields, options)) return { ...unread, skipLines: line - 1 };
-    if (isLayout(fields, { ...options, hasGroup: true }))
-      return advise(
-        `line ${line} is a header: --skip-lines ${line - 1}, and --group NAME if all rows are of one group`,
-      );
-    isWider ||= fields.length > first.fields.length;
-  }
-  return isWider ? advise('--skip-lines COUNT skips lines above the header') : unread;
 }
 
 async function* inChunks(records: AsyncIterable<CsvRecord>): AsyncGenerator<readonly CsvRecord[]> {

@@ -4,8 +4,8 @@ import { withoutGuards } from '../../contract/csv.ts';
 import { MAX_ID_LENGTH, MAX_NAME_LENGTH } from '../../contract/events/bounds.ts';
 import { isVisible } from '../../domain/visible.ts';
 import { ACTIVE, type Account, accountStateOf, type StateRule } from './account-state.ts';
-import { columnsOption, type Headings, type Layout, layoutOf, type NoLayout, shown } from './columns.ts';
-import { certainColumns, readHeading } from './headings.ts';
+import { type Headings, type Layout, layoutOf, type NoLayout, shown } from './columns.ts';
+import { readHeading } from './headings.ts';
 
 /** One record of a CSV file, with the line on which it begins (from 1). */
 export interface CsvRecord {
@@ -34,48 +34,26 @@ export interface LayoutOptions {
   readonly attributes: readonly string[];
 }
 
-/** The reason why a file cannot be read, with options that solve the problem, if they are certain. */
-export type Unread = LineError & {
-  readonly columns?: string;
-  readonly delimiter?: string;
-  /** True if the line has a usual heading. Then no later line is searched for a header. */
-  readonly isHeader?: boolean;
-};
-
 /**
  * Finds the columns of a file by its first record. This record must be a header in any order, or a row with the
  * documented four columns. Any other record is refused, because a header that was read as a row would create a platform
  * group.
  */
-export function readLayout({ line, fields, problem }: CsvRecord, options: LayoutOptions): Layout | Unread {
+export function readLayout({ line, fields, problem }: CsvRecord, options: LayoutOptions): Layout | LineError {
   if (problem !== undefined) return { line, message: problem };
   const read = readFirst(fields, options);
-  if (!('problem' in read)) return read;
-  const delimiter = separatorOf(fields, options);
-  const isUnguided = options.headings === undefined && !options.hasGroup && isHeader(fields);
-  const suggested = read.headings ?? (isUnguided ? certainColumns(fields) : undefined);
-  // Only an option with which the file can be read is suggested.
-  const isReadable =
-    suggested !== undefined && !('problem' in layoutOf(fields, { ...options, headings: suggested }));
-  const columns = isReadable ? columnsOption(suggested) : undefined;
-  const sign = delimiter ?? OTHER_SEPARATORS.find((one) => fields.some((field) => field.includes(one)));
-  return {
-    line,
-    isHeader: fields.some((field) => readHeading(field) !== undefined),
-    message: `${read.problem}${sign === undefined ? '' : `; use --delimiter '${sign}' if it separates the columns`}`,
-    ...(columns !== undefined && { columns }),
-    ...(delimiter !== undefined && { delimiter }),
-  };
+  return 'problem' in read ? { line, message: `${read.problem}${adviceFor(fields)}` } : read;
 }
-
-export const isLayout = (fields: readonly string[], options: LayoutOptions): boolean =>
-  isHeader(fields) && !('problem' in layoutOf(fields, options));
 
 const OTHER_SEPARATORS = [';', '\t', '|'];
 
-/** Returns the separator with which this line is certainly a header. */
-const separatorOf = (fields: readonly string[], options: LayoutOptions): string | undefined =>
-  OTHER_SEPARATORS.find((sign) => isLayout(fields.join(',').split(sign), options));
+/** Returns the options that may help: for another separator, or for a header in a later line. */
+function adviceFor(fields: readonly string[]): string {
+  const sign = OTHER_SEPARATORS.find((one) => fields.some((field) => field.includes(one)));
+  const delimiter = sign === undefined ? '' : `; use --delimiter '${sign}' if it separates the columns`;
+  const hasHeading = fields.some((field) => readHeading(field) !== undefined);
+  return `${delimiter}${hasHeading ? '' : '; use --skip-lines COUNT if the header is in a later line'}`;
+}
 
 /** A record with an address is not a header. Usual headings alone are no proof, because a group may be named "Mail". */
 const isHeader = (fields: readonly string[]): boolean => !fields.some((field) => field.includes('@'));

@@ -9,15 +9,15 @@ const DEFAULT_PAGE = 100;
 
 export type ListQuery = ReturnType<typeof readListQuery>;
 
-/** The parameters of a query string. Names are compared case-insensitively. */
-export type Query = Readonly<Record<string, string>>;
+/** The parameters of a query string. Their names are compared case-insensitively. */
+export type QueryParameters = Readonly<Record<string, string>>;
 
 /**
  * Reads the parameters of a list (RFC 7644 section 3.4.2). A startIndex below 1 counts as 1, and a negative count counts
  * as 0 (table 6). `sortBy` has no effect, because no provider sends it.
  * @throws ScimError invalidFilter or invalidValue
  */
-export function readListQuery(query: Query) {
+export function readListQuery(query: QueryParameters) {
   const filter = textOf(query, 'filter');
   return {
     filter: filter === undefined ? undefined : parseFilter(filter),
@@ -29,10 +29,10 @@ export function readListQuery(query: Query) {
 }
 
 /** Reads `attributes` and `excludedAttributes`, which are lists with commas. */
-export const projectionOf = (query: Query): Projection =>
+export const projectionOf = (query: QueryParameters): Projection =>
   readProjection(namesOf(query, 'attributes'), namesOf(query, 'excludedAttributes'));
 
-export const hasProjection = (query: Query): boolean =>
+export const hasProjection = (query: QueryParameters): boolean =>
   namesOf(query, 'attributes') !== undefined || namesOf(query, 'excludedAttributes') !== undefined;
 
 /**
@@ -40,26 +40,26 @@ export const hasProjection = (query: Query): boolean =>
  * space as `+` (URL standard). A URI encodes it as `%20` (RFC 3986). So if the query contains `%20`, each `+` is a plus
  * sign.
  */
-export function readQueryString(text: string): Query {
+export function readQueryString(text: string): QueryParameters {
   const query: Record<string, string> = Object.create(null);
   const escaped = text.includes('%20') ? text.replaceAll('+', '%2B') : text;
   for (const [name, value] of new URLSearchParams(escaped)) query[name] ??= value;
   return query;
 }
 
-function namesOf(query: Query, name: string): readonly string[] | undefined {
+function namesOf(query: QueryParameters, name: string): readonly string[] | undefined {
   const names = textOf(query, name)?.split(',') ?? [];
   const named = names.map((one) => one.trim()).filter((one) => one !== '');
   return named.length === 0 ? undefined : named;
 }
 
 /** Returns the value of a parameter; undefined if the parameter is absent or empty. */
-function textOf(query: Query, name: string): string | undefined {
+function textOf(query: QueryParameters, name: string): string | undefined {
   const value = fieldOf(query, name);
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-function wholeNumber(query: Query, name: string): number | undefined {
+function wholeNumber(query: QueryParameters, name: string): number | undefined {
   const text = textOf(query, name);
   if (text === undefined) return undefined;
   if (!/^-?\d{1,15}$/.test(text)) throw badRequest('invalidValue', `${name}: expected a whole number`);

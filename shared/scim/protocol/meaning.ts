@@ -1,6 +1,6 @@
 import { conjuncts, type Filter, type Literal } from './filter/evaluate.ts';
 import { parseFilter } from './filter/parse.ts';
-import type { Query } from './list-query.ts';
+import type { QueryParameters } from './list-query.ts';
 import { type MemberOperation, readMemberIds, splitGroupPatch, splitMembers } from './patch/members.ts';
 import { type PatchOperation, readPatch } from './patch/operation.ts';
 import { type AttributePath, resourceTypes } from './resource-type.ts';
@@ -10,7 +10,7 @@ interface Request {
   readonly method: string;
   /** The path below the base URL, not decoded. */
   readonly path: string;
-  readonly query: Query;
+  readonly query: QueryParameters;
   /** undefined if there is no body, or if it cannot be read. */
   readonly body: ScimValue | undefined;
 }
