@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import type { Decoding } from './decode.ts';
 import { InvalidRequestError } from './errors.ts';
+import type { ListLimits } from './list-stream.ts';
 import type { RetryMethod } from './retry.ts';
 
 /** A method and a path template of the specification. `{name}` in the path stands for an identifier. */
@@ -49,8 +50,10 @@ export interface Limits {
   readonly maxAttempts: number;
   /** The maximum number of concurrent calls, and of connections. Default 8. */
   readonly concurrency: number;
-  /** The maximum size of a response body after decompression, in bytes. Default 64 MiB. */
+  /** The maximum size of another response body after decompression, in bytes. Default 64 MiB. */
   readonly maxBodyBytes: number;
+  /** The limits of a list that is read while it arrives. */
+  readonly list: ListLimits;
 }
 
 /** The options that every method of the client accepts. */
@@ -80,6 +83,11 @@ export interface Call<T> {
   /** The value to send, and its schema. A value that does not match the schema is not sent. */
   readonly body?: RequestBody;
   readonly decoding: Decoding<T>;
+  /**
+   * Takes each element of a list while it arrives. The list is complete only when the call succeeds. A list that began
+   * to arrive is not read again in the same call.
+   */
+  readonly visit?: (element: unknown, at: number) => void;
   /**
    * True if the caller repeats a request that was too slow, with a smaller page. Then the client does not repeat it.
    */

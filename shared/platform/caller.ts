@@ -1,3 +1,4 @@
+import PQueue from 'p-queue';
 import type { Dispatcher } from 'undici';
 import type { AttemptFacts, Call, Caller, CallOptions, Limits } from './call.ts';
 import { checkedBody, checkedTarget } from './call.ts';
@@ -5,6 +6,7 @@ import type { Credential } from './credential.ts';
 import { decode } from './decode.ts';
 import {
   AbortedError,
+  answered,
   errorOfStatus,
   isTooSlow,
   NetworkError,
@@ -14,6 +16,7 @@ import {
   UnauthorizedError,
 } from './errors.ts';
 import { ACCEPTED_ENCODINGS, type ExchangeRequest, exchange, factsOf } from './exchange.ts';
+import { readElements } from './list-stream.ts';
 import { excerptOf, safeCause } from './redact.ts';
 import type { ActivityNames } from './resources/activity.ts';
 import { decideRetry, type RetryFailure } from './retry.ts';
@@ -43,7 +46,7 @@ type CallerSettings = Omit<PlatformClientOptions, 'dispatcher' | keyof Limits> &
 /** The parts of a call that are the same for all its attempts. */
 interface Prepared<T> {
   readonly call: Call<T>;
-  readonly request: Omit<ExchangeRequest, 'headers' | 'timeoutMs' | 'secrets'>;
+  readonly request: Omit<ExchangeRequest, 'headers' | 'secrets'>;
   readonly deadlineMs: number;
   readonly options: CallOptions;
 }
@@ -57,9 +60,13 @@ export function createCaller(settings: CallerSettings): Caller {
   const limiter = createLimiter(settings.concurrency);
   return async <T>(call: Call<T>, options: CallOptions = {}): Promise<T> => {
     const { method, path: pathTemplate } = call.endpoint;
-    const { origin, maxBodyBytes } = settings;
+    const { origin, list } = settings;
     const path = settings.basePath + checkedTarget(call);
-    const sent = { body: checkedBody(call), maxBodyBytes, signal: options.signal };
+    const timeoutMs = options.timeoutMs ?? (call.visit ? list.totalMs : settings.timeoutMs);
+    const limits = call.visit
+      ? { timeoutMs, idleMs: list.idleMs, maxBodyBytes: list.maxBytes }
+      : { timeoutMs, maxBodyBytes: settings.maxBodyBytes };
+    const sent = { body: checkedBody(call), ...limits, signal: options.signal };
     const deadlineMs = options.deadlineMs ?? settings.clock() + settings.patienceMs;
     const request = { method, origin, path, pathTemplate, ...sent };
     return run(settings, limiter, { call, request, deadlineMs, options });
@@ -96,7 +103,10 @@ async function run<T>(settings: CallerSettings, limiter: Limiter, prepared: Prep
 /** Sends the request and decodes its response. @throws PlatformError if there is no valid 2xx response */
 async function tryOnce<T>(settings: CallerSettings, limiter: Limiter, prepared: Prepared<T>, token: string) {
   const { method, pathTemplate } = prepared.request;
-  const answer = await send(settings, limiter, prepared, token);
+  const { visit, endpoint } = prepared.call;
+  const reader = visit && readElements(visit, settings.list, answered(endpoint));
+  const answer = await send(settings, limiter, prepared, token, reader?.take);
+  reader?.end();
   const facts = factsOf({ method, pathTemplate }, answer);
   const secrets = settings.credential.secrets();
   return { status: answer.status, ...decode(answer.text, prepared.call.decoding, facts, secrets) };
@@ -108,7 +118,13 @@ const failedAttempt = <T>(call: Call<T>, error: PlatformError, waitMs: number | 
   waitMs: asksForLess(call, error) ? 0 : waitMs,
 });
 
-async function send<T>(settings: CallerSettings, limiter: Limiter, prepared: Prepared<T>, token: string) {
+async function send<T>(
+  settings: CallerSettings,
+  limiter: Limiter,
+  prepared: Prepared<T>,
+  token: string,
+  take?: ExchangeRequest['take'],
+) {
   const { request, options } = prepared;
   const unsent = { method: request.method, pathTemplate: request.pathTemplate, sent: 'no' } as const;
   const secrets = settings.credential.secrets();
@@ -116,8 +132,9 @@ async function send<T>(settings: CallerSettings, limiter: Limiter, prepared: Pre
     const leftMs = prepared.deadlineMs - settings.clock();
     if (leftMs <= 0) throw new TimeoutError('the deadline passed before the request was sent', unsent);
     const headers = headersOf(settings, token, request.body);
-    const timeoutMs = Math.min(options.timeoutMs ?? settings.timeoutMs, leftMs);
-    return exchange(settings.dispatcher(), { ...request, headers, timeoutMs, secrets });
+    // The time limit for retries does not shorten a list, because a list that began to arrive is not read again.
+    const timeoutMs = take ? request.timeoutMs : Math.min(request.timeoutMs, leftMs);
+    return exchange(settings.dispatcher(), { ...request, headers, timeoutMs, secrets, take });
   }, options.signal).catch((thrown: unknown) => {
     if (thrown instanceof PlatformError) throw thrown;
     throw new AbortedError('the caller ended the call', { ...unsent, cause: safeCause(thrown, secrets) });
@@ -148,7 +165,8 @@ function waitAfter<T>(
   settings: CallerSettings,
   prepared: Prepared<T>,
 ): number | undefined {
-  if (error instanceof AbortedError || asksForLess(prepared.call, error)) return undefined;
+  const hasBegun = prepared.call.visit !== undefined && error.status !== undefined && error.status < 300;
+  if (error instanceof AbortedError || asksForLess(prepared.call, error) || hasBegun) return undefined;
   const decision = decideRetry({
     method: prepared.request.method,
     failure: failureOf(error),
@@ -185,37 +203,17 @@ async function pause(settings: CallerSettings, ms: number, after: PlatformError,
 type Limiter = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
 export function createLimiter(concurrency: number): Limiter {
-  const waiting: (() => void)[] = [];
-  let free = concurrency;
-  const release = () => {
-    const next = waiting.shift();
-    if (next === undefined) free += 1;
-    else next();
-  };
+  const queue = new PQueue({ concurrency });
   return async (work, signal) => {
-    if (free > 0) free -= 1;
-    // The call that ends passes its slot to this call directly, so no third call can take the slot.
-    else await turn(waiting, signal);
-    try {
-      return await work();
-    } finally {
-      release();
-    }
-  };
-}
-
-function turn(waiting: (() => void)[], signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const leave = () => {
-      waiting.splice(waiting.indexOf(enter), 1);
-      reject(signal?.reason);
-    };
-    const enter = () => {
-      signal?.removeEventListener('abort', leave);
-      resolve();
-    };
-    if (signal?.aborted) return reject(signal.reason);
-    waiting.push(enter);
+    signal?.throwIfAborted();
+    const waiting = new AbortController();
+    const leave = () => waiting.abort(signal?.reason);
     signal?.addEventListener('abort', leave, { once: true });
-  });
+    const begin = () => {
+      // The queue rejects also work that has begun. But then the request may have been sent.
+      signal?.removeEventListener('abort', leave);
+      return work();
+    };
+    return queue.add(begin, { signal: waiting.signal });
+  };
 }

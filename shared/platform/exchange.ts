@@ -1,6 +1,6 @@
-import type { Readable } from 'node:stream';
-import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import type { Duplex } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import type { PlatformErrorFacts, Sent } from './errors.ts';
 import { AbortedError, NetworkError, TimeoutError, UnexpectedBodyError } from './errors.ts';
@@ -17,7 +17,12 @@ export interface ExchangeRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly timeoutMs: number;
+  /** The longest time without a byte of the response, in milliseconds. Default: no limit. */
+  readonly idleMs?: number | undefined;
+  /** The maximum size of the body of a 2xx response, after decompression. */
   readonly maxBodyBytes: number;
+  /** Takes the body of a 2xx response piece by piece while it arrives. The `text` of the response is then empty. */
+  readonly take?: ((piece: Buffer) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Texts that must never appear in an error. */
   readonly secrets: readonly string[];
@@ -38,7 +43,7 @@ const REQUEST_ID_HEADERS = ['x-request-id', 'x-correlation-id', 'x-amzn-requesti
 /**
  * Sends a request once, and reads the whole response within `timeoutMs`. Redirects are not followed.
  * @throws TimeoutError, NetworkError or AbortedError, each with `sent`; UnexpectedBodyError if a 2xx response is too
- * large or is not valid text
+ * large or is not valid text; an error of `take`
  */
 export async function exchange(dispatcher: Dispatcher, request: ExchangeRequest): Promise<ExchangeResponse> {
   if (request.signal?.aborted) throw abortedError(request, 'no');
@@ -52,19 +57,15 @@ export async function exchange(dispatcher: Dispatcher, request: ExchangeRequest)
       headers: request.headers,
       body: request.body ?? null,
       signal: limit.signal,
-      // `startTimeLimit` covers the whole exchange, so undici's less exact timers are switched off.
-      headersTimeout: 0,
-      bodyTimeout: 0,
+      // `startTimeLimit` covers the whole exchange. The timers of undici, which are less exact, only limit pauses.
+      headersTimeout: request.idleMs ?? 0,
+      bodyTimeout: request.idleMs ?? 0,
     });
     answered = { status: response.statusCode, headers: firstValues(response.headers) };
-    const facts = factsOf(request, answered);
-    if (answered.status >= 200 && answered.status < 300) {
-      const whole = { max: request.maxBodyBytes, whole: true };
-      return { ...answered, text: await readBody(response.body, answered.headers, whole, facts) };
-    }
-    const part = { max: MAX_EXCERPTED, whole: false };
+    const reading = readBody(response.body, answered, request);
+    if (isSuccess(answered)) return { ...answered, text: await reading };
     // The status alone decides the error. If the body breaks off, only the excerpt is missing.
-    const text = await readBody(response.body, answered.headers, part, facts).catch(() => '');
+    const text = await reading.catch(() => '');
     if (limit.reason() === 'aborted') throw abortedError(request, 'answered', answered);
     return { ...answered, text };
   } catch (thrown) {
@@ -120,6 +121,8 @@ function failureOf(
   if (ended === 'timeout')
     return new TimeoutError(`no complete answer within ${request.timeoutMs} ms`, facts);
   const code = codeOf(thrown);
+  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT')
+    return new TimeoutError(`no byte of the answer within ${request.idleMs} ms`, facts);
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return new TimeoutError('no connection in time', facts);
   return new NetworkError(`the connection failed${code === undefined ? '' : ` (${code})`}`, facts);
 }
@@ -175,70 +178,64 @@ const firstValues = (headers: Record<string, string | string[] | undefined>): Ex
 /** The content encodings that groupsync accepts and can decompress. */
 export const ACCEPTED_ENCODINGS = 'gzip, br';
 
-type Undo = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
-
-const DECOMPRESS: ReadonlyMap<string, Undo> = new Map([
-  ['gzip', promisify(gunzip) as Undo],
-  ['x-gzip', promisify(gunzip) as Undo],
-  ['deflate', promisify(inflate) as Undo],
-  ['br', promisify(brotliDecompress) as Undo],
+const DECOMPRESSORS: ReadonlyMap<string, () => Duplex> = new Map([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
 ]);
 
-interface BodyLimit {
-  /** The maximum size in bytes. It applies before decompression, and again after decompression. */
-  readonly max: number;
-  /** If true, a body larger than `max` is an error. If false, only the beginning of the body is read. */
-  readonly whole: boolean;
+/** The codes of the errors of zlib and Brotli. */
+const MALFORMED = /^(?:Z_|ERR__ERROR_)/;
+
+/** Returns the pieces of the body without its content encoding. */
+async function* piecesOf(
+  body: AsyncIterable<Buffer>,
+  headers: ExchangeResponse['headers'],
+  facts: PlatformErrorFacts,
+): AsyncGenerator<Buffer> {
+  const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  if (encoding === 'identity') return yield* body;
+  const wanted = `expected a body with the encoding identity, ${ACCEPTED_ENCODINGS}`;
+  const malformed = new UnexpectedBodyError(wanted, facts);
+  const decompressor = DECOMPRESSORS.get(encoding)?.();
+  if (decompressor === undefined) throw malformed;
+  // The loop below throws the same error.
+  pipeline(body, decompressor).catch(() => {});
+  try {
+    yield* decompressor as AsyncIterable<Buffer>;
+  } catch (thrown) {
+    throw MALFORMED.test(codeOf(thrown) ?? '') ? malformed : thrown;
+  }
 }
 
+const isSuccess = ({ status }: { readonly status: number }): boolean => status >= 200 && status < 300;
+
 /**
- * Reads a body as UTF-8 text. The text has at most `limit.max` bytes.
- * @throws UnexpectedBodyError if `limit.whole` is true and the body is too large, wrongly compressed, or not UTF-8
+ * Reads a body as UTF-8 text, unless `take` takes it. If the status is not 2xx, only the beginning is read.
+ * @throws UnexpectedBodyError if a 2xx response is too large, wrongly compressed, or not UTF-8
  */
 async function readBody(
-  body: Readable,
-  headers: Readonly<Record<string, string | undefined>>,
-  limit: BodyLimit,
-  facts: PlatformErrorFacts,
+  body: AsyncIterable<Buffer>,
+  answered: Parameters<typeof factsOf>[1],
+  request: ExchangeRequest,
 ): Promise<string> {
-  const bytes = await collect(body, limit, facts);
-  const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
-  const plain =
-    encoding === 'identity' || bytes.length === 0 ? bytes : await decompress(bytes, encoding, limit, facts);
+  const facts = factsOf(request, answered);
+  const isWhole = isSuccess(answered);
+  const max = isWhole ? request.maxBodyBytes : MAX_EXCERPTED;
+  const pieces: Buffer[] = [];
+  const take = (isWhole ? request.take : undefined) ?? ((piece: Buffer) => pieces.push(piece));
+  let size = 0;
+  // If the loop ends early, Node destroys the stream and its connection, so no more of the body is read.
+  for await (const piece of piecesOf(body, answered.headers, facts)) {
+    take(piece);
+    size += piece.length;
+    if (size > max && !isWhole) break;
+    if (size > max) throw new UnexpectedBodyError(`expected at most ${max} bytes`, facts);
+  }
   try {
-    return new TextDecoder('utf-8', { fatal: limit.whole }).decode(plain);
+    return new TextDecoder('utf-8', { fatal: isWhole }).decode(Buffer.concat(pieces));
   } catch {
     throw new UnexpectedBodyError('expected UTF-8 text', facts);
   }
-}
-
-async function collect(body: Readable, limit: BodyLimit, facts: PlatformErrorFacts): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  // If the loop ends early, Node destroys the stream and its connection, so no more of the body is read.
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > limit.max) {
-      if (limit.whole) throw tooLarge(limit, facts);
-      break;
-    }
-  }
-  return Buffer.concat(chunks, Math.min(size, limit.max));
-}
-
-async function decompress(bytes: Buffer, encoding: string, limit: BodyLimit, facts: PlatformErrorFacts) {
-  const undo = DECOMPRESS.get(encoding);
-  try {
-    if (undo === undefined) throw new TypeError('unknown content encoding');
-    return await undo(bytes, { maxOutputLength: limit.max });
-  } catch (cause) {
-    if (!limit.whole) return Buffer.alloc(0);
-    if (cause instanceof RangeError) throw tooLarge(limit, facts);
-    throw new UnexpectedBodyError(`expected a body with the encoding identity, ${ACCEPTED_ENCODINGS}`, facts);
-  }
-}
-
-function tooLarge(limit: BodyLimit, facts: PlatformErrorFacts) {
-  return new UnexpectedBodyError(`expected at most ${limit.max} bytes`, facts);
 }

@@ -1,16 +1,16 @@
 import { Agent } from 'undici';
 import * as z from 'zod';
 import { eachField } from '../domain/group-fields.ts';
-import { platformGroupId, platformUserId, versionToken } from '../domain/ids.ts';
+import { type PlatformUserId, platformGroupId, platformUserId, versionToken } from '../domain/ids.ts';
 import { parseSecureUrl } from './base-url.ts';
 import type { Caller, CallOptions, Endpoint, Limits } from './call.ts';
 import { createCaller, type PlatformClientOptions } from './caller.ts';
-import type { Decoding } from './decode.ts';
-import { NotFoundError } from './errors.ts';
+import { answered, NotFoundError, UnexpectedBodyError } from './errors.ts';
+import { LIST_LIMITS } from './list-stream.ts';
 import { activityNames, activityResource } from './resources/activity.ts';
 import { employeesResource } from './resources/employees.ts';
 import { text } from './schemas/field.ts';
-import { holdVersions, releaseVersions } from './version-digits.ts';
+import { heldVersion, holdVersions, releaseVersions } from './version-digits.ts';
 
 export type GroupClient = ReturnType<typeof createGroupClient>;
 
@@ -65,6 +65,7 @@ const limitsOf = (options: PlatformClientOptions): Limits => ({
   maxAttempts: positive(options.maxAttempts ?? 4, 'maxAttempts'),
   concurrency: positive(options.concurrency ?? 8, 'concurrency'),
   maxBodyBytes: positive(options.maxBodyBytes ?? 64 * 2 ** 20, 'maxBodyBytes'),
+  list: { ...LIST_LIMITS, ...options.list },
 });
 
 function positive(value: number, name: string): number {
@@ -99,7 +100,7 @@ const version = z.union([filled, z.number()]);
  * missing `users` became an empty list, the next write would empty the group. `users` may contain ids of users who do
  * not exist. `version` is an opaque string or number.
  */
-const Group = z.lazy(() =>
+const groupWith = <Version extends z.ZodType>(version: Version) =>
   z.object({
     id: z.string().min(1).transform(platformGroupId),
     ...eachField(() => z.string().nullish()),
@@ -109,8 +110,12 @@ const Group = z.lazy(() =>
       .nullish()
       .transform((id) => id ?? null),
     users: z.array(z.string().transform(platformUserId)),
-    version: version.transform(versionToken),
-  }),
+    version,
+  });
+const Group = z.lazy(() => groupWith(version.transform(versionToken)));
+
+const ListedVersion = z.lazy(() =>
+  z.union([version, z.instanceof(String)]).transform((held) => versionToken(heldVersion(held))),
 );
 
 /** The fields that can still be read from a malformed group in a list. */
@@ -119,16 +124,13 @@ const MalformedGroup = z.lazy(() =>
 );
 
 /**
- * A list of groups. A malformed group does not make the whole list fail, because groupsync does not manage every group.
- * An element without an id becomes `undefined`. If no element has an id, the answer is not a list of groups.
+ * An element of a list of groups. A malformed group does not make the whole list fail, because groupsync does not manage
+ * every group. An element without an id becomes `undefined`.
  */
-const GroupList = z.lazy(() =>
-  z
-    .array(z.union([Group, MalformedGroup, z.unknown().transform(() => undefined)]))
-    .refine((list) => list.length === 0 || list.some((group) => group !== undefined), {
-      error: 'expected groups with ids, got a list of something else',
-    }),
+const Element = z.lazy(() =>
+  z.union([groupWith(ListedVersion), MalformedGroup, z.unknown().transform(() => undefined)]),
 );
+type ListedGroup = NonNullable<z.infer<typeof Element>>;
 
 const content = () => ({
   ...eachField(() => z.string().nullish()),
@@ -167,13 +169,29 @@ const DELETE: Endpoint = { method: 'DELETE', path: '/platform/api/groups/{groupI
 
 /** A malformed field of a group is an error and is not dropped, because the next write depends on the field. */
 const decoding = { schema: Group, exact: true, prepare: holdVersions } as const;
-const listDecoding: Decoding<z.infer<typeof GroupList>> = {
-  schema: GroupList,
-  exact: true,
-  prepare: holdVersions,
-  ignoredIn: (list) =>
-    list.flatMap((group, at) => (group === undefined || !('version' in group) ? [`[${at}]`] : [])),
-};
+const NOTHING = { schema: z.undefined(), ignoreBody: true } as const;
+
+/**
+ * Passes each group of the list to `visit`. The list is complete only when the promise resolves.
+ * @returns the number of groups
+ */
+async function visitGroups(call: Caller, visit: (group: ListedGroup) => void, options?: CallOptions) {
+  const malformed: string[] = [];
+  let count = 0;
+  const visitElement = (element: unknown, at: number) => {
+    const group = Element.parse(element);
+    if (group === undefined || !('version' in group)) malformed.push(`[${at}]`);
+    if (group === undefined) return;
+    count += 1;
+    visit(group);
+  };
+  await call(
+    { endpoint: LIST, decoding: { ...NOTHING, ignoredIn: () => malformed }, visit: visitElement },
+    options,
+  );
+  if (count > 0 || malformed.length === 0) return count;
+  throw new UnexpectedBodyError('expected groups with ids, got a list of something else', answered(LIST));
+}
 
 /**
  * Workforce Platform API, Groups. Only OAuth applications may call it. Any other credential causes a ForbiddenError.
@@ -184,10 +202,22 @@ const listDecoding: Decoding<z.infer<typeof GroupList>> = {
  * ConflictError or another 4xx. So after another 4xx, the caller must read the group and compare its version.
  */
 const groupsResource = (call: Caller) => ({
-  /** `GET /groups`: all third-party groups of the organisation, in one answer. */
+  /** `GET /groups`: visits each third-party group of the organisation while the list arrives. */
+  each: (visit: (group: ListedGroup) => void, options?: CallOptions) => visitGroups(call, visit, options),
+  /** Like `each`, but returns all groups. A user in many groups is one string, so a membership needs 8 bytes. */
   list: async (options?: CallOptions) => {
-    const groups = await call({ endpoint: LIST, decoding: listDecoding }, options);
-    return groups.filter((group) => group !== undefined);
+    const groups: ListedGroup[] = [];
+    const users = new Map<PlatformUserId, PlatformUserId>();
+    const shared = (user: PlatformUserId) => {
+      const known = users.get(user) ?? user;
+      users.set(known, known);
+      return known;
+    };
+    const keep = (group: ListedGroup) => {
+      groups.push('users' in group ? { ...group, users: group.users.map(shared) } : group);
+    };
+    await visitGroups(call, keep, options);
+    return groups;
   },
   /** `GET /groups/{groupId}`. @throws NotFoundError */
   get: (groupId: string, options?: CallOptions) =>
@@ -210,9 +240,8 @@ const groupsResource = (call: Caller) => ({
   },
   /** `DELETE /groups/{groupId}`: succeeds with any 2xx. After a 404, the result is `missing` and not an error. */
   delete: async (groupId: string, options?: CallOptions): Promise<'deleted' | 'missing'> => {
-    const nothing = { schema: z.undefined(), ignoreBody: true };
     try {
-      await call({ endpoint: DELETE, ids: { groupId }, decoding: nothing }, options);
+      await call({ endpoint: DELETE, ids: { groupId }, decoding: NOTHING }, options);
       return 'deleted';
     } catch (error) {
       if (error instanceof NotFoundError) return 'missing';

@@ -18,6 +18,8 @@ const SECRET_AGE_MS = 3_600_000;
  * gate closes until the end of that wait.
  */
 const PATIENCE_MS = 20_000;
+/** The time limit of a list that is kept in memory. It leaves apply, which runs for 120 s, time to record a failure. */
+const LIST_TIMEOUT_MS = 90_000;
 
 /** Creates the function that opens platforms. A worker keeps one open platform per connection and settings. */
 export function createPlatforms(options: PlatformsOptions): Platforms {
@@ -158,7 +160,7 @@ function platformOf(client: GroupClient, { call, identify, inUse, clock }: Opene
   let listed = 0;
   const list = (maxAgeMs: number) => {
     if (listing === undefined || clock() - listing.atMs > maxAgeMs || maxAgeMs === 0) {
-      const current = { atMs: clock(), groups: groups.list() };
+      const current = { atMs: clock(), groups: groups.list({ maxAttempts: 1, timeoutMs: LIST_TIMEOUT_MS }) };
       listing = current;
       current.groups.catch(() => {
         if (listing === current) listing = undefined;
@@ -187,6 +189,9 @@ function platformOf(client: GroupClient, { call, identify, inUse, clock }: Opene
     },
     activity: (start) => feedPages(client, start, call),
     groups: {
+      each: async (visit) => {
+        listed = await call(() => groups.each(visit));
+      },
       list: async (maxAgeMs) => {
         const all = await call(() => list(maxAgeMs));
         listed = all.length;

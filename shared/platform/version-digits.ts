@@ -21,6 +21,16 @@ const LIKE_MARKED = /(?<!\\)("version"\s*:\s*")(?=(?:number|text):)/g;
 const isKept = (digits: string): boolean =>
   Number.isSafeInteger(Number(digits)) && String(Number(digits)) === digits;
 
+/** Parses a number. A number that JavaScript would change becomes a String object, which no other field accepts. */
+export const parseDigits = (digits: string): number | object =>
+  isKept(digits) ? Number(digits) : Object(digits);
+
+/** Returns a parsed version in the form that groupsync stores. */
+export function heldVersion(version: string | number | object): string | number {
+  if (typeof version === 'object') return `number:${version}`;
+  return /^(?:number|text):/.test(`${version}`) ? `text:${version}` : version;
+}
+
 /** Changes the JSON of a response: each version gets the form that groupsync stores. */
 export const holdVersions = (json: string): string =>
   json

@@ -19,9 +19,7 @@ export async function openPlatform(
   return {
     ...platform,
     groups: {
-      list: (maxAgeMs) => groups.list(maxAgeMs),
-      countListed: () => groups.countListed(),
-      forgetList: () => groups.forgetList(),
+      ...groups,
       create: (fields) => groups.create(fields, how),
       delete: (id) => groups.delete(id, how),
       get: async (id) => {

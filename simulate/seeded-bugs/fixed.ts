@@ -3,6 +3,11 @@ import { changeByFetch } from '../../shared/plan/transition.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { at, atGroups, type Bug } from '../seeding.ts';
 
+function withName<Group extends object>(group: Group): Group {
+  if ('name' in group) return group;
+  throw new PlatformFailure('unavailable', 'expected a name', { status: 200 });
+}
+
 /** Bugs that groupsync had in an earlier state. */
 export const FIXED_BUGS: Readonly<Record<string, Bug>> = {
   gives_up: [
@@ -53,11 +58,8 @@ export const FIXED_BUGS: Readonly<Record<string, Bug>> = {
   odd_list_fails: [
     'a malformed group of another client makes every list fail',
     atGroups((groups) => ({
-      list: async (maxAgeMs) => {
-        const listed = await groups.list(maxAgeMs);
-        if (listed.every((group) => 'name' in group && group.name !== null)) return listed;
-        throw new PlatformFailure('unavailable', 'expected a name', { status: 200 });
-      },
+      each: (visit) => groups.each((group) => visit(withName(group))),
+      list: async (maxAgeMs) => (await groups.list(maxAgeMs)).map(withName),
     })),
     '"list_shows_odd_group"',
   ],

@@ -153,7 +153,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     packages: USE_CASE_PACKAGES,
     fix: 'shared/operate contains what operators do and ask: declare an effect as a port in shared/sync/ports, and connect the port in shared/runtime/wire-tool.ts',
   },
-  adapter('platform', 'undici'),
+  adapter('platform', 'undici', 'p-queue', '@streamparser/json'),
   adapter('store', '@aws-sdk/client-dynamodb', '@aws-sdk/util-dynamodb'),
   adapter('queues', '@aws-sdk/client-sqs'),
   adapter('oauth', '@node-oauth/oauth2-server'),

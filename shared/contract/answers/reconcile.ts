@@ -19,6 +19,8 @@ export const ReconcileReport = z.object({
   orphans: count,
   /** The number of links whose platform group is missing in the list. */
   missing: count,
+  /** The number of users in the list that a sweep did not compare with the employees; 0 if it compared all. */
+  unsearchedUsers: count,
   reenqueued: count,
   cursor: nullable(text),
   durationMs: ms,

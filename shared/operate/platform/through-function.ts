@@ -73,6 +73,7 @@ function askedPlatform(ask: Ask, clock: () => number): Platform {
       return found === null ? undefined : recordOf(found, fields);
     },
     groups: {
+      each: async (visit) => (await readList()).forEach(visit),
       async list(maxAgeMs) {
         if (listing === undefined || clock() - listing.atMs > maxAgeMs || maxAgeMs === 0)
           listing = { atMs: clock(), groups: readList() };

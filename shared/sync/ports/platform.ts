@@ -38,7 +38,15 @@ export interface Trying {
  * is incomplete throws, and never returns an empty list (invariant 4).
  */
 export interface PlatformGroups {
-  /** Returns all groups of the company, perhaps from this worker's cache of at most `maxAgeMs`. */
+  /**
+   * Visits all groups of the company while the list arrives. Only a promise that resolves shows that the list was
+   * complete, so nothing follows from a missing group before.
+   */
+  each(visit: (group: ListedGroup) => void): Promise<void>;
+  /**
+   * Returns all groups of the company, perhaps from this worker's cache of at most `maxAgeMs`. A failed list is not
+   * read again, because a large list needs most of the time of apply.
+   */
   list(maxAgeMs: number): Promise<readonly ListedGroup[]>;
   /** Returns the number of groups in the last list of this worker; 0 before the first list. */
   countListed(): number;

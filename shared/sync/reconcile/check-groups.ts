@@ -4,7 +4,7 @@ import { type ActivityEvent, UNKNOWN_INITIATOR } from '../../domain/drift.ts';
 import type { GroupState, SuspectedChange } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupRef, PlatformGroupId, VersionToken } from '../../domain/ids.ts';
 import { groupId } from '../../domain/ids.ts';
-import { isWhole, type ListedGroup } from '../../domain/view.ts';
+import { isWhole, type ListedGroup, type ObservedGroup } from '../../domain/view.ts';
 import { attribute } from '../../plan/attribute.ts';
 import { meaningOf } from '../../plan/meaning.ts';
 import { attributeDrift, attributeTo } from '../attribute-drift.ts';
@@ -64,7 +64,7 @@ export async function checkGroups(
     if (!isWatched(state, connection)) continue;
     const activityEvents = activity.get(state.link.id);
     if (activityEvents === undefined) continue;
-    const version = versionOf(shown.get(state.link.id)) ?? null;
+    const version = shown.get(state.link.id)?.version ?? null;
     if (version !== state.link.version) suspected.push({ state, version, activityEvents });
     else echoes += 1;
   }
@@ -100,15 +100,21 @@ const isWatched = (state: GroupState, { settings }: Connection): state is Linked
   !state.released &&
   !policyFor(settings, state.ref.group, state.registers.name?.value).excluded;
 
-const versionOf = (shown: ListedGroup | undefined): VersionToken | undefined =>
-  shown !== undefined && isWhole(shown) ? shown.version : undefined;
+/** What the check needs of a platform group. A malformed group has no version. */
+type ShownGroup = Pick<ListedGroup, 'spokeId'> & Partial<Pick<ObservedGroup, 'version'>>;
 
 async function fetchGroups(ids: readonly PlatformGroupId[], { platform }: Checking) {
   const few = Math.max(FEW, platform.groups.countListed() / LISTED_FOR_ONE);
   const read = ids.length > few ? undefined : await readEach(ids, platform);
   const wanted = new Set<string>(ids);
-  const shown = read ?? (await platform.groups.list(0)).filter(({ id }) => wanted.has(id));
-  return new Map(shown.map((group) => [group.id, group]));
+  const shown = new Map<string, ShownGroup>();
+  const keep = (group: ListedGroup) => {
+    if (!wanted.has(group.id)) return;
+    shown.set(group.id, { spokeId: group.spokeId, ...(isWhole(group) && { version: group.version }) });
+  };
+  if (read === undefined) await platform.groups.each(keep);
+  else read.forEach(keep);
+  return shown;
 }
 
 /** Returns undefined if a group is malformed. In the list, which is read next, such a group has no version. */
@@ -177,7 +183,7 @@ const joined = (before: readonly ActivityEvent[], more: readonly ActivityEvent[]
 async function recordDuplicates(
   connection: ConnectionName,
   unmanaged: readonly (readonly [PlatformGroupId, readonly ActivityEvent[]])[],
-  shown: ReadonlyMap<string, ListedGroup>,
+  shown: ReadonlyMap<string, ShownGroup>,
   { platform, ports }: Checking,
 ): Promise<void> {
   for (const [id, activityEvents] of unmanaged) {

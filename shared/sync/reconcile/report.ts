@@ -9,6 +9,7 @@ export const emptyTotals = () => ({
   echoes: 0,
   orphans: 0,
   missing: 0,
+  unsearchedUsers: 0,
   reenqueued: 0,
 });
 export type Totals = ReturnType<typeof emptyTotals>;
@@ -56,6 +57,7 @@ export const together = (feed: ReconcileReport, sweep: ReconcileReport): Reconci
   echoes: feed.echoes + sweep.echoes,
   orphans: sweep.orphans,
   missing: sweep.missing,
+  unsearchedUsers: sweep.unsearchedUsers,
   reenqueued: feed.reenqueued + sweep.reenqueued,
   durationMs: feed.durationMs + sweep.durationMs,
 });

@@ -27,6 +27,8 @@ import { readKnownPeople, recordUnknownUsers, type UnboundUsers } from './unknow
 const MAX_MISSING_SHARE = 0.05;
 /** The list counts as wrong only if it lacks at least this number of linked groups. */
 const MIN_MISSING = 2;
+/** If the list shows more users that are not bound persons, the sweep does not search for unknown users. */
+const MOST_UNBOUND = 100_000;
 /** Up to this number of groups with other content than the stored view, each is fetched in the same sweep. */
 const MIN_CHANGED = 10;
 /** A group is stuck if it has been dirty and overdue for longer than this. Without a due time, it is overdue. */
@@ -79,18 +81,20 @@ export async function compareAll(connection: Connection, ports: ReconcilePorts, 
   const platform = await ports.platforms.open(connection);
   const unreadable = new Set<string>();
   const known = await readKnownPeople(connection, ports);
+  const totals = emptyTotals();
+  const listed = await listOf(platform, known.ids, totals);
   const sweeping: Sweeping = {
     passOver: ({ group }) => unreadable.add(group),
     connection,
     platform,
     ports,
-    listed: await listOf(platform, known.ids),
-    totals: emptyTotals(),
+    listed,
+    totals,
     startedAtMs,
     deadlineMs,
     idsByForm: new Map(),
   };
-  const { totals, listed, idsByForm } = sweeping;
+  const { idsByForm } = sweeping;
   // The list may lack a group that was created or written after the sweep began.
   const wasThere = ({ link: { createdAtMs = 0 }, lastWriteAtMs = 0 }: Watched[number]) =>
     lastWriteAtMs < startedAtMs && createdAtMs + ports.createSettleMs < startedAtMs;
@@ -120,7 +124,7 @@ export async function compareAll(connection: Connection, ports: ReconcilePorts, 
   const solvable = [...new Set(await groupsOfSolvable(connection, ports))];
   const refs = solvable.map((group) => ({ connection: connection.name, group }));
   await wake(refs, sweeping);
-  await recordUnknownUsers(unbound, known, sweeping);
+  if (totals.unsearchedUsers === 0) await recordUnknownUsers(unbound, known, sweeping);
   const nowMs = ports.clock();
   const report = await reportOf(connection, totals, {
     drift: ports.drift,
@@ -138,15 +142,24 @@ export async function compareAll(connection: Connection, ports: ReconcilePorts, 
   };
 }
 
-async function listOf(platform: Platform, bound: ReadonlySet<string>): Promise<ReadonlyMap<string, Listed>> {
-  const listed = (await platform.groups.list(0)).map((group): [string, Listed] => {
-    const { id, spokeId } = group;
-    if (!isWhole(group)) return [id, { spokeId, unbound: [] }];
-    const { version, users } = group;
-    const unbound = users.filter((user) => !bound.has(user));
-    return [id, { spokeId, version, unbound, digest: contentDigest(group) }];
+/**
+ * Reads the list and keeps what the sweep needs of each group. Users that are not bound persons are counted over all
+ * groups. Above `MOST_UNBOUND`, none are kept, because the list may show millions of users of other clients' groups.
+ */
+async function listOf(platform: Platform, bound: ReadonlySet<string>, totals: Totals) {
+  const listed = new Map<string, Listed>();
+  let count = 0;
+  await platform.groups.each((group) => {
+    const unbound = isWhole(group) ? group.users.filter((user) => !bound.has(user)) : [];
+    count += unbound.length;
+    listed.set(group.id, {
+      spokeId: group.spokeId,
+      unbound: count > MOST_UNBOUND ? [] : unbound,
+      ...(isWhole(group) && { version: group.version, digest: contentDigest(group) }),
+    });
   });
-  return new Map(listed);
+  totals.unsearchedUsers = count > MOST_UNBOUND ? count : 0;
+  return listed;
 }
 
 type Watched = Awaited<ReturnType<typeof watched>>;

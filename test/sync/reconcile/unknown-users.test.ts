@@ -55,6 +55,18 @@ describe('sweep of groups with unknown user ids', () => {
     expect(await found(world)).toEqual([]);
   });
 
+  it('a sweep reports that it searched no unknown ids if the list shows more than 100,000 unbound users', async () => {
+    const unbound = Array.from({ length: 100_000 }, (_, n) => `other-${n}`);
+    const world = await company(['zoe']);
+    world.platform.addForeign({ name: 'Other', spokeId: 'other', users: unbound });
+    expect((await run(world)).report.unsearchedUsers).toBe(100_001);
+    expect(await found(world)).toEqual([]);
+    const within = await company(['zoe']);
+    within.platform.addForeign({ name: 'Other', spokeId: 'other', users: unbound.slice(1) });
+    expect((await run(within)).report.unsearchedUsers).toBe(0);
+    expect(await found(within)).toEqual([['zoe']]);
+  });
+
   it('a sweep does not list employees if every user of the groups is a bound person', async () => {
     const world = await company(['u-ann']);
     await world.table.put(boundMemberItem(CONNECTION, 'ann' as never, 'm-ann' as never));
