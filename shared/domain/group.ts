@@ -36,6 +36,8 @@ export interface MemberRegister extends Register<Presence> {
   readonly user?: UserCopy;
   /** For a member of a nested group: the stamp of the register with which the outer group contains the nested group. */
   readonly via?: Stamp;
+  /** For a membership that ended in or with a nested group: the actor of the latest event about that group. */
+  readonly author?: Author | undefined;
 }
 
 export const NO_GROUP: GroupRegisters = { upserted: STAMP_ZERO, deleted: STAMP_ZERO, snapshot: STAMP_ZERO };

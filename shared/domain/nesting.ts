@@ -1,7 +1,7 @@
-import { type GroupRegisters, groupExists, groupFloor, NO_GROUP } from './group.ts';
+import { type Author, type GroupRegisters, groupExists, groupFloor, NO_GROUP } from './group.ts';
 import type { StoredMember } from './group-state.ts';
 import { type GroupId, groupId, type MemberId, memberId } from './ids.ts';
-import type { Stamp } from './stamp.ts';
+import { laterStamp, STAMP_ZERO, type Stamp } from './stamp.ts';
 
 /*
  * Groups within groups. An outer group has a member register for each inner group. The id of this register names the
@@ -52,10 +52,9 @@ export function flattenedMembers(outer: GroupId, contents: Contents): readonly S
   const users = new Map<MemberId, StoredMember>();
   for (const [group, reach] of reachedFrom(outer, contents)) {
     const { registers, members } = contents.get(group) ?? NOTHING;
-    const floor = groupFloor(registers);
     for (const register of members) {
       if (nestedGroup(register.member) !== undefined) continue;
-      const one = asReached(register, floor, reach);
+      const one = asReached(register, registers, reach);
       const other = users.get(register.member);
       users.set(register.member, other === undefined ? one : better(other, one));
     }
@@ -67,8 +66,14 @@ export function flattenedMembers(outer: GroupId, contents: Contents): readonly S
 interface Reach {
   /** The stamp of the register in the outer group with which the path begins; undefined for the outer group itself. */
   readonly via: Stamp | undefined;
-  /** The stamp at which the inner group left the outer group; undefined if it has not left. */
-  readonly ended: Stamp | undefined;
+  /** The event by which the inner group left the outer group; undefined if it has not left. */
+  readonly ended: End | undefined;
+}
+
+/** The stamp at which a membership ended, with the actor of the event, or of a later event about the same group. */
+interface End {
+  readonly stamp: Stamp;
+  readonly author: Author | undefined;
 }
 
 /**
@@ -91,33 +96,40 @@ function reachedFrom(outer: GroupId, contents: Contents): ReadonlyMap<GroupId, R
 
 function stepsFrom(group: GroupId, from: Reach, contents: Contents): readonly (readonly [GroupId, Reach])[] {
   const { registers, members } = contents.get(group) ?? NOTHING;
-  const floor = groupFloor(registers);
   return members.flatMap((register) => {
     const inner = nestedGroup(register.member);
     if (inner === undefined) return [];
     const { registers: ofInner } = contents.get(inner) ?? NOTHING;
-    const deleted = groupExists(ofInner) ? undefined : ofInner.deleted;
-    const ended = from.ended ?? endOf(register, floor) ?? deleted;
+    const deleted = groupExists(ofInner) ? undefined : { stamp: ofInner.deleted, author: ofInner.author };
+    const ended = from.ended ?? endOf(register, registers) ?? deleted;
     return [[inner, { via: from.via ?? register.stamp, ended }] as const];
   });
 }
 
-/** Returns the stamp at which a membership ended; undefined if it has not ended. */
-function endOf({ value, stamp }: StoredMember, floor: Stamp): Stamp | undefined {
-  if (value === 'absent') return stamp;
-  return stamp < floor ? floor : undefined;
+/** Returns the event by which a membership ended; undefined if it has not ended. */
+function endOf({ value, stamp, actor }: StoredMember, registers: GroupRegisters): End | undefined {
+  if (value === 'absent') return { stamp, author: actor && { stamp, actor } };
+  const floor = groupFloor(registers);
+  return stamp < floor ? { stamp: floor, author: registers.author } : undefined;
 }
 
 /** Converts a register of an inner group to a register of the outer group. */
-function asReached(register: StoredMember, floor: Stamp, { via, ended }: Reach): StoredMember {
+function asReached(register: StoredMember, registers: GroupRegisters, { via, ended }: Reach): StoredMember {
   const { pending, ...unmarked } = register;
   const own = via === undefined ? register : { ...unmarked, via };
-  const end = endOf(register, floor) ?? ended;
-  return end === undefined ? own : { ...own, value: 'absent', stamp: end };
+  const end = register.value === 'absent' ? undefined : (endOf(register, registers) ?? ended);
+  if (end === undefined) return own;
+  const { actor: _, ...former } = own;
+  return { ...former, ...end, value: 'absent' };
 }
 
 function better(other: StoredMember, one: StoredMember): StoredMember {
   const isBetter = one.value === other.value ? one.stamp > other.stamp : one.value === 'present';
   const { pending } = other;
-  return isBetter ? { ...other, ...one, ...(pending && { pending }) } : other;
+  const presentAt = laterStamp(one.presentAt ?? STAMP_ZERO, other.presentAt ?? STAMP_ZERO);
+  return {
+    ...(isBetter ? one : other),
+    ...(pending && { pending }),
+    ...(presentAt !== STAMP_ZERO && { presentAt }),
+  };
 }

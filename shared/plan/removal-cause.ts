@@ -87,7 +87,7 @@ export interface RemovalEvent {
 export function removalEvent(
   cause: RemovalCause,
   group: GroupRegisters,
-  register?: Pick<StoredMember, 'stamp' | 'actor'>,
+  register?: Pick<StoredMember, 'stamp' | 'actor' | 'author'>,
   user?: { readonly floor: Stamp; readonly author?: Author | undefined },
 ): RemovalEvent | undefined {
   switch (CAUSES[cause].authors) {
@@ -96,7 +96,7 @@ export function removalEvent(
     case 'snapshot':
       return { stamp: groupFloor(group), author: group.author };
     case 'member':
-      return register && { stamp: register.stamp, author: authorOf(register) };
+      return register && { stamp: register.stamp, author: register.author ?? authorOf(register) };
     case 'user':
       return user && { stamp: user.floor, author: user.author };
     default:

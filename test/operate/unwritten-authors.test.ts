@@ -8,11 +8,14 @@ import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
+import { clientNextTo } from '../directory/reading/scim-client.ts';
+import type { Client } from '../scim/server/support/server.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
 import { calledBy, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, DAY_MS, HOUR_MS } from '../support/engine/world.ts';
-import { directory, openWith, resume, takeOver } from '../support/operate/takeovers.ts';
+import { directory, openWith, resume, scimOf, takeOver } from '../support/operate/takeovers.ts';
 import { backupOf } from '../support/restore.ts';
+import { add, remove } from '../support/scim-operations.ts';
 
 const HOLDS_ALL = {
   minSize: 1,
@@ -116,4 +119,40 @@ describe('four eyes: the author of removals may not approve them, also', () => {
       await expect(approve('ann')).rejects.toThrow('other than ann');
     },
   );
+});
+
+type Removal = (client: Client, ids: { outer: string; inner: string }) => Promise<unknown>;
+
+describe('four eyes: the creator of a SCIM token may not approve removals by a client that', () => {
+  it.each<[string, Removal]>([
+    [
+      'takes a group out of the group',
+      (client, { outer, inner }) =>
+        client.patch(`/Groups/${outer}`, [remove(`members[value eq "${inner}"]`)]),
+    ],
+    [
+      'sends the whole list of a group that contains groups',
+      (client, { outer }) => client.put(`/Groups/${outer}`, { displayName: 'Outer', members: [] }),
+    ],
+    ['deletes a group within the group', (client, { inner }) => client.delete(`/Groups/${inner}`)],
+    [
+      'sends the whole list of a group within the group',
+      (client, { inner }) => client.put(`/Groups/${inner}`, { displayName: 'Inner', members: [] }),
+    ],
+  ])('%s', async (_, removes) => {
+    const reader = await openWith({}, { nested: 'flatten', fourEyes: true, guard: HOLDS_ALL });
+    const { world, ref, state, pass } = reader;
+    const scim = await scimOf(reader);
+    const inner = await scim.group('Inner', ['a', 'b']);
+    const outer = await scim.group('Outer', ['c']);
+    await scim.patch(`/Groups/${outer}`, [add('members', [{ value: inner }])]);
+    await pass(HOUR_MS);
+    await removes(await clientNextTo(reader, 'ann'), { outer, inner });
+    await pass(HOUR_MS);
+    expect((await state(outer))?.hold?.removes).toBeGreaterThan(1);
+    const approve = (by: string) =>
+      approveHold(ref(outer), WORD, { ...world.toolPorts, ...calledBy(by) } as never);
+    await expect(approve('ann')).rejects.toThrow('other than ann');
+    expect(await approve('dee')).toMatchObject({ kind: 'decided' });
+  });
 });

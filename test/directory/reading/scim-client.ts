@@ -7,11 +7,11 @@ import { clientOf } from '../../scim/server/support/server.ts';
 import { CONNECTION } from '../../support/engine/world.ts';
 import type { Reader } from './fixture.ts';
 
-/** Returns a SCIM client of the connection that a reader reads. */
-export async function clientNextTo({ world }: Pick<Reader, 'world'>) {
+/** Returns a SCIM client of the connection that a reader reads. @param by the creator of its token */
+export async function clientNextTo({ world }: Pick<Reader, 'world'>, by?: string) {
   const { toolPorts, table, nowMs } = world;
   const tokens = createScimTokenStore(table);
-  const randomHex = (bytes: number) => '0'.repeat(2 * bytes);
+  const randomHex = (bytes: number) => (by === undefined ? '0' : '1').repeat(2 * bytes);
   const ports = {
     ...toolPorts,
     scim: createScimStore(table),
@@ -20,6 +20,6 @@ export async function clientNextTo({ world }: Pick<Reader, 'world'>) {
     oauth: createOAuthServer(),
     randomHex,
   };
-  const { token } = await createToken(CONNECTION, { tokens, clock: nowMs, randomHex });
+  const { token } = await createToken(CONNECTION, { tokens, clock: nowMs, randomHex }, { by });
   return clientOf(ports, { authorization: `Bearer ${token}` });
 }
