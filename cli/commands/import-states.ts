@@ -1,13 +1,11 @@
 import { InvalidArgumentError } from 'commander';
 import type { StateRule } from '../../shared/operate/import/account-state.ts';
 import type { UnknownState } from '../../shared/operate/import/read-file.ts';
-import type { Context } from '../context.ts';
 import { UsageError } from '../io.ts';
-import { askLine, canAsk } from '../output/ask.ts';
 import { plural, shellWord, visible } from '../output/words.ts';
 
 /** With more unknown values, the column is probably not about accounts, and one option decides about all values. */
-const MAX_ASKED = 10;
+const MAX_SHOWN = 10;
 
 /** Reads a value of `--column-state`, and adds it to the values before. */
 export function stateRule(text: string, before: readonly StateRule[] = []): readonly StateRule[] {
@@ -17,34 +15,22 @@ export function stateRule(text: string, before: readonly StateRule[] = []): read
   return [...before, { text: of, state: state?.toLowerCase() === 'active' ? 'active' : 'inactive' }];
 }
 
-/** Asks about each unknown state of accounts. @throws UsageError with `--yes`, or without a terminal */
-export async function askStates({ io, yes }: Context, unknown: readonly UnknownState[]) {
-  if (yes || !canAsk(io) || unknown.length > MAX_ASKED) throw new UsageError(explained(unknown).join('\n'));
-  const inactive = new Set<UnknownState>();
-  for (const one of unknown) if (!(await isActive(one, io))) inactive.add(one);
-  return inactive;
-}
-
-async function isActive(unknown: UnknownState, io: Context['io']): Promise<boolean> {
-  const question = `${placed(unknown)}. Are these accounts active? [y/n] `;
-  for (;;) {
-    const answer = await askLine(io, question);
-    if (/^y(es)?$/i.test(answer)) return true;
-    if (/^no?$/i.test(answer)) return false;
-  }
+/** @throws UsageError with the options that decide about these states of accounts */
+export function refuseStates(unknown: readonly UnknownState[]): never {
+  throw new UsageError(explained(unknown).join('\n'));
 }
 
 const placed = ({ line, column, value, rows }: UnknownState): string =>
   `line ${line}: column "${visible(column)}" has "${visible(value)}" (${plural(rows, 'row')})`;
 
 function explained(unknown: readonly UnknownState[]): readonly string[] {
-  const rest = unknown.length - MAX_ASKED;
+  const rest = unknown.length - MAX_SHOWN;
   const columns = [...new Set(unknown.map(({ column }) => column))];
   const option = (column: string, value: string) =>
     `--column-state ${shellWord(`${column}:${value}=active`)}`;
   return [
     'expected states of accounts that import knows, such as ACTIVE or SUSPENDED, got:',
-    ...unknown.slice(0, MAX_ASKED).map((one) => `  ${placed(one)}; ${option(one.column, one.value)}`),
+    ...unknown.slice(0, MAX_SHOWN).map((one) => `  ${placed(one)}; ${option(one.column, one.value)}`),
     ...(rest > 0 ? [`  … and ${plural(rest, 'more value')}`] : []),
     'the options import these people; with =inactive instead of =active, import leaves the people out',
     `if a column is not about accounts: ${columns.map((column) => option(column, '*')).join(' ')}`,

@@ -24,7 +24,7 @@ import { plural, shellWords } from '../output/words.ts';
 import { textChunks } from '../text-file.ts';
 import { examples, pastMoment, wholeNumber } from './arguments.ts';
 import { printErrors, SHOWN } from './events.ts';
-import { askStates, stateRule } from './import-states.ts';
+import { refuseStates, stateRule } from './import-states.ts';
 import { csvOf, noExport, noteExport } from './members.ts';
 
 export function addImport(program: Command, act: Act): void {
@@ -148,7 +148,7 @@ async function importFile(
       columns: headings,
       stateRules: flags.columnState,
       attributes: namedAttributes(found.settings),
-      decideStates: (unknown) => askStates(context, unknown),
+      refuseStates,
       group,
       directory,
       asOf: asOf === 'now' ? undefined : (asOf ?? (await modificationTime(resolve(io.cwd, file)))),

@@ -1,15 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { HintedError, type Io } from '../io.ts';
@@ -51,7 +41,7 @@ export async function fetchCdk(packages: CdkPackages, fetching: Fetching): Promi
   } finally {
     rmSync(unfinished, { recursive: true, force: true });
   }
-  note(`fetched ${Math.round(bytesIn(folder) / 1e6)} MB into ${folder}`);
+  note(`fetched into ${folder}`);
   return folder;
 }
 
@@ -80,12 +70,6 @@ async function install(cwd: string, env: Io['env']): Promise<void> {
     `the AWS CDK could not be fetched: ${reason}`,
     'check the network and the npm registry (npm ping), then repeat the command',
   );
-}
-
-function bytesIn(folder: string): number {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile());
-  return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
 }
 
 /** Returns undefined in a checkout, because its `node_modules` contains the CDK. */

@@ -26,13 +26,13 @@ function machineWith(npm: string) {
 }
 
 describe.skipIf(process.platform === 'win32')('fetching the CDK', () => {
-  it('fetchCdk installs the locked versions once, runs no install scripts, and prints the size', async () => {
-    const npm = 'echo "$@" > arguments; mkdir node_modules; head -c 2000000 /dev/zero > node_modules/a';
+  it('fetchCdk installs the locked versions once, runs no install scripts, and prints the folder', async () => {
+    const npm = 'echo "$@" > arguments; mkdir node_modules';
     const { fetching, notes, cached } = machineWith(npm);
     const folder = await fetchCdk(PACKAGES, fetching);
     expect(notes).toEqual([
       'fetching the AWS CDK once: aws-cdk 2.1.0, aws-cdk-lib 2.0.0',
-      `fetched 2 MB into ${folder}`,
+      `fetched into ${folder}`,
     ]);
     expect(readdirSync(folder).sort()).toEqual([
       'arguments',

@@ -49,7 +49,9 @@ async function run(csv: string, { dryRun = false, confirmed = true, columns, asO
       file: 'members.csv',
       dryRun,
       directory: { groupOf: async (text) => ({ id: text, name: text }), memberOf: async () => undefined },
-      decideStates: async () => new Set(),
+      refuseStates: () => {
+        throw new Error('expected only known states of accounts');
+      },
       asOf,
       columns,
       confirm: async (plan) => {

@@ -32,7 +32,7 @@ interface ImportOptions {
   readonly group?: KnownGroup | undefined;
   readonly directory: KnownNames;
   readonly stateRules?: readonly StateRule[] | undefined;
-  readonly decideStates: FileReading['decideStates'];
+  readonly refuseStates: FileReading['refuseStates'];
   readonly attributes?: FileReading['attributes'];
   readonly compare?:
     | ((rows: AsyncIterable<Row>, asOf: string) => Promise<ImportComparison | undefined>)

@@ -8,15 +8,7 @@ import type { ColumnValue, StateRule } from './account-state.ts';
 import type { Headings, Layout } from './columns.ts';
 import { type FileKind, identify, OTHER_GROUP, type RefusedLine } from './identify.ts';
 import type { RowSort } from './row-sort.ts';
-import {
-  type CsvRecord,
-  isAddress,
-  type LayoutOptions,
-  NO_ONE,
-  type ReadRow,
-  readLayout,
-  readRow,
-} from './rows.ts';
+import { type CsvRecord, isAddress, type LayoutOptions, type ReadRow, readLayout, readRow } from './rows.ts';
 import { weightOf } from './snapshots.ts';
 
 export interface FileReading {
@@ -27,8 +19,8 @@ export interface FileReading {
   readonly stateRules?: readonly StateRule[] | undefined;
   /** The attributes of people that are read if the file has them. */
   readonly attributes?: readonly string[] | undefined;
-  /** Decides about states of accounts that import does not know. @returns the values of inactive accounts */
-  readonly decideStates: (unknown: readonly UnknownState[]) => Promise<ReadonlySet<UnknownState>>;
+  /** Throws an error about states of accounts that import does not know. */
+  readonly refuseStates: (unknown: readonly UnknownState[]) => never;
 }
 
 interface CountedState extends ColumnValue {
@@ -77,8 +69,8 @@ export async function readAll(
   }
   const { layout, rest } = first;
   for await (const read of identifiedRows(rest, layout, reading, today)) await collected.add(read);
-  if (collected.found().errorCount === 0)
-    for (const row of await decided(collected.undecided, reading)) await collected.add(row);
+  if (collected.unknown.size > 0 && collected.found().errorCount === 0)
+    reading.refuseStates([...collected.unknown.values()]);
   const found = collected.found();
   const lack = found.errorCount > 0 ? undefined : lackOf(found, layout, given);
   if (lack !== undefined) collected.addError(lack.line, lack.message);
@@ -93,7 +85,7 @@ function createCollected(rowSort: RowSort, kind: FileKind) {
   const groups = new Map<string, GroupSize>();
   const switchedOff = new Map<string, CountedState>();
   const counts = { rows: 0, noPeople: 0, otherGroups: 0 };
-  const undecided: ReadRow[] = [];
+  const unknown = new Map<string, UnknownState>();
   const spelled = oneSpelling();
   const count = ({ isPerson, account }: ReadRow) => {
     if (account.off !== undefined) countState(account.off, switchedOff, (state) => state);
@@ -114,14 +106,17 @@ function createCollected(rowSort: RowSort, kind: FileKind) {
     // Without these rows, a snapshot would remove the members.
     if (kind === 'snapshot') for (const row of kept) await store(row);
   };
+  const noteUnknown = ({ account, line }: ReadRow) => {
+    for (const one of account.unknown) countState(one, unknown, (state) => ({ ...state, line }));
+  };
   return {
-    undecided,
+    unknown,
     addError: errors.add,
     async add(read: ReadRow | LineError | RefusedLine | typeof OTHER_GROUP): Promise<void> {
       if (read === OTHER_GROUP) counts.otherGroups += 1;
       else if ('refused' in read) await refuse(read);
       else if ('message' in read) errors.add(read.line, read.message);
-      else if (read.account.unknown.length > 0) undecided.push(read);
+      else if (read.account.unknown.length > 0) noteUnknown(read);
       else await addRow(spelled(read));
     },
     found: () => {
@@ -132,8 +127,6 @@ function createCollected(rowSort: RowSort, kind: FileKind) {
   };
 }
 
-const keyOf = ({ column, value }: ColumnValue): string => JSON.stringify([column, value.toLowerCase()]);
-
 /** Returns a text such as `Status "SUSPENDED": 2 rows`. */
 export const countedStates = (states: readonly CountedState[]): string =>
   states.map(({ column, value, rows }) => `${column} "${value}": ${plural(rows, 'row')}`).join(', ');
@@ -143,23 +136,10 @@ function countState<Counted extends CountedState>(
   counted: Map<string, Counted>,
   create: (state: CountedState) => Counted,
 ): void {
-  const key = keyOf({ column, value });
+  const key = JSON.stringify([column, value.toLowerCase()]);
   const known = counted.get(key) ?? create({ column, value, rows: 0 });
   known.rows += 1;
   counted.set(key, known);
-}
-
-/** Asks once for each value that import does not know. @returns the rows, without the members that are switched off */
-async function decided(rows: readonly ReadRow[], { decideStates }: FileReading): Promise<readonly ReadRow[]> {
-  if (rows.length === 0) return [];
-  const unknown = new Map<string, UnknownState>();
-  for (const { account, line } of rows)
-    for (const one of account.unknown) countState(one, unknown, (state) => ({ ...state, line }));
-  const inactive = await decideStates([...unknown.values()]);
-  return rows.map((row) => {
-    const off = row.account.unknown.find((one) => inactive.has(unknown.get(keyOf(one)) as UnknownState));
-    return { ...row, ...(off !== undefined && NO_ONE), account: { off, unknown: [] } };
-  });
 }
 
 const atTop = (message: string): LineError => ({ line: 1, message });

@@ -150,7 +150,7 @@ function lackOfMember(row: Row, layout: Layout): string | undefined {
   return isNamedById ? problemOf(row, layout) : 'expected the id or address of a member, got nothing';
 }
 
-export const NO_ONE = { member: '', email: '' };
+const NO_ONE = { member: '', email: '' };
 
 function personOf(field: (at: number | undefined) => string, { at, isId, email, login }: Layout['member']) {
   const address = (column: number | undefined) => plainAddress(field(column));
