@@ -4,7 +4,6 @@ import { type Io, Stopped, UsageError } from './io.ts';
 const MAX_LENGTH = 65_536;
 
 interface Question {
-  /** The name of the text in the prompt. */
   readonly title: string;
   /** The option with which the command reads the text from standard input. */
   readonly option: string;

@@ -19,13 +19,11 @@ export interface Io {
   readonly nodeVersion: string;
   /** Aborted by Ctrl-C, SIGTERM or a closed pipe. Commands stop between two steps and report what was done. */
   readonly signal: AbortSignal;
-  /** Login name of the operator, for the audit. */
   readonly user: string;
   readonly openTool: (target: ToolTarget) => Promise<Tool>;
   readonly openCdk: (options: CdkOptions) => Promise<Cdk>;
 }
 
-/** Exit codes, documented in docs/cli.md. */
 export const EXIT = { done: 0, failed: 1, usage: 2, attention: 3 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 

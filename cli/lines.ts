@@ -1,4 +1,3 @@
-/** Converts the line ends CRLF and CR to LF in chunks of text. */
 export async function* withLineFeeds(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   let before = '';
   for await (const chunk of chunks) {

@@ -68,7 +68,6 @@ export function createProgram(act: Act): Command {
   return program;
 }
 
-/** All commands, in the order and with the headings of the help. */
 const COMMANDS = {
   'Watch:': [
     addStatus,

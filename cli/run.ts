@@ -64,7 +64,6 @@ function helpOf(command: Command): string {
   return `${path} --help`;
 }
 
-/** Returns the names of the command, such as `dlq list`. */
 function pathOf(command: Command): string {
   return command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`.trim();
 }

@@ -7,9 +7,10 @@ import { type Names, undefinedIfNoMatch } from '../../shared/operate/names.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import type { Column } from '../output/table.ts';
+import { shellWords } from '../output/words.ts';
 import { age, examples, wholeNumber } from './arguments.ts';
 
-interface DeliveryOptions extends Pick<DeliveryFilter, 'status' | 'client' | 'limit'> {
+interface DeliveryOptions extends Pick<DeliveryFilter, 'status' | 'client' | 'event' | 'limit'> {
   readonly group?: string;
   readonly member?: string;
   readonly since?: number;
@@ -24,6 +25,7 @@ export function addDeliveries(program: Command, act: Act): void {
     .option('--member <member>', 'only deliveries that name this member: id, address or name')
     .option('--status <status>', 'only this outcome, HTTP status or code, such as refused, 404 or uniqueness')
     .option('--client <text>', 'only this client: scim, event, reader, or a part of a token prefix or source')
+    .option('--event <id>', 'the first deliveries of this event, which log --details names')
     .option('--since <age>', 'only the last 30m, 2h or 7d', age)
     .option('--limit <n>', 'maximum number of deliveries', wholeNumber, 50)
     .option('--follow', 'wait for new deliveries; with --json one per line')
@@ -38,11 +40,12 @@ const NONE =
 async function showDeliveries(context: Context, options: DeliveryOptions): Promise<number> {
   const { out, connection, io } = context;
   const { ports } = await context.connected();
-  const { since, follow = false, status, client, limit } = options;
+  const { since, follow = false, status, client, event, limit } = options;
   const { group, member } = await idsIn(context, options);
   const filter: DeliveryFilter = {
     status,
     client,
+    event,
     limit,
     sinceMs: since === undefined ? undefined : ports.clock() - since,
     groups: group === undefined ? undefined : new Set([group]),
@@ -66,7 +69,7 @@ async function showDeliveries(context: Context, options: DeliveryOptions): Promi
 async function showOnce(
   context: Context,
   found: DeliveryReport,
-  { limit }: DeliveryOptions,
+  { limit, event }: DeliveryOptions,
 ): Promise<number> {
   const { out, connection } = context;
   const names = await namesIn(context, found.deliveries);
@@ -75,6 +78,8 @@ async function showOnce(
     if (out.csv) out.table(deliveries, columnsOf(names));
     else for (const one of deliveries) out.line(lineOf(one, names));
   });
+  const [id = event] = found.deliveries.flatMap(({ events }) => events).slice(-1);
+  if (id !== undefined) out.note(`next: groupsync log --event ${shellWords(id)} --details`);
   if (found.deliveries.length > 0) return EXIT.done;
   const { deliveries } = await readDeliveries(connection, { limit: 1 }, await context.ports());
   out.note(deliveries.length > 0 ? 'no deliveries match' : NONE);
@@ -111,6 +116,7 @@ function columnsOf(names: Names, mostIds = Number.POSITIVE_INFINITY): readonly C
     { title: 'summary', of: ({ summary }) => summary },
     { title: 'filter', of: ({ filter: by }) => by && `${by.attribute} ${by.operator} #${by.hash}` },
     { title: 'named', of: idsOf },
+    { title: 'events', of: ({ events }) => events.slice(0, mostIds).join(', ') },
     { title: 'answer', of: ({ outcome, status, code }) => [outcome, status, code].filter(Boolean).join(' ') },
     { title: 'detail', of: ({ detail }) => detail },
     { title: 'bytes', of: ({ bytes }) => bytes },

@@ -113,7 +113,6 @@ type Unmapped = TakeoverPlan['unmapped'][number];
 /** The command that shows the ids of the groups of the new source. */
 const listOf = (to: Source) => (to === 'directory' ? 'groupsync directory groups' : 'groupsync groups');
 
-/** Why a group does not move, with the next step. */
 const UNMAPPED: Readonly<Record<Unmapped['reason'], (one: Unmapped, to: Source) => string>> = {
   not_found: ({ group }, to) =>
     `${NEW_SOURCE[to]} has no such group; to leave it as it is: groupsync release ${shellWords(group)}`,

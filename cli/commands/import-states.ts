@@ -7,7 +7,6 @@ import { plural, shellWord, visible } from '../output/words.ts';
 /** With more unknown values, the column is probably not about accounts, and one option decides about all values. */
 const MAX_SHOWN = 10;
 
-/** Reads a value of `--column-state`, and adds it to the values before. */
 export function stateRule(text: string, before: readonly StateRule[] = []): readonly StateRule[] {
   const [, of, state] = /^(.+:.*)=(active|inactive)$/i.exec(text) ?? [];
   if (of === undefined)

@@ -6,10 +6,10 @@ import { allGroups, type Names, NO_NAMES, undefinedIfNoMatch, withId } from '../
 import { type AuditCheck, verifyAudit } from '../../shared/operate/verify-audit.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
-import { plural } from '../output/words.ts';
+import { plural, shellWords } from '../output/words.ts';
 import { age, examples, wholeNumber } from './arguments.ts';
 
-interface LogOptions extends Pick<LogFilter, 'actor' | 'action' | 'limit'> {
+interface LogOptions extends Pick<LogFilter, 'actor' | 'action' | 'event' | 'limit'> {
   readonly since?: number;
   readonly group?: string;
   readonly member?: string;
@@ -36,6 +36,7 @@ export function addLog(program: Command, act: Act): void {
       '--action <action>',
       'only this action, such as patch, holds_approve, or drift for all external changes',
     )
+    .option('--event <id>', 'only changes that this event caused; deliveries lists the events')
     .option('--limit <n>', 'maximum number of entries', wholeNumber, 50)
     .option('--details', 'list the changes of each entry, each with its reason')
     .option('--follow', 'wait for new entries; with --json one entry per line')
@@ -100,6 +101,8 @@ async function showLog(
     if (entries.length === 0) out.line('no entries match');
     else for (const entry of entries) print(entry);
   });
+  const [event] = found.entries.flatMap(({ changes }) => changes.flatMap((one) => one.event ?? [])).slice(-1);
+  if (details && event !== undefined) out.note(`next: groupsync deliveries --event ${shellWords(event.id)}`);
   return EXIT.done;
 }
 

@@ -70,7 +70,6 @@ async function showMembers(context: Context, text: string, { at }: { at?: string
   return EXIT.done;
 }
 
-/** Shows the members at one time, or the differences between two times. */
 async function showPast(context: Context, text: string, moments: readonly string[]): Promise<number> {
   const { out } = context;
   const { ports, found } = await context.connected();

@@ -96,7 +96,6 @@ async function targetOf(context: Context, group: string | undefined) {
   return { ref, what: `group ${await context.groupLabel(ref)}`, ports: await context.ports() };
 }
 
-/** Returns a text if the connection or the group is paused. */
 async function alreadyPaused(ref: GroupRef | undefined, gate: Gate, ports: ToolPorts) {
   if (ref === undefined) return gate.state === 'paused' ? `already paused: ${gate.reason}` : undefined;
   const found = await readPause(ref, ports);

@@ -13,7 +13,6 @@ export const SET = '--set <key=value>';
 export const SETTINGS_HELP =
   '\nSettings are in groupsync.json in the current folder; docs/settings.md lists them.';
 
-/** The stack of one stage, built from its settings and not yet deployed. */
 export interface OpenStage {
   readonly cdk: Cdk;
   readonly built: BuiltStack;

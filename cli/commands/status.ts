@@ -104,7 +104,6 @@ const requestLines = ({ settingRequests, blocked, keptMembers, openMoves }: Stat
   ...(keptMembers.total > 0 ? [`members     ${formatKeptMembers(keptMembers)}`] : []),
 ];
 
-/** Suggests the next commands, with the most serious problem first. */
 function nextSteps(status: StatusReport) {
   const { connection, gate, failingCalls, observing, credential, holds, groups, queues } = status;
   const { settingRequests } = status;

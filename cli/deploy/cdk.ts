@@ -15,12 +15,10 @@ import { runProgram } from './run-program.ts';
 /** The paths of the CDK and the app. In the package, the app is next to the built command. */
 interface Programs {
   readonly cdk: string;
-  /** Command line of the app, for a shell. */
   readonly app: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A warning of the app, as the CDK prints it. */
 const WARNING = /^WARNING (.*) \(Annotation\)$/;
 
 /** A command line for a shell. The space at its end stops the CDK from removing the first and the last quote. */
@@ -139,7 +137,6 @@ const Manifest = z.object({
   artifacts: z.record(z.string(), z.object({ type: z.string(), environment: z.string().optional() })),
 });
 
-/** Reads name, account and region of the only stack of a cloud assembly. */
 function placeOf(folder: string): StackPlace {
   const { artifacts } = Manifest.parse(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')));
   const [stack, { environment = '' } = {}] =

@@ -25,11 +25,9 @@ export interface Cdk {
   diff(options: DeploymentOptions): Promise<readonly string[]>;
   /** Returns the output of `cdk drift`: changes that were made by hand to deployed resources. */
   drift(): Promise<readonly string[]>;
-  /** Creates the bucket and the roles that the CDK deploys with. */
   bootstrap(): Promise<void>;
   deploy(options: DeploymentOptions): Promise<void>;
   destroy(): Promise<void>;
-  /** Switches the deletion protection of the stage's table on or off. */
   protectTable(isProtected: boolean): Promise<void>;
   /** CloudFormation, in the region of the built stack. */
   stacks(): Promise<StackClient>;
@@ -41,6 +39,5 @@ export interface CdkOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly region: string | undefined;
   readonly profile: string | undefined;
-  /** Called with one line about progress. */
   readonly note: (text: string) => void;
 }

@@ -89,7 +89,6 @@ export function createOutput(
       if (json) print(jsonText(document));
       else line(show(document));
     },
-    /** Prints a table; if there are no rows, only `none`. */
     table<Row>(rows: readonly Row[], given: readonly Column<Row>[], none?: string): void {
       const columns = given.map(plain);
       if (output === 'csv') print(renderCsv(rows, columns));
@@ -106,7 +105,6 @@ export function createOutput(
       for (const row of text.split('\n')) write(row);
     },
     progress: (what: string) => startProgress(stderr, what, quiet),
-    /** Clears the terminal before the next answer, for `--watch`. */
     startAgain(): void {
       before = stdout.isTTY === true ? CLEAR_SCREEN : '\n';
     },

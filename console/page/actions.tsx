@@ -4,7 +4,6 @@ import { post } from './net.ts';
 import { Button, type ButtonProps, Failure, Field, Select } from './parts.tsx';
 import { T } from './texts.ts';
 
-/** A dialog that asks for a confirmation or for input before an action. */
 interface Question {
   readonly title: string;
   readonly text: string;

@@ -74,7 +74,7 @@ export function Activity() {
           label={T.activity.title}
           columns={[...COLUMNS, details]}
           {...pages}
-          keyOf={({ at, action, group, version }) => `${at} ${action} ${group} ${version}`}
+          keyOf={({ id, part }) => `${id} ${part}`}
           rowHeight={innerWidth < NARROW_PX ? 96 : 56}
           empty={<Empty title={T.activity.none} />}
         />
@@ -153,5 +153,6 @@ const rowOf = (entry: Entry) => [
   entry.groupName ?? entry.group,
   outcomeText(entry.outcome),
   entry.cause,
+  [...new Set(entry.changes.map(({ approved }) => approved?.by))].join(' '),
   entry.changes.map((change) => changeText(change, entry)).join('; '),
 ];

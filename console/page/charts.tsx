@@ -11,9 +11,7 @@ const WIDTH = 240;
 type Values = readonly (number | null)[];
 
 interface GraphProps {
-  /** A description of the chart for screen readers. */
   readonly text: string;
-  /** The value at the top of the vertical axis. */
   readonly top: string;
   readonly children: ComponentChildren;
 }
@@ -76,7 +74,6 @@ function barHeight(value: number | null, most: number): number {
 
 const mostIn = (values: Values) => Math.max(0, ...values.map((value) => value ?? 0));
 
-/** Where a trend leads to. */
 const LISTS: Readonly<
   Record<TrendKind, readonly [page: string, filters?: Readonly<Record<string, string>>]>
 > = {

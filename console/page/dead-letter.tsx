@@ -27,7 +27,6 @@ const pretty = (body: string, indent?: number): string => {
   }
 };
 
-/** The source and the type of a message, if its body is an event. */
 function originIn(body: string): { readonly source: string | null; readonly type: string | null } {
   try {
     const { source, type } = JSON.parse(body);

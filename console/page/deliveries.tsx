@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Deliveries as DeliveriesAnswer, DeliveryLine, DeliverySurvey } from '../answers.ts';
+import type { Activity, Deliveries as DeliveriesAnswer, DeliveryLine, DeliverySurvey } from '../answers.ts';
+import { Entries } from './entries.tsx';
 import { duration, number, percent } from './format.ts';
 import { useAnswer } from './net.ts';
 import {
@@ -25,10 +26,14 @@ const ASK_EVERY_MS = 2_000;
 
 export function Deliveries() {
   const filter = (name: string) => query.value.get(name) ?? '';
-  const [isLive, setLive] = useState(true);
+  // A search for an event may read many deliveries.
+  const [isLive, setLive] = useState(filter('event') === '');
   const [shown, show] = useState<string | null>(null);
   const params = Object.fromEntries(
-    ['group', 'member', 'status', 'client', 'span'].map((name) => [name, filter(name) || undefined]),
+    ['group', 'member', 'status', 'client', 'event', 'from', 'span'].map((name) => [
+      name,
+      filter(name) || undefined,
+    ]),
   );
   const loadable = useAnswer<DeliveriesAnswer>('deliveries', params, false);
   const { reload } = loadable;
@@ -46,7 +51,7 @@ export function Deliveries() {
       </Button>
     ),
   };
-  const field = (name: 'group' | 'member' | 'client') => (
+  const field = (name: 'group' | 'member' | 'client' | 'event') => (
     <Field
       type="search"
       label={T.deliveries[name]}
@@ -65,6 +70,7 @@ export function Deliveries() {
         {field('group')}
         {field('member')}
         {field('client')}
+        {field('event')}
         <Select
           label={T.deliveries.status}
           value={filter('status')}
@@ -169,6 +175,7 @@ function Details({ of: one, close }: { readonly of: DeliveryLine; readonly close
         </a>
       )),
     ],
+    [T.deliveries.event, one.events.join(', ')],
     [T.deliveries.more, more > 0 ? number(more) : null],
     [T.deliveries.size, T.deliveries.bytes(one.bytes)],
     [T.deliveries.took, duration(one.elapsedMs)],
@@ -177,9 +184,28 @@ function Details({ of: one, close }: { readonly of: DeliveryLine; readonly close
   return (
     <Dialog label={T.deliveries.details} close={close}>
       <Facts of={facts.filter(([, shown]) => shown !== null && shown !== '' && !isEmpty(shown))} />
+      <LedTo of={one} />
     </Dialog>
   );
 }
+
+/** The writes, holds and other entries whose changes name an event of the delivery. */
+function LedTo({ of: { client, at, elapsedMs, events } }: { readonly of: DeliveryLine }) {
+  const delivery = JSON.stringify({ client, at, elapsedMs, events });
+  const loadable = useAnswer<Activity>('activity', { delivery, count: MOST_LED_TO });
+  return (
+    <Answered loadable={loadable}>
+      {({ entries }) => (
+        <>
+          <h2>{T.deliveries.ledTo}</h2>
+          <Entries of={entries} none={T.deliveries.ledToNothing} />
+        </>
+      )}
+    </Answered>
+  );
+}
+
+const MOST_LED_TO = 20;
 
 /** The last delivery, and the share of the refused deliveries of the last day, by reason. */
 export function Survey() {

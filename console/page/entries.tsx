@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Entry } from '../answers.ts';
 import { exact } from './format.ts';
 import { Button, Chevron, Empty, Facts, Reason, Time } from './parts.tsx';
-import { actionText, actorText, changeText, outcomeText, Sentence } from './sentence.tsx';
+import { actionText, actorText, changeText, deliveryOf, outcomeText, Sentence } from './sentence.tsx';
 import { T } from './texts.ts';
 
 interface EntriesProps {
@@ -58,7 +58,8 @@ function EntryDetails({ entry }: { readonly entry: Entry }) {
       <p class="changes">
         {changes.map((change, index) => (
           <span key={index} title={change.reason}>
-            {changeText(change, entry)}
+            {changeText(change, entry)}{' '}
+            {change.event !== null && <a href={deliveryOf(change.event)}>{T.activity.delivery}</a>}
           </span>
         ))}
         {changeCount > changes.length && <span>{T.activity.more(changeCount - changes.length)}</span>}

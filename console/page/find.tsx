@@ -30,7 +30,6 @@ const SHOWN = 5;
 const SHORTEST = 2;
 const PAUSE_MS = 200;
 
-/** Pages, actions and settings that the role of the person may use. */
 function placesFor(text: string): readonly Found[] {
   const places = PLACES.filter(({ use }) => refusalOf(use) === undefined).map(
     ({ kind, title, words, page, filters }): Found & { readonly words: string } => ({

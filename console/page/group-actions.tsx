@@ -11,7 +11,6 @@ interface Props {
   readonly setOpen: (open: OpenPart) => void;
 }
 
-/** The part of the page that an operator opened with a button. */
 export type OpenPart = 'plan' | 'adopt' | null;
 
 /** The actions that are possible now. The action that the group needs is the primary button. */

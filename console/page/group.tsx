@@ -132,7 +132,6 @@ function Settings({ of: { excluded, mode, settings } }: { readonly of: GroupDeta
   );
 }
 
-/** The value of a setting in words. */
 function settingText(key: string, value: unknown): preact.ComponentChildren {
   if (value === null) return T.settings.off;
   if (typeof value === 'boolean') return value ? T.settings.on : T.settings.off;
@@ -262,7 +261,6 @@ const COLUMNS: readonly PageColumn<MemberLine>[] = [
   },
 ];
 
-/** The text by which the members are sorted. */
 const SORTS: Sorts<MemberLine> = {
   name: (member) => personName(member),
   department: ({ department }) => department ?? '',

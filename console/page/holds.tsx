@@ -38,7 +38,6 @@ export function Holds() {
   );
 }
 
-/** The text by which the holds are sorted. */
 const SORTS: Sorts<HoldLine> = {
   group: ({ group, name }) => name ?? group,
   removes: ({ removes }) => String(removes),

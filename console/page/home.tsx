@@ -62,7 +62,6 @@ function Shown(home: HomeAnswer & { readonly reload: () => Promise<void> }) {
   );
 }
 
-/** The time at which the gate of the connection last changed its state. */
 const sinceOf = (of: string) => live.value?.connections?.find(({ name }) => name === of)?.since ?? null;
 
 interface NeedsProps {

@@ -53,7 +53,6 @@ addEventListener('keydown', (event) => {
   if (press(event)) event.preventDefault();
 });
 
-/** The list of shortcuts, which `?` opens. */
 export function Keys() {
   if (!isShown.value) return null;
   return (

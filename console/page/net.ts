@@ -4,7 +4,6 @@ import type { Live } from '../answers.ts';
 import { headersOf, token } from './admission.ts';
 import { connection } from './route.ts';
 
-/** A request that the server rejected, with its message. */
 export class Refused extends Error {
   override readonly name = 'Refused';
   readonly status: number;

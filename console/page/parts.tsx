@@ -93,7 +93,6 @@ export function Empty({ title, children }: Children & { title: string }) {
 export interface ButtonProps extends Children {
   readonly onClick: () => unknown;
   readonly kind?: 'primary' | 'danger' | 'quiet' | undefined;
-  /** Why the button is disabled; undefined if it is enabled. */
   readonly not?: string | undefined;
   /** The action or query that the button leads to. The button is disabled if the person's role may not use it. */
   readonly use?: string | undefined;
@@ -137,7 +136,6 @@ export const Chevron = () => (
 interface TabsProps {
   readonly label: string;
   readonly current: string;
-  /** Title and address of each tab, by its name. */
   readonly of: readonly (readonly [name: string, title: string, path: string])[];
 }
 
@@ -215,7 +213,6 @@ export function Reason({ children }: { readonly children: string | null }) {
   );
 }
 
-/** A list of terms and values, with a dash for an empty value. */
 export const Facts = ({ of }: { readonly of: readonly (readonly [string, ComponentChildren])[] }) => (
   <dl class="facts">
     {of.map(([term, text]) => (
@@ -316,7 +313,6 @@ export function Field(props: FieldProps) {
   );
 }
 
-/** The search of a page. The address contains its text. */
 export const Search = ({ label, suggestions }: Pick<FieldProps, 'label' | 'suggestions'>) => (
   <Field
     type="search"

@@ -29,6 +29,7 @@ import {
   Time,
 } from './parts.tsx';
 import { filterBy, id, pathTo, query } from './route.ts';
+import { deliveryOf } from './sentence.tsx';
 import { type PageColumn, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';
 
@@ -265,7 +266,7 @@ function Explained({ group, member }: { readonly group: string; readonly member:
                 <p key={register}>
                   {register}: {summary}{' '}
                   <small class="muted">
-                    {id} · {source} · <Time at={time} />
+                    <a href={deliveryOf({ id: id ?? '', at: time })}>{id}</a> · {source} · <Time at={time} />
                   </small>
                 </p>
               ))}

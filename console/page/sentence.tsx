@@ -10,6 +10,7 @@ export const outcomeText = (outcome: string): string => T.activity.outcomes[outc
 
 export function actorText({ actor }: Entry): string {
   if (actor.kind === 'groupsync') return T.activity.groupsync;
+  if (actor.kind === 'scim') return T.deliveries.clientOf(actor.kind, actor.name ?? actor.id);
   return actor.name ?? (actor.id || T.activity.someone);
 }
 
@@ -38,7 +39,13 @@ function People({ of, entry, more }: { of: readonly Change[]; entry: Entry; more
         return (
           <span key={at}>
             {at > 0 && separator}
-            {known === undefined ? id : <a href={pathTo('people', known.id)}>{personName(known)}</a>}
+            {known === undefined ? (
+              <span class="name">{id}</span>
+            ) : (
+              <a class="name" href={pathTo('people', known.id)}>
+                {personName(known)}
+              </a>
+            )}
           </span>
         );
       })}
@@ -51,7 +58,11 @@ function People({ of, entry, more }: { of: readonly Change[]; entry: Entry; more
 const GroupName = ({ entry, isNamed, isFirst }: Required<SentenceProps> & { readonly isFirst?: boolean }) => {
   if (entry.group === null) return <>{T.activity.connection}</>;
   if (!isNamed) return <>{isFirst === true ? T.activity.thisGroupFirst : T.activity.thisGroup}</>;
-  return <a href={pathTo('groups', entry.group)}>{entry.groupName ?? entry.group}</a>;
+  return (
+    <a class="name" href={pathTo('groups', entry.group)}>
+      {entry.groupName ?? entry.group}
+    </a>
+  );
 };
 
 interface SentenceProps {
@@ -60,15 +71,22 @@ interface SentenceProps {
   readonly isNamed?: boolean;
 }
 
+/** Returns how the changes of a line change members; undefined if they do not. */
+function directionOf({ action, changes }: Entry): 'added' | 'removed' | undefined {
+  if (action === 'create' || changes.length === 0) return undefined;
+  if (changes.every(({ kind }) => ADDS.has(kind))) return 'added';
+  return changes.every(({ kind }) => REMOVES.has(kind)) ? 'removed' : undefined;
+}
+
 /** What happened, to which people and which group, why, and who caused it. */
 export function Sentence({ entry, isNamed = true }: SentenceProps) {
-  const { outcome } = entry;
+  const { action, outcome } = entry;
   return (
     <>
       <What entry={entry} isNamed={isNamed} />
-      <Why entry={entry} />
+      {!action.startsWith(DRIFT) && <Why entry={entry} />}
       {outcome === 'rejected' && <span class="bad-text"> · {outcomeText(outcome)}</span>}
-      {entry.action.startsWith(DRIFT) && <span class="muted"> · {outcomeText(outcome)}</span>}
+      {action.startsWith(DRIFT) && <span class="muted"> · {outcomeText(outcome)}</span>}
     </>
   );
 }
@@ -77,46 +95,33 @@ function What({ entry, isNamed }: Required<SentenceProps>) {
   const { action, changes, changeCount } = entry;
   const group = <GroupName entry={entry} isNamed={isNamed} />;
   const groupFirst = <GroupName entry={entry} isNamed={isNamed} isFirst />;
-  const added = changes.filter(({ kind }) => ADDS.has(kind));
-  const removed = changes.filter(({ kind }) => REMOVES.has(kind));
-  const others = changes.length - added.length - removed.length;
-  // A long list of changes is cut. The changes that are left out belong to the longer of the two lists.
-  const cut = changeCount - changes.length;
-  const [moreAdded, moreRemoved] = added.length >= removed.length ? [cut, 0] : [0, cut];
-  if (action === 'create')
+  const missing = changeCount - changes.length;
+  if (action === 'create') {
+    const members = changes.filter(({ kind }) => ADDS.has(kind)).length + missing;
     return (
       <>
-        {groupFirst} {T.activity.created(added.length + moreAdded)}
+        {groupFirst} {T.activity.created(members)}
       </>
     );
-  if (added.length + removed.length === 0 || others > 0)
-    return <Done entry={entry} group={group} first={groupFirst} />;
-  const isDrift = action.startsWith(DRIFT);
-  const by = isDrift ? `${actorText(entry)} ` : '';
+  }
+  const direction = directionOf(entry);
+  if (direction === undefined) return <Done entry={entry} group={group} first={groupFirst} />;
+  const people = <People of={changes} entry={entry} more={missing} />;
+  if (action.startsWith(DRIFT)) {
+    return (
+      <>
+        <Actor of={entry} /> {T.activity.drifted[direction]} {people} {T.activity.place[direction]} {group}
+      </>
+    );
+  }
   return (
     <>
-      {added.length > 0 && (
-        <>
-          {by}
-          {isDrift && T.activity.addedBy}
-          <People of={added} entry={entry} more={moreAdded} /> {isDrift
-            ? T.activity.to
-            : T.activity.joined}{' '}
-        </>
-      )}
-      {added.length > 0 && removed.length > 0 && T.activity.and}
-      {removed.length > 0 && (
-        <>
-          {by}
-          {isDrift && T.activity.removedBy}
-          <People of={removed} entry={entry} more={moreRemoved} />{' '}
-          {isDrift ? T.activity.from : T.activity.left}{' '}
-        </>
-      )}
-      {group}
+      {people} {T.activity.moved[direction]} {group}
     </>
   );
 }
+
+const Actor = ({ of }: { readonly of: Entry }) => <span class="name">{actorText(of)}</span>;
 
 interface DoneProps {
   readonly entry: Entry;
@@ -144,7 +149,7 @@ function Done({ entry, group, first }: DoneProps) {
   if (decided !== undefined && T.activity.decides[action] !== undefined) {
     return (
       <>
-        {actorText(entry)} {T.activity.decides[action]}{' '}
+        <Actor of={entry} /> {T.activity.decides[action]}{' '}
         <a href={pathTo('holds', entry.group ?? '')}>{decided}</a> {T.activity.of} {group}
       </>
     );
@@ -157,13 +162,13 @@ function Done({ entry, group, first }: DoneProps) {
     <>
       {actor.kind === 'operator' ? (
         <>
-          {actorText(entry)} {text}
+          <Actor of={entry} /> {text}
           {entry.group !== null && <>: {group}</>}
         </>
       ) : (
         <>
           {first} {text}
-          {action.startsWith(DRIFT) && ` ${T.activity.by(actorText(entry))}`}
+          {action.startsWith(DRIFT) && ` ${T.activity.by.drift} ${actorText(entry)}`}
         </>
       )}
       {list !== '' && <span class="muted"> ({list})</span>}
@@ -171,36 +176,52 @@ function Done({ entry, group, first }: DoneProps) {
   );
 }
 
-const EVENT = /^event (\S+) of (.+)$/u;
 const UNDONE = /^drift [^;]+; \w+ by (.+)$/u;
 
-/** Why the change happened, with a link to its cause. */
+/** Why the change happened, with links to its approval and its delivery. */
 function Why({ entry }: { readonly entry: Entry }) {
-  const { cause, changes, group, action, actor } = entry;
-  const reason = changes.every((change) => change.reason === changes[0]?.reason) ? changes[0]?.reason : '';
-  const [, event] = EVENT.exec(cause) ?? [];
-  const approved = `approved by ${actor.id}: `;
-  const [, other] = UNDONE.exec(cause) ?? [];
-  if (cause.startsWith(approved))
-    return (
-      <span class="muted">
-        : {reason}, <a href={pathTo('holds', group ?? '')}>{T.activity.approvedBy(actorText(entry))}</a> (
-        {cause.slice(approved.length)})
-      </span>
-    );
+  const { cause, changes, group, actor } = entry;
+  const [first] = changes;
+  const direction = directionOf(entry);
+  const [, other] = UNDONE.exec(first?.cause ?? '') ?? [];
   if (other !== undefined) return <span class="muted">: {T.activity.undoes(other)}</span>;
-  if (event !== undefined) {
-    const isRemoval = changes.some(({ kind }) => REMOVES.has(kind));
-    return (
-      <span class="muted">
-        : {isRemoval && reason !== '' ? `${reason}, ` : ''}
-        {T.activity.sent(actorText(entry))} <a href={pathTo('activity', '', { text: event })}>{event}</a>
-      </span>
-    );
+  if (first === undefined || (direction === undefined && first.event === null)) {
+    const given = actor.kind === 'operator' ? cause.replace(`${actor.id}: `, '') : withoutAnswer(cause);
+    return given === '' || given === actor.id ? null : <span class="muted">: {given}</span>;
   }
-  if (action.startsWith(DRIFT)) return null;
-  const given = actor.kind === 'operator' ? cause.replace(`${actor.id}: `, '') : withoutAnswer(cause);
-  return given === '' || given === actor.id ? null : <span class="muted">: {given}</span>;
+  const { approved, event, reason } = first;
+  const isReason = changes.every((change) => change.reason === reason);
+  const isGiven = isReason && (direction === 'removed' || event === null);
+  return (
+    <span class="muted">
+      : {T.activity.by[direction ?? 'other']} <Actor of={entry} />
+      {isGiven && ` ${T.activity.because} ${reason}`}
+      {approved !== null && (
+        <>
+          , <a href={pathTo('holds', group ?? '')}>{T.activity.approvedBy(approved.by)}</a> ({approved.reason}
+          )
+        </>
+      )}
+      <Delivered of={changes} />
+    </span>
+  );
+}
+
+export const deliveryOf = ({ id, at }: NonNullable<Change['event']>): string =>
+  pathTo('deliveries', '', { event: id, from: at ?? '' });
+
+/** A link to the delivery of the event, or the number of the events. */
+function Delivered({ of }: { readonly of: readonly Change[] }) {
+  const events = new Map(of.flatMap(({ event }) => (event === null ? [] : [[event.id, event]])));
+  const [event, ...others] = events.values();
+  if (event === undefined) return null;
+  if (others.length > 0) return <> · {T.activity.events(events.size)}</>;
+  return (
+    <>
+      {' '}
+      · <a href={deliveryOf(event)}>{T.activity.delivery}</a>
+    </>
+  );
 }
 
 export function changeText(change: Change, entry: Entry): string {

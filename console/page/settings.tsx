@@ -12,7 +12,6 @@ interface Props extends Pick<ConnectionPage, 'settings' | 'fields'> {
   readonly reload: () => Promise<void>;
 }
 
-/** Every setting of the connection, with a form that fits its value. */
 export function Settings({ settings, fields, reload }: Props) {
   const [editing, setEditing] = useState<string | null>(null);
   const asked = query.value.get('setting');
@@ -52,7 +51,6 @@ export function Settings({ settings, fields, reload }: Props) {
   );
 }
 
-/** The settings of a section, in the order of their texts. */
 const keysOf = (section: string): readonly string[] =>
   Object.keys(T.settings.of).filter((key) => T.settings.of[key]?.section === section);
 

@@ -4,7 +4,6 @@ import { filterBy } from './route.ts';
 
 interface StateFilterProps {
   readonly label: string;
-  /** The text of the button that shows every state. */
   readonly every: string;
   readonly total: number;
   /** Each state with its number of groups, in the order of the buttons. */
@@ -12,7 +11,6 @@ interface StateFilterProps {
   readonly chosen: string;
 }
 
-/** Buttons that limit a list to one state. */
 export function StateFilter({ label, every, total, states, chosen }: StateFilterProps) {
   return (
     <Chips

@@ -13,7 +13,6 @@ export interface PageColumn<Row> {
   readonly kind?: 'number' | 'wide' | 'number wide' | 'number roomy' | 'roomy';
   /** The width as a CSS grid track. A column without a width shares the remaining space. */
   readonly width?: string;
-  /** The width on narrow screens, if it differs. */
   readonly narrowWidth?: string;
   /** True if the title is for screen readers only. */
   readonly unseen?: boolean;
@@ -84,7 +83,6 @@ function Head<Row>({
 interface Selection<Row> {
   readonly idOf: (row: Row) => string;
   readonly nameOf: (row: Row) => string;
-  /** The ids of the chosen rows. */
   readonly chosen: ReadonlySet<string>;
   readonly choose: (chosen: ReadonlySet<string>) => void;
   /** False for a row without a checkbox. */
@@ -127,7 +125,6 @@ interface TableProps<Row> {
   readonly count?: number | undefined;
   /** Returns undefined for a row that is not loaded yet. */
   readonly rowAt?: (index: number) => Row | undefined;
-  /** Shown instead of a table without rows. */
   readonly empty: ComponentChildren;
   readonly keyOf: (row: Row) => string;
   readonly rowHeight?: number;

@@ -32,7 +32,6 @@ export const T = {
     noneText: 'A connection is created with groupsync connect.',
     failed: 'This connection cannot be read',
   },
-  /** Why a button is disabled. */
   needsRole: (required: string, role: string) => `needs the role ${required}; your role is ${role}`,
   nav: {
     home: 'Home',

@@ -14,7 +14,6 @@ interface Acknowledgement {
 }
 
 const ACTION = 'acknowledge';
-/** The longest time for which an item may be hidden. */
 export const MAX_HIDDEN_DAYS = 30;
 /** The maximum number of these actions that are read, newest first. Items hidden by older actions are shown again. */
 const MAX_READ = 1_000;

@@ -245,7 +245,6 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
 };
 
 const MAX_PREVIEWED = 500;
-/** Maximum number of messages that one action discards. */
 const MAX_DISCARDED = 10_000;
 const GONE = 'this dead-lettered message no longer exists, or another consumer is processing it';
 

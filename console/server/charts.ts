@@ -23,7 +23,8 @@ export function chartsOf(entries: readonly Entry[], hours: Trend['hours'], { now
   const trendOf = (kind: 'waiting' | 'held' | 'failed' | 'pending') =>
     counted.map((hour) => hour?.[kind] ?? null);
   const writes = starts.map((fromMs, hour) => {
-    const count = entries.filter(({ at, action }) => WRITES.has(action) && isWithin(at, fromMs)).length;
+    const isWrite = ({ at, action, part }: Entry) => part === 0 && WRITES.has(action) && isWithin(at, fromMs);
+    const count = entries.filter(isWrite).length;
     // Without writes, only the count of the hour shows that groupsync ran.
     return count > 0 || counted[hour] !== undefined ? count : null;
   });

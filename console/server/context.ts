@@ -15,9 +15,7 @@ export interface RequestContext {
   readonly requireRole: (role: Role) => void;
   /** False for a person with AWS credentials. */
   readonly isAdministrator: boolean;
-  /** Whether the person has a role for a connection. */
   readonly sees: (connection: string) => boolean;
-  /** Whether the person may see the messages of all connections. */
   readonly seesMessages: boolean;
   /** Aborted when the page closes. */
   readonly signal: AbortSignal;

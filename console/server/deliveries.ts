@@ -1,5 +1,6 @@
 import { HOUR_MS } from '../../shared/domain/duration.ts';
 import { memberId } from '../../shared/domain/ids.ts';
+import { MAX_AHEAD_MS } from '../../shared/domain/stamp.ts';
 import { readDeliveries } from '../../shared/operate/deliveries.ts';
 import type { RequestContext } from './context.ts';
 import { findPeople, nameOf } from './people.ts';
@@ -11,13 +12,16 @@ export async function deliveriesPage(query: URLSearchParams, context: RequestCon
   const { connection, ports, overview } = context;
   const text = (name: string) => query.get(name) || undefined;
   const hours = Number(text('span') ?? 0);
+  const from = Date.parse(text('from') ?? '') - MAX_AHEAD_MS;
+  const spanMs = hours > 0 ? ports.clock() - hours * HOUR_MS : undefined;
   const [group, member] = [text('group'), text('member')];
   const filter = {
     groups: group === undefined ? undefined : await groupsLike(group, context),
     members: member === undefined ? undefined : await membersLike(member, context),
     status: text('status'),
     client: text('client'),
-    sinceMs: hours > 0 ? ports.clock() - hours * HOUR_MS : undefined,
+    event: text('event'),
+    sinceMs: Number.isNaN(from) ? spanMs : from,
     limit: SHOWN,
   };
   const { deliveries, complete } = await readDeliveries(connection, filter, ports);

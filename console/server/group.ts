@@ -63,7 +63,6 @@ const UNKNOWN = {
   platform: true,
 };
 
-/** The settings that decide how a single group is written. */
 const APPLY = [
   'match',
   'includeStates',

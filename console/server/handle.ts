@@ -23,7 +23,6 @@ import { createSession } from './session.ts';
 export interface ConsoleOptions {
   readonly prefix: string;
   readonly ports: ToolPorts;
-  /** Returns the ports of a person who signed in. */
   readonly portsOf?: (person: SignedInPerson) => ToolPorts;
   readonly describe: (error: unknown) => string;
   /** Set if the server cannot stream. Then `live` answers once, and the page repeats the request after this time. */

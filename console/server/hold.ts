@@ -36,7 +36,6 @@ export async function holdPage(ref: GroupRef, digest: string | undefined, contex
     group: ref.group,
     name: state.registers.name?.value ?? null,
     hold: hold === undefined ? null : decidedRow(ref, hold),
-    /** The other sets of removals of the group. */
     others: others.map((one) => decidedRow(ref, one)),
     decided: decidedIn(entries.filter((entry) => entry.group === ref.group)),
     /** The cause with the most removals comes first. A person has the index of its cause. */

@@ -6,7 +6,6 @@ export interface Live {
   readonly revision: string;
   /** Number of dead-lettered messages of all connections; null if they cannot be counted. */
   readonly deadLetters: number | null;
-  /** Number of holds that wait for a decision. */
   readonly holds: number;
   /** The role of the person for the connection. null without sign-in, and in the answer for all connections. */
   readonly role: Role | null;

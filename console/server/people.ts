@@ -21,7 +21,6 @@ export interface PersonName {
 export interface KnownMember {
   readonly register: StoredMember;
   readonly state: UserState | undefined;
-  /** The user id in platform groups. */
   readonly user: string | undefined;
   readonly isWanted: boolean;
 }

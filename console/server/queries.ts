@@ -1,3 +1,4 @@
+import { SentEvents } from '../../shared/contract/answers/deliveries.ts';
 import { readDirectoryStatus } from '../../shared/directory/operate/status.ts';
 import { blockOf } from '../../shared/domain/block.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
@@ -76,7 +77,9 @@ export const QUERIES = {
     const { entries, isCut } = await overview.activity();
     const { from, count } = rangeOf(query);
     const since = query.get('since') || undefined;
+    const delivery = query.get('delivery');
     const filter = {
+      delivery: delivery === null ? undefined : SentEvents.parse(JSON.parse(delivery)),
       ...parseSearch(query.get('text') ?? ''),
       sinceMs: since === undefined ? undefined : Date.parse(since),
     };
@@ -116,7 +119,6 @@ function rangeOf(query: URLSearchParams): { readonly from: number; readonly coun
 const refOf = (query: URLSearchParams, { connection, ports }: RequestContext): Promise<GroupRef> =>
   findGroup(connection, query.get('group') ?? '', ports);
 
-/** Returns the plan of a group, with the group's name. */
 async function namedPlan(ref: GroupRef, { ports, overview }: RequestContext) {
   const [plan, name] = await Promise.all([planGroup(ref, ports), overview.nameOf(ref.group)]);
   return { ...plan, name };

@@ -2,7 +2,6 @@ import type { ConnectionName } from '../../shared/domain/ids.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { collectPages } from '../../shared/sync/tuning.ts';
 
-/** Maximum number of groups that are read. */
 const MAX_GROUPS = 50;
 
 /** Returns the external changes that were only reported and still exist, newest first: no later write was made. */

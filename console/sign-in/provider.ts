@@ -40,7 +40,6 @@ interface ProviderOptions {
   /** Returns undefined for a client without a secret. */
   readonly clientSecret: () => Promise<string | undefined>;
   readonly clock: () => number;
-  /** The time limit of each request to the provider. */
   readonly timeoutSeconds?: number;
 }
 

@@ -19,7 +19,6 @@ import { noticePage } from './notices.ts';
 import { type Provider, SignInRefused } from './provider.ts';
 
 interface ConsoleServerOptions {
-  /** The address of the console, as people open it. */
   readonly origin: string;
   readonly settings: ConsoleSignIn;
   readonly provider: Provider;
@@ -69,7 +68,6 @@ async function answer(request: Request, options: ConsoleServerOptions): Promise<
   return open(url, cookies, options);
 }
 
-/** Answers a request that the open page sends. */
 async function answerPage(
   request: Request,
   path: string,

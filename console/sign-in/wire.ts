@@ -14,7 +14,6 @@ const ClientSecret = z.object({ clientSecret: z.string().min(1) });
 interface ConsoleWiring extends Base {
   readonly tool: Tool;
   readonly settings: ConsoleSignIn;
-  /** The URL of the console, as people open it. */
   readonly origin: string;
   readonly sessions: ConsoleSessions;
   /** Returns undefined if the settings do not name a secret. */

@@ -26,6 +26,7 @@ export const Delivery = z.object({
   detail: optional.describe('The message of a SCIM error. It contains no value of the request.'),
   groups: texts,
   members: texts,
+  events: texts.describe('The ids of the events that a change names as its cause, at most 16.'),
   named: number.describe('Groups and members in the delivery. Only 16 are stored and found by a filter.'),
   filter: z
     .object({ attribute: text, operator: text, hash: text })
@@ -43,7 +44,7 @@ export interface DeliveryOf {
 }
 
 export const DELIVERY_LIFETIME_MS = 30 * 86_400_000;
-const MAX_IDS = 16;
+export const MAX_IDS = 16;
 
 export interface NamedIds {
   readonly groups: Iterable<string>;

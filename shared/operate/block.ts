@@ -117,7 +117,6 @@ export async function unblockPerson(
 }
 
 interface BlockChange<Result> {
-  /** The blocks after the change; absent if nothing changes. */
   readonly blocks?: readonly Block[];
   readonly action?: Parameters<typeof doRecorded>[1];
   /** The person whose groups must be planned again. */
@@ -170,7 +169,6 @@ function changesOf(kind: string, { members, roles, users }: BlockedIds) {
   return members.length === 0 ? [change] : members.map((member) => ({ ...change, member }));
 }
 
-/** Whether two sets of ids are of one person. */
 const isOfSame = (block: BlockedIds, ids: BlockedIds): boolean =>
   block.members.some((one) => ids.members.includes(one)) ||
   block.roles.some((one) => ids.roles.includes(one)) ||

@@ -1,4 +1,4 @@
-import type { DeliveryReport, DeliveryRow } from '../contract/answers/deliveries.ts';
+import type { DeliveryReport, DeliveryRow, SentEvents } from '../contract/answers/deliveries.ts';
 import type { Delivery } from '../domain/delivery.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
@@ -13,38 +13,55 @@ export interface DeliveryFilter {
   readonly members?: ReadonlySet<string> | undefined;
   /** An outcome, an HTTP status, or a code. */
   readonly status?: string | undefined;
-  /** The kind of a client, or a part of its id. */
   readonly client?: string | undefined;
+  /** The id of an event that a change names as its cause. The search then begins with the oldest deliveries. */
+  readonly event?: string | undefined;
   readonly limit: number;
 }
 
 const MAX_READ = 5_000;
+const MAX_READ_FOR_EVENT = 50_000;
 
-/** Returns the newest matching deliveries, newest last. */
+/** Returns the newest matching deliveries, or the first deliveries of an event, newest last. */
 export async function readDeliveries(
   connection: ConnectionName,
   filter: DeliveryFilter,
   ports: DeliveriesPorts,
 ): Promise<DeliveryReport> {
+  const { event, sinceMs = 0 } = filter;
+  const newestFirst = event === undefined;
+  const mostRead = newestFirst ? MAX_READ : MAX_READ_FOR_EVENT;
   const found: Delivery[] = [];
   let read = 0;
-  for await (const page of ports.deliveries.since(connection, filter.sinceMs ?? 0, ports.clock())) {
+  for await (const page of ports.deliveries.since(connection, sinceMs, {
+    nowMs: ports.clock(),
+    newestFirst,
+  })) {
     found.push(...page.filter((one) => matches(one, filter)));
     read += page.length;
-    if (found.length > filter.limit || read >= MAX_READ) break;
+    if (found.length > filter.limit || read >= mostRead) break;
   }
-  const isCut = found.length > filter.limit || read >= MAX_READ;
-  return { deliveries: found.slice(0, filter.limit).toReversed().map(rowOf), complete: !isCut };
+  const isCut = found.length > filter.limit || read >= mostRead;
+  const shown = found.slice(0, filter.limit).map(rowOf);
+  return { deliveries: newestFirst ? shown.reverse() : shown, complete: !isCut };
 }
 
-function matches(one: Delivery, { groups, members, status, client }: DeliveryFilter): boolean {
+function matches(one: Delivery, { groups, members, status, client, event }: DeliveryFilter): boolean {
   const answers: readonly unknown[] = [one.outcome, String(one.status), one.code];
   return (
     (groups === undefined || one.groups.some((id) => groups.has(id))) &&
     (members === undefined || one.members.some((id) => members.has(id))) &&
     (status === undefined || answers.includes(status)) &&
-    (client === undefined || one.client.kind === client || one.client.id.includes(client))
+    (client === undefined || one.client.kind === client || one.client.id.includes(client)) &&
+    (event === undefined || isOf(rowOf(one), event))
   );
 }
+
+/** Returns whether a delivery contained the event. The id of an event of the reader begins with the time of its read. */
+export const isOf = ({ client, at, elapsedMs, events }: SentEvents, event: string): boolean => {
+  if (client.kind !== 'reader') return events.includes(event);
+  const sinceMs = Number.parseInt(event.slice(0, 12), 16) - Date.parse(at);
+  return sinceMs >= 0 && sinceMs <= elapsedMs;
+};
 
 const rowOf = ({ atMs, ...one }: Delivery): DeliveryRow => ({ ...one, at: new Date(atMs).toISOString() });

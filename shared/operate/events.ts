@@ -8,13 +8,11 @@ import type { Connection } from '../sync/ports/connections.ts';
 import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 import { type OtherSourcePorts, ofOtherSources } from './other-source.ts';
 
-/** One line of a JSONL file; lines are counted from 1. */
 export interface EventLine {
   readonly line: number;
   readonly text: string;
 }
 
-/** The maximum number of listed errors. Further errors are only counted. */
 const MAX_ERRORS = 1_000;
 /** The maximum size of a message. SQS accepts 1 MiB, including the attributes. Emulators accept a little less. */
 const MAX_MESSAGE_BYTES = 1_000_000;

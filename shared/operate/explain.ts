@@ -210,6 +210,6 @@ function lastWrite(entries: readonly LogEntry[], { member, platformUser }: Who):
   );
   if (write === undefined || change === undefined) return null;
   const { at, action, versionBefore, versionAfter, outcome } = write;
-  const { reason, cause, actor, approved } = change;
-  return { at, action, reason, cause, actor, approved, versionBefore, versionAfter, outcome };
+  const { reason, cause, event, actor, approved } = change;
+  return { at, action, reason, cause, event, actor, approved, versionBefore, versionAfter, outcome };
 }

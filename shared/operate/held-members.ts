@@ -25,7 +25,6 @@ export async function causesOf(
   return [heldCause(removalEvent('group_deleted', state.registers))];
 }
 
-/** A held removal, with the operator who sent its event, if known. */
 export interface HeldRemoval extends HeldMember {
   readonly by: string | null;
 }

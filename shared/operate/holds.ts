@@ -104,7 +104,6 @@ async function decide(
   return carryOut(seen, { kind, reason: request.reason, chosen }, ports);
 }
 
-/** The removals to decide, and the set that contains them. */
 interface Chosen {
   readonly current: Hold;
   readonly all: HeldSet;

@@ -94,7 +94,6 @@ async function entryOf(
   };
 }
 
-/** A record that a person was shown data of people. */
 export interface ReadOfPeople {
   readonly what:
     | 'activity'

@@ -2,7 +2,7 @@ import type { LogEntry } from '../contract/answers/explain.ts';
 import { DATED, UNKNOWN_INITIATOR } from '../domain/drift.ts';
 import { type ConnectionName, type GroupId, groupId, memberId } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
-import type { AuditActor, DriftRecord, KeptEntry } from '../sync/ports/logs.ts';
+import type { AuditActor, AuditCause, DriftRecord, KeptEntry } from '../sync/ports/logs.ts';
 import { formatPerson } from './names.ts';
 
 /*
@@ -25,6 +25,8 @@ export interface LogFilter {
   readonly actor?: string | undefined;
   /** An action, or its first word: `drift` selects all actions that begin with `drift_`. */
   readonly action?: string | undefined;
+  /** The id of the event that caused a change. */
+  readonly event?: string | undefined;
   readonly limit: number;
 }
 
@@ -78,20 +80,20 @@ async function newestOf<Record extends KeptEntry | DriftRecord>(
 const isAbout = ({ member, before, after }: LogEntry['changes'][number], ids: ReadonlySet<string>): boolean =>
   [member, before, after].some((id) => typeof id === 'string' && ids.has(id));
 
-function fits(entry: LogEntry, { member, actor, action }: LogFilter): boolean {
+function fits(entry: LogEntry, { member, actor, action, event }: LogFilter): boolean {
   const actors = [entry, ...entry.changes].map((one) => one.actor);
   const approvers = entry.changes.map(({ approved }) => approved?.by);
   const names = [...actors.flatMap(({ id, name }) => [id, name]), ...approvers];
   return (
     // The records of drift show these changes with their authors.
     entry.action !== 'external_change' &&
+    (event === undefined || entry.changes.some((change) => change.event?.id === event)) &&
     (member === undefined || entry.changes.some((change) => isAbout(change, member))) &&
     (actor === undefined || names.some((name) => name?.toLowerCase().includes(actor.toLowerCase()))) &&
     (action === undefined || entry.action === action || entry.action.startsWith(`${action}_`))
   );
 }
 
-/** The default values of an entry. Names are added later. */
 const EMPTY_ENTRY = {
   group: null,
   groupName: null,
@@ -106,12 +108,19 @@ const EMPTY_ENTRY = {
 } as const;
 
 function entryOf(connection: ConnectionName, kept: KeptEntry): LogEntry {
-  const { atMs, intent, dirtySinceMs, previous: _, link: __, actor, causes = [], ...entry } = kept;
+  const { atMs, intent, dirtySinceMs, previous: _, link: __, eventMs: ___, ...others } = kept;
+  const { actor, causes = [], ...entry } = others;
   const [only] = entry.changes;
   const at = new Date(atMs).toISOString();
   const changes = entry.changes.map(({ cause: number = -1, ...change }) => {
-    const { cause, actor: by, approved = null } = causes[number] ?? { ...entry, actor };
-    return { ...change, cause, actor: shownActor(by), approved };
+    const { cause, actor: by, approved, eventMs }: AuditCause = causes[number] ?? kept;
+    return {
+      ...change,
+      cause,
+      event: eventIn(cause, eventMs),
+      actor: shownActor(by),
+      approved: approved ?? null,
+    };
   });
   return {
     ...EMPTY_ENTRY,
@@ -125,6 +134,15 @@ function entryOf(connection: ConnectionName, kept: KeptEntry): LogEntry {
     actor: shownActor(actor),
     waitedMs: dirtySinceMs === undefined ? null : Math.max(0, atMs - dirtySinceMs),
   };
+}
+
+/** The form of `causeBy`. */
+const EVENT = /^event (.+) of \S*$/u;
+
+function eventIn(cause: string, eventMs: number | undefined): LogEntry['changes'][number]['event'] {
+  const id = EVENT.exec(cause)?.[1];
+  if (id === undefined) return null;
+  return { id, at: eventMs === undefined ? null : new Date(eventMs).toISOString() };
 }
 
 export const shownActor = ({ kind, id, name, arn }: AuditActor): LogEntry['actor'] => ({
@@ -146,7 +164,7 @@ function driftEntry(connection: ConnectionName, record: DriftRecord): LogEntry {
     initiator === UNKNOWN_INITIATOR
       ? 'no activity event names the author'
       : `reported by activity event ${eventIds.join(', ')}`;
-  const caused = { cause, actor: by, approved: null };
+  const caused = { cause, event: null, actor: by, approved: null };
   const change = { kind, before: null, after: null, reason: 'external change', ...caused };
   const changes = [
     ...from.filter((value) => !to.includes(value)).map((value) => ({ ...change, before: value })),

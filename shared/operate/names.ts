@@ -88,7 +88,6 @@ export async function usersOf(ref: GroupRef, ports: NamesPorts) {
   return { boundTo, known };
 }
 
-/** Reads the names of the ids that will be printed, in a few requests. */
 export async function readNames(connection: ConnectionName, named: Named, ports: NamesPorts): Promise<Names> {
   const refsOf = (ids: readonly string[] = []): readonly GroupRef[] =>
     [...new Set(ids)].map((id) => ({ connection, group: groupId(id) }));

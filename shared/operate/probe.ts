@@ -36,7 +36,6 @@ interface TestGroup extends Pick<ProbeRequest, 'connection' | 'signal'> {
   behindMs: number;
 }
 
-/** How long the platform may take to show a change. */
 const WAIT_SECONDS = 20;
 const POLL_MS = 1_000;
 /** The read of the feed begins this long before the current time, because the platform's clock may differ. */
@@ -289,7 +288,6 @@ async function write(
   };
 }
 
-/** Repeats a read until it returns a value or the time is over. */
 async function until<Value>(
   read: () => Promise<Value | undefined>,
   { ports, signal }: { readonly ports: ProbePorts; readonly signal?: AbortSignal },

@@ -38,7 +38,6 @@ export function withRequests(
   return { ...wanted, settings, requests: [...open, ...asked] };
 }
 
-/** Returns the requested changes in the form that the journal stores. */
 export function requestsBetween(before: Connection, after: Connection): readonly AuditedChange[] {
   const known = before.requests ?? [];
   const added = (after.requests ?? []).filter((one) => !known.some((other) => isSame(one, other)));

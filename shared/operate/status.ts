@@ -166,7 +166,6 @@ const sourceRows = ({ freshness, reader }: SourcesFound, nowMs: number): readonl
     };
   });
 
-/** Whether a message to people reports the source. */
 export const needsAttention = ({ late, stopped, shortGroups, flips }: SourceReport): boolean =>
   late || stopped !== null || shortGroups > 0 || flips.length > 0;
 

@@ -31,7 +31,6 @@ import { mayBeRehire, rehireOf } from './rehires.ts';
 
 type WhoPorts = PreviewPorts & Pick<ToolPorts, 'groups' | 'users' | 'people'>;
 
-/** A member, and the person on the platform who belongs to the member. */
 export type Who = Awaited<ReturnType<typeof identify>>;
 
 export async function identify(member: MemberId, state: GroupState, connection: Connection, ports: WhoPorts) {

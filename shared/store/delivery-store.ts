@@ -24,21 +24,23 @@ export function createDeliveryStore(table: Table) {
         'once',
       ),
 
-    /** Returns the records from `sinceMs` on in pages, newest first, without expired records. */
+    /** Returns the records from `sinceMs` on in pages, without expired records. */
     async *since(
       connection: ConnectionName,
       sinceMs: number,
-      nowMs: number,
+      { nowMs, newestFirst = true }: { readonly nowMs: number; readonly newestFirst?: boolean },
     ): AsyncGenerator<readonly Delivery[]> {
       const firstMs = Math.max(sinceMs, nowMs - DELIVERY_LIFETIME_MS);
       // The clocks of queues and workers may differ, so the partition of the next day is read shortly before midnight.
-      for (let dayMs = nowMs + 60_000; dayMs > firstMs - DAY_MS; dayMs -= DAY_MS) {
-        const { pk } = deliveryKey(connection, dayMs, '');
+      const days: string[] = [];
+      for (let dayMs = nowMs + 60_000; dayMs > firstMs - DAY_MS; dayMs -= DAY_MS)
+        days.push(deliveryKey(connection, dayMs, '').pk);
+      for (const partition of newestFirst ? days : days.reverse()) {
         const between = [new Date(firstMs).toISOString(), '~'] as const;
         for await (const page of table.query({
-          partition: pk,
+          partition,
           between,
-          newestFirst: true,
+          newestFirst,
           pageSize: PAGE_SIZE,
         }))
           yield page.map((item) => understood(Delivery, item, `a delivery at ${item.sk}`));

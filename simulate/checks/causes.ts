@@ -51,7 +51,7 @@ function falseEvent(
   if (id.startsWith('takeover-') && isTakenOver(observation, owner)) return undefined;
   const all = observation.seen.directory
     .received(connection)
-    .filter((one) => one.id === id && one.source === source);
+    .filter((one) => one.source === source && one.id === (source === 'scim' ? id.replace(/\.\d+$/, '') : id));
   if (all.length === 0) return 'the directory sent no such event';
   const isAbout = ({ directoryEvent }: Received) =>
     directoryEvent.group === undefined

@@ -91,7 +91,9 @@ describe('Home page', () => {
     await page.getByRole('link', { name: 'Home' }).click();
     await page.getByRole('heading', { name: 'All 3 groups are in sync.' }).waitFor();
     await page
-      .getByText(/left Engineering: .*, approved by local:ada \(the team was dissolved\)$/)
+      .getByText(
+        /left Engineering: removed by test because a later snapshot of the group does not list them, approved by local:ada \(the team was dissolved\) · delivery$/,
+      )
       .first()
       .waitFor();
     expect(errors).toEqual([]);
@@ -156,7 +158,7 @@ it('the Groups page filters on the server and pauses selected groups, whose wait
   await eventually(async () => (await on.platformUsers('Choir')).includes('u7'));
   await page.getByText('The directory and the platform have the same members.').waitFor();
   await page.getByRole('link', { name: /^History/ }).click();
-  await page.getByText(/^This group was created on the platform with 4 members: /).waitFor();
+  await page.getByText(/^This group was created on the platform with 4 members: sent by /).waitFor();
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByText('Limits of removals').waitFor();
   expect(page.url()).toContain('tab=settings');

@@ -32,12 +32,23 @@ const leaver = (n: number): HeldPerson => ({
   ...{ id: `m${n}`, name: `Person ${n}`, email: `p${n}@acme.test`, user: `u${n}`, department: null },
   cause: 0,
 });
+const LONG_NAMED = {
+  id: 'm1',
+  name: 'Maximiliana Wolfeschlegelsteinhausenbergerdorff von und zu Hohenzollern-Sigmaringen',
+  email: null,
+};
 const line = (n: number): Entry => ({
-  at,
+  ...{ id: `${at}#${n}`, part: 0, at },
   actor: { kind: 'groupsync', id: 'groupsync', name: null, arn: null },
   action: 'patch',
   ...{ group: `g${n}`, groupName: `Group ${n}`, cause: 'event', outcome: 'written', version: null },
-  ...{ changes: [], changeCount: 0, waitedMs: null, people: {} },
+  changes: ['m1', 'm2', 'm3', 'm4'].map((member) => ({
+    ...{ kind: 'remove_member', member, before: member, after: null, reason: 'the directory took them out' },
+    ...{ cause: `event e${n} of hr`, event: { id: `e${n}`, at }, approved: null },
+    actor: { kind: 'directory', id: 'hr-import', name: null, arn: null },
+  })),
+  ...{ changeCount: 4, waitedMs: null },
+  people: { m1: LONG_NAMED, m2: { ...LONG_NAMED, id: 'm2' } },
 });
 const many = <Item>(count: number, one: (n: number) => Item, from = 0): Item[] =>
   Array.from({ length: count }, (_, n) => one(from + n));
@@ -199,6 +210,28 @@ describe('console lists', () => {
     expect(await page.getByText('v-secret').count()).toBe(0);
     await page.getByRole('button', { name: /^View details: Group 1/ }).click();
     await page.getByText('v-secret').waitFor();
+    await page.close();
+  });
+
+  it.each(['', '/activity'])('at a width of 390 px, a line on the page “%s” shows its verb', async (path) => {
+    const page = await opened(path);
+    await page.setViewportSize({ width: 390, height: 800 });
+    await page.getByText('left').first().waitFor();
+    const [sentence, verb] = (await page.evaluate(
+      `(() => {
+         const line = [...document.querySelectorAll('.entry > p, .sentence')].find((one) => / left /.test(one.textContent));
+         const range = document.createRange();
+         const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT, (node) =>
+           node.data.includes('left') ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_SKIP);
+         const node = walker.nextNode();
+         const from = node.data.indexOf('left');
+         range.setStart(node, from);
+         range.setEnd(node, from + 4);
+         return [line, range].map((one) => { const { bottom, right } = one.getBoundingClientRect(); return { bottom, right }; });
+       })()`,
+    )) as { bottom: number; right: number }[];
+    expect(verb?.bottom).toBeLessThanOrEqual((sentence?.bottom ?? 0) + 1);
+    expect(verb?.right).toBeLessThanOrEqual(390);
     await page.close();
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { DeliveryRow } from '../../shared/contract/answers/deliveries.ts';
 import type { DeliveryOf } from '../../shared/domain/delivery.ts';
 import { memberId } from '../../shared/domain/ids.ts';
+import { isOf } from '../../shared/operate/deliveries.ts';
 import { forgetMember } from '../../shared/operate/forget.ts';
 import { reportDeliveries } from '../../shared/runtime/report.ts';
 import { handleScim, type ScimPorts } from '../../shared/scim/server/handle.ts';
@@ -182,5 +183,73 @@ describe('deliveries', () => {
         { warn },
       );
     expect(logged).toEqual(Array(2).fill(['deliveries not recorded', { count: 1 }]));
+  });
+
+  it('a change names the first delivery of its event, and the delivery names the write that it led to', async () => {
+    const world = await provider();
+    await world.hire('ann', 'bob');
+    const ann = (await world.addUser('ann@acme.test')).body.id;
+    const bob = (await world.addUser('bob@acme.test')).body.id;
+    const group = (await world.addGroup('Engineering', [{ value: ann }])).body.id;
+    await world.patch(`/Groups/${group}`, { op: 'add', path: 'members', value: [{ value: bob }] });
+    await world.apply(group);
+    const taken = {
+      type: 'group.member.removed',
+      id: 'e-9',
+      data: { group: { id: 'g' }, members: [{ id: 'm-ann' }] },
+    };
+    await world.publish(
+      { type: 'group.upserted', data: { group: { id: 'g', name: 'Legal' } } },
+      {
+        type: 'group.member.added',
+        data: { group: { id: 'g' }, members: [{ id: 'm-ann', email: 'ann@acme.test' }] },
+      },
+    );
+    await world.apply('g');
+    await world.publish(taken);
+    await world.apply('g');
+    world.clock.ms += HOUR_MS;
+    await world.publish(taken);
+    const { json } = await world.cli('log', '--json');
+    const caused = json.entries.flatMap(
+      ({ changes }: { changes: { event: object | null; member?: string }[] }) =>
+        changes.filter(({ event, member }) => event !== null && member !== undefined),
+    );
+    const found = [];
+    for (const { kind, member, event } of caused) {
+      const [first] = await world.deliveries('--event', event.id);
+      found.push([kind, member === bob ? 'bob' : 'ann', first?.request, first?.summary]);
+    }
+    expect(found).toEqual([
+      ['add_member', 'ann', 'POST Groups', 'create group, all members: 1'],
+      ['add_member', 'bob', 'PATCH Groups', 'add 1'],
+      ['add_member', 'ann', 'event', 'add 1'],
+      ['remove_member', 'ann', 'event', 'remove 1'],
+    ]);
+    const both = await world.deliveries('--event', 'e-9');
+    expect(both.map(({ at }) => Date.parse(at))).toEqual([world.clock.ms - HOUR_MS, world.clock.ms]);
+    const shown = await world.cli('deliveries', '--event', 'e-9');
+    expect(shown.stderr).toContain('next: groupsync log --event e-9 --details');
+    const log = await world.cli('log', '--event', 'e-9', '--details');
+    expect(log.stdout).toContain('remove_member u-ann');
+    expect(log.stdout.trim().split('\n')).toHaveLength(2);
+    expect(log.stderr).toContain('next: groupsync deliveries --event e-9');
+    const ask = asking(world.ports, world.connection.name);
+    const delivery = encodeURIComponent(JSON.stringify(both[0]));
+    const { entries } = await ask(`activity?delivery=${delivery}`);
+    expect(entries).toMatchObject([
+      { action: 'patch', changes: [{ kind: 'remove_member', event: { id: 'e-9' } }] },
+    ]);
+    const from = entries[0].changes[0].event.at;
+    const page = await ask(`deliveries?event=e-9&from=${from}`);
+    expect(page.deliveries.at(-1).at).toBe(both[0]?.at);
+  });
+
+  it('an event of the directory reader names the run that read it', async () => {
+    const at = '2026-11-20T10:00:00.000Z';
+    const run = { client: { kind: 'reader', id: 'directory' }, at, elapsedMs: 60_000, events: [] } as const;
+    const readAt = (ms: number) =>
+      `${(Date.parse(at) + ms).toString(16).padStart(12, '0')}0123456789abcdef.s0`;
+    expect([-1, 0, 60_000, 60_001].map((ms) => isOf(run, readAt(ms)))).toEqual([false, true, true, false]);
   });
 });

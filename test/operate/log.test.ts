@@ -149,6 +149,7 @@ describe('audit check', () => {
           causes: [],
           changeCount: 7,
           dirtySinceMs: 7,
+          eventMs: 7,
           outcome: 'rejected',
           previous: [],
           actor: { kind: 'operator', id: 'Eve' },

@@ -2,7 +2,6 @@ import { many } from './many.ts';
 
 export const deadLetters = {
   title: 'Dead-lettered messages',
-  /** What happened, by the code of the cause. */
   causes: {
     invalid_json: 'The message is not JSON',
     invalid_event: 'A field of the event is missing or wrong',

@@ -5,6 +5,9 @@ export const deliveries = {
   group: 'Group',
   member: 'Person',
   client: 'Client',
+  event: 'Event',
+  ledTo: 'Led to',
+  ledToNothing: 'No write and no hold names this delivery.',
   status: 'Answer',
   statuses: {
     '': 'Any',

@@ -25,7 +25,6 @@ interface Place {
   readonly use?: string;
 }
 
-/** The pages, and the actions with the pages on which they are. */
 export const PLACES: readonly Place[] = [
   { kind: 'page', title: 'Home', words: 'overview attention charts', page: 'home' },
   { kind: 'page', title: 'Holds', words: 'guard removals waiting', page: 'holds' },

@@ -5,7 +5,6 @@ interface SettingText {
   readonly section: Section;
   readonly title: string;
   readonly text: string;
-  /** Label and explanation of each value. */
   readonly choices?: Readonly<Record<string, readonly [label: string, text: string]>>;
 }
 

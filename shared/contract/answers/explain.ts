@@ -12,6 +12,9 @@ const EntryActor = z.object({
 
 const Caused = {
   cause: text.describe('The event, the external change that the write undoes, or the state of the person.'),
+  event: nullable(z.object({ id: text, at: nullable(instant) })).describe(
+    'The event of the cause, for deliveries --event, with its time; null if the cause is no event.',
+  ),
   actor: EntryActor,
   approved: nullable(z.object({ by: text, reason: text })).describe('The approval of a held removal.'),
 };

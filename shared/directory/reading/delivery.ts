@@ -28,6 +28,7 @@ export function deliveryOfRun({ report, error, startedMs, nowMs }: Run): Deliver
     detail: null,
     filter: null,
     ...firstIds({ groups: deleted, members: [] }),
+    events: [],
     bytes: 0,
     elapsedMs: nowMs - startedMs,
   };

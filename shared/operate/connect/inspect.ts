@@ -152,7 +152,6 @@ function findMemberIds(listed: Listed, sample: readonly SampledEmployee[]): Memb
   return { field: memberIdFieldOf(evidence) ?? null, ...evidence };
 }
 
-/** Compares the setting `memberIdField` with the ids in the groups. */
 function checkMemberIds(found: MemberIds, { memberIdField }: ConnectionSettings): Check {
   const name = 'memberIdField';
   if (found.field === null) {

@@ -150,7 +150,6 @@ async function membersOf(
   });
 }
 
-/** Whether groupsync writes the group with these settings. */
 function isWritten(state: GroupState, settings: ConnectionSettings): boolean {
   const name = nameInDirectory(state);
   return name !== undefined && !state.released && mayCreate(settings, state.ref.group, name);

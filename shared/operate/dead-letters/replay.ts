@@ -12,7 +12,6 @@ import { isSelected, type Selection } from './survey.ts';
 type ReplayPorts = WakePorts & JournalPorts & Pick<ToolPorts, 'events' | 'groups' | 'mailboxes' | 'sleep'>;
 
 interface ReplayOptions extends Pick<ReadMailboxOptions, 'signal' | 'onElsewhere'> {
-  /** The connection whose journal records the replay. */
   readonly connection: ConnectionName;
   readonly selection: Selection;
   /** The maximum number of messages per second; undefined: no limit. */

@@ -97,5 +97,4 @@ export function spellingsOf(field: string): readonly string[] {
   return [inside, outside].map(plainHeading).filter((text) => text !== '');
 }
 
-/** Returns a heading in lower case, without spaces and punctuation. */
 export const plainHeading = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');

@@ -94,7 +94,6 @@ export async function importCsv(
   return { ...report, ...sent, sent: true };
 }
 
-/** The maximum number of groups that an audit entry names. */
 const NAMED_GROUPS = 50;
 
 function auditedChange({ rows, kind }: ImportPlan, groups: ReadFile['groups'], file: string) {

@@ -127,7 +127,6 @@ function createCollected(rowSort: RowSort, kind: FileKind) {
   };
 }
 
-/** Returns a text such as `Status "SUSPENDED": 2 rows`. */
 export const countedStates = (states: readonly CountedState[]): string =>
   states.map(({ column, value, rows }) => `${column} "${value}": ${plural(rows, 'row')}`).join(', ');
 

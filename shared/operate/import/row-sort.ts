@@ -3,7 +3,6 @@ import type { Row } from './rows.ts';
 /** The maximum number of rows. The rows are sorted in memory, and each row needs about 300 bytes. */
 const MAX_ROWS = 1_000_000;
 
-/** Sorts rows by group, member and line. */
 export interface RowSort {
   /** @throws Error if there are more rows than can be sorted in memory */
   add(row: Row): Promise<void>;

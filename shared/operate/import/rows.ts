@@ -78,7 +78,6 @@ function isDocumentedRow(fields: readonly string[], { headings, stateRules, hasG
   return isUnguided && fields.length === DOCUMENTED_FIELDS && hasAddress && isPlain;
 }
 
-/** A line of the file: one membership, or only a group. */
 export interface Row {
   readonly line: number;
   readonly group: string;

@@ -36,6 +36,7 @@ export interface ScimContext {
   /** The base URL of the endpoint, without a trailing slash: `https://…/scim/v2`. */
   readonly baseUrl: string;
   readonly noteStale: (stale: StaleMembers) => void;
+  readonly noteEvent: (id: string) => void;
 }
 
 /** One SCIM request, from API Gateway or a local listener. */

@@ -1,6 +1,13 @@
 import { excludedBy } from '../../contract/exclusion.ts';
 import { parseJson } from '../../contract/json.ts';
-import { type Delivery, type DeliveryOf, firstIds, type NamedIds, summaryOf } from '../../domain/delivery.ts';
+import {
+  type Delivery,
+  type DeliveryOf,
+  firstIds,
+  MAX_IDS,
+  type NamedIds,
+  summaryOf,
+} from '../../domain/delivery.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import { UnstorableError } from '../../sync/ports/store-errors.ts';
 import { noteReceipt, type SourcePorts } from '../../sync/sources.ts';
@@ -44,6 +51,7 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   let body: ScimValue | undefined;
   const startedMs = ports.clock();
   const staleMembers: StaleMembers[] = [];
+  const events = new Set<string>();
   const isHead = request.method.toUpperCase() === 'HEAD';
   const answerError = (error: unknown): ScimReply => {
     if (error instanceof ScimError) return errorReply(error);
@@ -90,6 +98,7 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
           types,
           baseUrl,
           noteStale: (stale) => staleMembers.push(stale),
+          noteEvent: (id) => events.add(id),
         },
       );
     };
@@ -103,7 +112,9 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   const http = toHttp(reply);
   // HEAD gets the headers of GET without a body (RFC 9110 section 9.3.2).
   const deliveries =
-    sender === undefined ? [] : deliveriesOf({ request, body, reply, sender, startedMs }, ports.clock());
+    sender === undefined
+      ? []
+      : deliveriesOf({ request, body, reply, sender, startedMs, events }, ports.clock());
   return { reply: isHead ? { ...http, body: '' } : http, connection, deliveries, staleMembers, cause };
 }
 
@@ -206,6 +217,7 @@ interface Answered {
   /** The token, even if it has expired or was revoked. */
   readonly sender: ScimToken;
   readonly startedMs: number;
+  readonly events: ReadonlySet<string>;
 }
 
 const HASH_LENGTH = 16;
@@ -216,7 +228,7 @@ export const hashOfValue = (value: unknown): string =>
 
 /** Returns the record of a request. A read that found something has none, and a request above the rate limit has none. */
 function deliveriesOf(answered: Answered, nowMs: number): readonly DeliveryOf[] {
-  const { request, body, reply, sender, startedMs } = answered;
+  const { request, body, reply, sender, startedMs, events } = answered;
   const path = request.path.replace(/^\/scim\/v2/, '');
   const method = request.method.toUpperCase() === 'HEAD' ? 'GET' : request.method.toUpperCase();
   const isRead = method === 'GET';
@@ -236,6 +248,7 @@ function deliveriesOf(answered: Answered, nowMs: number): readonly DeliveryOf[] 
     code: refusal ?? shortText(error['scimType']),
     detail: shortText(error['detail']),
     ...firstIds(withNew(meaning, reply)),
+    events: [...events].slice(0, MAX_IDS),
     filter: filterIn(meaning),
     bytes: Buffer.byteLength(request.body ?? ''),
     elapsedMs: nowMs - startedMs,

@@ -23,15 +23,18 @@ export interface Recorded {
   readonly change: DirectoryChange;
 }
 
+/** Returns the id of the event of a revision. */
+const eventIdOf = ({ id, revision }: ScimResource): string => `${id}.${revision}`;
+
 /**
  * Returns the stamp of a resource's revision. Its time is the modification time, which never decreases, and its
  * sequence is the revision. The stamp depends only on the resource, so a repetition after a crash has the same stamp.
  */
-export const stampOf = ({ id, modifiedMs, revision }: ScimResource, operation = 0): Stamp =>
+export const stampOf = (by: ScimResource, operation = 0): Stamp =>
   makeStamp({
-    time: new Date(modifiedMs).toISOString(),
-    sequence: String(revision),
-    id,
+    time: new Date(by.modifiedMs).toISOString(),
+    sequence: String(by.revision),
+    id: eventIdOf(by),
     source: SCIM_SOURCE,
     operation,
   });
@@ -51,13 +54,14 @@ export async function record(
   const events = changes.map(
     ({ by, change }, operation): DirectoryEvent => ({
       connection,
-      id: by.id,
+      id: eventIdOf(by),
       source: SCIM_SOURCE,
       stamp: stampOf(by, operation),
       actor,
       change,
     }),
   );
+  for (const { id } of events) context.noteEvent(id);
   const failures = new Failures();
   const noOrigins = { ofGroup: () => [], ofUser: () => [] };
   for (const fold of foldEvents(events).values())
@@ -73,9 +77,11 @@ export const asSender = (token: string | undefined, context: ScimContext): ScimC
   token === undefined ? context : { ...context, actor: { kind: 'scim', id: token } };
 
 /** Records a user whose id no other request knows yet. The function needs no read, because the user is in no group. */
-export async function recordNewUser(resource: ScimResource, { ports, connection, actor }: ScimContext) {
-  const change = factsOf(resource);
-  const event = { connection, id: resource.id, source: SCIM_SOURCE, stamp: stampOf(resource), actor, change };
+export async function recordNewUser(resource: ScimResource, context: ScimContext) {
+  const { ports, connection, actor, noteEvent } = context;
+  const [id, stamp, change] = [eventIdOf(resource), stampOf(resource), factsOf(resource)];
+  noteEvent(id);
+  const event = { connection, id, source: SCIM_SOURCE, stamp, actor, change };
   const folds = [...foldEvents([event]).values()].flatMap(({ users }) => [...users.values()]);
   const changes = folds.map((fold) => ({ ...fold, attributes: attributesOf(fold) }));
   await Promise.all(changes.map((one) => ports.users.addNew(connection, one)));

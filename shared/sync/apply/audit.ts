@@ -14,7 +14,7 @@ import { type AuditCause, type AuditEntry, OURSELVES } from '../ports/logs.ts';
 import type { ApplyContext, PassFacts } from './context.ts';
 import { ALL_MEMBERS, learn } from './load.ts';
 
-type Origin = Pick<AuditEntry, 'cause' | 'actor' | 'reason' | 'dirtySinceMs'>;
+type Origin = Pick<AuditEntry, 'cause' | 'actor' | 'eventMs' | 'reason' | 'dirtySinceMs'>;
 /** Changes, each with the number of its cause if the causes differ. */
 type Caused = Pick<AuditEntry, 'changes' | 'causes'>;
 
@@ -74,7 +74,7 @@ export async function explain(
   const { decision } = holdsOf(state).find(({ digest }) => consumes.includes(digest)) ?? {};
   const origin: Origin = {
     ...originOf(state, wanted),
-    ...(latest && { cause: latest.cause, actor: latest.actor }),
+    ...(latest && originFrom(latest)),
   };
   if (decision?.kind !== 'approved') return { ...origin, ...numbered(changes, found, origin) };
   const { by, reason } = decision;
@@ -93,9 +93,15 @@ export function originOf(state: GroupState, wanted?: Wanted): Origin {
   const senders = [state.registers.author, ...(wanted?.registers ?? [])];
   const author = senders.find((one) => one?.actor !== undefined && one.stamp === stamp);
   const otherwise = openDrift.length > 0 ? `drift ${openDrift.join(', ')}` : `rev ${rev}`;
-  const { cause, actor } = causeBy({ stamp, author: author as RemovalEvent['author'] }, otherwise);
-  return { cause, actor, ...(dirtySinceMs !== undefined && { dirtySinceMs }) };
+  const cause = causeBy({ stamp, author: author as RemovalEvent['author'] }, otherwise);
+  return { ...originFrom(cause), ...(dirtySinceMs !== undefined && { dirtySinceMs }) };
 }
+
+const originFrom = ({ cause, actor, eventMs }: AuditCause): Origin => ({
+  cause,
+  actor,
+  ...(eventMs !== undefined && { eventMs }),
+});
 
 type KnownFacts = Facts & { readonly wanted: Wanted };
 
@@ -143,7 +149,7 @@ function causeBy(found: RemovalEvent | undefined, otherwise: string): DatedCause
   if (event === undefined) return { stamp, cause: otherwise, actor: OURSELVES };
   const { id, source } = event;
   const actor = author?.stamp === stamp ? author.actor : ({ kind: 'directory', id: source } as const);
-  return { stamp, cause: `event ${id} of ${source}`, actor };
+  return { stamp, cause: `event ${id} of ${source}`, actor, eventMs: stampTimeMs(stamp) };
 }
 
 function eventFinder(facts: KnownFacts): (change: PlanChange) => RemovalEvent | undefined {
@@ -167,11 +173,11 @@ function eventFinder(facts: KnownFacts): (change: PlanChange) => RemovalEvent | 
 function numbered(
   changes: readonly PlanChange[],
   found: readonly DatedCause[],
-  { cause, actor }: Origin,
+  { cause, actor, eventMs }: Origin,
 ): Caused {
   const keys = found.map(({ stamp: _, ...one }) => JSON.stringify(one));
   const distinct = [...new Set(keys)];
-  if (distinct.every((one) => one === JSON.stringify({ cause, actor }))) return { changes };
+  if (distinct.every((one) => one === JSON.stringify({ cause, actor, eventMs }))) return { changes };
   const numbers = new Map(distinct.map((one, at) => [one, at]));
   return {
     changes: changes.map((change, at) => ({ ...change, cause: numbers.get(keys[at] ?? '') ?? 0 })),
@@ -204,6 +210,9 @@ export async function foundChanges(
     return isOfWrite ? { ...change, ...(isWrong && { reason: FETCHED_LATER.cause }) } : [];
   });
   const found = await causesOf(changes, { ...known, wanted }, consumes, context);
-  const proven = found.map((one) => (stampTimeMs(one.stamp) > atMs ? { ...one, ...FETCHED_LATER } : one));
+  const proven = found.map((one) => {
+    const { eventMs = 0, ...others } = one;
+    return eventMs > atMs ? { ...others, ...FETCHED_LATER } : one;
+  });
   return numbered(changes, proven, FETCHED_LATER);
 }

@@ -1,5 +1,5 @@
 import { DEFAULT_CONNECTION } from '../../contract/names.ts';
-import { type Delivery, type DeliveryOf, meaningOfChanges } from '../../domain/delivery.ts';
+import { type Delivery, type DeliveryOf, MAX_IDS, meaningOfChanges } from '../../domain/delivery.ts';
 import { foldEvents } from '../../domain/fold.ts';
 import { type ConnectionName, connectionName, type GroupRef } from '../../domain/ids.ts';
 import { isOwnSource } from '../../domain/source.ts';
@@ -239,6 +239,7 @@ function deliveryOf(
     client: { kind: 'event', id: events[0]?.event.source || bound?.queue || 'events' },
     request: 'event',
     ...meaningOfChanges(events.map(({ event }) => event.change)),
+    events: [...new Set(events.map(({ event }) => event.id))].slice(0, MAX_IDS),
     outcome: failures.messages.has(messageId) ? 'retried' : outcome,
     status: null,
     code: refused[0]?.code ?? (isLeft ? OF_READER : null),

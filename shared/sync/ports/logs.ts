@@ -58,6 +58,8 @@ export const AuditCause = z.lazy(() =>
   z.object({
     cause: text,
     actor: AuditActor,
+    /** The time of the event; absent if the cause is no event. */
+    eventMs: number.exactOptional(),
     /** The decision about the hold that permitted the removal. */
     approved: z.object({ by: text, reason: text }).exactOptional(),
   }),
@@ -88,6 +90,8 @@ export const AuditEntry = z.lazy(() =>
     causes: z.array(AuditCause).exactOptional(),
     outcome: z.enum(['written', 'found_written', 'found_changed', 'rejected']),
     actor: AuditActor,
+    /** The time of the latest event among the causes. */
+    eventMs: number.exactOptional(),
     reason: text.exactOptional(),
     /** For a write: the time at which the group became dirty. */
     dirtySinceMs: number.exactOptional(),
