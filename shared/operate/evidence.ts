@@ -4,8 +4,8 @@ import { membersAt, type Stay, type StepChange, staysOf, stepsAfter } from '../p
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 import type { KeptEntry } from '../sync/ports/logs.ts';
-import { formatPerson, usersOf } from './names.ts';
-import { type PastPorts, type RecordedStep, readHistory } from './past.ts';
+import { formatPerson } from './names.ts';
+import { type PastPorts, type RecordedStep, readHistory, usersOfHistory } from './past.ts';
 import type { Period } from './verify-audit.ts';
 
 /** One stay of a person in a group. Times are ISO; `joined` is null if the person was there at the start of the period. */
@@ -51,7 +51,7 @@ export async function accessTo(
   const { undone, last } = stepsAfter(fromMs, present.content, steps);
   const within = undone.filter(({ atMs }) => atMs <= untilMs).toReversed();
   const stays = staysOf('members' in past ? past.presence : new Map(), within, last?.sinceMs ?? fromMs);
-  const { boundTo, known } = await usersOf(ref, ports);
+  const { boundTo, known } = await usersOfHistory(ref, ports);
   const rowOf = ({ user, joined, left }: Stay<RecordedStep>): Access => {
     const { member } = boundTo.get(user) ?? {};
     const person = member && known.get(member);
@@ -82,7 +82,7 @@ function changeOf(user: PlatformUserId, { step, notBeforeMs }: StepChange<Record
     notBefore: new Date(notBeforeMs).toISOString(),
     notAfter: new Date(step.untilMs ?? step.atMs).toISOString(),
     action: entry.action,
-    actor: actor.name ?? actor.id,
+    actor: entry.action === 'external_change' ? 'another client' : (actor.name ?? actor.id),
     approvedBy: approved?.by ?? null,
     because: [change?.reason, entry.reason, cause].filter((text) => text !== undefined).join('; '),
   };

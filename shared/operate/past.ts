@@ -21,7 +21,7 @@ export async function listPastMembers(
   ports: PastPorts & Pick<ToolPorts, 'users' | 'people'>,
 ): Promise<PastMembers> {
   const { state, pasts } = await readPast(ref, times, ports);
-  const { boundTo, known } = await usersOf(state.ref, ports);
+  const { boundTo, known } = await usersOfHistory(state.ref, ports);
   const unknown = pasts.find((past) => 'knownSinceMs' in past);
   const lists = unknown ? [] : pasts.flatMap((past) => ('members' in past ? [past.members] : []));
   const rowOf = (user: PlatformUserId) => {
@@ -44,6 +44,16 @@ export async function listPastMembers(
     known: unknown === undefined,
     knownSince: unknown?.knownSinceMs === undefined ? null : iso(unknown.knownSinceMs),
     members: [...new Set(lists.flatMap((list) => [...list.keys()]))].sort().map(rowOf),
+  };
+}
+
+/** Returns the users (`usersOf`) of the group and of the groups before a takeover, which may have other members. */
+export async function usersOfHistory(ref: GroupRef, ports: PastPorts & Pick<ToolPorts, 'users' | 'people'>) {
+  const refs = await withGroupsBefore(ref, ports.reader);
+  const found = await Promise.all(refs.toReversed().map((one) => usersOf(one, ports)));
+  return {
+    boundTo: new Map(found.flatMap(({ boundTo }) => [...boundTo])),
+    known: new Map(found.flatMap(({ known }) => [...known])),
   };
 }
 
