@@ -24,7 +24,7 @@ async function main(): Promise<void> {
   const { stage, stages: ofStages = stages, ...ofAllStages } = settingsFile();
   // The `cdk.json` of the current folder and the option `-c` override the settings in `groupsync.json`.
   const context: Readonly<Record<string, unknown>> = { stage, stages: ofStages, ...given };
-  const settings = readSettings((name) => context[name], Object.keys(context), ofAllStages);
+  const settings = readSettings(context, ofAllStages);
   // Each run has its own folder, because two stages may be synthesised at the same time. The stack copies the bundles.
   const bundles = mkdtempSync(join(tmpdir(), 'groupsync-functions-'));
   new ConnectorStack(app, settings.prefix, {

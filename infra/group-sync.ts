@@ -26,7 +26,7 @@ export interface GroupSyncProps extends Partial<Omit<z.input<typeof StageSetting
  */
 export class GroupSync extends ConnectorStack {
   constructor(scope: Construct, id: string, { env, code = builtCode(), ...given }: GroupSyncProps = {}) {
-    const settings = readSettings((name) => given[name as keyof typeof given], Object.keys(given));
+    const settings = readSettings(given);
     super(scope, id, { ...(env && { env }), stackName: settings.prefix, settings, code });
   }
 

@@ -178,23 +178,23 @@ export const StageSettings = z
 
 export type Settings = z.infer<typeof StageSettings> & { readonly stage: string };
 
-/** Returns the value of a setting. `app.node.tryGetContext` reads cdk.json and `-c name=value`. */
-type Context = (name: string) => unknown;
-
 /**
- * @param names all names in the context. A name that is neither a setting nor a key of the CDK is refused.
+ * @param context what cdk.json and `-c name=value` set. A name that is neither a setting nor a key of the CDK is refused.
  * @param ofAllStages settings of every stage. The settings of the stage and of the context override them.
  * @throws SettingsError with one line per fault, which contains the setting and the expected value
  */
 export function readSettings(
-  context: Context,
-  names: readonly string[] = [],
+  context: Readonly<Record<string, unknown>>,
   ofAllStages: Readonly<Record<string, unknown>> = {},
 ): Settings {
-  refuseUnknown([...names.filter((name) => !IS_OF_CDK.test(name)), ...Object.keys(ofAllStages)]);
-  const stages = Stages.safeParse(context('stages') ?? {});
+  const given = Object.entries(context).filter(
+    ([name, value]) => value !== undefined && !IS_OF_CDK.test(name),
+  );
+  const { stage: name = 'production', stages: ofStages = {}, ...settings } = Object.fromEntries(given);
+  refuseUnknown([...Object.keys(settings), ...Object.keys(ofAllStages)]);
+  const stages = Stages.safeParse(ofStages);
   if (!stages.success) throw new SettingsError('stages', stages.error);
-  const stage = StageName.safeParse(context('stage') ?? 'production');
+  const stage = StageName.safeParse(name);
   if (!stage.success) throw new SettingsError('stage', stage.error);
   const ofStage = Object.hasOwn(stages.data, stage.data) ? stages.data[stage.data] : undefined;
   if (ofStage === undefined && Object.keys(stages.data).length > 0) {
@@ -202,7 +202,7 @@ export function readSettings(
     throw new SettingsError(`stage "${stage.data}": not in cdk.json, which has ${known}`);
   }
   refuseUnknown(Object.keys(ofStage ?? {}));
-  const parsed = StageSettings.safeParse({ ...ofAllStages, ...ofStage, ...given(context) });
+  const parsed = StageSettings.safeParse({ ...ofAllStages, ...ofStage, ...settings });
   if (!parsed.success) throw new SettingsError(`stage "${stage.data}"`, parsed.error);
   return { ...parsed.data, stage: stage.data };
 }
@@ -226,16 +226,6 @@ function refuseUnknown(names: readonly string[]): void {
       return `unknown setting '${name}'; ${help}`;
     });
   if (faults.length > 0) throw new SettingsError(faults.join('\n'));
-}
-
-function given(context: Context): Record<string, unknown> {
-  const names = Object.keys(StageSettings.shape);
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = context(name);
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
 }
 
 export const isEmulated = (): boolean => process.env['AWS_ENDPOINT_URL'] !== undefined;

@@ -76,7 +76,7 @@ function build(parts: { readonly scim: boolean; readonly producer: boolean }): J
   const source = { connection: Fn.ref('ProducerConnection'), producers: [Fn.ref('ProducerArn')] };
   const stack = new ConnectorStack(app, 'groupsync', {
     settings: {
-      ...readSettings(() => undefined),
+      ...readSettings({}),
       prefix: Fn.ref('Prefix'),
       alarmEmail: Fn.ref('AlarmEmail'),
       scim: parts.scim,
@@ -99,7 +99,7 @@ function build(parts: { readonly scim: boolean; readonly producer: boolean }): J
  * has a pattern, because other parties define the forms of ARNs, bucket names and addresses.
  */
 function parameters(): Readonly<Record<string, CfnParameterProps>> {
-  const { prefix, scim, alarmEmail } = readSettings(() => undefined);
+  const { prefix, scim, alarmEmail } = readSettings({});
   const { pattern } = z
     .object({ pattern: z.string() })
     .parse(z.toJSONSchema(StageSettings.shape.prefix, { io: 'input' }));

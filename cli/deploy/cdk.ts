@@ -134,25 +134,11 @@ function createCdk(programs: Programs, { cwd, env, region, profile, note }: CdkO
 }
 
 const Manifest = z.object({
-  artifacts: z.record(z.string(), z.object({ type: z.string(), environment: z.string().optional() })),
-});
-
-function placeOf(folder: string): StackPlace {
-  const { artifacts } = Manifest.parse(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')));
-  const [stack, { environment = '' } = {}] =
-    Object.entries(artifacts).find(([, { type }]) => type === 'aws:cloudformation:stack') ?? [];
-  const [, account, region] = /^aws:\/\/([^/]+)\/(.+)$/.exec(environment) ?? [];
-  if (stack === undefined || account === undefined || region === undefined)
-    throw new Error(`expected one stack with its account and region in ${folder}, got "${environment}"`);
-  if (account === 'unknown-account') throw Object.assign(new Error(), { name: 'CredentialsProviderError' });
-  if (region === 'unknown-region') throw new Error('Region is missing');
-  return { stack, account, region };
-}
-
-const BuiltArtifact = z.object({
   artifacts: z.record(
     z.string(),
     z.object({
+      type: z.string(),
+      environment: z.string().optional(),
       properties: z
         .object({
           tags: z.record(z.string(), z.string()).optional(),
@@ -162,6 +148,19 @@ const BuiltArtifact = z.object({
     }),
   ),
 });
+
+function placeOf(folder: string) {
+  const { artifacts } = Manifest.parse(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')));
+  const [stack, { environment = '', properties = {} } = {}] =
+    Object.entries(artifacts).find(([, { type }]) => type === 'aws:cloudformation:stack') ?? [];
+  const [, account, region] = /^aws:\/\/([^/]+)\/(.+)$/.exec(environment) ?? [];
+  if (stack === undefined || account === undefined || region === undefined)
+    throw new Error(`expected one stack with its account and region in ${folder}, got "${environment}"`);
+  if (account === 'unknown-account') throw Object.assign(new Error(), { name: 'CredentialsProviderError' });
+  if (region === 'unknown-region') throw new Error('Region is missing');
+  return { stack, account, region, properties };
+}
+
 const BuiltRoles = z.object({
   Resources: z.record(
     z.string(),
@@ -174,10 +173,9 @@ const BuiltRoles = z.object({
  * its tags, and the permissions boundary of its roles.
  */
 function bootstrapFlags(folder: string): readonly string[] {
-  const { artifacts } = BuiltArtifact.parse(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')));
-  const { tags = {}, bootstrapStackVersionSsmParameter: parameter = '' } =
-    artifacts[placeOf(folder).stack]?.properties ?? {};
-  const template = readFileSync(join(folder, `${placeOf(folder).stack}.template.json`), 'utf8');
+  const { stack, properties } = placeOf(folder);
+  const { tags = {}, bootstrapStackVersionSsmParameter: parameter = '' } = properties;
+  const template = readFileSync(join(folder, `${stack}.template.json`), 'utf8');
   const roles = Object.values(BuiltRoles.parse(JSON.parse(template)).Resources);
   const boundary = roles.find(({ Properties }) => Properties?.PermissionsBoundary !== undefined);
   const [, qualifier = DEFAULT_QUALIFIER] = /^\/cdk-bootstrap\/(\w+)\/version$/.exec(parameter) ?? [];

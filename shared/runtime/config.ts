@@ -42,12 +42,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   };
   const list = (variable: 'boundQueues' | 'notify' | 'scimAllowedIps', what: string, form: RegExp) =>
     (read(variable, `${what}, separated by commas`, (text) => form.test(text)) ?? '').match(/[^,]+/g) ?? [];
-  const minutes = (variable: 'directoryMinutes') => {
-    const value = read(variable, 'a whole number from 1 to 60', (text) =>
-      /^(?:[1-9]|[1-5]\d|60)$/.test(text),
-    );
-    return value === undefined ? undefined : Number(value);
-  };
+  const directoryMinutes = read('directoryMinutes', 'a whole number from 1 to 60', (text) =>
+    /^(?:[1-9]|[1-5]\d|60)$/.test(text),
+  );
   const level = (text?: string) => LEVELS.find((known) => known === text);
   const prefix = name('prefix') ?? DEFAULT_PREFIX;
   const boundQueues = list('boundQueues', 'queue=connection', /^(?:[\w-]+=[a-z0-9-]+(?:,|$))*$/);
@@ -59,7 +56,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     logLevel: level(read('logLevel', LEVELS.join(' or '), (text) => !!level(text))) ?? 'info',
     /** Queues whose messages all belong to one connection, by the name of the queue. */
     boundQueues: new Map(boundQueues.map((one) => boundOf(one.split('=') as [string, ConnectionName]))),
-    directoryMinutes: minutes('directoryMinutes'),
+    directoryMinutes: directoryMinutes === undefined ? undefined : Number(directoryMinutes),
     /** Notification targets: `webhook` and ARNs of topics. */
     notify: list('notify', 'webhook or ARNs of topics', /^(?:(?:webhook|arn:[\w:-]+)(?:,|$))*$/),
     /** ARN of the KMS key for the secrets of connections; undefined: the default key of Secrets Manager. */

@@ -74,7 +74,7 @@ describe('account with rules for roles, bootstrap and tags', () => {
 
 describe('settings of every stage', () => {
   const read = (ofAllStages: Record<string, unknown>, context: Record<string, unknown> = {}) =>
-    readSettings((name) => context[name], Object.keys(context), ofAllStages);
+    readSettings(context, ofAllStages);
 
   it('a setting of a stage overrides the setting of every stage, and the command line overrides both', () => {
     const stages = { production: { coalesceSeconds: 9 }, staging: {} };

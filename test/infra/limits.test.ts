@@ -7,7 +7,7 @@ import { resourcesOf, synthesise } from './synthesised.ts';
 const many = (count: number, text: (n: number) => string) => Array.from({ length: count }, (_, n) => text(n));
 const isAccepted = (given: Record<string, unknown>): boolean => {
   try {
-    return readSettings((name) => given[name]) !== undefined;
+    return readSettings(given) !== undefined;
   } catch {
     return false;
   }

@@ -9,7 +9,7 @@ import { SIGN_IN } from './sign-in.ts';
 
 const NINE = Object.fromEntries([...'abcdefghi'].map((name) => [name, { connection: 'acme' }]));
 const TEN = Object.fromEntries([...'abcdefghij'].map((name) => [name, { connection: 'acme' }]));
-const read = (context: Record<string, unknown>) => readSettings((name) => context[name]);
+const read = (context: Record<string, unknown>) => readSettings(context);
 
 const USER = 'arn:aws:iam::111122223333:user/a';
 
@@ -120,8 +120,7 @@ describe('readSettings', () => {
 });
 
 describe('unknown context key', () => {
-  const given = (context: Record<string, unknown>) => () =>
-    readSettings((name) => context[name], Object.keys(context));
+  const given = (context: Record<string, unknown>) => () => readSettings(context);
 
   it.each([
     ['alarmMail', "unknown setting 'alarmMail'; did you mean 'alarmEmail'?"],

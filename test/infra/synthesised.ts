@@ -23,7 +23,7 @@ interface Synthesised {
  */
 export function synthesise(given: Record<string, unknown> = {}): Synthesised {
   const app = new App({ context: cdkJson.context });
-  const settings = readSettings((name) => given[name] ?? app.node.tryGetContext(name));
+  const settings = readSettings({ ...app.node.getAllContext(), ...given });
   const stack = new ConnectorStack(app, settings.prefix, { settings, code, env: { region: 'eu-west-1' } });
   // Most tests set no target of alarms. Their output would consist mostly of this warning.
   Annotations.of(stack).acknowledgeWarning('groupsync:no-alarm-target');

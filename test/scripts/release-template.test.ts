@@ -16,7 +16,7 @@ const code = Object.fromEntries(
 function deployedByCdk(given: Readonly<Record<string, unknown>>): JsonObject {
   const { stages: _stages, ...flags } = cdkJson.context;
   const context = { ...flags, '@aws-cdk/core:validateAgainstDefaultRules': false };
-  const settings = readSettings((name) => given[name]);
+  const settings = readSettings(given);
   const stack = new ConnectorStack(new App({ context }), 'groupsync', { settings, code });
   return Template.fromStack(stack).toJSON() as JsonObject;
 }
