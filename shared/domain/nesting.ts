@@ -68,6 +68,8 @@ interface Reach {
   readonly via: Stamp | undefined;
   /** The event by which the inner group left the outer group; undefined if it has not left. */
   readonly ended: End | undefined;
+  /** The latest stamp at which the outer group contained the inner group. */
+  readonly presentAt: Stamp;
 }
 
 /** The stamp at which a membership ended, with the actor of the event, or of a later event about the same group. */
@@ -81,7 +83,9 @@ interface End {
  * and another path has ended, the result has the path that still exists.
  */
 function reachedFrom(outer: GroupId, contents: Contents): ReadonlyMap<GroupId, Reach> {
-  const reached = new Map<GroupId, Reach>([[outer, { via: undefined, ended: undefined }]]);
+  const reached = new Map<GroupId, Reach>([
+    [outer, { via: undefined, ended: undefined, presentAt: STAMP_ZERO }],
+  ]);
   for (const isWithin of [true, false]) {
     // The loop adds groups to `reached`, and later visits the added groups too.
     for (const [group, from] of reached) {
@@ -102,7 +106,8 @@ function stepsFrom(group: GroupId, from: Reach, contents: Contents): readonly (r
     const { registers: ofInner } = contents.get(inner) ?? NOTHING;
     const deleted = groupExists(ofInner) ? undefined : { stamp: ofInner.deleted, author: ofInner.author };
     const ended = from.ended ?? endOf(register, registers) ?? deleted;
-    return [[inner, { via: from.via ?? register.stamp, ended }] as const];
+    const presentAt = laterStamp(from.presentAt, register.presentAt ?? STAMP_ZERO);
+    return [[inner, { via: from.via ?? register.stamp, ended, presentAt }] as const];
   });
 }
 
@@ -114,13 +119,22 @@ function endOf({ value, stamp, actor }: StoredMember, registers: GroupRegisters)
 }
 
 /** Converts a register of an inner group to a register of the outer group. */
-function asReached(register: StoredMember, registers: GroupRegisters, { via, ended }: Reach): StoredMember {
+function asReached(register: StoredMember, registers: GroupRegisters, reach: Reach): StoredMember {
+  const { via } = reach;
   const { pending, ...unmarked } = register;
-  const own = via === undefined ? register : { ...unmarked, via };
-  const end = register.value === 'absent' ? undefined : (endOf(register, registers) ?? ended);
+  const ownEnd = endOf(register, registers);
+  const own = via === undefined ? register : { ...unmarked, via, ...wantedAt(register, ownEnd, reach) };
+  const end = register.value === 'absent' ? undefined : (ownEnd ?? reach.ended);
   if (end === undefined) return own;
   const { actor: _, ...former } = own;
   return { ...former, ...end, value: 'absent' };
+}
+
+/** Returns the latest stamp with which the outer group had the member, if the member was in the inner group then. */
+function wantedAt({ presentAt }: StoredMember, end: End | undefined, reach: Reach) {
+  if (presentAt === undefined) return {};
+  const isWithin = end === undefined || end.stamp > reach.presentAt;
+  return { presentAt: isWithin ? laterStamp(presentAt, reach.presentAt) : presentAt };
 }
 
 function better(other: StoredMember, one: StoredMember): StoredMember {

@@ -4,10 +4,13 @@ import { explainMember } from '../../shared/operate/explain.ts';
 import { readHeldRemovals } from '../../shared/operate/held-members.ts';
 import { approveHold, listHolds, rejectHold } from '../../shared/operate/holds.ts';
 import { releaseGroup } from '../../shared/operate/ownership.ts';
+import { pauseGroup, resumeGroup } from '../../shared/operate/pausing.ts';
 import type { SettingChange } from '../../shared/operate/settings.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
-import { CONNECTION, DAY_MS } from '../support/engine/world.ts';
+import { CONNECTION, DAY_MS, HOUR_MS } from '../support/engine/world.ts';
 import { type ModeCompany, modeCompany } from '../support/operate/mode-company.ts';
+import { openWith, scimOf } from '../support/operate/takeovers.ts';
+import { add, remove, replace } from '../support/scim-operations.ts';
 
 const HOLDS_ALL = { maxRemovedCount: 0, deletedGroups: 0, deletedGroupsShare: 0 };
 const setting =
@@ -157,6 +160,36 @@ describe('the list of removals', () => {
     expect(await listed(there)).toEqual(['waiting u-b']);
   });
 });
+
+it.each([
+  ['the group within the group returned', true, 'waiting'],
+  ['only the group itself was named', false, 'rejected'],
+])(
+  'a rejected removal of the members of a nested group, after %s during a pause of the group',
+  async (_, returns, kind) => {
+    const reader = await openWith({}, { nested: 'flatten', guard: HOLDS_ALL });
+    const { world, ref, state, pass } = reader;
+    const scim = await scimOf(reader);
+    const inner = await scim.group('Inner', ['a', 'b']);
+    const outer = await scim.group('Outer', ['c']);
+    const join = () => scim.patch(`/Groups/${outer}`, [add('members', [{ value: inner }])]);
+    const leave = () => scim.patch(`/Groups/${outer}`, [remove(`members[value eq "${inner}"]`)]);
+    await join();
+    await pass(HOUR_MS);
+    await leave();
+    await pass(HOUR_MS);
+    await rejectHold(ref(outer), { reason: 'stay' }, world.toolPorts as never);
+    await pass(HOUR_MS);
+    await pauseGroup(ref(outer), world.toolPorts as never);
+    if (returns) await join();
+    await scim.patch(`/Groups/${outer}`, [replace('displayName', 'Other')]);
+    if (returns) await leave();
+    await resumeGroup(ref(outer), world.toolPorts as never);
+    await pass(HOUR_MS);
+    const { hold, rejection } = (await state(outer)) ?? {};
+    expect([hold, rejection].flatMap((one) => one?.decision.kind ?? [])).toEqual([kind]);
+  },
+);
 
 it('a group that lost its platform group and waits with name_clash loses the removal of a member who returned', async () => {
   const there = await holding();
