@@ -70,8 +70,8 @@ function falseEvent(
   const isReplaced = observation.seen.directory
     .received(connection)
     .some(
-      ({ directoryEvent: { by, group: of }, instant, arrivedAtMs }) =>
-        by !== undefined &&
+      ({ directoryEvent: { by, group: of }, sentBy, instant, arrivedAtMs }) =>
+        (by ?? sentBy) !== undefined &&
         of === group &&
         arrivedAtMs <= write.atMs + ARRIVES_WITHIN_MS &&
         about.every((one) => instant > one.instant),

@@ -1,6 +1,6 @@
 import type { OperatorDone } from '../operators.ts';
 import { removedOnRequest } from './ledger.ts';
-import type { Checker, Observation, ObservedConnection } from './observation.ts';
+import { type Checker, type Observation, type ObservedConnection, withMoved } from './observation.ts';
 import {
   createNewWrites,
   groupOf,
@@ -30,6 +30,8 @@ export function createDecision(): Checker {
   };
 }
 
+const KEEPING = /^(?:approve|reject|takeover|resume_all)$/;
+
 /** A later approval, event, HR change, change by another client, or other operator action may end a rejection. */
 function checkKept(
   observation: Observation,
@@ -37,13 +39,14 @@ function checkKept(
   { write, group, past }: Written & { readonly past: readonly OperatorDone[] },
 ): void {
   const before = past.filter(({ atMs }) => atMs <= write.atMs);
-  const others = before.flatMap(({ kind, atMs }) => (/^(?:approve|reject)$/.test(kind) ? [] : [atMs]));
+  const others = before.flatMap(({ kind, atMs }) => (KEEPING.test(kind) ? [] : [atMs]));
   const clientMs = connection.platform.clientWrites.findLast(({ id }) => id === write.id)?.atMs ?? 0;
   const changedMs = connection.reading.changedAtMs.get(group) ?? 0;
   const sinceMs = Math.max(connection.companyMs, changedMs, clientMs, ...others);
+  const groups = withMoved(observation, connection.name, group);
   const rejected = new Set<string>();
   for (const { kind, done, removals = [], atMs, ...action } of before) {
-    if (action.group !== group || atMs <= sinceMs) continue;
+    if (!groups.includes(action.group ?? '') || atMs <= sinceMs) continue;
     if (kind === 'reject' && done) for (const user of removals) rejected.add(user);
     if (kind === 'approve') for (const user of removals) rejected.delete(user);
   }
