@@ -1,4 +1,3 @@
-import type { PlatformWrite } from '../platform/platform.ts';
 import { HOUR_MS, MINUTE_MS } from '../simulation-run.ts';
 import {
   type Checker,
@@ -27,7 +26,6 @@ export const createOneGroup = (): Checker => (observation) => {
 function checkCreated(observation: Observation, connection: ObservedConnection): void {
   const { seen, connections } = observation;
   const { name, company, platform, groups, isIdOf } = connection;
-  const { echoSpokeId, installer } = platform.traits;
   const actions = seen.operators.actions.filter((one) => one.connection === name && one.done);
   const isUnlisted =
     hasReturned(name) &&
@@ -36,7 +34,7 @@ function checkCreated(observation: Observation, connection: ObservedConnection):
     seen.connections.get(name)?.settings['onGroupDeleted'] === 'release' ||
     connections.some((one) => one.company === company && one.name !== name) ||
     actions.some(({ action }) => action.kind === 'remove_connection' || action.kind === 'set');
-  const isUnrecognised = !echoSpokeId && installer !== null;
+  const isUnrecognised = !platform.traits.echoSpokeId && platform.traits.installer !== null;
   if (letsGo || isUnlisted || isUnrecognised || mayNotFindEarlierGroups({ name, platform })) return;
   for (const group of groups) {
     const ids = withMoved(observation, name, group);
@@ -59,7 +57,7 @@ function checkCreated(observation: Observation, connection: ObservedConnection):
 function checkNamesakes({ nowMs, accuse }: Observation, connection: Outside): void {
   const { name, platform, reading } = connection;
   const { groups, traits, writes, clientWrites } = platform;
-  const isNew = ({ action, late, atMs }: PlatformWrite) =>
+  const isNew = ({ action, late, atMs }: (typeof writes)[number]) =>
     action === 'create' && !late && atMs > nowMs - HOUR_MS;
   for (const write of writes.filter(isNew)) {
     const group = groupOf(connection, write);

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser } from '../console/support/browser.ts';
+import { runCli } from '../support/cli/io.ts';
 
 /* These tests run `npm start` as a new user does, and do what it suggests. */
 
@@ -19,16 +20,13 @@ let output = '';
 /** Each task with the arguments of its command and the address of its page. */
 let tasks: readonly { readonly args: readonly string[]; readonly address: string }[] = [];
 
-const groupsync = (...args: readonly string[]): string => {
-  const ran = spawnSync(process.execPath, ['cli/groupsync.mjs', '--local-file', localFile, ...args], {
-    cwd: ROOT,
-    encoding: 'utf8',
-    maxBuffer: 64 * 1_024 * 1_024,
-  });
+/** Runs a command in this process. test/local/package.e2e.test.ts runs commands as processes. */
+async function groupsync(...args: readonly string[]): Promise<string> {
+  const ran = await runCli(['--local-file', localFile, ...args]);
   expect(ran.stderr).not.toMatch(/error/i);
   return ran.stdout;
-};
-const json = (...args: readonly string[]) => JSON.parse(groupsync('--json', ...args));
+}
+const json = async (...args: readonly string[]) => JSON.parse(await groupsync('--json', ...args));
 
 beforeAll(async () => {
   const args = ['scripts/start.mjs', '--local-file', localFile];
@@ -66,7 +64,7 @@ describe('npm start with the example company', { timeout: TIMEOUT_MS }, () => {
     ];
     const titles = ['Hold of Acme choir', 'Ines Okafor', 'Dead-lettered messages'];
     for (const [index, { args, address }] of tasks.entries()) {
-      expect(groupsync(...args)).toMatch(expected[index] as RegExp);
+      expect(await groupsync(...args)).toMatch(expected[index] as RegExp);
       const page = await browser.newPage();
       await page.goto(address);
       await page.getByRole('heading', { level: 1, name: titles[index] as string }).waitFor();
@@ -74,8 +72,8 @@ describe('npm start with the example company', { timeout: TIMEOUT_MS }, () => {
     }
   });
 
-  it('status, explain and audit agree about the day, and no entry of the audit is missing or changed', () => {
-    expect(json('status')).toMatchObject({
+  it('status, explain and audit agree about the day, and no entry of the audit is missing or changed', async () => {
+    expect(await json('status')).toMatchObject({
       groups: { in_sync: 39, held: 1, deleted: 2 },
       pendingMembers: 2,
       holds: 1,
@@ -83,8 +81,8 @@ describe('npm start with the example company', { timeout: TIMEOUT_MS }, () => {
       backlog: 0,
       queues: { eventsDlq: 1 },
     });
-    expect(groupsync('audit', '--verify')).toMatch(/none was changed or removed/);
-    const { entries } = json('log', '--limit', '500');
+    expect(await groupsync('audit', '--verify')).toMatch(/none was changed or removed/);
+    const { entries } = await json('log', '--limit', '500');
     const actions = new Set(entries.map(({ action }: { action: string }) => action));
     for (const action of ['drift_members_removed', 'holds_approve', 'gate_close', 'gate_open', 'hold'])
       expect(actions).toContain(action);

@@ -8,7 +8,7 @@ import { refreshPeople } from '../../shared/sync/people.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { PersonSpec } from '../../simulate/simulation-run.ts';
 import { createTestEngine } from '../support/engine/test-engine.ts';
-import { CONNECTION } from '../support/engine/world.ts';
+import { CONNECTION, HOUR_MS } from '../support/engine/world.ts';
 
 async function company(settings: object = {}) {
   const engine = await createTestEngine({ settings: { ...settings } });
@@ -187,6 +187,16 @@ describe('explain', () => {
     const watched = await company({ groups: { policies: [{ match: '*', mode: 'report' }] } });
     await watched.deliver({ snapshot: 'g', of: ['ann'] });
     expect(await watched.explain('ann')).toMatchObject({ decision: { outcome: 'observing' } });
+  });
+
+  it('explain says that the platform refuses a member, for a day after the refusal', async () => {
+    const { world, deliver, explain } = await company();
+    world.platform.refusal = (_, users) => (users.includes('u-bob') ? 422 : undefined);
+    await deliver({ snapshot: 'g', of: ['ann', 'bob'] });
+    const detail = expect.stringContaining('the platform refuses each write that adds the user');
+    expect(await explain('bob')).toMatchObject({ decision: { outcome: 'pending:refused', detail } });
+    world.advance(25 * HOUR_MS);
+    expect(await explain('bob')).not.toMatchObject({ decision: { detail } });
   });
 
   it('explain reports that the platform refused a removal, and names no policy as the reason', async () => {
