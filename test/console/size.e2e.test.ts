@@ -106,6 +106,7 @@ const HOME: Home = {
   },
 };
 
+let shownHome = HOME;
 const ANSWERS: Readonly<Record<string, (from: number, count: number) => unknown>> = {
   groups: (from, count) => ({
     rows: many(Math.min(count, GROUPS - from), group, from),
@@ -133,7 +134,7 @@ const ANSWERS: Readonly<Record<string, (from: number, count: number) => unknown>
     staying: [],
   }),
   activity: (from, count) => ({ entries: many(count, line, from), found: LINES, isCut: false }),
-  home: () => HOME,
+  home: () => shownHome,
 };
 
 async function handle(request: Request): Promise<Response> {
@@ -211,6 +212,22 @@ describe('console lists', () => {
     await page.getByRole('button', { name: /^View details: Group 1/ }).click();
     await page.getByText('v-secret').waitFor();
     await page.close();
+  });
+
+  it('while the platform is down, Home shows what waits and when it is tried again, and hours without data are gaps', async () => {
+    const until = new Date(Date.now() + 10 * 60_000).toISOString();
+    const gate = { state: 'backoff', reason: '503', contact: null, until };
+    const status = { ...HOME.status, gate, backlog: 7, oldestUnappliedMs: 600_000 } as never;
+    const charts = { ...HOME.charts, writes: many(24, (n) => (n < 20 ? n : null)) };
+    shownHome = { ...HOME, status, charts };
+    const page = await opened('');
+    const outage = page.getByRole('status').filter({ hasText: '7 groups wait for the platform' });
+    await outage.getByText('7 groups wait for the platform, the oldest for 10 min.').waitFor();
+    await outage.getByText(/groupsync tries again in .*10 min/).waitFor();
+    const writes = page.getByRole('img', { name: '190 writes, at most 19 in one hour' });
+    expect(await writes.locator('.gap').count()).toBe(4);
+    await page.close();
+    shownHome = HOME;
   });
 
   it.each(['', '/activity'])('at a width of 390 px, a line on the page “%s” shows its verb', async (path) => {
