@@ -3,13 +3,14 @@ import { type Gate, REOPENED_GATE } from '../domain/gate.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { changeGate } from '../sync/gate.ts';
-import { openMovesOf } from '../sync/moves.ts';
+import { openMovesOf, withCurrentOwner } from '../sync/moves.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { KeptEntry } from '../sync/ports/logs.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { type Action, doRecorded, type JournalPorts, journalOf, withGroupsBefore } from './journal.ts';
 import { plural, shellWords } from './names.ts';
+import { Refused } from './refused.ts';
 import { changeConnection } from './settings.ts';
 
 type GroupPausePorts = JournalPorts &
@@ -21,10 +22,16 @@ type ConnectionPausePorts = JournalPorts & Pick<ToolPorts, 'gates' | 'connection
 /**
  * Pauses a group: groupsync writes nothing to its platform group, and keeps its changes.
  * @returns false if the group does not exist
+ * @throws Refused if a takeover has moved its platform group, because a pause of the former group stops no write
  */
 export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, reason?: string): Promise<boolean> {
   const seen = await ports.groups.read(ref);
   if (seen === undefined) return false;
+  const { movedTo } = await withCurrentOwner(seen, ports.groups);
+  if (movedTo !== undefined)
+    throw new Refused(
+      `nothing was changed: ${movedTo} of another source owns the platform group of ${ref.group}; pause that group: groupsync pause ${shellWords(movedTo)}`,
+    );
   const action = {
     ...pauseAction('pause', seen.pausedAtMs === undefined ? 'running' : 'paused', 'paused'),
     reason,

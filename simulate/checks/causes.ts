@@ -66,7 +66,8 @@ function falseEvent(
   const { actor } = entry;
   // An operator who edits or replays a dead-lettered message becomes the actor of its event.
   if (actor.kind === 'operator' || isPerson(actor.id)) return undefined;
-  // A group stores only its latest actor. So of an earlier event about the group, only the source is known.
+  // A group stores only its latest actor. So of an earlier event, only the source may be known. The same is true of an
+  // event about a user.
   const isReplaced = observation.seen.directory
     .received(connection)
     .some(
@@ -76,7 +77,8 @@ function falseEvent(
         arrivedAtMs <= write.atMs + ARRIVES_WITHIN_MS &&
         about.every((one) => instant > one.instant),
     );
-  const expected = about.flatMap((one) => [actorOf(one), ...(isReplaced ? [`directory ${source}`] : [])]);
+  const isUnknown = (one: Received) => isReplaced || one.directoryEvent.group === undefined;
+  const expected = about.flatMap((one) => [actorOf(one), ...(isUnknown(one) ? [`directory ${source}`] : [])]);
   const isTrue = expected.some((one) => one === undefined || one === `${actor.kind} ${actor.id}`);
   return isTrue ? undefined : `the directory names ${expected.join(' or ')}`;
 }
@@ -101,9 +103,7 @@ const isReplayed = ({ seen }: Observation, id: string, writtenAtMs: number): boo
 function actorOf({ directoryEvent, source }: Received): string | undefined {
   // The actor of a SCIM request is the token of the request.
   if (source === 'scim') return undefined;
-  const { kind, by } = directoryEvent;
-  const isOfUser = kind === 'profile' || kind === 'forget';
-  return `directory ${(!isOfUser && by) || source}`;
+  return `directory ${directoryEvent.by || source}`;
 }
 
 function falseApproval({ seen }: Observation, { write, owner, entry }: Recorded): string | undefined {

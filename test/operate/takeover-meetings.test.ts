@@ -3,7 +3,7 @@ import { takeOverGroups } from '../../shared/directory/operate/takeover.ts';
 import { blockPerson } from '../../shared/operate/block.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { approveHold, listHolds, rejectHold } from '../../shared/operate/holds.ts';
-import { pauseConnection, resumeConnection } from '../../shared/operate/pausing.ts';
+import { pauseConnection, pauseGroup, resumeConnection } from '../../shared/operate/pausing.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
@@ -199,4 +199,20 @@ it('an additive group keeps a user of another client that the new source had bef
   await scim.patch(`/Groups/${id}`, [remove(`members[value eq "${await scim.user('c')}"]`)]);
   await pass(20 * MINUTE_MS);
   expect(users()).toEqual(['u-a', 'u-b', 'u-d']);
+});
+
+it('a pause of a group whose platform group has moved is refused, and names the group that owns it now', async () => {
+  const company = await open({ guard: null });
+  const { world, as, ref, pass, users } = company;
+  const owner = await company.scim.group('Group rowing', ['a', 'b', 'c']);
+  await takeOverGroups(await world.connection(), await plan(company, 'scim'), as('carl'));
+  await requeueDue(CONNECTION, world.toolPorts);
+  await resumeConnection(CONNECTION, as('carl'));
+  await pass(60 * MINUTE_MS);
+  await expect(pauseGroup(ref('okta-1'), as('ann'))).rejects.toThrow(`groupsync pause ${owner}`);
+  expect(await pauseGroup(ref(owner), as('ann'))).toBe(true);
+  const gone = await company.scim.user('c');
+  await company.scim.patch(`/Groups/${owner}`, [remove(`members[value eq "${gone}"]`)]);
+  await pass(60 * MINUTE_MS);
+  expect(users()).toEqual(['u-a', 'u-b', 'u-c']);
 });
