@@ -69,7 +69,7 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
   ingest: {
     table: READ_AND_WRITE,
     index: [],
-    queues: { events: CONSUME, eventsDlq: SEND, apply: SEND },
+    queues: { events: [...CONSUME, 'ChangeMessageVisibility'], eventsDlq: SEND, apply: SEND },
     secrets: [],
   },
   // After a refusal, apply fetches another group to learn whether all groups are refused. Apply finds the other group

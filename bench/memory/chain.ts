@@ -2,15 +2,16 @@ import { readApplyMessage } from '../../shared/contract/invocation.ts';
 import type { QueueKey } from '../../shared/contract/names.ts';
 import { EVENT_SOURCES, SCHEDULES } from '../../shared/contract/topology.ts';
 import { connectionName, type GroupRef } from '../../shared/domain/ids.ts';
+import { hide } from '../../shared/queues/visibility.ts';
 import { AT_ONCE, eachConnection } from '../../shared/runtime/each-connection.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { runReconcile } from '../../shared/runtime/run-reconcile.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
-import { ingest } from '../../shared/sync/ingest/ingest.ts';
+import { ingest, postponedSeconds } from '../../shared/sync/ingest/ingest.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import type { EnginePorts } from '../../simulate/engine.ts';
-import { createQueues, type QueuedMessage } from '../../simulate/queues.ts';
+import { createQueues, type QueuedMessage, queueUrl } from '../../simulate/queues.ts';
 import { seededRandom } from '../../simulate/random.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { createTime } from '../../simulate/time.ts';
@@ -142,10 +143,14 @@ export function createChain({ minutes = {} }: ChainOptions = {}) {
           connection: group,
         }));
         const times = { startUntilMs: at(START_UNTIL), stopAtMs: at(STOP_AT) };
-        const { rejected, failedMessages, causes } = await ingest(messages, ports, times);
+        const { rejected, failedMessages, postponed, causes } = await ingest(messages, ports, times);
         if (rejected.length > 0) throw new Error('ingest refused an event of the benchmark');
         for (const cause of causes) noteFailure('ingest', cause);
         totals.add('ingest messages failed', failedMessages.size);
+        const soon = batch.flatMap(({ id, receipt = '' }) => (postponed.has(id) ? [{ receipt }] : []));
+        const seconds = postponedSeconds(random());
+        await hide(queues.client(), queueUrl('events'), soon, seconds);
+        planAt('events', clock() + 1_000 * seconds, takeEvents);
         const stored = batch.filter(({ id }) => !failedMessages.has(id));
         events.delete(...stored.map(({ receipt = '' }) => receipt));
       }).then(takeEvents);
@@ -240,7 +245,6 @@ export function createChain({ minutes = {} }: ChainOptions = {}) {
     /** The operations of the table, for calls from another process. */
     requests: requestsOf(table),
     directory: createDirectory(clock),
-    /** Creates a company with its platform, and connects it. */
     async connect(company: Company) {
       const { name, people } = company;
       const platform = createCountedPlatform({ totals, clock, people, token: TOKEN, company: name });
@@ -269,7 +273,6 @@ export function createChain({ minutes = {} }: ChainOptions = {}) {
     onWritten: (listener: typeof written) => {
       written = listener;
     },
-    /** Starts a task immediately. */
     begin: (task: TaskName) => void runTask(task),
     beginSchedules() {
       for (const [n, [task, everyMinutes]] of Object.entries({ ...TASKS, ...minutes }).entries()) {

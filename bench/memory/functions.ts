@@ -10,7 +10,6 @@ export interface Limits {
   readonly maxConcurrency: number | undefined;
 }
 
-/** Returns the timeout, memory and concurrency of each function in the CloudFormation template. */
 export function limitsOfFunctions(): Readonly<Record<FunctionName, Limits>> {
   const { template } = synthesise();
   const mappings = Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping'));

@@ -40,7 +40,6 @@ export function connectToParent() {
 
 export type Ask = ReturnType<typeof connectToParent>['ask'];
 
-/** Returns a table whose requests the parent process answers. */
 export function tableThrough(ask: Ask): Table {
   return {
     identity: async () => ({ id: 'bench', createdAtMs: 0 }),
@@ -70,7 +69,6 @@ export function tableThrough(ask: Ask): Table {
   };
 }
 
-/** Returns an HTTP client whose requests the parent process answers. */
 export const dispatcherThrough = (ask: Ask) => ({
   request: async ({ method, path, body, headers }: Record<string, unknown>) => {
     const answer = await ask<{ readonly body: Buffer }>('request', { method, path, body, headers });

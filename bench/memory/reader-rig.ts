@@ -97,7 +97,6 @@ export async function createReaderRig(kind: DirectoryKind, size: CompanySize, ru
     kind,
     company,
     close: vendor.close,
-    /** Runs the reader until no group waits. */
     async read({ isFull = false } = {}): Promise<Reading> {
       const all: Reading[] = [];
       for (let waiting = 1; waiting > 0; ) {

@@ -129,7 +129,6 @@ export async function createRig(options: RigOptions) {
     advance: (ms: number) => {
       time.nowMs += ms;
     },
-    /** Ingests all messages that wait in the events queue, in batches. */
     async ingestQueued(): Promise<void> {
       const { batchSize } = EVENT_SOURCES.ingest;
       for (let some = events.receive(batchSize); some.length > 0; some = events.receive(batchSize)) {
@@ -145,7 +144,6 @@ export async function createRig(options: RigOptions) {
         time.nowMs += BETWEEN_BATCHES_MS;
       }
     },
-    /** Runs apply until the apply queue is empty. */
     async drain(): Promise<void> {
       for (let due = queue.nextDueMs(); due !== undefined; due = queue.nextDueMs()) {
         time.nowMs = Math.max(time.nowMs, due);

@@ -1,6 +1,6 @@
 import { ProvisionedThroughputExceededException } from '@aws-sdk/client-dynamodb';
 import type { Item, Key, QueryRequest, Table } from '../../shared/store/table.ts';
-import { StoreError } from '../../shared/sync/ports/store-errors.ts';
+import { ThrottledError } from '../../shared/sync/ports/store-errors.ts';
 import type { MemoryTable } from '../../simulate/table.ts';
 
 /** Units per second. */
@@ -80,7 +80,7 @@ export function tableWithin(table: MemoryTable, client: Client): Table {
     }
     const message = 'The level of configured provisioned throughput for the table was exceeded';
     const cause = new ProvisionedThroughputExceededException({ message, $metadata: {} });
-    throw new StoreError('the table was throttled', { cause });
+    throw new ThrottledError('the table was throttled', { cause });
   };
   /** A write to the index uses the partitions of the old and of the new entry. */
   const mayWrite =

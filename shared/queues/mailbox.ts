@@ -1,15 +1,14 @@
 import {
-  ChangeMessageVisibilityBatchCommand,
   DeleteMessageBatchCommand,
   GetQueueAttributesCommand,
   type Message,
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import pMap from 'p-map';
 import type { BoundQueue } from '../contract/decode.ts';
 import { MESSAGE_ATTRIBUTES } from '../contract/names.ts';
 import type { DeadMessage, Mailbox } from '../sync/ports/queues.ts';
+import { BATCH, hide, inTens } from './visibility.ts';
 
 interface MailboxOptions {
   readonly name: 'events' | 'apply';
@@ -25,29 +24,12 @@ interface MailboxOptions {
   ) => Promise<BoundQueue | undefined>;
 }
 
-type Receipts = readonly Pick<DeadMessage, 'receipt'>[];
-
 /** With a long poll, SQS asks all its servers. A short poll asks only some servers, and could miss messages. */
 const WAIT_SECONDS = 1;
-/** SQS accepts at most ten messages in one request, and returns at most ten (Amazon SQS quotas). */
-const BATCH = 10;
-const REQUESTS_IN_FLIGHT = 8;
 /** The SDK repeats failed requests, but not the failed entries of a request. */
 const TRIES = 3;
 
 export function createMailbox(client: SQSClient, { name, queueUrl, bindingOf }: MailboxOptions): Mailbox {
-  /** Sets the visibility timeout of messages. Entries that SQS refuses, such as expired receipts, are ignored. */
-  const hide = async (messages: Receipts, VisibilityTimeout: number) => {
-    const QueueUrl = await queueUrl();
-    await pMap(
-      inTens(messages),
-      (entries) => {
-        const Entries = entries.map((entry) => ({ ...entry, VisibilityTimeout }));
-        return client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries }));
-      },
-      { concurrency: REQUESTS_IN_FLIGHT },
-    );
-  };
   return {
     name,
 
@@ -68,9 +50,9 @@ export function createMailbox(client: SQSClient, { name, queueUrl, bindingOf }: 
       );
     },
 
-    hold: hide,
+    hold: async (messages, holdSeconds) => hide(client, await queueUrl(), messages, holdSeconds),
 
-    giveBack: (messages) => hide(messages, 0),
+    giveBack: async (messages) => hide(client, await queueUrl(), messages, 0),
 
     async remove(messages) {
       const QueueUrl = await queueUrl();
@@ -98,14 +80,6 @@ export function createMailbox(client: SQSClient, { name, queueUrl, bindingOf }: 
       };
     },
   };
-}
-
-function* inTens(messages: Receipts) {
-  for (let at = 0; at < messages.length; at += BATCH) {
-    yield messages
-      .slice(at, at + BATCH)
-      .map(({ receipt }, index) => ({ Id: String(index), ReceiptHandle: receipt }));
-  }
 }
 
 function messageOf({

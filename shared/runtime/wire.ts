@@ -5,6 +5,7 @@ import { ENVIRONMENT, METRIC_NAMESPACE } from '../contract/names.ts';
 import { createReaderStore } from '../directory/store/reader-store.ts';
 import { createApplyQueue } from '../queues/apply-queue.ts';
 import { createDeadLetterQueue } from '../queues/dead-letter-queue.ts';
+import { hide, type Receipts } from '../queues/visibility.ts';
 import { createConnectionStore } from '../store/connection-store.ts';
 import { createDeliveryStore } from '../store/delivery-store.ts';
 import { createDesiredStore } from '../store/desired-store.ts';
@@ -75,12 +76,24 @@ export function wireState({ config, logger }: Pick<Base, 'config' | 'logger'>) {
   };
 }
 
-export function wireIngest(): Base & { readonly ports: IngestPorts & DeliveryPorts } {
+interface Ingest extends Base {
+  readonly ports: IngestPorts & DeliveryPorts & Pick<ReturnType<typeof wireState>, 'random'>;
+  /** Makes messages of a queue visible again after some seconds. */
+  readonly showAgain: (queue: string, messages: Receipts, seconds: number) => Promise<void>;
+}
+
+export function wireIngest(): Ingest {
   const base = wireBase();
   const state = wireState(base);
   const queueUrl = required(base.config.queueUrls.eventsDlq, ENVIRONMENT.eventsDlqUrl);
   const deadLetters = createDeadLetterQueue(state.sqs, { queueUrl, source: 'ingest', clock: systemClock });
-  return { ...base, ports: { ...state, deadLetters } };
+  return {
+    ...base,
+    ports: { ...state, deadLetters },
+    // In one account and region, queue URLs differ only in their last part.
+    showAgain: (queue, messages, seconds) =>
+      hide(state.sqs, queueUrl.replace(/[^/]*$/, queue), messages, seconds),
+  };
 }
 
 interface Metrics {

@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import pMap from 'p-map';
-import { UnstorableError } from '../sync/ports/store-errors.ts';
+import { StoreError, ThrottledError, UnstorableError } from '../sync/ports/store-errors.ts';
 import type { Item, Key } from './table.ts';
 
 /** BatchGetItem takes at most 100 keys and returns at most 16 MB (Amazon DynamoDB API reference). */
@@ -131,6 +131,15 @@ export function unstorable(cause: unknown): UnstorableError | undefined {
   return OF_THE_ITEM.test(message) ? new UnstorableError(message, { cause }) : undefined;
 }
 
+const THROTTLED = /^(?:ProvisionedThroughputExceeded|Throttling|RequestLimitExceeded)/;
+
+/** @returns the error for a failed request, which a retry may repair */
+export function storeErrorOf(message: string, cause: unknown): StoreError {
+  if (cause instanceof ThrottledError) return cause;
+  const isThrottled = cause instanceof DynamoDBServiceException && THROTTLED.test(cause.name);
+  return new (isThrottled ? ThrottledError : StoreError)(message, { cause });
+}
+
 const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
 
 /**
@@ -152,7 +161,7 @@ async function inRounds<Entry>(
 ): Promise<void> {
   let left = first;
   for (let round = 0; left.length > 0; round += 1) {
-    if (round === MAX_ROUNDS) throw new Error(`${left.length} items stayed unprocessed`);
+    if (round === MAX_ROUNDS) throw new ThrottledError(`${left.length} items stayed unprocessed`);
     if (round > 0) await sleep(Math.min(2_000, 25 * 2 ** round));
     left = (await ask(left)) ?? [];
   }

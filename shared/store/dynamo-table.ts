@@ -10,11 +10,11 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { TABLE } from '../contract/topology.ts';
-import { StoreError } from '../sync/ports/store-errors.ts';
 import {
   createDynamoBatches,
   type DynamoTableOptions,
   fromWire,
+  storeErrorOf,
   toWire,
   unstorable,
   wireKey,
@@ -122,7 +122,7 @@ async function* itemsOf(verb: string, pages: AsyncIterable<Pick<QueryCommandOutp
   try {
     for await (const { Items = [] } of pages) yield Items.map(fromWire);
   } catch (cause) {
-    throw new StoreError(`the table did not answer a ${verb}`, { cause });
+    throw storeErrorOf(`the table did not answer a ${verb}`, cause);
   }
 }
 
@@ -134,7 +134,7 @@ async function readIdentity(client: DynamoDBClient, TableName: string): Promise<
 const failed =
   (verb: string) =>
   (cause: unknown): never => {
-    throw unstorable(cause) ?? new StoreError(`the table could not be ${verb}`, { cause });
+    throw unstorable(cause) ?? storeErrorOf(`the table could not be ${verb}`, cause);
   };
 
 const reporting = <Result>(verb: string, run: () => Promise<Result>): Promise<Result> =>

@@ -9,7 +9,7 @@ import { createPeopleStore } from '../../shared/store/people-store.ts';
 import { createSourceStore } from '../../shared/store/source-store.ts';
 import { createUserStore } from '../../shared/store/user-store.ts';
 import type { RejectedMessage } from '../../shared/sync/ports/queues.ts';
-import { UnstorableError } from '../../shared/sync/ports/store-errors.ts';
+import { ThrottledError, UnstorableError } from '../../shared/sync/ports/store-errors.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 import { fakeSqs } from '../queues/fake-sqs.ts';
 import { CONTEXT, fakeBase, recordOf } from './fake-base.ts';
@@ -30,6 +30,8 @@ let deadLettered: RejectedMessage[];
 let woken: GroupRef[];
 let refusesWakes: boolean;
 let brokenKey: string | undefined;
+let throttledKey: string | undefined;
+let shownAgain: unknown[];
 /** Keys of values that the table can never store. */
 let unstorableKey: string | undefined;
 let requestMs: number;
@@ -45,16 +47,21 @@ beforeEach(() => {
   woken = [];
   refusesWakes = false;
   brokenKey = undefined;
+  throttledKey = undefined;
+  shownAgain = [];
   unstorableKey = undefined;
   requestMs = 0;
   table = new MemoryTable(async (_, key) => {
     nowMs += requestMs;
     if (brokenKey !== undefined && key.includes(brokenKey)) throw new Error('the table is away');
+    if (throttledKey !== undefined && key.includes(throttledKey)) throw new ThrottledError('throttled');
     if (unstorableKey !== undefined && key.includes(unstorableKey)) throw new UnstorableError('too large');
   });
   world.wired = {
     ...base,
+    showAgain: async (...shown: unknown[]) => void shownAgain.push(shown),
     ports: {
+      random: () => 0.2,
       clock: () => nowMs,
       newId: () => 'id',
       sleep: async () => new Promise(() => {}),
@@ -128,6 +135,25 @@ describe('ingest function', () => {
     expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: bad.messageId }] });
     expect(woken).toMatchObject([{ group: 'g1' }]);
     expect(base.logged('not stored').length).toBeGreaterThan(0);
+  });
+
+  it('a message that only failed because DynamoDB throttled it is received again within seconds, five times', async () => {
+    throttledKey = 'g1';
+    brokenKey = 'g2';
+    const eventSourceARN = 'arn:aws:sqs:eu-west-1:111122223333:groupsync-events-okta';
+    const received = (groups: readonly string[], ApproximateReceiveCount: string) => {
+      const body = `[${groups.map((name) => eventOf(name)).join()}]`;
+      const record = recordOf(body, { eventSourceARN, messageId: groups.join() });
+      const attributes = { ...record.attributes, ApproximateReceiveCount };
+      return { ...record, attributes, receiptHandle: `receipt of ${groups} ${ApproximateReceiveCount}` };
+    };
+    const Records = [['g1'], ['g1', 'g3'], ['g1', 'g2'], ['g2'], ['g4']].map((one) => received(one, '5'));
+    const { batchItemFailures } = await handler({ Records }, CONTEXT);
+    expect(batchItemFailures).toHaveLength(4);
+    const receipts = [{ receipt: 'receipt of g1 5' }, { receipt: 'receipt of g1,g3 5' }];
+    expect(shownAgain).toEqual([['groupsync-events-okta', receipts, 10]]);
+    const last = await handler({ Records: [received(['g1'], '6')] }, CONTEXT);
+    expect([last.batchItemFailures.length, shownAgain.length]).toEqual([1, 1]);
   });
 
   it('an event that the table can never store is dead-lettered, and all other events of its batch are stored', async () => {

@@ -36,8 +36,8 @@ interface State {
   readonly companies: readonly { readonly groups: readonly { readonly id: string }[] }[];
 }
 
-/** Calls that Lambda makes for the function. */
-const CONSUMED = ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'];
+/** Calls that Lambda makes for the function, and one of ingest after throttling, which the emulator does not imitate. */
+const CONSUMED = ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes', 'ChangeMessageVisibility'];
 
 const secretOf = (name: string) =>
   name === 'directory' ? 'groupsync/connections/default/directory' : 'groupsync/connections/default';

@@ -5,7 +5,12 @@ import type { Stamp } from '../../domain/stamp.ts';
 import type { ConnectionStore } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { DeadLetterQueue, RejectedMessage } from '../ports/queues.ts';
-import { UnstorableError } from '../ports/store-errors.ts';
+import { ThrottledError, UnstorableError } from '../ports/store-errors.ts';
+
+export const TIME_IS_UP = new Error('not stored, because this run had no time left');
+
+/** Whether the cause of a failure probably ends within seconds. */
+export const isPassing = (cause: unknown): boolean => cause === TIME_IS_UP || cause instanceof ThrottledError;
 
 /** The failures of a batch, and the messages that must be received again because of these failures. */
 export class Failures {
@@ -13,11 +18,14 @@ export class Failures {
   readonly causes: unknown[] = [];
   /** The messages with content that the table can never store, each with the reason. */
   readonly unstorable = new Map<string, UnstorableError>();
+  /** The messages with a failure that is not `isPassing`. */
+  readonly lasting = new Set<string>();
 
   add(cause: unknown, messageIds: Iterable<string>): void {
     if (this.causes.at(-1) !== cause) this.causes.push(cause);
     for (const id of messageIds) {
       this.messages.add(id);
+      if (!isPassing(cause)) this.lasting.add(id);
       if (cause instanceof UnstorableError) this.unstorable.set(id, cause);
     }
   }

@@ -13,6 +13,7 @@ import {
   acceptEvents,
   Failures,
   type IncomingMessage,
+  isPassing,
   refuseEvents,
   type UnstorableEvent,
 } from './accept.ts';
@@ -25,6 +26,8 @@ export type IngestPorts = AcceptPorts & StorePorts & OwnedPorts & SourcePorts & 
 export interface IngestReport {
   /** The messages that must be received again, after a failed write or wake-up, or because no time was left. */
   readonly failedMessages: ReadonlySet<string>;
+  /** The `failedMessages` that a receive within seconds can probably store. */
+  readonly postponed: ReadonlySet<string>;
   /** The number of `failedMessages` whose chunk was not started, because the run had no time left. */
   readonly notStarted: number;
   /** The errors, for the log. */
@@ -102,8 +105,28 @@ export async function ingest(
     );
   }
   for (const connection of producers) await noteReceipt(connection, { source: 'events' }, ports);
-  return { ...report, failedMessages: failures.messages, causes: failures.causes };
+  const postponed = new Set(
+    messages.filter((one) => isPostponed(one, failures)).map(({ messageId }) => messageId),
+  );
+  return { ...report, failedMessages: failures.messages, postponed, causes: failures.causes };
 }
+
+/**
+ * The number of receives after which a message returns only after the visibility timeout of the queue. So the receives
+ * until the message is dead-lettered span half an hour, also while DynamoDB throttles each of them.
+ */
+const QUICK_RECEIVES = 5;
+
+const isPostponed = (
+  { messageId, receives = 1 }: IncomingMessage,
+  { messages, lasting }: Failures,
+): boolean => messages.has(messageId) && !lasting.has(messageId) && receives <= QUICK_RECEIVES;
+
+const [SOONEST_SECONDS, LATEST_SECONDS] = [5, 30];
+
+/** Returns the time after which postponed messages are received again. It is random, so that runs do not coincide. */
+export const postponedSeconds = (random: number): number =>
+  Math.round(SOONEST_SECONDS + (LATEST_SECONDS - SOONEST_SECONDS) * random);
 
 /** Returns the connections whose producers sent an event. Replays and groupsync's own events do not count. */
 function producersOf(
@@ -132,7 +155,8 @@ async function storeEvents(
   await store(events, attempt);
   const unstored = events.filter(({ messageId }) => attempt.unstorable.has(messageId));
   for (const cause of attempt.causes) {
-    const others = [...attempt.messages].filter((id) => !attempt.unstorable.has(id));
+    const failed = isPassing(cause) ? attempt.messages : attempt.lasting;
+    const others = [...failed].filter((id) => !attempt.unstorable.has(id));
     if (!(cause instanceof UnstorableError)) failures.add(cause, others);
   }
   const [only] = unstored;

@@ -11,7 +11,7 @@ import { type GroupUpdate, type JoinedUser, type UserState, undescribed } from '
 import type { BoundTo } from '../ports/people.ts';
 import { mapConcurrently, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { fanOutUser, type UnwokenGroup, type UpdatedGroup, wakeGroups } from '../wake.ts';
-import type { Failures, IncomingMessage } from './accept.ts';
+import { type Failures, type IncomingMessage, TIME_IS_UP } from './accept.ts';
 import type { Origins } from './origins.ts';
 
 export interface StorePorts extends WakePorts, Pick<Ports, 'users' | 'people'> {
@@ -32,7 +32,6 @@ interface Batch {
 
 type Recalled = Pick<Awaited<ReturnType<typeof recall>>, 'known' | 'now'>;
 
-const TIME_IS_UP = new Error('not stored, because this run had no time left');
 /** The number of users that are stored together. For an oversized message, also the number of groups and members. */
 const SLICE_SIZE = 500;
 

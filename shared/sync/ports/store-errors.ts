@@ -3,6 +3,9 @@ export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
 
+/** DynamoDB throttled the request. Its limits count each second, so a retry within seconds probably succeeds. */
+export class ThrottledError extends StoreError {}
+
 /**
  * The table can never store the given data: an item or key is too large, a key is empty, or DynamoDB cannot represent a
  * value. A retry cannot succeed. The message quotes no value.

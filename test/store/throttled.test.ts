@@ -1,0 +1,26 @@
+import { DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
+import { expect, it } from 'vitest';
+import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
+import { itemsOf } from '../../shared/store/table.ts';
+import { ThrottledError } from '../../shared/sync/ports/store-errors.ts';
+
+it.each([
+  ['ProvisionedThroughputExceededException', true],
+  ['InternalServerError', false],
+])('a request that DynamoDB refuses with %s was throttled: %s', async (name, isThrottled) => {
+  const refusal = new DynamoDBServiceException({ name, $fault: 'client', $metadata: {} });
+  const client = new DynamoDBClient({ region: 'eu-west-1' });
+  Object.assign(client, { send: () => Promise.reject(refusal) });
+  const table = createDynamoTable(client, { tableName: 't', sleep: async () => {} });
+  const key = { pk: 'p', sk: 's' };
+  for (const run of [
+    () => table.get(key),
+    () => table.put(key),
+    () => table.update(key, { set: { a: 1 } }),
+    () => itemsOf(table, { partition: 'p' }),
+  ]) {
+    const error: unknown = await run().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ name: 'StoreError' });
+    expect(error instanceof ThrottledError).toBe(isThrottled);
+  }
+});
