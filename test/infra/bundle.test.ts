@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it.each(DEPLOYABLE_KEYS)('the bundle of %s is one file under its limit that exports a handler', (name) => {
   expect(readdirSync(code[name])).toEqual(['index.mjs']);
-  expect(statSync(join(code[name], 'index.mjs')).size).toBeLessThan(name === 'console' ? 1_800_000 : 975_000);
+  expect(statSync(join(code[name], 'index.mjs')).size).toBeLessThan(name === 'console' ? 1_800_000 : 1e6);
   expect(source(name)).toMatch(/export\{[\w$]+ as handler\}/);
 });
 
