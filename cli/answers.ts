@@ -11,4 +11,5 @@ export * from '../shared/contract/answers/groups.ts';
 export * from '../shared/contract/answers/holds.ts';
 export * from '../shared/contract/answers/platform-groups.ts';
 export * from '../shared/contract/answers/reconcile.ts';
+export * from '../shared/contract/answers/settings.ts';
 export * from '../shared/contract/answers/status.ts';

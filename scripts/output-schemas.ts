@@ -29,6 +29,7 @@ import {
 import { HeldGroupReport, HoldRow } from '../shared/contract/answers/holds.ts';
 import { AdoptionPreview, PlatformGroupsReport } from '../shared/contract/answers/platform-groups.ts';
 import { PeopleReport, ReconcileReport } from '../shared/contract/answers/reconcile.ts';
+import { AppliedSettings, ChangedSettings, ExportedSettings } from '../shared/contract/answers/settings.ts';
 import {
   ConnectionRow,
   CredentialReport,
@@ -128,13 +129,9 @@ export const OUTPUT_SCHEMAS = {
     requests: z.array(SettingRequestRow).describe('Requests that were confirmed or rejected.'),
     replanned: count.describe('Groups that are planned again.'),
   }),
-  'connections set': z.object({
-    changed: z.array(z.object({ key: text, before: text, after: text })).describe('Values as JSON.'),
-    requested: z
-      .array(text)
-      .describe('Settings that do not change until another person confirms the change.'),
-    replanned: count.describe('Groups that are planned again.'),
-  }),
+  'connections set': ChangedSettings,
+  'connections apply': AppliedSettings,
+  'connections export': ExportedSettings,
   'connections remove': z.object({
     removed: text,
     secretRemoved: z.boolean(),

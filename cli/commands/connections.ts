@@ -3,24 +3,16 @@ import type { SettingRequestRow } from '../../shared/contract/answers/status.ts'
 import { settingKeys } from '../../shared/contract/change-setting.ts';
 import type { ProbeFinding } from '../../shared/contract/contract-report.ts';
 import { eraseConnection } from '../../shared/operate/forget.ts';
-import { allGroups } from '../../shared/operate/names.ts';
-import { planningWith } from '../../shared/operate/people-now.ts';
-import { sumOf } from '../../shared/operate/setting-effect.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
-import {
-  changeSettings,
-  listConnections,
-  planSettings,
-  removeConnection,
-  type SettingsPlan,
-} from '../../shared/operate/settings.ts';
+import { listConnections, planSettings, removeConnection } from '../../shared/operate/settings.ts';
 import { formatGate, instant, reportCredential, reportGate } from '../../shared/operate/status.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { type Act, type Context, parseConnectionName } from '../context.ts';
 import { EXIT } from '../io.ts';
-import { erasedLines, plural, shellWord } from '../output/words.ts';
+import { erasedLines, plural } from '../output/words.ts';
 import { examples, settingChange } from './arguments.ts';
-import { effectLines, effectOn, effectText } from './plan.ts';
+import { previewChange, saveSettings } from './change-settings.ts';
+import { addSettingFiles } from './setting-files.ts';
 
 export function addConnections(program: Command, act: Act): void {
   const connections = program
@@ -69,6 +61,7 @@ export function addConnections(program: Command, act: Act): void {
     .option('--erase', 'also erase all stored data of the connection; works for a removed connection too')
     .addHelpText(...examples('connections remove default', 'connections remove default --erase --yes'))
     .action(act(remove));
+  addSettingFiles(connections, act);
 }
 
 async function list({ out, ports }: Context): Promise<number> {
@@ -139,14 +132,7 @@ async function set(context: Context, name: string, changes: readonly string[]): 
     out.note(`four eyes is on: ${key} does not change until another person confirms it`);
   if (plan.replans) await previewChange(context, plan, changes);
   if (!(await context.confirm('Change the settings?'))) return EXIT.failed;
-  const { replanned, requested } = await changeSettings(plan, ports, (meanwhile) => {
-    for (const { key, before, after } of meanwhile)
-      out.note(`another operator changed ${key} in the meantime (${before} → ${after}); their value is kept`);
-  });
-  if (plan.needsPeople) {
-    out.note('reading employees for the new match rules …');
-    await ports.functions.run('people', { connection: plan.connection.name });
-  }
+  const { replanned, requested } = await saveSettings(context, plan);
   const changed = plan.changes.filter(({ key }) => !requested.includes(key));
   out.answer({ changed, requested, replanned }, () => {
     if (changed.length > 0)
@@ -201,24 +187,6 @@ async function confirm(context: Context, text: string, { reject = false }: { rea
     ),
   );
   return EXIT.done;
-}
-
-/** Above this number of groups, no preview is shown, because planning thousands of groups takes minutes. */
-const MAX_PREVIEWED = 500;
-
-async function previewChange(context: Context, plan: SettingsPlan, changes: readonly string[]) {
-  const { out } = context;
-  const { name } = plan.connection;
-  const refs = await allGroups(name, await context.ports());
-  const seeAll = `groupsync --connection ${name} plan ${changes.map((change) => `--with ${shellWord(change)}`).join(' ')}`;
-  out.note(`every group will be planned again; to see the plan: ${seeAll}`);
-  if (refs.length > MAX_PREVIEWED) return;
-  const planning = async () => planningWith(plan, plan.effective, await context.ports());
-  const effects = await effectOn(context, refs, planning);
-  if (effects === undefined || refs.length === 0) return;
-  const changed = `${effects.length} of ${plural(refs.length, 'group')} would change`;
-  for (const line of await effectLines(context, effects, name)) out.note(line);
-  out.note(`after this change ${changed}: ${effectText(sumOf(effects))}`);
 }
 
 async function remove(context: Context, text: string, { erase = false }: { readonly erase?: boolean }) {

@@ -72,8 +72,9 @@ const withoutProblems = (known: Level, problems: ReadonlySet<string>): object =>
 type Level = { [key: string]: unknown };
 
 function describeIssue({ path, message }: z.core.$ZodIssue): string {
-  const instead = REPLACED_VALUES.get(/(?:got|unknown) "(\w+)"$/.exec(message)?.[1] ?? '');
-  const hint = instead === undefined || path.length === 0 ? '' : `; ${instead}`;
+  const [, word = ''] = /(?:got|unknown) "(\w+)"$/.exec(message) ?? [];
+  const instead = path.length === 0 ? REPLACED.get(word) : REPLACED_VALUES.get(word);
+  const hint = instead === undefined ? '' : `; ${instead}`;
   return `${path.length === 0 ? 'settings' : path.join('.')}: ${message}${hint}`;
 }
 

@@ -31,8 +31,8 @@ export type SettingForm =
   | { readonly kind: 'number'; readonly least: number; readonly most: number; readonly isWhole: boolean }
   | { readonly kind: 'switch' };
 
-const forms = new WeakMap<z.ZodType, SettingForm>();
-export const formOf = (schema: z.ZodType): SettingForm | undefined => forms.get(schema);
+const forms = new WeakMap<object, SettingForm>();
+export const formOf = (schema: object): SettingForm | undefined => forms.get(schema);
 
 function entered<Schema extends z.ZodType>(schema: Schema, form: SettingForm): Schema {
   forms.set(schema, form);

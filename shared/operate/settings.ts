@@ -115,14 +115,25 @@ export async function planSettings(
   if (left.length > 0) throw new InvalidSettingError(left.map(({ text }) => text));
   let next = connection.settings;
   for (const { key, value } of changes) next = applySetting(next, key, value);
+  const plan = planWhole(connection, next, ports);
+  const isGiven = changes.some(({ key }) => key === 'onGroupDeleted');
+  refuseWithoutEffect(next, isGiven && !plan.changes.some(({ key }) => key === 'onGroupDeleted'));
+  return plan;
+}
+
+/** Returns the effects of new settings, and changes nothing. @throws InvalidSettingError */
+export function planWhole(
+  connection: Connection,
+  next: ConnectionSettings,
+  { deployment }: Partial<Pick<ToolPorts, 'deployment'>>,
+) {
   const differences = changedSettings(connection, next);
   const differing = differences.map(({ key }) => key);
   const requested: readonly string[] = requestedKeys(connection.settings, next);
-  const isGiven =
-    changes.some(({ key }) => key === 'onGroupDeleted') && !differing.includes('onGroupDeleted');
-  refuseWithoutEffect(next, isGiven);
+  refuseWithoutEffect(next, false);
   const isAddress = differing.includes('baseUrl') || differing.includes('directory');
-  if (ports.deployment && isAddress) refuseLoopback(next, ports.deployment);
+  if (deployment && isAddress) refuseLoopback(next, deployment);
+  const { invalid = [] } = connection;
   return {
     connection,
     next,
@@ -152,8 +163,7 @@ export async function changeSettings(
   onDiffering: (meanwhile: readonly SettingDifference[]) => void = () => {},
 ): Promise<{ readonly replanned: number; readonly requested: readonly string[] }> {
   const { connection: read, next: settings } = plan;
-  await refuseOwnerless(read, settings, ports);
-  await refuseOtherIds(read, settings, ports);
+  await refuseForGroups(plan, ports);
   const change = { read, wanted: { ...read, settings }, action: 'connections_set' as const };
   const { before, after } = await changeConnection(change, ports);
   onDiffering(differingSettings(read.settings, before.settings));
@@ -163,6 +173,15 @@ export async function changeSettings(
     replanned: isReplanned ? await replanAll(read.name, ports) : 0,
     requested: requestsBetween(before, after).map(({ reason }) => reason),
   };
+}
+
+/** Refuses settings that the stored groups do not permit. @throws InvalidSettingError */
+export async function refuseForGroups(
+  { connection, next }: Pick<SettingsPlan, 'connection' | 'next'>,
+  ports: SourceGroupPorts & Pick<SettingsPorts, 'claims'>,
+): Promise<void> {
+  await refuseOwnerless(connection, next, ports);
+  await refuseOtherIds(connection, next, ports);
 }
 
 /**

@@ -51,6 +51,9 @@ const OF_DEPLOYMENTS = ['deploy', 'destroy'];
 /** The documents that members.test.ts checks. */
 const OF_MEMBERS = ['export', 'members'];
 
+/** The documents that setting-files.test.ts checks. */
+const OF_FILES = ['connections apply', 'connections export'];
+
 describe('documents of --json', () => {
   it('every command has a schema, and every schema has a test', () => {
     const commands = commandNames()
@@ -58,7 +61,7 @@ describe('documents of --json', () => {
       .map((name) => name.replace(/^(holds|platform-groups) list$/, '$1'));
     expect(Object.keys(OUTPUT_SCHEMAS)).toEqual(expect.arrayContaining(commands));
     expect(Object.keys(OUTPUT_SCHEMAS).sort()).toEqual(
-      [...ON_A_STACK, ...HERE, ...OF_DEPLOYMENTS, ...OF_MEMBERS].sort(),
+      [...ON_A_STACK, ...HERE, ...OF_DEPLOYMENTS, ...OF_MEMBERS, ...OF_FILES].sort(),
     );
   });
 

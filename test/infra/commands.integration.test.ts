@@ -50,7 +50,7 @@ const COMMANDS = (
     ['operator', 'doctor; plan; reconcile; sync g; release i; adopt i <group>; pause i --reason r; resume i'],
     [
       'operator',
-      'pause --reason r; resume --no-wait; restated --all; rebind unknown r-bob; block ann --reason r; unblock ann; connections set default mode=report',
+      'pause --reason r; resume --no-wait; restated --all; rebind unknown r-bob; block ann --reason r; unblock ann; connections set default mode=report; connections export settings; connections apply -f settings',
     ],
     ['operator', 'platform-groups; adopt --all --no-wait; evidence --all --file evidence'],
     ['viewer', 'directory status; directory groups'],

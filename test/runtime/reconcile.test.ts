@@ -124,6 +124,7 @@ describe('run of the feed', () => {
       adopted: 0,
       orphans: 0,
       missing: 0,
+      unsearchedUsers: 0,
       reenqueued: 0,
       cursor: 'c1',
       durationMs: 0,
