@@ -17,7 +17,6 @@ import {
   scheduleName,
   sourceQueueName,
   tableName,
-  testedAlarm,
 } from '../shared/contract/names.ts';
 import { CONNECTION_PARTITIONS, CONNECTIONS_PARTITION, TABLE } from '../shared/contract/topology.ts';
 import type { ConnectorFunction } from './connector-function.ts';
@@ -61,7 +60,6 @@ const RIGHTS_BY_ROLE: Readonly<Record<'viewer' | 'approver' | 'operator', readon
     ['scim', 'lambda:GetPolicy'],
     ['anything', 'lambda:ListEventSourceMappings', 'lambda:GetAccountSettings'],
     ['schedules', 'scheduler:GetSchedule'],
-    ['alarm', 'cloudwatch:SetAlarmState', 'cloudwatch:DescribeAlarmHistory'],
     ['topic', 'sns:ListSubscriptionsByTopic'],
     // No person reads a secret. Functions make the calls that need a credential.
     ['secrets', ...STORE_SECRET],
@@ -217,7 +215,6 @@ function namesOf({ prefix, sources }: Settings) {
     runs: [target('reconcile'), target('people'), target('directory')],
     scim: [target('scim')],
     schedules: SCHEDULE_KEYS.map((key) => `scheduler:schedule/default/${scheduleName(prefix, key)}`),
-    alarm: [`cloudwatch:alarm:${testedAlarm(prefix)}`],
     topic: [`sns:${alarmTopicName(prefix)}`],
     secrets: [`secretsmanager:secret:${prefix}/connections/*`],
     anything: ['*'],

@@ -4,7 +4,6 @@ import type { Command } from 'commander';
 import * as z from 'zod';
 import type { Check, ProbeReport } from '../../shared/contract/answers/connect.ts';
 import { VERSION } from '../../shared/contract/version.ts';
-import { checkAlarms } from '../../shared/operate/doctor/alarms.ts';
 import { passed } from '../../shared/operate/doctor/check.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
 import { recordingPorts } from '../../shared/operate/doctor/record.ts';
@@ -19,37 +18,22 @@ export function addDoctor(program: Command, act: Act): void {
     .command('doctor')
     .description('run health checks and suggest fixes (read-only)')
     .option('--faults', 'show faults only')
-    .option(
-      '--alarms',
-      'set one alarm to ALARM, check that it is delivered, and reset it; notifies every subscriber',
-    )
     .option('--record <file>', 'write the form of each answer to a new file, without names, ids and values')
-    .addHelpText(...examples('doctor', 'doctor --alarms', 'doctor --faults --json'))
+    .addHelpText(...examples('doctor', 'doctor --faults --json'))
     .action(act(doctor));
 }
 
 interface DoctorOptions {
   readonly faults?: boolean;
-  readonly alarms?: boolean;
   readonly record?: string;
 }
 
-async function doctor(context: Context, { faults, alarms, record }: DoctorOptions): Promise<number> {
+async function doctor(context: Context, { faults, record }: DoctorOptions): Promise<number> {
   const { io, out, prefix, connection, connectionGiven, ports } = context;
   const chosen = connectionGiven ? connection : undefined;
-  const tool = await ports();
-  const alarmClient = tool.deployment.alarms;
-  if (alarms === true && alarmClient === undefined)
-    throw new UsageError('--alarms: the local stack has no alarms');
-  if (alarms === true && record !== undefined)
-    throw new UsageError('--record: not with --alarms, which calls neither the platform nor a directory');
-  const alarmChecks =
-    alarms === true && alarmClient ? await checkAlarms({ prefix, alarms: alarmClient }, tool) : undefined;
-  const all = alarmChecks ?? [
-    checkNode(io.nodeVersion),
-    ...(await recorded(context, record, tool, (asked) => examine({ prefix, connection: chosen }, asked)))
-      .checks,
-  ];
+  const ask = (asked: ToolPorts) => examine({ prefix, connection: chosen }, asked);
+  const { checks: found } = await recorded(context, record, await ports(), ask);
+  const all = [checkNode(io.nodeVersion), ...found];
   const wrong = all.filter(({ ok }) => !ok);
   const checks = faults === true ? wrong : all;
   out.answer({ checks }, () => {

@@ -1,6 +1,6 @@
 import type { Sdk } from './sdk.ts';
 
-const VERSIONS = { monitoring: '2010-08-01', sns: '2010-03-31', cloudformation: '2010-05-15' } as const;
+const VERSIONS = { sns: '2010-03-31', cloudformation: '2010-05-15' } as const;
 
 /** Returns the texts of all elements of an XML answer that have this name and contain no other element. */
 type Answer = (element: string) => readonly string[];

@@ -31,8 +31,6 @@ export const connectionAlias = (connection: string) => `for-${connection}`;
 export const scheduleName = (prefix: string, schedule: ScheduleKey | OptionalScheduleKey) =>
   `${prefix}-${schedule}`;
 export const alarmTopicName = (prefix: string) => `${prefix}-alarms`;
-/** The alarm that `doctor --alarms` triggers. CloudWatch resets it within minutes. */
-export const testedAlarm = (prefix: string) => `${prefix}-scheduled-work-late`;
 export const secretName = (prefix: string, connection: ConnectionName) =>
   `${prefix}/connections/${connection}`;
 

@@ -75,7 +75,7 @@ export async function wireTool(target: ToolTarget) {
   const deployment = {
     ...createDeployment(sdk, options, urlOf),
     allowsLoopback: local !== undefined || target.emulator !== undefined,
-    alarms: query && createAlarmClient(query, prefix),
+    alarms: query && createAlarmClient(query),
     stacks: query && createStackClient(query),
     isConsole: target.isConsole,
     ...createScimServer(sdk, { prefix, known: target.scim }),

@@ -45,8 +45,6 @@ function soundDeployment(): Deployment {
     }),
     executions: async () => ({ limit: 1_000, unreserved: 980 }),
     alarms: {
-      ring: async () => {},
-      actionsSince: async () => [],
       subscriptionsOf: async () => ['arn:aws:sns:x'],
     },
     schedule: async () => ({ enabled: true, expression: 'rate(1 minute)' }),

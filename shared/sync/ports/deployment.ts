@@ -69,9 +69,6 @@ export interface ScimFacts {
 
 /** Triggers the test alarm and reads the subscriptions of its topic. */
 export interface AlarmClient {
-  ring(state: 'ALARM' | 'OK', reason: string): Promise<void>;
-  /** Returns the result of each alarm action, as CloudWatch reports it. */
-  actionsSince(atMs: number): Promise<readonly string[]>;
   /** Returns the ARNs of the subscriptions. An unconfirmed subscription has a text such as `PendingConfirmation`. */
   subscriptionsOf(topicArn: string): Promise<readonly string[]>;
 }
