@@ -188,8 +188,8 @@ describe('first steps of a new operator', () => {
     expect(synced).toMatchObject({ code: 0, json: { synced: [{ group: 'g1', state: 'in_sync' }] } });
     const { json: audit } = await document('log', ['log', '--group', 'g1']);
     const written = audit.entries.find(({ action }: { action: string }) => action === 'patch');
-    const causes = written.changes.map(({ cause, actor, approved }: Record<string, unknown>) => {
-      return { cause, actor, approved };
+    const causes = written.changes.map(({ cause, event, actor, approved }: Record<string, unknown>) => {
+      return { cause, event, actor, approved };
     });
     expect(written.changes).toEqual(
       planned.plans[0].changes.map((change: object, at: number) => ({ ...change, ...causes[at] })),

@@ -32,7 +32,7 @@ import { ROOT, startProcess } from './support/process.ts';
 /** The largest size of the tarball, which consists mostly of bundled packages: the SDK and the emulators. */
 const MAX_BYTES = 6_200_000;
 /** The largest size of all installed packages. */
-const MAX_INSTALLED_BYTES = 28_000_000;
+const MAX_INSTALLED_BYTES = 29_000_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'groupsync-package-'));
 const home = join(folder, 'node_modules/groupsync');
@@ -110,7 +110,7 @@ it('the package contains only built files, and no source, test or local setting'
   expect(read('node_modules/groupsync/dist/THIRD-PARTY.txt')).toContain('dynalite');
 });
 
-it('npm install brings two packages, at most 28 MB and no install script', () => {
+it('npm install brings two packages, at most 29 MB and no install script', () => {
   const files = readdirSync(join(folder, 'node_modules'), { recursive: true, encoding: 'utf8' });
   const paths = files.map((path) => join('node_modules', path));
   const bytes = paths.map((path) => statSync(join(folder, path))).filter((file) => file.isFile());

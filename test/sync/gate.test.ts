@@ -5,7 +5,7 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
-import { PlatformFailure, type Platforms } from '../../shared/sync/ports/platform.ts';
+import { type Platform, PlatformFailure, type Platforms } from '../../shared/sync/ports/platform.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
@@ -23,6 +23,12 @@ async function company() {
   const gate = () => engine.world.toolPorts.gates.read(CONNECTION);
   return { ...engine, always, gate, heal: () => always('none') };
 }
+
+/** Returns the platform with this function for each call about groups. */
+const withGroupCalls = (platform: Platform, call: () => Promise<never>): Platform => ({
+  ...platform,
+  groups: Object.fromEntries(Object.keys(platform.groups).map((name) => [name, call])) as never,
+});
 
 describe('gate of a connection', () => {
   it('the gate closes after a 401, the group keeps its number of attempts, and the gate opens after the secret changes', async () => {
@@ -71,13 +77,10 @@ describe('gate of a connection', () => {
     const { world, ref, gate, emit, work } = await company();
     const platforms: Platforms = {
       open: async (connection) => ({
-        ...(await world.toolPorts.platforms.open(connection)),
-        probe: async () => undefined,
-        groups: new Proxy({} as never, {
-          get: () => async () => {
-            throw new PlatformFailure('throttled', 'slow down', { status: 429, retryAfterMs: 90_000 });
-          },
+        ...withGroupCalls(await world.toolPorts.platforms.open(connection), async () => {
+          throw new PlatformFailure('throttled', 'slow down', { status: 429, retryAfterMs: 90_000 });
         }),
+        probe: async () => undefined,
       }),
     };
     await world.toolPorts.groups.pause(ref('g'), 1);
@@ -240,10 +243,8 @@ describe('gate of a connection', () => {
       const throttled = async () => {
         throw new PlatformFailure('throttled', 'slow down', { status: 429, retryAfterMs });
       };
-      const open: Platforms['open'] = async (connection) => ({
-        ...(await world.toolPorts.platforms.open(connection)),
-        groups: new Proxy({} as never, { get: () => throttled }),
-      });
+      const open: Platforms['open'] = async (connection) =>
+        withGroupCalls(await world.toolPorts.platforms.open(connection), throttled);
       if (waitMs > 1_000) await ingest(takeEvents(world), world.toolPorts);
       await applyGroup(ref('g'), { ...world.toolPorts, platforms: { open } });
       expect((await gate()).untilMs).toBe(world.nowMs() + waitMs);
