@@ -21,7 +21,7 @@ export function settingFiles(cwd: string, path: string) {
   const place = resolve(cwd, path);
   if (!existsSync(place)) throw new UsageError(`there is no file or folder ${path}`);
   if (!statSync(place).isDirectory()) return [withName(path)];
-  const names = readdirSync(place).filter((name) => name.endsWith(ENDING) && name !== SCHEMA_FILE);
+  const names = readdirSync(place).filter((name) => /\.json$/i.test(name) && name !== SCHEMA_FILE);
   if (names.length === 0) throw new UsageError(`${path}: expected files such as acme.json, got none`);
   return names.sort().map((name) => withName(join(path, name)));
 }
@@ -31,8 +31,9 @@ const withName = (file: string) => ({ file, name: basename(file, ENDING) });
 /** Returns the content of a file without `$schema`. @throws UsageError if it is too large or no JSON object */
 export function readSettingFile(cwd: string, file: string): object {
   const place = resolve(cwd, file);
-  const { size } = statSync(place);
-  if (size > MAX_BYTES) throw new UsageError(`expected at most ${MAX_BYTES} bytes, got ${size}`);
+  const found = statSync(place, { throwIfNoEntry: false });
+  if (!found?.isFile()) throw new UsageError('expected a file, got a folder or a link without a target');
+  if (found.size > MAX_BYTES) throw new UsageError(`expected at most ${MAX_BYTES} bytes, got ${found.size}`);
   const json = parseJson(readFileSync(place, 'utf8').replace(/^\ufeff/, ''));
   if (!json.ok) throw new UsageError(json.message);
   const { success, data } = z.looseObject({}).safeParse(json.value);

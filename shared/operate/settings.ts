@@ -290,7 +290,7 @@ function mergedConnection({ read, wanted }: Pick<ConnectionChange, 'read' | 'wan
       .map(({ key, before, after }) => `${key}: ${before} → ${after}`)
       .join(', ');
     throw new Error(
-      `nothing was changed: another operator changed the same setting meanwhile (${meanwhile}); check again: groupsync connections show ${now.name}`,
+      `nothing was changed in ${now.name}: another operator changed the same setting meanwhile (${meanwhile}); check again: groupsync connections show ${now.name}`,
     );
   }
   const observing = wanted.observing === read.observing ? now.observing : wanted.observing;

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
@@ -84,7 +84,8 @@ it('one bad file changes no connection, and each problem names its file, its set
   write('company-6', []);
   edit('company-8', { baseUrl: undefined });
   write('stranger', read('company-9'));
-  write('Not a name', read('company-9'));
+  mkdirSync(pathOf('folder'));
+  writeFileSync(join(cwd, 'out', 'company-10.JSON'), '{}');
   const before = stored();
   const { code, stderr } = await cli('connections', 'apply', '-f', 'out', '--yes');
   expect(code).toBe(2);
@@ -96,9 +97,10 @@ it('one bad file changes no connection, and each problem names its file, its set
     ['company-6', 'expected an object of connection settings'],
     ['company-8', 'baseUrl: expected an https URL'],
     ['stranger', 'there is no connection stranger; to create it: groupsync connect stranger'],
-    ['Not a name', 'expected a connection name of a-z'],
+    ['folder', 'expected a file, got a folder'],
   ])
     expect(stderr).toContain(`out/${name}.json: ${problem}`);
+  expect(stderr).toContain('out/company-10.JSON: expected a connection name of a-z');
   expect(stored()).toBe(before);
 });
 
