@@ -39,9 +39,10 @@ async function apply(
   if (isApplied && !(await context.confirm(`Change ${plural(changing.length, 'connection')}?`)))
     return EXIT.failed;
   for (const plan of isApplied ? changing : []) {
-    const { replanned } = await saveSettings(context, plan);
+    const { replanned, requested } = await saveSettings(context, plan);
     const later = `${plural(replanned, 'group')} will be planned again within two minutes`;
-    out.note(`${plan.connection.name}: changed; ${later}`);
+    const isOnlyRequested = requested.length === plan.changes.length;
+    out.note(`${plan.connection.name}: ${isOnlyRequested ? 'requested' : `changed; ${later}`}`);
   }
   if (!report(context, plans, isApplied) || !check) return EXIT.done;
   out.note(`next: groupsync connections apply -f ${shellWord(path)}`);

@@ -23,7 +23,7 @@ export async function planFile(name: ConnectionName, content: unknown, ports: Fi
   const kept = Object.fromEntries(waiting.map(({ key }) => [key, current[key]]));
   const plan = planWhole(connection, parseSettings({ ...wanted, ...kept }), ports);
   await refuseForGroups(plan, ports);
-  const authors = await settingAuthors(name, ports);
+  const authors = plan.changes.length === 0 ? new Map() : await settingAuthors(name, ports);
   const changes = plan.changes.map((change) => ({ ...change, set: authors.get(change.key) ?? null }));
   return { ...plan, changes, waiting };
 }

@@ -3,7 +3,7 @@ import { STSClient } from '@aws-sdk/client-sts';
 import { Agent } from 'undici';
 import { createDirectorySecrets } from '../aws/secrets.ts';
 import { ENVIRONMENT, readerQueueName } from '../contract/names.ts';
-import { createKmsSign } from '../directory/aws/kms.ts';
+import { kmsSign } from '../directory/aws/kms.ts';
 import { createWebIdentity } from '../directory/aws/web-identity.ts';
 import type { TryPorts } from '../directory/operate/preview.ts';
 import type { ReaderPorts } from '../directory/reading/context.ts';
@@ -42,7 +42,7 @@ export function wireDirectory(): Base & {
     random: systemRandom,
     sleep,
     webIdentity,
-    kmsSign: createKmsSign(),
+    kmsSign,
     publicOnly: config.isDeployed && !config.isEmulated,
   };
   return {

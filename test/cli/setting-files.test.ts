@@ -64,8 +64,7 @@ it('connections apply --check names a change by hand with its actor and time, an
   const before = stored();
   const { code, json } = await apply('--check');
   expect(OUTPUT_SCHEMAS['connections apply'].strict().safeParse(json).error).toBeUndefined();
-  const { clock } = world;
-  const set = { by: 'ann', at: new Date(clock.ms).toISOString() };
+  const set = { by: 'ann', at: new Date(world.clock.ms).toISOString() };
   expect([code, json]).toMatchObject([
     3,
     { applied: false, connections: [{ name: 'company-3', changes: [{ key: 'guard', set }] }] },

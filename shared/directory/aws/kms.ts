@@ -1,34 +1,29 @@
-import type { KMSClient, KMSServiceException } from '@aws-sdk/client-kms';
+import type { KMSServiceException } from '@aws-sdk/client-kms';
 import { DirectoryError } from '../ports.ts';
 
 const TIMEOUT_MS = 10_000;
 
-/** Loads the client at its first use, because only a directory with a key in KMS needs it. */
-export async function kmsClient(region: string): Promise<Pick<KMSClient, 'send'>> {
-  const { KMSClient } = await import('@aws-sdk/client-kms');
-  return new KMSClient({ region, requestHandler: { requestTimeout: TIMEOUT_MS } });
-}
-
 /**
- * Returns a function that signs with an RSA key in KMS (RSASSA-PKCS1-v1_5 with SHA-256).
- * @param clientIn returns the client for a region
+ * Signs with an RSA key in KMS (RSASSA-PKCS1-v1_5 with SHA-256). The client is loaded at its first use, because only a
+ * directory with a key in KMS needs it.
+ * @throws DirectoryError `denied` if AWS refuses the request; otherwise `unavailable`
  */
-export const createKmsSign =
-  (clientIn = kmsClient) =>
-  async (keyArn: string, message: Uint8Array): Promise<Uint8Array> => {
-    const client = await clientIn(regionOf(keyArn));
-    const { SignCommand } = await import('@aws-sdk/client-kms');
-    const command = new SignCommand({
-      KeyId: keyArn,
-      Message: message,
-      MessageType: 'RAW',
-      SigningAlgorithm: 'RSASSA_PKCS1_V1_5_SHA_256',
-    });
-    const { Signature = new Uint8Array() } = await client.send(command).catch((error: unknown) => {
-      throw failureOf(error);
-    });
-    return Signature;
-  };
+export async function kmsSign(keyArn: string, message: Uint8Array): Promise<Uint8Array> {
+  const region = regionOf(keyArn);
+  const { KMSClient, SignCommand } = await import('@aws-sdk/client-kms');
+  const client = new KMSClient({ region, requestHandler: { requestTimeout: TIMEOUT_MS } });
+  const command = new SignCommand({
+    KeyId: keyArn,
+    Message: message,
+    MessageType: 'RAW',
+    SigningAlgorithm: 'RSASSA_PKCS1_V1_5_SHA_256',
+  });
+  const { Signature } = await client.send(command).catch((error: unknown) => {
+    throw failureOf(error);
+  });
+  if (Signature === undefined) throw failureOf({ name: 'no signature' });
+  return Signature;
+}
 
 /** @param keyArn `arn:PARTITION:kms:REGION:ACCOUNT:key/ID` */
 function regionOf(keyArn: string): string {

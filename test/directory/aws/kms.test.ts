@@ -2,11 +2,10 @@ import { createVerify, generateKeyPairSync, sign as signWith } from 'node:crypto
 import { KMSClient, SignCommand } from '@aws-sdk/client-kms';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, expect, it } from 'vitest';
-import { createKmsSign, kmsClient } from '../../../shared/directory/aws/kms.ts';
+import { kmsSign } from '../../../shared/directory/aws/kms.ts';
 
 const KEY = 'arn:aws:kms:eu-west-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab';
 const kms = mockClient(KMSClient);
-const sign = createKmsSign();
 
 beforeEach(() => kms.reset());
 
@@ -15,16 +14,14 @@ it('sign requests an RSA signature from KMS in the region of the key', async () 
   kms
     .on(SignCommand)
     .callsFake(async ({ Message }) => ({ Signature: signWith('sha256', Message, privateKey) }));
-  const signature = await sign(KEY, Buffer.from('message'));
+  const signature = await kmsSign(KEY, Buffer.from('message'));
   expect(createVerify('sha256').update('message').verify(publicKey, signature)).toBe(true);
-  const [call] = kms.commandCalls(SignCommand);
-  expect(call?.args[0].input).toMatchObject({
+  expect(kms.call(0).args[0].input).toMatchObject({
     KeyId: KEY,
     MessageType: 'RAW',
     SigningAlgorithm: 'RSASSA_PKCS1_V1_5_SHA_256',
   });
-  const { config } = (await kmsClient('eu-west-1')) as KMSClient;
-  expect(await config.region()).toBe('eu-west-1');
+  expect(await (kms.call(0).thisValue as KMSClient).config.region()).toBe('eu-west-1');
 });
 
 it.each([
@@ -41,14 +38,19 @@ it.each([
     ...(status && { $metadata: { httpStatusCode: status } }),
   });
   kms.on(SignCommand).rejects(error);
-  await expect(sign(KEY, Buffer.from('message'))).rejects.toMatchObject({
+  await expect(kmsSign(KEY, Buffer.from('message'))).rejects.toMatchObject({
     kind,
     reason: name,
     message: `signature: AWS KMS answered ${name}`,
   });
 });
 
+it('an answer without a signature is reported as unavailable', async () => {
+  kms.on(SignCommand).resolves({});
+  await expect(kmsSign(KEY, Buffer.from('message'))).rejects.toMatchObject({ kind: 'unavailable' });
+});
+
 it('a key that is not an ARN is reported as denied, without a request', async () => {
-  await expect(sign('alias/okta', Buffer.from('message'))).rejects.toMatchObject({ kind: 'denied' });
+  await expect(kmsSign('alias/okta', Buffer.from('message'))).rejects.toMatchObject({ kind: 'denied' });
   expect(kms.calls()).toEqual([]);
 });
