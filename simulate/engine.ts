@@ -8,7 +8,7 @@ import { createPlatforms } from '../shared/platform/platforms.ts';
 import { createApplyQueue } from '../shared/queues/apply-queue.ts';
 import { createDeadLetterQueue } from '../shared/queues/dead-letter-queue.ts';
 import { createEventSender } from '../shared/queues/sqs-batch.ts';
-import { storesOver } from '../shared/runtime/stores.ts';
+import { storesOver } from '../shared/store/stores.ts';
 import { createRateLimiter } from '../shared/scim/server/limiter.ts';
 import { createScimStore } from '../shared/scim/store/scim-store.ts';
 import { createScimTokenStore } from '../shared/scim/store/scim-token-store.ts';

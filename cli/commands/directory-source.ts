@@ -20,10 +20,7 @@ import {
 } from '../../shared/directory/operate/guides/index.ts';
 import { comparePlatform, previewDirectory, rowOfStep } from '../../shared/directory/operate/preview.ts';
 import { isReplaced, refuseOwnerless } from '../../shared/directory/operate/reader-groups.ts';
-import {
-  directoryThroughFunction,
-  type ShownDirectory,
-} from '../../shared/directory/operate/through-function.ts';
+import { directoryThroughFunction } from '../../shared/directory/operate/through-function.ts';
 import { DirectoryError } from '../../shared/directory/ports.ts';
 import { type ConnectionName, groupId } from '../../shared/domain/ids.ts';
 import { observeConnection } from '../../shared/operate/pausing.ts';
@@ -98,20 +95,11 @@ async function namedDirectory(context: Context, name: ConnectionName, options: D
   };
 }
 
-interface ChosenDirectory {
-  readonly connection: Connection;
-  readonly kind: DirectoryKind;
-  readonly directory: ShownDirectory;
-  /** True if the connection reads a different directory now. */
-  readonly replaces: boolean;
-  readonly ports: ToolPorts;
-}
-
 /**
  * Returns the directory that the options describe. Without `--directory`, returns the directory that the connection
  * reads. The deployed function reads the directory, except if the options name a secret.
  */
-export async function chosenDirectory(context: Context, options: DirectoryOptions): Promise<ChosenDirectory> {
+export async function chosenDirectory(context: Context, options: DirectoryOptions) {
   const { ports, found } = await context.connected();
   if (options.directory !== undefined) {
     const { connection, setting, key, present, isConnected } = await namedDirectory(
@@ -124,6 +112,7 @@ export async function chosenDirectory(context: Context, options: DirectoryOption
       key === undefined
         ? directoryThroughFunction({ ...ports, connection, setting })
         : await withHint(present(), kind);
+    // Whether the connection reads a different directory now.
     const replaces = found.settings.directory !== null && !isConnected;
     return { connection, kind, directory, replaces, ports };
   }

@@ -1,15 +1,13 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import {
   PLATFORM_GROUP_STATES,
   type PlatformGroupRow,
 } from '../../shared/contract/answers/platform-groups.ts';
 import { certainPairs, listPlatformGroups } from '../../shared/operate/platform-groups.ts';
 import type { Act, Context } from '../context.ts';
-import { EXIT, UsageError } from '../io.ts';
+import { EXIT } from '../io.ts';
 import { plural, shellWords } from '../output/words.ts';
 import { examples } from './arguments.ts';
-
-const STATES: readonly string[] = PLATFORM_GROUP_STATES;
 
 export function addPlatformGroups(program: Command, act: Act): void {
   program
@@ -17,14 +15,12 @@ export function addPlatformGroups(program: Command, act: Act): void {
     .description(
       'list groups of the platform (managed, adoptable, unmanaged) and the directory groups that match',
     )
-    .option('--state <state>', `only groups in this state: ${STATES.join(', ')}`)
+    .addOption(new Option('--state <state>', 'only groups in this state').choices(PLATFORM_GROUP_STATES))
     .addHelpText(...examples('platform-groups --state adoptable', 'platform-groups -o csv'))
     .action(act(list));
 }
 
 async function list(context: Context, { state }: { readonly state?: string }): Promise<number> {
-  if (state !== undefined && !STATES.includes(state))
-    throw new UsageError(`--state: expected ${STATES.join(', ')}, got "${state}"`);
   const { out } = context;
   const { ports, found } = await context.connected();
   const report = await listPlatformGroups(found, ports);

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { GroupReport, GroupStatus } from '../../shared/contract/answers/groups.ts';
 import type { StatusReport } from '../../shared/contract/answers/status.ts';
 import { GROUP_STATES } from '../../shared/contract/names.ts';
@@ -20,12 +20,10 @@ import {
 } from '../../shared/operate/status.ts';
 import { formatBlock } from '../../shared/operate/who.ts';
 import type { Act, Context } from '../context.ts';
-import { EXIT, UsageError } from '../io.ts';
+import { EXIT } from '../io.ts';
 import { ageColumn, type Column } from '../output/table.ts';
 import { duration, plural, shellWords } from '../output/words.ts';
 import { examples, WATCH, watched } from './arguments.ts';
-
-const STATES: readonly string[] = GROUP_STATES;
 
 export function addStatus(program: Command, act: Act): void {
   program
@@ -44,7 +42,7 @@ export function addStatus(program: Command, act: Act): void {
   program
     .command('groups')
     .description('list groups with their state')
-    .option('--state <state>', `only groups in this state: ${STATES.join(', ')}`)
+    .addOption(new Option('--state <state>', 'only groups in this state').choices(GROUP_STATES))
     .option(...WATCH)
     .addHelpText(...examples('groups --watch', 'groups --state failed'))
     .action(act(watched(showGroups)));
@@ -184,9 +182,6 @@ function printGroup(group: GroupStatus, names: Names, pause: GroupPause | undefi
 }
 
 async function showGroups(context: Context, { state }: { state?: string }, _command: Command) {
-  if (state !== undefined && !STATES.includes(state)) {
-    throw new UsageError(`--state: expected one of ${STATES.join(', ')}, got "${state}"`);
-  }
   const { ports, found } = await context.connected();
   const groups = (await reportGroups(found.name, ports))
     .filter((group) => state === undefined || group.state === state)

@@ -1,12 +1,8 @@
 import * as z from 'zod';
 import { HoldDecision } from '../domain/hold.ts';
-import { connectionName, groupId, platformUserId } from '../domain/ids.ts';
+import { groupId, platformUserId } from '../domain/ids.ts';
 import type { SettingRequestRow } from './answers/status.ts';
-
-const connection = z
-  .string()
-  .regex(/^[a-z0-9-]{1,32}$/)
-  .transform(connectionName);
+import { named as connection } from './invocation.ts';
 
 export const DecisionRequest = z.lazy(() =>
   z.discriminatedUnion('about', [

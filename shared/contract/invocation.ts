@@ -3,7 +3,7 @@ import { connectionName, type GroupRef, groupId, memberId, platformGroupId, role
 import { DirectorySource } from './directory-settings.ts';
 import { MATCHABLE_EMPLOYEE_FIELDS } from './match-rule.ts';
 
-const named = z
+export const named = z
   .string()
   .regex(/^[a-z0-9-]{1,32}$/)
   .transform(connectionName);

@@ -19,7 +19,7 @@ import { Refused } from './refused.ts';
 import { rowsOf } from './setting-requests.ts';
 import { altersPlans, requireConnection, type SettingsPorts } from './settings.ts';
 
-export type DecisionPorts = HoldPorts & ConfirmPorts & ProbePorts;
+type DecisionPorts = HoldPorts & ConfirmPorts & ProbePorts;
 
 type Decided = DecidedHold | DecidedRequests | ProbeReport;
 

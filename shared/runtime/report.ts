@@ -22,7 +22,7 @@ export function reportIngest(report: IngestReport, logger: Logger): void {
   for (const cause of report.causes) logger.error('not stored', errorFields(cause));
 }
 
-export type DeliveryPorts = Pick<Ports, 'sleep' | 'newId'> & {
+type DeliveryPorts = Pick<Ports, 'sleep' | 'newId'> & {
   readonly deliveries: Pick<Ports['deliveries'], 'record'>;
 };
 

@@ -5,29 +5,21 @@ import { createDirectorySecrets } from '../aws/secrets.ts';
 import { ENVIRONMENT, readerQueueName } from '../contract/names.ts';
 import { kmsSign } from '../directory/aws/kms.ts';
 import { createWebIdentity } from '../directory/aws/web-identity.ts';
-import type { TryPorts } from '../directory/operate/preview.ts';
-import type { ReaderPorts } from '../directory/reading/context.ts';
 import { createDirectories } from '../directory/vendors/directories.ts';
 import { createEventSender } from '../queues/sqs-batch.ts';
 import { createLeases } from '../store/connection-states.ts';
 import { createGroupIndex } from '../store/group-index.ts';
 import { createGroupStore } from '../store/group-store.ts';
-import type { ConnectionStore } from '../sync/ports/bundles.ts';
 import { sleep, systemClock, systemRandom } from './clock.ts';
 import { required } from './config.ts';
 import { recordable } from './recorder.ts';
-import type { DeliveryPorts } from './report.ts';
-import { type Base, wireBase, wireState } from './wire.ts';
+import { wireBase, wireState } from './wire.ts';
 
 /**
  * Returns the ports of the directory reader. It calls the APIs of directories and the events queue. It calls neither
  * the platform nor the apply queue.
  */
-export function wireDirectory(): Base & {
-  readonly ports: ReaderPorts &
-    TryPorts &
-    DeliveryPorts & { readonly connections: Pick<ConnectionStore, 'find' | 'list'> };
-} {
+export function wireDirectory() {
   const base = wireBase();
   const { config } = base;
   const state = wireState(base);
@@ -64,7 +56,8 @@ export function wireDirectory(): Base & {
       directories: createDirectories(secrets, world),
       events: {
         // Ingest accepts events of the directory reader only from this queue.
-        send: (messages) => events.send(messages.map((one) => ({ ...one, queue }))),
+        send: (messages: Parameters<typeof events.send>[0]) =>
+          events.send(messages.map((one) => ({ ...one, queue }))),
       },
     },
   };

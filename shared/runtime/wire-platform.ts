@@ -6,14 +6,13 @@ import { ENVIRONMENT } from '../contract/names.ts';
 import { outcomeOf } from '../platform/call-outcome.ts';
 import { createPlatforms } from '../platform/platforms.ts';
 import { createDeadLetterQueue } from '../queues/dead-letter-queue.ts';
+import { storesOver } from '../store/stores.ts';
 import { createCallRecord } from '../sync/call-record.ts';
-import type { ApplyPorts } from '../sync/ports/bundles.ts';
 import { sleep, systemClock, systemRandom } from './clock.ts';
 import { required } from './config.ts';
 import { errorFields } from './logger.ts';
 import { recordable } from './recorder.ts';
 import { reportIgnored } from './report.ts';
-import { storesOver } from './stores.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
 
 const CONNECTIONS_PER_ORIGIN = 16;
@@ -76,9 +75,7 @@ export function wireSync({ config, logger }: Base) {
   };
 }
 
-export type RecordsCalls = Pick<ReturnType<typeof wireSync>, 'recordCalls'>;
-
-export function wireApply(): Base & { readonly ports: ApplyPorts & RecordsCalls } {
+export function wireApply() {
   const base = wireBase();
   const sync = wireSync(base);
   const queueUrl = required(base.config.queueUrls.applyDlq, ENVIRONMENT.applyDlqUrl);
@@ -86,7 +83,7 @@ export function wireApply(): Base & { readonly ports: ApplyPorts & RecordsCalls 
   return { ...base, ports: { ...sync, deadLetters } };
 }
 
-export function wirePeople(): Base & { readonly ports: ReturnType<typeof wireSync> } {
+export function wirePeople() {
   const base = wireBase();
   return { ...base, ports: wireSync(base) };
 }

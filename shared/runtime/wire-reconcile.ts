@@ -4,9 +4,8 @@ import { deciderOf, signedIn, verifyIdentity } from '../aws/identity-proof.ts';
 import { createNotifier } from '../aws/notifier.ts';
 import type { DecideInvocation } from '../contract/invocation.ts';
 import { createReaderStore } from '../directory/store/reader-store.ts';
-import { type DecisionPorts, provenText } from '../operate/decisions.ts';
+import { provenText } from '../operate/decisions.ts';
 import { checkCredential } from '../operate/doctor/credential.ts';
-import type { PlatformAnswerPorts } from '../operate/platform/answer.ts';
 import { createStoredApplicants } from '../platform/applicants.ts';
 import type { AttemptFacts } from '../platform/call.ts';
 import { createPlatforms } from '../platform/platforms.ts';
@@ -14,23 +13,16 @@ import { createMailbox } from '../queues/mailbox.ts';
 import { createScimTokenStore } from '../scim/store/scim-token-store.ts';
 import { createConnectionStore } from '../store/connection-store.ts';
 import { createEraser } from '../store/eraser.ts';
-import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { Connection } from '../sync/ports/connections.ts';
 import type { AuditActor } from '../sync/ports/logs.ts';
 import { randomHex, sleep, systemClock } from './clock.ts';
 import { required } from './config.ts';
 import { reportIgnored } from './report.ts';
-import type { ReconcileTaskPorts } from './run-reconcile.ts';
 import { type Base, wireBase } from './wire.ts';
-import { type RecordsCalls, wireSync } from './wire-platform.ts';
+import { wireSync } from './wire-platform.ts';
 
 /** Returns the ports of the function that runs scheduled tasks, performs decisions and answers operators' questions. */
-export function wireReconcile(): Base & {
-  readonly ports: ReconcileTaskPorts & RecordsCalls & Pick<ToolPorts, 'eraser'>;
-  /** Returns the ports for a person's decision. @throws Error if the proof does not show who the person is */
-  readonly deciding: (sent: SentDecision) => Promise<DecisionPorts>;
-  /** The ports for the questions that operators' commands ask. */
-  readonly asked: PlatformAnswerPorts & Pick<ToolPorts, 'connections'>;
-} {
+export function wireReconcile() {
   const base = wireBase();
   const sync = wireSync(base);
   const { prefix, consoleUrl, notify: targets, isDeployed, queueUrls, persons } = base.config;
@@ -53,16 +45,18 @@ export function wireReconcile(): Base & {
   const platforms = createPlatforms({ ...sync.calling, onAttempt });
   return {
     ...base,
-    deciding: async (sent) => {
+    /** Returns the ports for a person's decision. @throws Error if the proof does not show who the person is */
+    deciding: async (sent: SentDecision) => {
       const actor = await identify(sent);
       const own = { platforms, connections, tokens, reader: createReaderStore(sync.table) };
       return { ...sync, ...own, randomHex, sleep, caller: async () => actor, persons };
     },
+    /** The ports for the questions that operators' commands ask. */
     asked: {
       platforms,
       health: sync.health,
       connections,
-      checkCredential: (connection) => checkCredential(connection, { ...sync, applicants }),
+      checkCredential: (connection: Connection) => checkCredential(connection, { ...sync, applicants }),
     },
     ports: {
       ...sync,

@@ -1,13 +1,11 @@
 import { BlockList, isIPv6 } from 'node:net';
 import { createOAuthServer } from '../oauth/oauth-server.ts';
-import type { ScimPorts } from '../scim/server/handle.ts';
 import { createRateLimiter } from '../scim/server/limiter.ts';
 import { createScimStore } from '../scim/store/scim-store.ts';
 import { createScimTokenStore } from '../scim/store/scim-token-store.ts';
 import { createGroupStore } from '../store/group-store.ts';
 import { randomHex, systemClock } from './clock.ts';
-import type { DeliveryPorts } from './report.ts';
-import { type Base, wireBase, wireState } from './wire.ts';
+import { wireBase, wireState } from './wire.ts';
 
 const familyOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4');
 
@@ -26,15 +24,12 @@ export function addressFilter(ranges: readonly string[]): (address: string) => b
   return (address) => listed.check(address, familyOf(address));
 }
 
-export function wireScim(): Base & {
-  readonly ports: ScimPorts & DeliveryPorts;
-  /** True if this IP address may send requests. */
-  readonly admits: (address: string) => boolean;
-} {
+export function wireScim() {
   const base = wireBase();
   const state = wireState(base);
   return {
     ...base,
+    /** Returns whether this IP address may send requests. */
     admits: addressFilter(base.config.scimAllowedIps),
     ports: {
       ...state,

@@ -29,12 +29,12 @@ import { createConnectionStore } from '../store/connection-store.ts';
 import { createConsoleSessionStore } from '../store/console-session-store.ts';
 import { createDynamoTable } from '../store/dynamo-table.ts';
 import { createEraser } from '../store/eraser.ts';
+import { storesOver } from '../store/stores.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { MissingPart, type ScimFacts } from '../sync/ports/deployment.ts';
 import type { CallerIdentity } from '../sync/ports/logs.ts';
 import { newId, randomHex, sleep, systemClock, systemRandom } from './clock.ts';
 import { type Config, readConfig } from './config.ts';
-import { storesOver } from './stores.ts';
 
 export interface ToolTarget extends AwsTarget {
   readonly prefix: string;

@@ -13,11 +13,9 @@ import { createDynamoTable } from '../store/dynamo-table.ts';
 import { createPeopleStore } from '../store/people-store.ts';
 import { createSourceStore } from '../store/source-store.ts';
 import { createUserStore } from '../store/user-store.ts';
-import type { IngestPorts } from '../sync/ingest/ingest.ts';
 import { newId, sleep, systemClock, systemRandom } from './clock.ts';
 import { type Config, readConfig, required } from './config.ts';
 import { createLogger } from './logger.ts';
-import type { DeliveryPorts } from './report.ts';
 
 export type Base = ReturnType<typeof wireBase>;
 
@@ -76,13 +74,7 @@ export function wireState({ config, logger }: Pick<Base, 'config' | 'logger'>) {
   };
 }
 
-interface Ingest extends Base {
-  readonly ports: IngestPorts & DeliveryPorts & Pick<ReturnType<typeof wireState>, 'random'>;
-  /** Makes messages of a queue visible again after some seconds. */
-  readonly showAgain: (queue: string, messages: Receipts, seconds: number) => Promise<void>;
-}
-
-export function wireIngest(): Ingest {
+export function wireIngest() {
   const base = wireBase();
   const state = wireState(base);
   const queueUrl = required(base.config.queueUrls.eventsDlq, ENVIRONMENT.eventsDlqUrl);
@@ -90,8 +82,8 @@ export function wireIngest(): Ingest {
   return {
     ...base,
     ports: { ...state, deadLetters },
-    // In one account and region, queue URLs differ only in their last part.
-    showAgain: (queue, messages, seconds) =>
+    /** Makes messages of a queue visible again. In one region, queue URLs differ only in their last part. */
+    showAgain: (queue: string, messages: Receipts, seconds: number) =>
       hide(state.sqs, queueUrl.replace(/[^/]*$/, queue), messages, seconds),
   };
 }

@@ -194,7 +194,7 @@ describe('groupsync platform-groups', () => {
     for (const bad of [[], ['n'], ['n', 'p', '--all'], ['--all', '--create'], ['n', 'p', '--create']])
       expect(await adopt(...bad)).toContain('expected a group with the id of a platform group');
     expect((await runCli(['platform-groups', '--state', 'x'], { ports })).stderr).toContain(
-      'expected managed',
+      'Allowed choices are managed',
     );
   });
 });

@@ -34,7 +34,7 @@ import type { ShownDirectory } from './through-function.ts';
 const SAMPLE = 10;
 
 /** The ports of the deployed function to try a directory. They do not include the platform or the apply queue. */
-export type TryPorts = Pick<DirectoryToolPorts, 'people' | 'index' | 'groups' | 'reader' | 'clock'>;
+type TryPorts = Pick<DirectoryToolPorts, 'people' | 'index' | 'groups' | 'reader' | 'clock'>;
 
 type NamedGroup = Pick<DirectoryGroup, 'id' | 'name'>;
 

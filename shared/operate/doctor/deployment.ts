@@ -1,5 +1,6 @@
 import type { Check } from '../../contract/answers/connect.ts';
 import {
+  alarmTopicName,
   FUNCTION_KEYS,
   functionName,
   QUEUE_KEYS,
@@ -10,11 +11,12 @@ import {
   tableName,
 } from '../../contract/names.ts';
 import { EVENT_SOURCES, QUEUES, TABLE } from '../../contract/topology.ts';
-import type { Deployment, QueueFacts, TableFacts } from '../../sync/ports/deployment.ts';
+import type { AlarmClient, Deployment, QueueFacts, TableFacts } from '../../sync/ports/deployment.ts';
 import { plural } from '../names.ts';
-import { checkAlarmTarget } from './alarms.ts';
 import { type Checked, check, fault, guarded, passed } from './check.ts';
-import { redeploy } from './redeploy.ts';
+
+/** `--revert-drift` is needed, because a deployment with an unchanged template does not revert manual changes. */
+const redeploy = 'deploy the stack again, with --revert-drift (see docs/runbook.md)';
 
 interface Inspected {
   readonly prefix: string;
@@ -214,13 +216,7 @@ function checkReservation(
 const idOf = (key: string): string => key.slice(key.lastIndexOf('/') + 1);
 
 /** Checks that table and queues use one key. A table that was restored from a backup may have a different key. */
-async function checkEncryption({
-  prefix,
-  deployment,
-}: {
-  readonly prefix: string;
-  readonly deployment: Deployment;
-}): Promise<Checked> {
+async function checkEncryption({ prefix, deployment }: Inspected): Promise<Checked> {
   const [table, queue] = await Promise.all([deployment.table(), deployment.queue('events')]);
   if (table?.encryption === undefined || queue?.key === undefined) return [];
   const give = `aws dynamodb update-table --table-name ${tableName(prefix)} --sse-specification Enabled=true,SSEType=KMS,KMSMasterKeyId=${queue.key}`;
@@ -247,5 +243,33 @@ function keyOfTable(
   return check('table key', idOf(keyArn) === idOf(expected), {
     detail: `the table uses ${keyArn}, and the queues use ${expected}`,
     fix: `the permissions of groupsync are for the key of the queues. Give the table the key of the queues:\n${give}`,
+  });
+}
+
+/** Checks that the alarms have a receiver. Does not change the state of an alarm. */
+async function checkAlarmTarget({ prefix, deployment }: Inspected): Promise<readonly Check[]> {
+  const { alarms, region } = deployment;
+  const account = await deployment.account();
+  if (alarms === undefined || account === undefined) return [];
+  const topic = `arn:${partitionOf(region)}:sns:${region}:${account}:${alarmTopicName(prefix)}`;
+  return [{ ...(await checkSubscriptions(topic, alarms)), name: 'alarm target' }];
+}
+
+/** The partition of a region (AWS general reference, "Amazon Resource Names"). */
+function partitionOf(region: string): string {
+  if (region.startsWith('cn-')) return 'aws-cn';
+  return region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws';
+}
+
+async function checkSubscriptions(topic: string, alarms: AlarmClient): Promise<Check> {
+  const all = await alarms.subscriptionsOf(topic);
+  const confirmed = all.filter((arn) => arn.startsWith('arn:')).length;
+  const waiting = all.length - confirmed;
+  return check('alarm subscription', confirmed > 0, {
+    detail: `${confirmed} confirmed, ${waiting} to be confirmed`,
+    fix:
+      waiting > 0
+        ? 'follow the link in the mail that AWS sent'
+        : 'groupsync deploy --set alarmEmail=ops@example.com',
   });
 }

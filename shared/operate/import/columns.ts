@@ -50,7 +50,7 @@ export interface NoLayout {
   readonly problem: string;
 }
 
-interface HeaderOptions {
+export interface HeaderOptions {
   readonly headings?: Headings | undefined;
   /** Decisions about the states of accounts; null if the file lists people to remove, whatever their state. */
   readonly stateRules: readonly StateRule[] | null;

@@ -1,13 +1,10 @@
 import type { ImportComparison, ImportReport } from '../../contract/answers/files.ts';
-import type { KnownGroup, KnownNames } from '../../directory/operate/import.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import { judgeAge, makeStamp, normaliseInstant } from '../../domain/stamp.ts';
 import type { EventSender } from '../../sync/ports/queues.ts';
 import { createErrors } from '../events.ts';
 import { type JournalPorts, journalOf, recordAction } from '../journal.ts';
 import { plural, visible, withId } from '../names.ts';
-import type { StateRule } from './account-state.ts';
-import type { Headings } from './columns.ts';
 import type { FileKind } from './identify.ts';
 import { type FileReading, type ReadFile, readAll } from './read-file.ts';
 import { createRowSort, type RowSort } from './row-sort.ts';
@@ -18,22 +15,13 @@ interface ImportPorts extends JournalPorts {
   readonly events: EventSender;
 }
 
-interface ImportOptions {
+interface ImportOptions extends FileReading {
   readonly connection: ConnectionName;
   /** The name of the file for the audit, without its folder. */
   readonly file: string;
   readonly dryRun: boolean;
   /** The time of the file's data (RFC 3339). Directory events after this time take precedence. Default: now. */
   readonly asOf?: string | undefined;
-  readonly columns?: Headings | undefined;
-  /** What the file lists: all members (the default), or members to add or to remove. */
-  readonly kind?: FileKind | undefined;
-  /** The group of every row, if the file has no column for the group. Otherwise only rows of this group are read. */
-  readonly group?: KnownGroup | undefined;
-  readonly directory: KnownNames;
-  readonly stateRules?: readonly StateRule[] | undefined;
-  readonly refuseStates: FileReading['refuseStates'];
-  readonly attributes?: FileReading['attributes'];
   readonly compare?:
     | ((rows: AsyncIterable<Row>, asOf: string) => Promise<ImportComparison | undefined>)
     | undefined;

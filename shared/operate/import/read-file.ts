@@ -5,15 +5,17 @@ import { mapConcurrently, READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { createErrors } from '../events.ts';
 import { plural } from '../names.ts';
 import type { ColumnValue, StateRule } from './account-state.ts';
-import type { Headings, Layout } from './columns.ts';
+import type { HeaderOptions, Headings, Layout } from './columns.ts';
 import { type FileKind, identify, OTHER_GROUP, type RefusedLine } from './identify.ts';
 import type { RowSort } from './row-sort.ts';
-import { type CsvRecord, isAddress, type LayoutOptions, type ReadRow, readLayout, readRow } from './rows.ts';
+import { type CsvRecord, isAddress, type ReadRow, readLayout, readRow } from './rows.ts';
 import { weightOf } from './snapshots.ts';
 
 export interface FileReading {
   readonly columns?: Headings | undefined;
+  /** What the file lists: all members (the default), or members to add or to remove. */
   readonly kind?: FileKind | undefined;
+  /** The group of every row, if the file has no column for the group. Otherwise only rows of this group are read. */
   readonly group?: KnownGroup | undefined;
   readonly directory: KnownNames;
   readonly stateRules?: readonly StateRule[] | undefined;
@@ -205,7 +207,7 @@ function noted(row: ReadRow, groups: Map<string, GroupSize>): string | undefined
   return undefined;
 }
 
-async function readFirstRecord(records: AsyncIterable<CsvRecord>, options: LayoutOptions) {
+async function readFirstRecord(records: AsyncIterable<CsvRecord>, options: HeaderOptions) {
   const all = records[Symbol.asyncIterator]();
   const { value: first, done } = await all.next();
   if (done === true) return { line: 1, message: 'expected rows of members, got an empty file' };

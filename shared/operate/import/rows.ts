@@ -3,8 +3,8 @@ import type { LineError } from '../../contract/answers/files.ts';
 import { withoutGuards } from '../../contract/csv.ts';
 import { MAX_ID_LENGTH, MAX_NAME_LENGTH } from '../../contract/events/bounds.ts';
 import { isVisible } from '../../domain/visible.ts';
-import { ACTIVE, type Account, accountStateOf, type StateRule } from './account-state.ts';
-import { type Headings, type Layout, layoutOf, type NoLayout, shown } from './columns.ts';
+import { ACTIVE, type Account, accountStateOf } from './account-state.ts';
+import { type HeaderOptions, type Layout, layoutOf, type NoLayout, shown } from './columns.ts';
 import { readHeading } from './headings.ts';
 
 /** One record of a CSV file, with the line on which it begins (from 1). */
@@ -27,19 +27,12 @@ const AS_DOCUMENTED: Layout = {
   attributes: [],
 };
 
-export interface LayoutOptions {
-  readonly headings?: Headings | undefined;
-  readonly stateRules: readonly StateRule[] | null;
-  readonly hasGroup: boolean;
-  readonly attributes: readonly string[];
-}
-
 /**
  * Finds the columns of a file by its first record. This record must be a header in any order, or a row with the
  * documented four columns. Any other record is refused, because a header that was read as a row would create a platform
  * group.
  */
-export function readLayout({ line, fields, problem }: CsvRecord, options: LayoutOptions): Layout | LineError {
+export function readLayout({ line, fields, problem }: CsvRecord, options: HeaderOptions): Layout | LineError {
   if (problem !== undefined) return { line, message: problem };
   const read = readFirst(fields, options);
   return 'problem' in read ? { line, message: `${read.problem}${adviceFor(fields)}` } : read;
@@ -58,7 +51,7 @@ function adviceFor(fields: readonly string[]): string {
 /** A record with an address is not a header. Usual headings alone are no proof, because a group may be named "Mail". */
 const isHeader = (fields: readonly string[]): boolean => !fields.some((field) => field.includes('@'));
 
-function readFirst(fields: readonly string[], options: LayoutOptions): Layout | NoLayout {
+function readFirst(fields: readonly string[], options: HeaderOptions): Layout | NoLayout {
   const read = options.headings === undefined && !isHeader(fields) ? undefined : layoutOf(fields, options);
   if (read !== undefined && !('problem' in read)) return read;
   if (isDocumentedRow(fields, options)) return AS_DOCUMENTED;
@@ -69,7 +62,7 @@ function readFirst(fields: readonly string[], options: LayoutOptions): Layout | 
 }
 
 /** True if a record is a row with the documented four columns. The fourth field must be an address or empty. */
-function isDocumentedRow(fields: readonly string[], { headings, stateRules, hasGroup }: LayoutOptions) {
+function isDocumentedRow(fields: readonly string[], { headings, stateRules, hasGroup }: HeaderOptions) {
   const email = fields[DOCUMENTED_FIELDS - 1]?.trim();
   const hasAddress = email === '' || email?.includes('@') === true;
   // One usual heading may be the name of a group, such as "Mail". A record with two usual headings is a header.

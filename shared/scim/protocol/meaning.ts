@@ -6,9 +6,9 @@ import { type PatchOperation, readPatch } from './patch/operation.ts';
 import { type AttributePath, resourceTypes } from './resource-type.ts';
 import { elements, fieldOf, isObject, type ScimObject, type ScimValue } from './value.ts';
 
-interface Request {
+export interface RequestContent {
   readonly method: string;
-  /** The path below the base URL, not decoded. */
+  /** The path below the base URL, not decoded: `/Users/2819c223`. */
   readonly path: string;
   readonly query: QueryParameters;
   /** undefined if there is no body, or if it cannot be read. */
@@ -37,7 +37,7 @@ const VERBS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'replace'
 const { Group } = resourceTypes(false, true);
 
 /** Returns the meaning of a request. A request that the server cannot read keeps what its method and path mean. */
-export function requestMeaning(request: Request): Meaning {
+export function requestMeaning(request: RequestContent): Meaning {
   const [first = '', segment] = request.path.split('/').filter((one) => one !== '');
   const noun = NOUNS[first];
   const endpoint = noun === undefined ? (ENDPOINTS.find((one) => one === first) ?? 'other') : first;
@@ -49,7 +49,7 @@ export function requestMeaning(request: Request): Meaning {
   return { endpoint, parts, ...own, filter };
 }
 
-function searchOf({ query }: Request, noun: string, ids: readonly string[]): Content {
+function searchOf({ query }: RequestContent, noun: string, ids: readonly string[]): Content {
   const filter = filterOf(fieldOf(query, 'filter'));
   return { parts: [[`${ids.length === 0 ? 'find' : 'read'} ${noun}`]], members: [], filter };
 }
@@ -65,7 +65,7 @@ export function decoded(segment: string): string {
 
 type Content = Pick<Meaning, 'parts' | 'members' | 'filter'>;
 
-function contentOf(request: Request, noun: 'user' | 'group'): Content {
+function contentOf(request: RequestContent, noun: 'user' | 'group'): Content {
   const verb = VERBS[request.method];
   const parts: readonly Part[] = verb === undefined ? [] : [[`${verb} ${noun}`]];
   try {
@@ -76,7 +76,7 @@ function contentOf(request: Request, noun: 'user' | 'group'): Content {
   }
 }
 
-function userContent({ method, body = {} }: Request): Content {
+function userContent({ method, body = {} }: RequestContent): Content {
   const written = method === 'PATCH' ? readPatch(body).map(valuesOf) : elements(body).filter(isObject);
   const active = written.map((values) => fieldOf(values, 'active')).findLast((value) => value !== undefined);
   const account = /^false$/i.test(String(active)) ? 'account off' : 'account on';
@@ -85,7 +85,7 @@ function userContent({ method, body = {} }: Request): Content {
   return { parts: [...(active === undefined ? [] : [[account] as const]), ...changed(others)], members: [] };
 }
 
-function groupContent({ method, body = {} }: Request): Content {
+function groupContent({ method, body = {} }: RequestContent): Content {
   if (method !== 'PATCH') {
     const { members } = splitMembers(isObject(body) ? body : {}, Group);
     const ids = members === undefined ? [] : readMemberIds(members, Group, false);

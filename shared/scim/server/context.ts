@@ -6,7 +6,7 @@ import type { Ports, ScimStore } from '../../sync/ports/bundles.ts';
 import type { IndexedValue, ScimResource } from '../ports.ts';
 import { folded } from '../protocol/attribute.ts';
 import { badRequest, errorBody, type ScimError } from '../protocol/errors.ts';
-import type { QueryParameters } from '../protocol/list-query.ts';
+import type { RequestContent } from '../protocol/meaning.ts';
 import { type ResourceTypes, type TypeName, UNIQUE_ATTRIBUTE } from '../protocol/resource-type.ts';
 import { FULL_USER } from '../protocol/schemas/user.ts';
 import { elements, isObject, type ScimObject, type ScimValue } from '../protocol/value.ts';
@@ -40,14 +40,9 @@ export interface ScimContext {
 }
 
 /** One SCIM request, from API Gateway or a local listener. */
-export interface ScimRequest {
-  readonly method: string;
-  /** The path below the base URL, not decoded: `/Users/2819c223`. */
-  readonly path: string;
-  readonly query: QueryParameters;
+export interface ScimRequest extends RequestContent {
   /** The headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly body: ScimValue | undefined;
 }
 
 export interface ScimReply {

@@ -21,7 +21,7 @@ import { originsOf } from './origins.ts';
 import { type OwnedPorts, withoutOwned } from './owned.ts';
 import { type StorePorts, storeFold } from './store-fold.ts';
 
-export type IngestPorts = AcceptPorts & StorePorts & OwnedPorts & SourcePorts & { readonly users: UserStore };
+type IngestPorts = AcceptPorts & StorePorts & OwnedPorts & SourcePorts & { readonly users: UserStore };
 
 export interface IngestReport {
   /** The messages that must be received again, after a failed write or wake-up, or because no time was left. */

@@ -3,27 +3,10 @@ import type { DirectoryApplicants } from '../../directory/ports.ts';
 import type { createReaderStore } from '../../directory/store/reader-store.ts';
 import type { createScimStore } from '../../scim/store/scim-store.ts';
 import type { createScimTokenStore } from '../../scim/store/scim-token-store.ts';
-import type { createClaimStore } from '../../store/claim-store.ts';
-import type {
-  createFeedStore,
-  createGateStore,
-  createHealthStore,
-  createLeases,
-  createNoticeStore,
-  createTrendStore,
-} from '../../store/connection-states.ts';
 import type { createConnectionStore } from '../../store/connection-store.ts';
 import type { createConsoleSessionStore } from '../../store/console-session-store.ts';
-import type { createDeliveryStore } from '../../store/delivery-store.ts';
-import type { createDesiredStore } from '../../store/desired-store.ts';
 import type { createEraser } from '../../store/eraser.ts';
-import type { createGroupIndex } from '../../store/group-index.ts';
-import type { createGroupStore } from '../../store/group-store.ts';
-import type { createGuardStore } from '../../store/guard-store.ts';
-import type { createAuditLog, createDriftLog } from '../../store/logs.ts';
-import type { createPeopleStore } from '../../store/people-store.ts';
-import type { createSourceStore } from '../../store/source-store.ts';
-import type { createUserStore } from '../../store/user-store.ts';
+import type { storesOver } from '../../store/stores.ts';
 import type { Connection } from './connections.ts';
 import type { Decisions } from './decisions.ts';
 import type { Deployment, Functions } from './deployment.ts';
@@ -33,47 +16,25 @@ import type { ApplyQueue, DeadLetterQueue, EventSender, Mailbox } from './queues
 import type { CredentialVault } from './secrets.ts';
 
 /* A port with one implementation has the type of its implementation, where its comments are. */
-export type ConsoleSessions = ReturnType<typeof createConsoleSessionStore>;
-type DesiredStore = ReturnType<typeof createDesiredStore>;
-export type UserStore = ReturnType<typeof createUserStore>;
+type Stores = ReturnType<typeof storesOver>;
+export type UserStore = Stores['users'];
+export type GroupIndex = Stores['index'];
+export type AuditLog = Stores['audit'];
+export type DriftLog = Stores['drift'];
+export type NoticeStore = Stores['notices'];
+export type HealthStore = Stores['health'];
+export type Leases = Stores['leases'];
+export type GateStore = Stores['gates'];
+export type GroupStore = Stores['groups'];
+export type PeopleStore = Stores['people'];
 export type ReaderStore = ReturnType<typeof createReaderStore>;
-export type GroupIndex = ReturnType<typeof createGroupIndex>;
-export type AuditLog = ReturnType<typeof createAuditLog>;
-export type DriftLog = ReturnType<typeof createDriftLog>;
-export type NoticeStore = ReturnType<typeof createNoticeStore>;
-export type HealthStore = ReturnType<typeof createHealthStore>;
-export type Leases = ReturnType<typeof createLeases>;
-type FeedStore = ReturnType<typeof createFeedStore>;
 export type ScimTokenStore = ReturnType<typeof createScimTokenStore>;
 export type ScimStore = ReturnType<typeof createScimStore>;
-
-export type GateStore = ReturnType<typeof createGateStore>;
-
 export type ConnectionStore = ReturnType<typeof createConnectionStore>;
-
-export type GroupStore = ReturnType<typeof createGroupStore>;
-
-export type PeopleStore = ReturnType<typeof createPeopleStore>;
+export type ConsoleSessions = ReturnType<typeof createConsoleSessionStore>;
 
 /** All ports of the use cases. Each use case takes a part of these ports. */
-export interface Ports {
-  readonly groups: GroupStore;
-  readonly users: UserStore;
-  readonly people: PeopleStore;
-  readonly desired: DesiredStore;
-  readonly claims: ReturnType<typeof createClaimStore>;
-  readonly guard: ReturnType<typeof createGuardStore>;
-  readonly gates: GateStore;
-  readonly index: GroupIndex;
-  readonly audit: AuditLog;
-  readonly drift: DriftLog;
-  readonly deliveries: ReturnType<typeof createDeliveryStore>;
-  readonly feed: FeedStore;
-  readonly leases: Leases;
-  readonly health: HealthStore;
-  readonly notices: NoticeStore;
-  readonly trends: ReturnType<typeof createTrendStore>;
-  readonly sources: ReturnType<typeof createSourceStore>;
+export interface Ports extends Stores {
   readonly connections: ConnectionStore;
   readonly scim: ScimStore;
   readonly eraser: ReturnType<typeof createEraser>;
@@ -107,7 +68,7 @@ export interface Ports {
 }
 
 export type WakePorts = Pick<Ports, 'applyQueue' | 'clock' | 'coalesceMs'> & {
-  readonly desired: Pick<DesiredStore, 'markDirty' | 'renew' | 'groupsAround'>;
+  readonly desired: Pick<Ports['desired'], 'markDirty' | 'renew' | 'groupsAround'>;
 };
 
 export type PeoplePorts = WakePorts &
@@ -128,6 +89,6 @@ export type ApplyPorts = Omit<PeoplePorts, keyof WakePorts | 'index'> &
   };
 
 export type ToolPorts = Omit<Ports, 'leases' | 'feed'> & {
-  readonly feed: Pick<FeedStore, 'read'>;
+  readonly feed: Pick<Ports['feed'], 'read'>;
   readonly sessions: ConsoleSessions;
 };

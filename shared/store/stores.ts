@@ -1,4 +1,4 @@
-import { createClaimStore } from '../store/claim-store.ts';
+import { createClaimStore } from './claim-store.ts';
 import {
   createFeedStore,
   createGateStore,
@@ -6,17 +6,17 @@ import {
   createLeases,
   createNoticeStore,
   createTrendStore,
-} from '../store/connection-states.ts';
-import { createDeliveryStore } from '../store/delivery-store.ts';
-import { createDesiredStore } from '../store/desired-store.ts';
-import { createGroupIndex } from '../store/group-index.ts';
-import { createGroupStore } from '../store/group-store.ts';
-import { createGuardStore } from '../store/guard-store.ts';
-import { createAuditLog, createDriftLog } from '../store/logs.ts';
-import { createPeopleStore } from '../store/people-store.ts';
-import { createSourceStore } from '../store/source-store.ts';
-import type { Table } from '../store/table.ts';
-import { createUserStore } from '../store/user-store.ts';
+} from './connection-states.ts';
+import { createDeliveryStore } from './delivery-store.ts';
+import { createDesiredStore } from './desired-store.ts';
+import { createGroupIndex } from './group-index.ts';
+import { createGroupStore } from './group-store.ts';
+import { createGuardStore } from './guard-store.ts';
+import { createAuditLog, createDriftLog } from './logs.ts';
+import { createPeopleStore } from './people-store.ts';
+import { createSourceStore } from './source-store.ts';
+import type { Table } from './table.ts';
+import { createUserStore } from './user-store.ts';
 
 /**
  * The stores of commands and of the workers that call the platform. The store of connections is missing, because it
