@@ -9,6 +9,7 @@ import { EXIT } from '../io.ts';
 import type { Column } from '../output/table.ts';
 import { shellWords } from '../output/words.ts';
 import { age, examples, wholeNumber } from './arguments.ts';
+import { POLL_MS } from './log.ts';
 
 interface DeliveryOptions extends Pick<DeliveryFilter, 'status' | 'client' | 'event' | 'limit'> {
   readonly group?: string;
@@ -33,7 +34,6 @@ export function addDeliveries(program: Command, act: Act): void {
     .action(act(showDeliveries));
 }
 
-const POLL_MS = 2_000;
 const NONE =
   'no deliveries in the last 30 days. They arrive as SCIM requests, as messages of the events queue, or as runs of the directory reader';
 
@@ -78,6 +78,8 @@ async function showOnce(
     if (out.csv) out.table(deliveries, columnsOf(names));
     else for (const one of deliveries) out.line(lineOf(one, names));
   });
+  const { client, outcome } = found.deliveries.at(-1) ?? {};
+  if (client?.kind === 'event' && outcome === 'refused') out.note('next: groupsync dlq list');
   const [id = event] = found.deliveries.flatMap(({ events }) => events).slice(-1);
   if (id !== undefined) out.note(`next: groupsync log --event ${shellWords(id)} --details`);
   if (found.deliveries.length > 0) return EXIT.done;

@@ -59,7 +59,7 @@ export async function show(context: Context, id: string, options: QueueOption): 
   }
   if (!isRefused || first !== undefined) out.note(`next: groupsync dlq replay ${short}`);
   if (isRefused && document.queue === 'events') out.note(`next: groupsync dlq edit ${short}`);
-  if (isRefused) out.note(`next: groupsync dlq discard ${short}`);
+  if (isRefused) out.note(`next: groupsync dlq discard ${short} --reason unusable`);
   return EXIT.done;
 }
 

@@ -17,11 +17,6 @@ interface LogOptions extends Pick<LogFilter, 'actor' | 'action' | 'event' | 'lim
   readonly details?: boolean;
 }
 
-interface AuditOptions {
-  readonly verify?: boolean;
-  readonly all?: boolean;
-}
-
 export function addLog(program: Command, act: Act): void {
   program
     .command('log')
@@ -69,7 +64,7 @@ export async function idsOf(
   return new Set([text, found, user?.role, user?.userId, ...onPlatform].filter((id) => id !== undefined));
 }
 
-const POLL_MS = 2_000;
+export const POLL_MS = 2_000;
 /** Two consecutive queries overlap by this time, because the index may be behind and clocks differ. */
 const OVERLAP_MS = 10_000;
 const MAX_PER_READ = 1_000;
@@ -140,17 +135,20 @@ export function lineOf(entry: LogEntry, { paint, clip }: Pick<Context['out'], 'p
 /** The cause of a write that reverts drift starts with the ids of the drift records. */
 const RESTORES = /^drift [\w, ]+; /;
 
-/** Formats the changes: `add_member user_0342`, or the number of changes per kind. */
+const KIND_TEXTS: Readonly<Record<string, string>> = { add_member: 'added', remove_member: 'removed' };
+const kindText = (kind: string): string => KIND_TEXTS[kind] ?? kind.replaceAll('_', ' ');
+
+/** Formats the changes: `added user_0342`, or the number of changes per kind. */
 function changesText({ action, changes, changeCount }: LogEntry, clip: Clip): string {
   const [only] = changes;
   if (changeCount === 1 && only) {
     const isOneSided = (only.before === null) !== (only.after === null);
-    return `${isOneSided && !action.endsWith(only.kind) ? `${only.kind} ` : ''}${fromTo(only.before, only.after, clip)}`;
+    return `${isOneSided && !action.endsWith(only.kind) ? `${kindText(only.kind)} ` : ''}${fromTo(only.before, only.after, clip)}`;
   }
   const counts = new Map<string, number>();
   for (const { kind } of changes) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   const more = changeCount - changes.length;
-  const summary = [...counts].map(([kind, count]) => `${count} ${kind}`);
+  const summary = [...counts].map(([kind, count]) => `${kindText(kind)} ${count}`);
   if (more > 0) summary.push(`${more} more`);
   return summary.join(', ');
 }
@@ -166,7 +164,7 @@ function printEntry(entry: LogEntry, names: Names, out: Context['out']): void {
   const isShared = changes.every((one) => formatCause(one) === formatCause({ ...entry, approved: null }));
   for (const change of changes.slice(0, 10)) {
     const { kind, before, after, reason } = change;
-    const what = [kind, fromTo(formatUser(before), formatUser(after), out.clip)].join(' ').trim();
+    const what = [kindText(kind), fromTo(formatUser(before), formatUser(after), out.clip)].join(' ').trim();
     out.line(`  ${what}: ${reason}${isShared ? '' : `; ${formatCause(change)}`}`);
   }
   if (changeCount > 10) out.line(`  … and ${changeCount - 10} more changes`);
@@ -188,7 +186,11 @@ function namesIn({ names }: Context, entries: readonly LogEntry[]): Promise<Name
 }
 
 /** Verifies one group, the journal of the connection, or with `--all` every group and the journal. */
-async function verify(context: Context, group: string | undefined, { verify, all }: AuditOptions) {
+async function verify(
+  context: Context,
+  group: string | undefined,
+  { verify, all }: { verify?: boolean; all?: boolean },
+) {
   if (verify !== true) throw new UsageError('audit: expected --verify; "groupsync log" shows the entries');
   if (all === true && group !== undefined) throw new UsageError('expected a group or --all');
   const { out, connection } = context;

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Entry } from '../answers.ts';
 import { exact } from './format.ts';
 import { Button, Chevron, Empty, Facts, Reason, Time } from './parts.tsx';
-import { actionText, actorText, changeText, deliveryOf, outcomeText, Sentence } from './sentence.tsx';
+import { actionText, actorText, changeText, DeliveryLink, outcomeText, Sentence } from './sentence.tsx';
 import { T } from './texts.ts';
 
 interface EntriesProps {
@@ -59,7 +59,7 @@ function EntryDetails({ entry }: { readonly entry: Entry }) {
         {changes.map((change, index) => (
           <span key={index} title={change.reason}>
             {changeText(change, entry)}{' '}
-            {change.event !== null && <a href={deliveryOf(change.event)}>{T.activity.delivery}</a>}
+            {change.event !== null && <DeliveryLink {...change.event}>{T.activity.delivery}</DeliveryLink>}
           </span>
         ))}
         {changeCount > changes.length && <span>{T.activity.more(changeCount - changes.length)}</span>}

@@ -6,7 +6,7 @@ import { HeldPeople } from './hold-people.tsx';
 import { useAnswer } from './net.ts';
 import { Answered, Button, Empty, Facts, Page, Section, Tabs, Time } from './parts.tsx';
 import { id, pathTo, query } from './route.ts';
-import { deliveryOf } from './sentence.tsx';
+import { DeliveryLink } from './sentence.tsx';
 import { T } from './texts.ts';
 
 export function Hold() {
@@ -145,8 +145,10 @@ function eventOf({ event, source, at, by }: HeldPeopleCause) {
   if (event === null && source === null) return T.hold.noEvent;
   return (
     <>
-      <a href={deliveryOf({ id: event ?? '', at })}>{T.hold.event(event ?? '', source ?? '')}</a> ·{' '}
-      <Time at={at} />
+      <DeliveryLink id={event ?? ''} at={at}>
+        {T.hold.event(event ?? '', source ?? '')}
+      </DeliveryLink>{' '}
+      · <Time at={at} />
       {by !== null && ` · ${T.hold.sentBy(by)}`}
     </>
   );

@@ -1,4 +1,3 @@
-import { effect } from '@preact/signals';
 import { options, render } from 'preact';
 import type { Live } from '../answers.ts';
 import { AskDialog, Toast } from './actions.tsx';
@@ -37,16 +36,7 @@ const PAGES = {
   connection: Connection,
 } as const;
 
-const NAV = [
-  'home',
-  'holds',
-  'groups',
-  'people',
-  'activity',
-  'deliveries',
-  'dead-letters',
-  'connection',
-] as const;
+const NAV = Object.keys(T.nav) as (keyof typeof T.nav)[];
 
 function App() {
   const name = page.value;
@@ -185,11 +175,6 @@ options.vnode = (node) => {
   else if (typeof props.title === 'string') props.title = visible(props.title);
   prepared?.(node);
 };
-effect(() => {
-  const name = page.value;
-  const title = id.value === '' ? (T.nav[name as keyof typeof T.nav] ?? name) : id.value;
-  document.title = visible(T.title(title, connection.value || T.every.title));
-});
 setInterval(() => {
   nowMs.value = Date.now();
 }, 5_000);

@@ -1,19 +1,23 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { PersonName } from '../answers.ts';
-import { clock, exact, fromNow } from './format.ts';
+import { clock, exact, fromNow, visible } from './format.ts';
 import { type Loadable, live, nowMs, Refused } from './net.ts';
-import { filterBy, id, page, pathTo, query } from './route.ts';
+import { connection, filterBy, id, page, pathTo, query } from './route.ts';
 import { T } from './texts.ts';
 
 type Children = { readonly children?: ComponentChildren };
 
 export function Page(props: Children & { title: ComponentChildren; aside?: ComponentChildren }) {
   const { title, aside, children } = props;
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = visible(T.title(heading.current?.textContent ?? '', connection.value || T.every.title));
+  });
   return (
     <>
       <header class="page-head">
-        <h1>{title}</h1>
+        <h1 ref={heading}>{title}</h1>
         {aside !== undefined && <div class="actions">{aside}</div>}
       </header>
       {children}

@@ -29,7 +29,7 @@ import {
   Time,
 } from './parts.tsx';
 import { filterBy, id, pathTo, query } from './route.ts';
-import { deliveryOf } from './sentence.tsx';
+import { DeliveryLink } from './sentence.tsx';
 import { type PageColumn, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';
 
@@ -266,7 +266,10 @@ function Explained({ group, member }: { readonly group: string; readonly member:
                 <p key={register}>
                   {register}: {summary}{' '}
                   <small class="muted">
-                    <a href={deliveryOf({ id: id ?? '', at: time })}>{id}</a> · {source} · <Time at={time} />
+                    <DeliveryLink id={id ?? ''} at={time}>
+                      {id}
+                    </DeliveryLink>{' '}
+                    · {source} · <Time at={time} />
                   </small>
                 </p>
               ))}

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Entry } from '../answers.ts';
+import { nowMs } from './net.ts';
 import { personName, withoutAnswer } from './parts.tsx';
 import { pathTo } from './route.ts';
 import { T } from './texts.ts';
@@ -207,19 +208,28 @@ function Why({ entry }: { readonly entry: Entry }) {
   );
 }
 
-export const deliveryOf = ({ id, at }: NonNullable<Change['event']>): string =>
-  pathTo('deliveries', '', { event: id, from: at ?? '' });
+/** The lifetime of a delivery, as in the table. */
+const KEPT_MS = 30 * 86_400_000;
 
-/** A link to the delivery of the event, or the number of the events. */
+type Delivery = NonNullable<Change['event']> & { readonly children: ComponentChildren };
+
+/** A link to the delivery of an event; only the text if the delivery has expired. */
+export function DeliveryLink({ id, at, children }: Delivery) {
+  if (at !== null && Date.parse(at) < nowMs.value - KEPT_MS)
+    return <span title={T.deliveries.empty}>{children}</span>;
+  return <a href={pathTo('deliveries', '', { event: id, from: at ?? '' })}>{children}</a>;
+}
+
+/** A link to the delivery of the first event, and the number of the other events. */
 function Delivered({ of }: { readonly of: readonly Change[] }) {
   const events = new Map(of.flatMap(({ event }) => (event === null ? [] : [[event.id, event]])));
   const [event, ...others] = events.values();
   if (event === undefined) return null;
-  if (others.length > 0) return <> · {T.activity.events(events.size)}</>;
   return (
     <>
       {' '}
-      · <a href={deliveryOf(event)}>{T.activity.delivery}</a>
+      · <DeliveryLink {...event}>{T.activity.delivery}</DeliveryLink>
+      {others.length > 0 && `${T.activity.and}${T.activity.others(others.length)}`}
     </>
   );
 }

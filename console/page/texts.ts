@@ -37,7 +37,6 @@ export const T = {
     home: 'Home',
     holds: 'Holds',
     groups: 'Groups',
-    'platform-groups': 'Platform groups',
     people: 'People',
     activity: 'Activity',
     deliveries: 'Deliveries',

@@ -24,7 +24,6 @@ export const activity = {
   spans: { '': 'Any time', '1': 'Last hour', '24': 'Last day', '168': 'Last week' } as Readonly<
     Record<string, string>
   >,
-  any: 'Any',
   none: 'No entries match.',
   cut: 'Older entries were not searched. To see them, run: groupsync log --group GROUP',
   found: (count: number) => many(count, 'entry', 'entries'),
@@ -46,7 +45,6 @@ export const activity = {
   by: { added: 'added by', removed: 'removed by', other: 'sent by', drift: 'by' },
   because: 'because',
   delivery: 'delivery',
-  events: (count: number) => many(count, 'event'),
   thisGroup: 'this group',
   thisGroupFirst: 'This group',
   others: (count: number) => many(count, 'other', 'others'),

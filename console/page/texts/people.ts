@@ -60,7 +60,6 @@ export const block = {
   unblockTitle: (name: string) => `Unblock ${name}?`,
   unblockText: 'This person returns to the groups in which the directory has them.',
   unblockDone: {
-    unblocked: 'Unblocked.',
     requested: "Still blocked: another person must confirm it on the connection's page.",
     not_blocked: 'Nothing changed: this person is not blocked.',
   } as Readonly<Record<string, string>>,
