@@ -1,6 +1,6 @@
+import { countAll } from '../budget.ts';
 import { type Figure, table } from '../figure.ts';
 import { type Counts, sumOf } from '../memory/totals.ts';
-import { countCalls, SCENARIOS } from './scenarios.ts';
 
 const requests = (counts: Counts): number =>
   sumOf(counts, 'dynamodb ') -
@@ -12,18 +12,14 @@ export const callsFigure: Figure = {
   name: 'calls',
   title: 'Calls per scenario',
   async run() {
-    const rows: (string | number)[][] = [];
-    for (const scenario of SCENARIOS) {
-      const counts = await countCalls(scenario);
-      rows.push([
-        scenario.name,
-        requests(counts),
-        counts['dynamodb read units'] ?? 0,
-        counts['dynamodb write units'] ?? 0,
-        counts['sqs SendMessageBatch'] ?? 0,
-        sumOf(counts, 'platform '),
-      ]);
-    }
+    const rows = Object.entries(await countAll()).map(([name, counts]) => [
+      name,
+      requests(counts),
+      counts['dynamodb read units'] ?? 0,
+      counts['dynamodb write units'] ?? 0,
+      counts['sqs SendMessageBatch'] ?? 0,
+      sumOf(counts, 'platform'),
+    ]);
     return [
       'The production stores, queue and clients run with services in memory. So the counts are exact, and equal on every machine.',
       '`npm run bench -- --check` fails if a count is higher than in `bench/budget.json`. The units are the billed units of DynamoDB,',

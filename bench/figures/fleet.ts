@@ -170,6 +170,24 @@ async function firstImport(memberships: number, tableUnits: Units): Promise<numb
   return (((platform.writes.at(-1)?.atMs ?? Number.NaN) - startMs) / SECOND_MS) * (MILLION / memberships);
 }
 
+/** Counts the requests of an hour in which only the scheduled jobs of ten companies have work. */
+export async function countScheduledHour(): Promise<Counts> {
+  const chain = createChain();
+  const { clock, totals } = chain;
+  for (const n of range(10)) await chain.connect({ name: nameOf(n), people: PEOPLE });
+  chain.begin('people');
+  await runUntil(chain, clock() + 15 * MINUTE_MS);
+  for (const n of range(10)) sendGroups(chain, nameOf(n), GROUPS, MEMBERS, PEOPLE);
+  await runUntil(chain, clock() + 15 * MINUTE_MS);
+  // The second refresh marks the first bindings as proven.
+  chain.begin('people');
+  await runUntil(chain, clock() + 15 * MINUTE_MS);
+  chain.beginSchedules();
+  totals.take();
+  await runUntil(chain, clock() + 60 * MINUTE_MS);
+  return totals.take();
+}
+
 async function measure(scale: Scale): Promise<string> {
   const prices = readPrices();
   const chain = await connectAll(scale);

@@ -1,4 +1,3 @@
-import { SCHEDULES } from '../../shared/contract/topology.ts';
 import { groupId, platformUserId } from '../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
 import { readHeldRemovals } from '../../shared/operate/held-members.ts';
@@ -68,17 +67,6 @@ async function settleAndRead(rig: Rig): Promise<void> {
   await settle(rig, 20, 5);
   await readFeed(rig);
   rig.advance(300_000);
-}
-
-async function quietHour(rig: Rig): Promise<void> {
-  for (let minute = 1; minute <= 60; minute += 1) {
-    rig.advance(60_000);
-    await requeueDue(CONNECTION, rig.ports);
-    if (minute % SCHEDULES.feedMinutes === 0) await readFeed(rig);
-  }
-  await sweep(rig.connection, rig.ports);
-  await refreshPeople(rig.connection, rig.ports);
-  await rig.drain();
 }
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -212,7 +200,6 @@ export const SCENARIOS: readonly Scenario[] = [
     prepare: (rig) => settle(rig, 100, 5),
     run: (rig) => sweep(rig.connection, rig.ports),
   },
-  { name: 'an hour without changes, twenty groups', people: 10, prepare: settleAndRead, run: quietHour },
   {
     name: 'refresh of five hundred employees, no changes',
     people: 500,
