@@ -149,7 +149,10 @@ async function openWay(from: Kind, to: Kind, count: number) {
     await reader.ports.reader.forget(CONNECTION);
     Object.assign(reader.ports.directories, { open: async () => directoryOf(kind) });
   };
-  return { reader, names, step: Math.ceil(count / 13), old, next, pass, takeOver, connect };
+  // The ways with a reader make the same writes as the others, so there each third death is enough.
+  const nthDeath = hasReader ? 3 : 1;
+  const step = nthDeath * Math.ceil(count / 13);
+  return { reader, names, step, nthDeath, old, next, pass, takeOver, connect };
 }
 
 /** Returns the platform groups by their name in the directory, in the order in which the directory lists them. */
@@ -196,8 +199,11 @@ async function inTurns(
  * Applies each group with workers of which the first dies before its first write, the second before its second, and so
  * on. The guard counts the reservation of a dead worker for 75 minutes.
  */
-async function applyInTurns(reader: Reader, groups: readonly string[]) {
-  for (let deaths = 0; deaths < 15; deaths += 1) {
+async function applyInTurns(
+  { reader, nthDeath }: Awaited<ReturnType<typeof openWay>>,
+  groups: readonly string[],
+) {
+  for (let deaths = 0; deaths < 15; deaths += nthDeath) {
     for (const group of groups) await applyGroup(reader.ref(group), dyingAfter(reader, deaths)).catch(dies);
     reader.world.advance(80 * MINUTE_MS);
   }
@@ -276,7 +282,7 @@ it.each(WAYS)(
     expect(shownOf(reader, names)).toEqual(before);
     expect(await decisions('next')).toEqual(decided);
     await resumeConnection(CONNECTION, toolPorts);
-    await applyInTurns(reader, names.slice(0, 7).map(owner('next')));
+    await applyInTurns(way, names.slice(0, 7).map(owner('next')));
     await pass(120);
     const there = shown('there', (name) => idOf(name, name === 'paused' ? 'old' : 'next'));
     expect(shownOf(reader, names)).toEqual(there);
@@ -287,7 +293,7 @@ it.each(WAYS)(
     await pass();
     expect(shownOf(reader, names)).toEqual(there);
     await resumeConnection(CONNECTION, toolPorts);
-    await applyInTurns(reader, names.slice(0, 7).map(owner('old')));
+    await applyInTurns(way, names.slice(0, 7).map(owner('old')));
     await pass(120);
     expect(shownOf(reader, names)).toEqual(
       shown('back', (name) => idOf(name, name === 'deleted' ? 'next' : 'old')),

@@ -41,7 +41,6 @@ const shown = ({ groups }: { readonly groups: ReturnType<typeof byRegisters> | R
 const name = (group: string, text = group): DirectoryAction => ({ kind: 'name', group, name: text });
 const join = (group: string, ...members: string[]): DirectoryAction => ({ kind: 'join', group, members });
 const leave = (group: string, ...members: string[]): DirectoryAction => ({ kind: 'leave', group, members });
-const gone = (group: string): DirectoryAction => ({ kind: 'delete', group });
 const all = (group: string, members: string[], parts = 1): DirectoryAction => ({
   kind: 'snapshot',
   group,
@@ -51,38 +50,6 @@ const all = (group: string, members: string[], parts = 1): DirectoryAction => ({
 });
 
 describe('reference model of the events', () => {
-  it.each<[string, readonly TimedAction[], object]>([
-    [
-      'a group that the directory creates again after its deletion has none of its earlier members',
-      timed([1, name('g')], [2, join('g', 'p1')], [3, gone('g')], [4, name('g', 'new')]),
-      { g: ['new'] },
-    ],
-    [
-      'the reference model does not count an event from the future',
-      timed([1, name('g')], [2, join('g', 'p1'), { time: 'future' }]),
-      { g: ['g'] },
-    ],
-  ])('%s', (_, actions, expected) => {
-    expect(shown(recordOf(actions).read('a'))).toEqual(expected);
-  });
-
-  it('an incomplete snapshot adds the members that it names, and removes no other members', () => {
-    const record = createDirectoryRecord();
-    const [first, second] = messagesOf(happening(all('g', ['p2', 'p3'], 2)), at(2));
-    const [before] = messagesOf(happening(join('g', 'p1')), at(1));
-    for (const [message, messageId] of [
-      [before, 'm1'],
-      [first, 'm2'],
-      [second, 'm3'],
-    ] as const) {
-      if (message === undefined) throw new Error('expected two parts');
-      record.sent(message, { messageId, sentAtMs: at(3) });
-      record.arrived({ messageId, body: message.body, atMs: at(messageId === 'm3' ? 9 : 5) });
-    }
-    expect(shown(record.read('a', at(5)))).toEqual({ g: [undefined, 'p1', 'p2'] });
-    expect(shown(record.read('a'))).toEqual({ g: [undefined, 'p2', 'p3'] });
-  });
-
   it('a refused event counts after a replay with the same body', () => {
     const record = recordOf(timed([1, name('g')], [2, join('g', 'p1'), { time: 'future' }]));
     const [message] = messagesOf(happening(join('g', 'p1'), { time: 'future' }), at(2));
@@ -176,45 +143,6 @@ describe('expectedUsers', () => {
     employee('7', 'p7@a.test', 'ACTIVE', null),
   ];
   const reading = recordOf([[1, all('g', ['p1', 'p2', 'p3', 'p4', 'p5', 'p7', 'h1'])]]).read('a');
-
-  it('expectedUsers returns the only active person with the address, or the cause of a pending member', () => {
-    const { userOf, pending } = expectedUsers(reading, 'g', {
-      holders: holdersAmong(employees),
-      settings: {},
-    });
-    expect(Object.fromEntries(userOf)).toEqual({ p1: 'u-1', p5: 'u-6' });
-    expect(Object.fromEntries(pending)).toEqual({
-      p2: 'inactive',
-      p3: 'ambiguous',
-      p4: 'unknown',
-      p7: 'unknown',
-      h1: 'unknown',
-    });
-  });
-
-  it('expectedUsers treats all roles of a user as one person if groups contain user ids', () => {
-    const roles = [
-      employee('1', 'p1@a.test', 'TERMINATED', 'u-1'),
-      employee('1b', 'p1@a.test', 'ACTIVE', 'u-1'),
-      employee('2', 'p2@a.test', 'TERMINATED', 'u-2'),
-      employee('2b', 'other@a.test', 'ACTIVE', 'u-2'),
-      employee('3', 'p3@a.test', 'ACTIVE', 'u-3'),
-      employee('3b', 'p3@a.test', 'ACTIVE', 'u-3'),
-    ];
-    const found = (memberIdField: 'userId' | 'id') =>
-      Object.fromEntries(
-        expectedUsers(reading, 'g', { holders: holdersAmong(roles), settings: { memberIdField } }).userOf,
-      );
-    expect(found('userId')).toEqual({ p1: 'u-1', p2: 'u-2', p3: 'u-3' });
-    expect(found('id')).toEqual({ p1: '1b' });
-  });
-
-  it('expectedUsers follows the settings of the connection', () => {
-    const settings = { includeStates: ['ACTIVE', 'TERMINATED'], memberIdField: 'id' } as const;
-    expect(
-      [...expectedUsers(reading, 'g', { holders: holdersAmong(employees), settings }).users].sort(),
-    ).toEqual(['1', '2', '6', '7']);
-  });
 
   it('expectedUsers marks a member as unsure if another person has the same address', () => {
     const run = drawRun(1, { days: 1 });
