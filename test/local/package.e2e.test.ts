@@ -43,7 +43,6 @@ const read = (path: string) => readFileSync(join(folder, path), 'utf8');
 let packed: { filename: string; size: number; files: { path: string }[] };
 let stack: ReturnType<typeof groupsync>;
 let example: ReturnType<typeof groupsync>;
-let before: { readonly address: string; readonly log: string };
 
 function pack(...options: readonly string[]): typeof packed {
   const args = ['pack', '--json', '--silent', '--pack-destination', folder, ...options];
@@ -76,7 +75,6 @@ beforeAll(async () => {
   symlinkSync(join(home, 'examples'), join(folder, 'examples'));
   stack = groupsync('start', '--empty', '--people-every', '2', '--pump-every', '1');
   await vi.waitUntil(() => stack.output.stdout.includes('Ctrl-C stops.'), { timeout: PATIENCE_MS });
-  before = { address: read('.groupsync/local.json'), log: read('.groupsync/local.log') };
   // No option sets the coalescing window, so the run has the window of `--once`.
   const once = [bin, 'start', '--once', '--json', '--timeout', '280'];
   example = startProcess(process.execPath, once, { cwd: folder });
@@ -175,14 +173,6 @@ it('the packaged command prints help for every command', async () => {
   expect(start).toMatchObject({ code: 0, stdout: expect.stringContaining('--pump-every'), stderr: '' });
 });
 
-it.each([
-  ['an unknown flag', ['--onc'], /^npm start: unknown option '--onc' \(Did you mean --once\?\).*\n$/],
-  ['a missing file', ['--events', '/none.jsonl'], /^npm start: --events \/none\.jsonl: .*no such file\n$/],
-])('npm start ends with exit code 2 and one line on stderr for %s', async (_, args, says) => {
-  const ended = await groupsync('start', ...args, '--local-file', join(folder, 'never/local.json')).exit;
-  expect(ended).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(says) });
-});
-
 it('the packaged console serves its page and answers requests', async () => {
   const page = new URL('/app.js', /^console +(\S+)$/m.exec(stack.output.stdout)?.[1]);
   expect((await (await fetch(page)).text()).length).toBeGreaterThan(10_000);
@@ -251,12 +241,6 @@ function secretsOf({ companies, credentials }: { companies: unknown[]; credentia
   expect(secrets.length).toBeGreaterThan(1_000);
   return secrets;
 }
-
-it('npm start --once does not change the local file and log of a running stack', () => {
-  expect(read('.groupsync/local.json')).toBe(before.address);
-  expect(read('.groupsync/local.log').startsWith(before.log)).toBe(true);
-  expect(readdirSync(join(folder, '.groupsync')).sort()).toEqual(['local.json', 'local.log', 'once.log']);
-});
 
 /** All sh blocks of the README. The first block installs and starts the stack. The other blocks use this stack. */
 const [SET_UP = '', ...WALK] = [

@@ -262,11 +262,4 @@ describe('hold on the deletion of a group', () => {
     expect(second?.expiresAtMs).toBeGreaterThan(first?.expiresAtMs ?? 0);
     expect(onPlatform()).toContain('g2');
   });
-
-  it('a hold on a deletion ends when the directory creates the group again', async () => {
-    const { deliver, shown, holdOf } = await held(['g2']);
-    await deliver({ snapshot: 'g2', of: ['b'] });
-    expect(await holdOf('g2')).toBeUndefined();
-    expect(shown('g2')).toEqual([['u-b']]);
-  });
 });

@@ -359,19 +359,6 @@ it.each([409, 412, 400])(
   },
 );
 
-it('a user that the platform drops is pending and causes no further write, and the other users are written', async () => {
-  const { deliver, world, state, shown } = await company();
-  world.platform.refused.add('u-b');
-  await deliver({ snapshot: 'g', of: ['a', 'b'] });
-  expect(shown('g')).toEqual([['u-a']]);
-  expect((await state('g'))?.counts).toMatchObject({ wanted: 2, applied: 1, pending: 1 });
-  const writes = world.platform.writes.length;
-  await deliver({ upsert: 'g' });
-  expect(world.platform.writes).toHaveLength(writes);
-  await deliver({ add: ['c'], to: 'g' });
-  expect(shown('g')).toEqual([['u-a', 'u-c']]);
-});
-
 it('after groupsync writes a value twice, a later write of the same value by another client counts as external', async () => {
   const { world, troubles, deliver, shown } = await company();
   await deliver({ snapshot: 'g', of: ['a'] });

@@ -494,17 +494,6 @@ describe('groups that fail one after the other', () => {
   });
 });
 
-it('a connection in observe mode writes nothing until an operator resumes the connection', async () => {
-  const { world, emit, work, deliver, shown, hire } = await createTestEngine({ observing: true });
-  await hire('a');
-  emit({ snapshot: 'g', of: ['a'] });
-  await work(20);
-  expect(world.platform.writes).toEqual([]);
-  await resumeConnection(CONNECTION, world.toolPorts);
-  await deliver();
-  expect(shown('g')).toEqual([['u-a']]);
-});
-
 describe('paused group', () => {
   it('an operator can resume a group only from the pause that the operator saw', async () => {
     const { world, ref, deliver, state } = await company();

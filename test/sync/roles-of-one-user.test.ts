@@ -123,13 +123,6 @@ describe('user with several roles', () => {
     expect(shown('g')).toEqual([['u-ann']]);
   });
 
-  it('a user leaves the group after the platform deletes the only active role', async () => {
-    const { hour, shown } = await withAnn();
-    await hour(...CONVERTED);
-    await hour(ann('contractor', 'TERMINATED'));
-    expect(shown('g')).toEqual([[]]);
-  });
-
   it.each([
     ['all roles vanish in one hour', 1, []],
     ['the first role ends and all others vanish', 2, [ann('contractor', 'TERMINATED')]],

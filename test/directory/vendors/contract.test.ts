@@ -235,10 +235,23 @@ describe.each(Object.entries(VENDORS))('directory of %s', (_, vendor) => {
     expect(await signIns()).toBe(3);
   });
 
-  it('the sign-in is repeated after an error of the server', async () => {
+  it('the sign-in is repeated after an error of the server, a limit and an incomplete answer', async () => {
     const { directory, control } = await open();
-    await control('faults', [{ match: { path: `*${vendor.tokenPath}` }, times: 2, status: 503 }]);
-    expect(await directory.group(sales)).toMatchObject({ name: 'Sales' });
+    const match = { path: `*${vendor.tokenPath}` };
+    for (const fault of [{ status: 503 }, { status: 429 }, { status: 200, body: '{"access_tok' }]) {
+      await control('faults', [{ match, times: 1, ...fault }]);
+      await control('access-tokens/expire');
+      expect(await directory.group(sales)).toMatchObject({ name: 'Sales' });
+    }
+  });
+
+  it('the message of a denied sign-in quotes no error code that is free text', async () => {
+    const { directory, control } = await open();
+    const body = { error: 'Liz <liz@example.com>' };
+    await control('faults', [{ match: { path: `*${vendor.tokenPath}` }, times: 9, status: 400, body }]);
+    const failure = await directory.group(sales).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ kind: 'denied', reason: undefined });
+    expect(String(failure)).toMatch(/: the directory answered 400$/);
   });
 
   it('a 404 without an error of the API does not prove that a group is gone', async () => {

@@ -89,23 +89,3 @@ it('a call without its scope is denied, even if Okta answers 404 because of a re
     reason: 'E0000007',
   });
 });
-
-it.each([
-  ['an answer of the token endpoint', TOKEN_PATH, { error: 'Liz Doe <liz@example.com>' }, 'denied'],
-  ['an answer of a proxy like the token endpoint', '/api/v1/users/*', { error: 'not_of_the_api' }, 'invalid'],
-])('an error message does not quote an error code that is free text: %s', async (_, path, body, kind) => {
-  const okta = await openOkta();
-  await okta.control('faults', [{ match: { path }, times: 9, status: 400, body }]);
-  const failure = await okta.directory.user('00uliz').catch((error: unknown) => error);
-  expect(failure).toMatchObject({ kind, reason: undefined });
-  expect(String(failure)).toMatch(/: the directory answered 400$/);
-});
-
-it('the sign-in is repeated after a 429 and an incomplete answer', async () => {
-  const okta = await openOkta();
-  await okta.control('faults', [
-    { match: { path: TOKEN_PATH }, times: 1, error: 'tooManyRequests' },
-    { match: { path: TOKEN_PATH }, times: 1, status: 200, body: '{"access_tok' },
-  ]);
-  expect(await okta.directory.group('00gsales')).toMatchObject({ name: 'Sales' });
-});
