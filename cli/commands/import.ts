@@ -7,11 +7,12 @@ import { namedAttributes } from '../../shared/contract/settings.ts';
 import { createDirectory, type KnownNames } from '../../shared/directory/operate/import.ts';
 import type { StateRule } from '../../shared/operate/import/account-state.ts';
 import { COLUMN_KEYS, type Headings } from '../../shared/operate/import/columns.ts';
-import { compareWithNow } from '../../shared/operate/import/compare.ts';
+import { type Comparing, compareWithNow } from '../../shared/operate/import/compare.ts';
 import type { FileKind } from '../../shared/operate/import/identify.ts';
 import { type ImportPlan, importCsv } from '../../shared/operate/import/import.ts';
 import { countedStates } from '../../shared/operate/import/read-file.ts';
 import type { Row } from '../../shared/operate/import/rows.ts';
+import { planUndo } from '../../shared/operate/import/undo.ts';
 import { recordRead } from '../../shared/operate/journal.ts';
 import { exportGroups } from '../../shared/operate/members.ts';
 import { NotFound } from '../../shared/operate/names.ts';
@@ -31,7 +32,9 @@ export function addImport(program: Command, act: Act): void {
   program
     .command('import')
     .description('publish a CSV file (group id, group name, member id, email) as a snapshot of each group')
-    .argument('<file.csv>', 'a path, or - for standard input')
+    .argument('[file.csv]', 'a path, or - for standard input')
+    .option('--undo <id>', 'instead change back the memberships that this import changed')
+    .option('--reason <text>', 'reason, for the audit')
     .option('--columns <key=heading,...>', 'map columns to headings: group=…,member=…[,name=…,email=…]')
     .option(
       '--column-state <heading:value=state>',
@@ -64,9 +67,10 @@ Examples:
   groupsync import members.csv --group Engineering --add
   groupsync import members.csv --as-of 2026-11-20T08:00:00Z
   groupsync import members.csv --columns 'group=Team,member=Work e-mail'
-  groupsync import members.csv --column-state 'Worker Status:On leave=active'`,
+  groupsync import members.csv --column-state 'Worker Status:On leave=active'
+  groupsync import --undo 019ab3c2f0de5b1c77d09a3e4f5d6c21`,
     )
-    .action(act((context, file: string, flags: ImportFlags) => importFile(context, file, flags)));
+    .action(act(importOrUndo));
   program
     .command('undo')
     .description('bring back the members of an earlier time; also reverts later changes of the directory')
@@ -75,6 +79,31 @@ Examples:
     .option('--dry-run', 'show the effect; sends nothing')
     .addHelpText(...examples('undo 00g1 --to "2h ago"', 'undo Engineering --to 2026-11-24T14:00 --dry-run'))
     .action(act(undo));
+}
+
+async function importOrUndo(context: Context, file: string | undefined, flags: ImportFlags) {
+  const { undo: id, dryRun = false, reason, ...ofFile } = flags;
+  if (file !== undefined && id === undefined) return importFile(context, file, flags);
+  if (file !== undefined || id === undefined || Object.keys(ofFile).length > 0)
+    throw new UsageError('expected a file, or only --undo ID');
+  const { names, out, connected } = context;
+  const { ports, found } = await connected();
+  // `deliveries` shows the ids of the events, which are the id of the import with a number.
+  const importId = id.replace(/\.\d+$/, '');
+  const undo = await planUndo(found.name, importId, ports);
+  const { stays } = undo;
+  await recordRead(found.name, { what: 'plan' }, ports);
+  const [groups, members] = [stays.map(({ group }) => group), stays.map(({ member }) => member)];
+  const named = await names({ groups, members });
+  for (const { group, member } of stays.slice(0, SHOWN))
+    out.note(`stays, because of a later event: ${named.member(member)} in ${named.group(group)}`);
+  if (stays.length > SHOWN) out.note(`… and ${stays.length - SHOWN} more`);
+  return importFile(
+    context,
+    `undo of import ${importId}`,
+    { asOf: 'now', dryRun, ...(reason && { reason }) },
+    undo,
+  );
 }
 
 /** Sends the members of an earlier time as a snapshot of now. */
@@ -97,7 +126,7 @@ async function undo(
   noteExport(report, { at: to }, context.out);
   context.out.note('the source may revert this with its next change of the group');
   const what = `undo to ${new Date(atMs).toISOString()}`;
-  return importFile(context, what, { asOf: 'now', dryRun }, [csvOf(report)]);
+  return importFile(context, what, { asOf: 'now', dryRun }, csvOf(report));
 }
 
 interface ImportFlags {
@@ -110,14 +139,18 @@ interface ImportFlags {
   readonly skipLines?: number;
   readonly asOf?: string;
   readonly delimiter?: string;
+  readonly undo?: string;
+  readonly reason?: string;
 }
 
-/** @param given the text to import instead of the file: `file` is then only its description */
+type Given = string | Awaited<ReturnType<typeof planUndo>>;
+
+/** @param given the text or the rows to import instead of the file: `file` is then only its description */
 async function importFile(
   context: Context,
   file: string,
   flags: ImportFlags,
-  given?: readonly string[],
+  given?: Given,
 ): Promise<number> {
   const { dryRun = false, columns, asOf, skipLines } = flags;
   const { out, io, connection } = context;
@@ -129,53 +162,67 @@ async function importFile(
   if (given === undefined) await recordRead(connection, { what: 'plan' }, ports);
   const directory = createDirectory(found, ports);
   const group = await givenGroup(context, flags, directory);
-  const text = given
-    ? Readable.from(given)
-    : textChunks(io, file, { onRecognised: (encoding) => out.note(`read as ${encoding}`) });
-  let isNothing = false;
-  const report = await importCsv(
-    parseCsv(text, {
-      delimiter: flags.delimiter,
-      skipLines,
-      onRecognised: (name) => out.note(`column separator: ${name}, detected from the first lines`),
-    }),
-    ports,
-    {
-      connection,
-      file: file === '-' ? 'standard input' : basename(file),
-      dryRun,
-      kind,
-      columns: headings,
-      stateRules: flags.columnState,
-      attributes: namedAttributes(found.settings),
-      refuseStates,
-      group,
-      directory,
-      asOf: asOf === 'now' ? undefined : (asOf ?? (await modificationTime(resolve(io.cwd, file)))),
-      compare: (rows, time) => compare(context, { rows, asOf: time, kind }),
-      onProgress: progress.show,
-      signal: io.signal,
-      confirm: async (plan) => {
-        for (const line of fileLines(plan)) out.note(line);
-        for (const line of await changeLines(context, plan.comparison)) out.note(line);
-        out.note(`${plural(plan.rows, 'row')} → ${describeMessages(plan)}`);
-        if (kind === 'snapshot')
-          out.note('members that are not in the file will be removed, except removals that the guard holds');
-        if (io.signal.aborted) throw new Stopped();
-        isNothing = given !== undefined && plan.comparison?.added === 0 && plan.comparison.removed === 0;
-        if (isNothing) out.note('nothing to undo');
-        return !isNothing && context.confirm('Send these messages?');
-      },
+  const text =
+    typeof given === 'string'
+      ? Readable.from([given])
+      : textChunks(io, file, { onRecognised: (encoding) => out.note(`read as ${encoding}`) });
+  const isUndo = typeof given === 'object';
+  const records = parseCsv(text, {
+    delimiter: flags.delimiter,
+    skipLines,
+    onRecognised: (name) => out.note(`column separator: ${name}, detected from the first lines`),
+  });
+  const report = await importCsv(isUndo ? given.rows : records, ports, {
+    connection,
+    file: file === '-' ? 'standard input' : basename(file),
+    dryRun,
+    kind,
+    columns: headings,
+    stateRules: flags.columnState,
+    attributes: namedAttributes(found.settings),
+    refuseStates,
+    group,
+    directory,
+    asOf: asOf === 'now' ? undefined : (asOf ?? (await modificationTime(resolve(io.cwd, file)))),
+    reason: flags.reason,
+    compare: (rows, comparing) => compare(context, rows, { ...comparing, kind }),
+    onProgress: progress.show,
+    signal: io.signal,
+    confirm: async (plan) => {
+      for (const line of await planLines(context, plan, kind, given)) out.note(line);
+      if (io.signal.aborted) throw new Stopped();
+      return !isNothing(plan, given) && context.confirm('Send these messages?');
     },
-  ).finally(progress.end);
+  }).finally(progress.end);
   const changes = dryRun ? await changeLines(context, report.comparison) : [];
-  out.answer(report, (shown) => {
+  out.answer({ ...report, ...(isUndo && { stays: given.stays }) }, (shown) => {
     for (const line of changes) out.line(line);
     printImport(shown, context);
   });
-  if (report.sent && (report.comparison?.held.length ?? 0) > 0) out.note('next: groupsync holds');
-  return isNothing ? EXIT.done : exitCodeOf(report, dryRun);
+  for (const step of nextSteps(report)) out.note(step);
+  return isNothing(report, given) ? EXIT.done : exitCodeOf(report, dryRun);
 }
+
+/** Whether an undo changes nothing. */
+const isNothing = ({ rows, comparison }: Pick<ImportPlan, 'rows' | 'comparison'>, given?: Given) =>
+  given !== undefined && (rows === 0 || (comparison?.added === 0 && comparison.removed === 0));
+
+async function planLines(context: Context, plan: ImportPlan, ofFile: FileKind, given?: Given) {
+  const { rows, groups, messages, comparison } = plan;
+  const kind = typeof given === 'object' ? 'undo' : ofFile;
+  const what = `${CONTENT[kind]} ${plural(groups, 'group')} in ${plural(messages, 'message')}`;
+  const lines = [...fileLines(plan), ...(await changeLines(context, comparison))];
+  lines.push(`${plural(rows, 'row')} → ${what}`);
+  if (kind === 'snapshot')
+    lines.push('members that are not in the file will be removed, except removals that the guard holds');
+  if (isNothing(plan, given)) lines.push('nothing to undo');
+  return lines;
+}
+
+const nextSteps = ({ sent, comparison, importId }: ImportReport): readonly string[] => [
+  ...(sent && importId !== undefined ? [`to undo this import: groupsync import --undo ${importId}`] : []),
+  ...(sent && (comparison?.held.length ?? 0) > 0 ? ['next: groupsync holds'] : []),
+];
 
 function exitCodeOf({ errorCount, refusedCount, unsent, sent, comparison }: ImportReport, dryRun: boolean) {
   if (errorCount > 0) return EXIT.failed;
@@ -185,8 +232,6 @@ function exitCodeOf({ errorCount, refusedCount, unsent, sent, comparison }: Impo
   return isPartial || isOld ? EXIT.attention : EXIT.done;
 }
 
-type Plan = Omit<ImportPlan, 'rows' | 'comparison'>;
-
 function fileLines({
   ignoredColumns,
   noPeople = 0,
@@ -194,7 +239,7 @@ function fileLines({
   refused = [],
   refusedCount = 0,
   otherGroups = 0,
-}: Plan): readonly string[] {
+}: ImportPlan): readonly string[] {
   const lines: string[] = [];
   if (ignoredColumns !== undefined) lines.push(`columns not read: ${ignoredColumns.join(', ')}`);
   if (otherGroups > 0) lines.push(`${plural(otherGroups, 'row')} of other groups skipped`);
@@ -211,14 +256,12 @@ function fileLines({
   return lines;
 }
 
-const CONTENT: Readonly<Record<FileKind, string>> = {
+const CONTENT: Readonly<Record<FileKind | 'undo', string>> = {
   snapshot: 'snapshots of',
   add: 'people to add to',
   remove: 'people to remove from',
+  undo: 'people to add to or remove from',
 };
-
-const describeMessages = ({ kind, groups, messages }: Plan): string =>
-  `${CONTENT[kind ?? 'snapshot']} ${plural(groups, 'group')} in ${plural(messages, 'message')}`;
 
 function kindOf({ add, remove }: ImportFlags): FileKind {
   if (add) return 'add';
@@ -260,23 +303,18 @@ async function givenGroup(
   return group;
 }
 
-interface ComparisonInput {
-  readonly rows: AsyncIterable<Row>;
-  readonly asOf: string;
-  readonly kind: FileKind;
-}
-
 /**
  * Returns undefined if the file cannot be compared. @throws UsageError for a time before the last erasure of the data
  */
-async function compare(context: Context, { rows, asOf, kind }: ComparisonInput) {
+async function compare(context: Context, rows: AsyncIterable<Row>, comparing: Comparing) {
+  const { asOf } = comparing;
   const { ports, found } = await context.connected();
   const since = new Date(found.eventsSinceMs ?? 0).toISOString();
   if (new Date(asOf) < new Date(since))
     throw new UsageError(
       `as of: expected a time after ${since}, when all data of ${found.name} was erased, got ${asOf}; if the file is current, use --as-of now`,
     );
-  return compareWithNow(rows, { asOf, kind }, found, ports).catch((error: unknown) => {
+  return compareWithNow(rows, comparing, found, ports).catch((error: unknown) => {
     context.out.note(
       `not compared with the current state: ${describeError(error).text.replaceAll('\n', ' ')}`,
     );

@@ -1,10 +1,2 @@
-/**
- * Calls `wire` at the first invocation. Later invocations in the same container use the same clients and configuration.
- */
-export function once<Wired>(wire: () => Wired): () => Wired {
-  let wired: { readonly value: Wired } | undefined;
-  return () => {
-    wired ??= { value: wire() };
-    return wired.value;
-  };
-}
+/* A function connects its ports once. Later invocations in the same container use the same clients. Tests replace this. */
+export { once } from '../../shared/domain/once.ts';

@@ -24,6 +24,7 @@ import {
   queueName,
   scheduleName,
 } from '../contract/names.ts';
+import { once } from '../domain/once.ts';
 import {
   type Deployment,
   type FunctionFacts,
@@ -70,19 +71,13 @@ export function queueUrlsByName(sdk: Sdk, { prefix, queueUrls }: DeploymentOptio
  * which is fetched only once. On a local stack, it is the user of this machine.
  * @param user the login name of the user of this machine
  */
-export function createCaller({ sts }: Sdk, isLocal: boolean, user: string): CallerIdentity {
-  let asked: Promise<AuditActor> | undefined;
-  const ask = async (): Promise<AuditActor> => {
+export const createCaller = ({ sts }: Sdk, isLocal: boolean, user: string): CallerIdentity =>
+  once(async (): Promise<AuditActor> => {
     if (isLocal) return { kind: 'operator', id: `local:${user}` };
     const { Arn } = await sts.send(new GetCallerIdentityCommand({}));
     if (Arn === undefined) throw new Error('expected AWS STS to return the ARN of the credentials, got none');
     return { kind: 'operator', id: Arn, arn: Arn };
-  };
-  return () => {
-    asked ??= ask();
-    return asked;
-  };
-}
+  });
 
 export function createDeployment(
   sdk: Sdk,

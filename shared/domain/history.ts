@@ -36,7 +36,8 @@ export const Step = z.lazy(() =>
 );
 export type Step = Frozen<z.infer<typeof Step>>;
 
-const userText = ({ was, is, isOwn, user }: StepUser): string => `${was}${is}${isOwn ? '=' : '~'}${user}`;
+export const userText = ({ was, is, isOwn, user }: StepUser): string =>
+  `${was}${is}${isOwn ? '=' : '~'}${user}`;
 export const stepUserOf = (line: string): StepUser => ({
   was: line[0] as UserPresence,
   is: line[1] as UserPresence,

@@ -1,6 +1,7 @@
 import type { EventsReport, LineError, OtherSource } from '../contract/answers/files.ts';
 import { type DecodedMessage, decodeMessage } from '../contract/decode.ts';
 import type { ConnectionName, GroupId, GroupRef } from '../domain/ids.ts';
+import { once } from '../domain/once.ts';
 import { MAX_OPERATION, makeStamp, type Stamp } from '../domain/stamp.ts';
 import { decodeForKnownConnections } from '../sync/ingest/accept.ts';
 import type { ConnectionStore, ToolPorts } from '../sync/ports/bundles.ts';
@@ -76,16 +77,16 @@ export async function sendEvents(
   let batch: StampedLine[] = [];
   const sent = { events: 0, messages: 0 };
   let last = 0;
-  let recording: Promise<void> | undefined;
   const change = {
     kind: 'send_events',
     before: null,
     after: null,
     reason: 'from a file, one message per line',
   };
+  const action = { action: 'events_send' as const, changes: [change] };
+  const record = once(() => recordAction(journalOf(keptBy), action, ports));
   const flush = async () => {
-    recording ??= recordAction(journalOf(keptBy), { action: 'events_send', changes: [change] }, ports);
-    await recording;
+    await record();
     const done = await sendBatch(batch, connection, totals, ports);
     sent.events += done.events;
     sent.messages += done.messages;

@@ -1,5 +1,6 @@
 import { fieldName } from '../contract/match-rule.ts';
 import { type ConnectionSettings, matchRules } from '../contract/settings.ts';
+import { grouped } from '../domain/grouped.ts';
 import type { RoleId } from '../domain/ids.ts';
 import type { PreviewPorts } from '../sync/apply/preview.ts';
 import { askMissing } from '../sync/people.ts';
@@ -71,11 +72,11 @@ function readingOf(
   stored: PeoplePorts['people'],
 ): PreviewPorts['people'] {
   const all = [...now.values()];
-  const ofUser = byKey(all, ({ userId }) => userId);
+  const ofUser = grouped(all, ({ userId }) => userId);
   const holding = new Map(
     matchRules(settings).map(({ employeeField }) => {
       const field = fieldName(employeeField);
-      return [field, byKey(all, ({ values }) => values.get(field))];
+      return [field, grouped(all, ({ values }) => values.get(field))];
     }),
   );
   const others = (found: readonly Person[]) => found.filter(({ role }) => !now.has(role));
@@ -92,18 +93,6 @@ function readingOf(
       return [...(ofUser.get(userId) ?? []), ...others(await stored.ofUser(name, userId))];
     },
   };
-}
-
-function byKey(all: readonly Person[], keyOf: (person: Person) => string | undefined) {
-  const found = new Map<string, Person[]>();
-  for (const person of all) {
-    const key = keyOf(person);
-    if (key === undefined) continue;
-    const same = found.get(key);
-    if (same === undefined) found.set(key, [person]);
-    else same.push(person);
-  }
-  return found;
 }
 
 const pairOf = (role: RoleId, person: Person | undefined): [RoleId, Person][] =>

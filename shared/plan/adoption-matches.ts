@@ -1,6 +1,7 @@
+import { grouped } from '../domain/grouped.ts';
 import { foldSpokeId } from '../domain/spoke-id.ts';
 import { isWhole, type ListedGroup } from '../domain/view.ts';
-import { foldName, grouped } from './names.ts';
+import { foldName } from './names.ts';
 
 /** A directory group without a platform group. The name has the form in which groupsync would send the name. */
 interface UnlinkedGroup {

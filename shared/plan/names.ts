@@ -1,4 +1,5 @@
 import { type GroupField, isSameValue, type WrittenFields } from '../domain/group-fields.ts';
+import { grouped } from '../domain/grouped.ts';
 import type { PlatformGroupId } from '../domain/ids.ts';
 import { foldSpokeId } from '../domain/spoke-id.ts';
 import { isWhole, type ListedGroup, type ObservedGroup, type View } from '../domain/view.ts';
@@ -88,16 +89,6 @@ const indexOf = (groups: readonly ListedGroup[]) => ({
   bySpokeId: grouped(groups, ({ spokeId }) => foldNull(spokeId)),
   byFold: grouped(groups.filter(isWhole), ({ name }) => foldName(name)),
 });
-
-export function grouped<Listed, Key>(groups: readonly Listed[], keyOf: (group: Listed) => Key) {
-  const found = new Map<Key, Listed[]>();
-  for (const group of groups) {
-    const same = found.get(keyOf(group));
-    if (same === undefined) found.set(keyOf(group), [group]);
-    else same.push(group);
-  }
-  return found;
-}
 
 /** Whether the group is malformed and has no spokeId. Such a group could be the result of any POST. */
 export const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null;

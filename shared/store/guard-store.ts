@@ -1,5 +1,6 @@
 import { defined } from '../domain/defined.ts';
 import type { GuardRecord } from '../domain/group-state.ts';
+import { grouped } from '../domain/grouped.ts';
 import { type ConnectionName, type PlatformGroupId, platformGroupId } from '../domain/ids.ts';
 import { AT_WORK_MS } from '../domain/wake-up.ts';
 import type { GuardReservation, RecentReservations } from '../sync/ports/guard.ts';
@@ -119,13 +120,7 @@ const largestSizeIn = (items: readonly Item[]): number =>
   Math.max(0, ...items.map((item) => Number(item['size'])));
 
 function lossesIn(items: readonly Item[]): RecentReservations['losses'] {
-  const groups = new Map<unknown, Item[]>();
-  for (const item of items) {
-    const of = item['platformId'] ?? item['group'];
-    const ofGroup = groups.get(of);
-    if (ofGroup === undefined) groups.set(of, [item]);
-    else ofGroup.push(item);
-  }
+  const groups = grouped(items, (item) => item['platformId'] ?? item['group']);
   return [...groups.values()].map((ofGroup) => ({
     removals: removalsIn(ofGroup),
     largestSize: largestSizeIn(ofGroup),

@@ -70,7 +70,9 @@ describe('audit log of operator actions', () => {
     clock.ms += 1_000;
     await cli('adopt', 'g', platformId, '--yes');
     expect(platform.groups.size).toBe(1);
-    expect((await cli('log', '--details')).stdout).toContain('import c.csv: New (n): 1 row, 1 group\n');
+    expect((await cli('log', '--details')).stdout).toContain(
+      'import c.csv: New (n): 1 row, 1 group; groupsync import --undo ',
+    );
     const { entries } = (await cli('log', '--actor', 'local:tester', '--json')).json;
     expect(entries.map(({ action, after }: { action: string; after: unknown }) => [action, after])).toEqual([
       ['events_send', null],

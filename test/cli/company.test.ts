@@ -4,12 +4,12 @@ import { DEFAULT_CONNECTION, readerQueueName } from '../../shared/contract/names
 import { readDirectory } from '../../shared/directory/reading/run.ts';
 import { createReaderStore } from '../../shared/directory/store/reader-store.ts';
 import { createDirectories } from '../../shared/directory/vendors/directories.ts';
-import { roleId } from '../../shared/domain/ids.ts';
 import { createLeases } from '../../shared/store/connection-states.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
 import { SECRET } from '../directory-simulator/entra/fixture.ts';
+import { employee } from '../support/operate/world.ts';
 import { entraWorldOf } from './directory-fixture.ts';
 
 const NUMBERS = { liz: '17', ann: '7', gus: '99', bot: '98' };
@@ -21,15 +21,7 @@ async function company() {
   const { world, entra, connection, ...commands } = await entraWorldOf();
   const { ports, clock, table, apply, platform } = world;
   for (const [name, number] of Object.entries(NUMBERS)) {
-    const values = new Map([['employeeNumber', number]]);
-    const person = {
-      role: roleId(`r-${name}`),
-      userId: `u-${name}`,
-      state: 'ACTIVE',
-      values,
-      fanOutDue: false,
-    };
-    await ports.people.save(DEFAULT_CONNECTION, person, undefined);
+    await ports.people.save(DEFAULT_CONNECTION, employee(name, number, 'employeeNumber'), undefined);
   }
   const withFields = (name: keyof typeof NUMBERS, fields: object) => ({
     kind: 'changeUser',

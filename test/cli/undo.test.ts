@@ -3,9 +3,10 @@ import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { Item } from '../../shared/store/table.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { runCli } from '../support/cli/io.ts';
+import { temporaryFile } from '../support/folder.ts';
 import { added, group, portsAs, removed, savedWorld } from '../support/operate/world.ts';
 
-const FIVE = ['ann', 'bob', 'cid', 'dee', 'eve'];
+const PEOPLE = ['ann', 'bob', 'cid', 'dee', 'eve'];
 
 /** Creates the group g, whose directory members were replaced by `now` an hour after `to`. */
 async function company(
@@ -14,7 +15,7 @@ async function company(
   now: readonly string[],
 ) {
   const world = await savedWorld(settings);
-  await world.hire(...FIVE);
+  await world.hire(...PEOPLE);
   const cliOf =
     (name: string) =>
     (...args: string[]) =>
@@ -47,7 +48,7 @@ async function company(
 }
 
 it('the guard holds the removals of an undo, and under four eyes another person must approve them', async () => {
-  const { cliOf, cli, takeSent, to, users, apply } = await company({ fourEyes: true }, ['ann'], FIVE);
+  const { cliOf, cli, takeSent, to, users, apply } = await company({ fourEyes: true }, ['ann'], PEOPLE);
   expect((await cli('undo', 'g', '--to', to)).code).toBe(0);
   await takeSent();
   expect(users()).toHaveLength(5);
@@ -146,4 +147,76 @@ it('with auditReads, undo records that people were shown, also with --dry-run', 
   expect((await cli('log', '--action', 'read_export', '--json')).json.entries).toMatchObject([
     { group: 'g' },
   ]);
+});
+
+const LATER = ['m0', 'm1', 'm2', 'm3'].map((part) => Array.from({ length: 40 }, (_, at) => `${part}-${at}`));
+
+/** A wrong file has replaced ann, bob and cid by cid, dee, eve and 160 unknown people. */
+async function wrongImport(settings: Partial<ConnectionSettings> = { guard: null }, ...flags: string[]) {
+  const world = await company(settings, ['ann', 'bob', 'cid'], ['ann', 'bob', 'cid']);
+  const rows = ['cid', 'dee', 'eve', ...LATER.flat()].map((one) => `g,Blue,m-${one},${one}@acme.test`);
+  const file = temporaryFile('wrong.csv', ['group id,group name,member id,email', ...rows, ''].join('\n'));
+  const { json } = await world.cli('import', file, '--as-of', 'now', '--json', ...flags);
+  await world.takeSent();
+  world.clock.ms += 60_000;
+  const undo = (...args: string[]) => world.cli('import', '--undo', json.importId, ...args);
+  return { ...world, id: json.importId as string, undo };
+}
+
+it.each(['authoritative', 'additive'] as const)(
+  'import --undo changes exactly the memberships of the import back (%s), and a second undo sends nothing',
+  async (mode) => {
+    const { cli, undo, takeSent, users, id, ports, refOf, sent } = await wrongImport({ guard: null, mode });
+    expect(users()).toEqual(['u-cid', 'u-dee', 'u-eve']);
+    expect((await undo('--dry-run')).stdout).toMatch(
+      /\+ .*m-ann\) in Blue \(g\)[\s\S]*2 added \(\+\), 162 removed/,
+    );
+    const ran = await cli('import', '--undo', `${id}.2`, '--reason', 'wrong file');
+    expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining('groupsync import --undo ') });
+    await takeSent();
+    expect(users()).toEqual(['u-ann', 'u-bob', 'u-cid']);
+    const registers = await ports.groups.members(refOf('g'));
+    expect(registers.find(({ member }) => member === 'm-m3-39')?.value).toBe('absent');
+    expect(await undo()).toMatchObject({ code: 0, stderr: expect.stringContaining('nothing to undo') });
+    expect(sent).toEqual([]);
+    const { entries } = (await cli('log', '--action', 'import', '--json')).json;
+    expect(entries).toMatchObject([
+      { changes: [{ reason: expect.stringContaining(`import --undo ${id}`) }] },
+      { reason: 'wrong file' },
+    ]);
+    expect(await cli('import', '--undo', 'no-id')).toMatchObject({ code: 1 });
+    expect(await cli('import', '--undo', id, '--add')).toMatchObject({ code: 2 });
+  },
+);
+
+it('import --undo of added people removes only them, and names those that a later event added again', async () => {
+  const { undo, takeSent, users, publish, apply } = await wrongImport({ guard: null }, '--add');
+  expect(users()).toEqual(PEOPLE.map((one) => `u-${one}`));
+  await publish(added('g', 'dee'), removed('g', 'bob'));
+  await apply('g');
+  expect((await undo('--dry-run', '--json')).json.stays).toEqual([{ group: 'g', member: 'm-dee' }]);
+  expect((await undo()).stderr).toMatch(/stays, because of a later event: .*m-dee\) in Blue \(g\)/);
+  await takeSent();
+  expect(users()).toEqual(['u-ann', 'u-cid', 'u-dee']);
+});
+
+it('under four eyes, the person of import --undo cannot approve its held removals', async () => {
+  const { cliOf, undo, takeSent, users, apply } = await wrongImport({ fourEyes: true }, '--add');
+  await cliOf('Ann')('connections', 'set', 'default', 'guard.maxRemovedCount=1');
+  await undo();
+  await takeSent();
+  const approve = (name: string) => cliOf(name)('holds', 'approve', 'g', '--reason', 'r');
+  expect(users()).toHaveLength(5);
+  expect((await approve('Ann')).code).not.toBe(0);
+  expect((await approve('Bob')).code).toBe(0);
+  await apply('g');
+  expect(users()).toEqual(['u-ann', 'u-bob', 'u-cid']);
+});
+
+it('import --undo changes nothing in a group that the directory reader owns now', async () => {
+  const moved = await wrongImport();
+  const { group: g } = moved.refOf('g');
+  await moved.ports.reader.noteMove(moved.connection.name, { from: g, to: g, source: 'directory' });
+  expect((await moved.undo()).stderr).toMatch(/stays, .*m-ann[\s\S]*nothing to undo/);
+  expect(moved.sent).toEqual([]);
 });

@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
 import { unresolved } from '../../console/server/unresolved.ts';
-import { roleId } from '../../shared/domain/ids.ts';
 import { runCli } from '../support/cli/io.ts';
 import { asking } from '../support/console/asking.ts';
-import { added, group, removed, savedWorld } from '../support/operate/world.ts';
+import { added, employee, group, removed, savedWorld } from '../support/operate/world.ts';
 
 const MINUTE_MS = 60_000;
 const AT = '2026-11-20T10:00:00.000Z';
@@ -15,17 +14,7 @@ it.each([
   'explain, pending, Home and the person page name the new employee who %s, unless two match',
   async (_, address) => {
     const { ports, connection, clock, hire, leaves, publish, apply } = await savedWorld();
-    const joins = (name: string) => {
-      const values = new Map([['workEmail', address]]);
-      const person = {
-        role: roleId(`r-${name}`),
-        userId: `u-${name}`,
-        state: 'ACTIVE',
-        values,
-        fanOutDue: false,
-      };
-      return ports.people.save(connection.name, person, undefined);
-    };
+    const joins = (name: string) => ports.people.save(connection.name, employee(name, address), undefined);
     await hire('ann');
     await publish(group('g'), added('g', 'ann'));
     await apply('g');

@@ -7,7 +7,7 @@ import { createEraser } from '../../shared/store/eraser.ts';
 import { pointerKey, pointerPartition } from '../../shared/store/keys.ts';
 import type { Item } from '../../shared/store/table.ts';
 import { runCli } from '../support/cli/io.ts';
-import { added, group, removed, savedWorld } from '../support/operate/world.ts';
+import { added, employee, group, removed, savedWorld } from '../support/operate/world.ts';
 
 const ACME = connectionName('default');
 const BOLT = connectionName('bolt');
@@ -28,9 +28,7 @@ async function twoCompanies() {
   for (const connection of [ACME, BOLT]) {
     const people = connection === ACME ? ['ann', 'bob'] : ['ivy'];
     for (const name of people) {
-      const facts = { role: roleId(`r-${name}`), userId: `u-${name}`, state: 'ACTIVE', fanOutDue: false };
-      const values = new Map([['workEmail', `${name}@x.test`]]);
-      await ports.people.save(connection, { ...facts, values }, undefined);
+      await ports.people.save(connection, employee(name, `${name}@x.test`), undefined);
     }
     const members = people.map((name) => ({ id: `m-${name}`, email: `${name}@x.test`, badge: 'badge-77' }));
     const at = { connection, group: world.refOf('g').group };
@@ -189,19 +187,16 @@ describe('forgotten person', () => {
   ])('forget names another connection that still has data of %s', async (_, role, address) => {
     const { ports, cli, publish } = await twoCompanies();
     expect((await cli('forget', 'm-bob')).json.others).toEqual([]);
-    const facts = { userId: 'u-x', state: 'ACTIVE', fanOutDue: false };
-    const values = new Map([['workEmail', address]]);
     if (role === undefined) await publish({ ...added('g', 'ann'), connection: 'bolt' });
-    else await ports.people.save(BOLT, { ...facts, role: roleId(role), values }, undefined);
+    else await ports.people.save(BOLT, { ...employee('x', address), role: roleId(role) }, undefined);
     expect((await cli('forget', 'm-ann')).json.others).toEqual(['bolt']);
   });
 
   it('forget erases the platform data of every role of the user, and keeps the data of another user', async () => {
     const { ports, table, cli } = await twoCompanies();
     const [ann] = await ports.people.ofUser(ACME, 'u-ann');
-    const facts = { role: roleId('r-ann-again'), userId: 'u-ann', state: 'ACTIVE', fanOutDue: false };
-    const values = new Map([['workEmail', 'ann.again@x.test']]);
-    await ports.people.save(ACME, { ...facts, values }, undefined);
+    const again = { ...employee('ann', 'ann.again@x.test'), role: roleId('r-ann-again') };
+    await ports.people.save(ACME, again, undefined);
     await cli('forget', 'm-ann');
     const rest = textOf(
       [...table.items.values()].filter(({ pk, sk }) => !/bolt/.test(pk) && !sk.startsWith('A#')),
@@ -231,8 +226,7 @@ describe('forgotten person', () => {
         (one) => one.member === member && one.value === 'present',
       );
     expect(await isIn('m-ann')).toBe(false);
-    const facts = { role: roleId('r-new'), userId: 'u-new', state: 'ACTIVE', fanOutDue: false };
-    await ports.people.save(ACME, { ...facts, values: new Map([['workEmail', 'ann@x.test']]) }, undefined);
+    await ports.people.save(ACME, employee('new', 'ann@x.test'), undefined);
     await publish({
       type: 'group.member.added',
       data: { group: { id: 'g' }, members: [{ id: 'm-new', email: 'ann@x.test' }] },
@@ -285,8 +279,7 @@ describe('erasure of a person whose last membership ended', () => {
   it('an employee without a group keeps the address, and a later event with only the id finds the employee', async () => {
     const world = await twoCompanies();
     const { ports, publish } = world;
-    const facts = { role: roleId('r-eve'), userId: 'u-eve', state: 'ACTIVE', fanOutDue: false };
-    await ports.people.save(ACME, { ...facts, values: new Map([['workEmail', 'eve@x.test']]) }, undefined);
+    await ports.people.save(ACME, employee('eve', 'eve@x.test'), undefined);
     await publish({ type: 'user.upserted', data: { user: { id: 'm-eve', email: 'eve@x.test' } } });
     expect(await keepersAfter(435, world)).toContain('m-eve');
     await publish({ type: 'group.member.added', data: { group: { id: 'g' }, members: [{ id: 'm-eve' }] } });
@@ -300,8 +293,7 @@ describe('erasure of a person whose last membership ended', () => {
     const { ports, publish } = world;
     const settings = { ...world.connection.settings, match: ['otherEmails=workEmail'] };
     await ports.connections.save({ ...world.connection, settings });
-    const facts = { role: roleId('r-eve'), userId: 'u-eve', state: 'ACTIVE', fanOutDue: false };
-    await ports.people.save(ACME, { ...facts, values: new Map([['workEmail', 'eve@x.test']]) }, undefined);
+    await ports.people.save(ACME, employee('eve', 'eve@x.test'), undefined);
     const user = { id: 'm-eve', otherEmails: 'home@x.test eve@x.test' };
     await publish({ type: 'user.upserted', data: { user } });
     expect(await keepersAfter(435, world)).toContain('m-eve');
@@ -310,8 +302,7 @@ describe('erasure of a person whose last membership ended', () => {
   it('a person whose employment ended has no address 435 days after the last event', async () => {
     const world = await twoCompanies();
     const { ports, publish } = world;
-    const facts = { role: roleId('r-eve'), userId: 'u-eve', state: 'TERMINATED', fanOutDue: false };
-    await ports.people.save(ACME, { ...facts, values: new Map([['workEmail', 'eve@x.test']]) }, undefined);
+    await ports.people.save(ACME, { ...employee('eve', 'eve@x.test'), state: 'TERMINATED' }, undefined);
     await publish({ type: 'user.upserted', data: { user: { id: 'm-eve', email: 'eve@x.test' } } });
     expect(await keepersAfter(435, world)).not.toContain('m-eve');
   });
@@ -319,8 +310,7 @@ describe('erasure of a person whose last membership ended', () => {
   it('an employee without a group keeps the address while the settings of the connection cannot be read', async () => {
     const world = await twoCompanies();
     const { ports, publish, table, clock } = world;
-    const facts = { role: roleId('r-eve'), userId: 'u-eve', state: 'ACTIVE', fanOutDue: false };
-    await ports.people.save(ACME, { ...facts, values: new Map([['workEmail', 'eve@x.test']]) }, undefined);
+    await ports.people.save(ACME, employee('eve', 'eve@x.test'), undefined);
     await publish({ type: 'user.upserted', data: { user: { id: 'm-eve', email: 'eve@x.test' } } });
     clock.ms += 435 * DAY_MS;
     table.expire(clock.ms);

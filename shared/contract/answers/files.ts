@@ -81,12 +81,19 @@ export type ImportComparison = Answer<typeof ImportComparison>;
 
 export const ImportReport = EventsReport.extend({
   comparison: ImportComparison.optional().describe('Absent if the present members could not be read.'),
+  importId: text
+    .optional()
+    .describe('The id for import --undo. Absent if the changes are not known, none, or over 100000.'),
   rows: count.describe('The number of rows whose content is sent. Rows left out do not count.'),
   groups: count,
   ignoredColumns: z.array(text).optional().describe('Columns of the header that import does not use.'),
   otherGroups: count
     .optional()
     .describe('The number of rows left out because they are not about the group of the option --group.'),
+  stays: z
+    .array(z.object({ group: text, member: text }))
+    .optional()
+    .describe('With --undo: memberships that stay, because a later event or another source decided.'),
   noPeople: count
     .optional()
     .describe('The number of rows left out because they are about a nested group or a device.'),

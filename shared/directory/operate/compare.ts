@@ -1,5 +1,6 @@
 import type { DirectoryComparison } from '../../contract/answers/directory.ts';
 import { policyFor } from '../../contract/group-policy.ts';
+import { grouped } from '../../domain/grouped.ts';
 import type { MemberId } from '../../domain/ids.ts';
 import { isWhole, type ListedGroup } from '../../domain/view.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
@@ -144,13 +145,7 @@ async function usersOf(members: readonly DirectoryUser[], comparing: Comparing) 
     comparing.users.set(member.id, known);
     return known;
   });
-  const users = new Map<string, DirectoryUser[]>();
-  for (const [at, user] of found.entries()) {
-    const member = members[at];
-    if (user === undefined || member === undefined) continue;
-    users.set(user, [...(users.get(user) ?? []), member]);
-  }
-  return users;
+  return grouped(members, (_, at) => found[at]);
 }
 
 async function userOf(member: DirectoryUser, { connection, ports }: Comparing): Promise<string | undefined> {

@@ -2,6 +2,7 @@ import { matchForm } from '../../contract/match-rule.ts';
 import { ACTIVE_ATTRIBUTE } from '../../domain/active.ts';
 import { groupFloor, memberCounts } from '../../domain/group.ts';
 import { groupId, type MemberId, memberId } from '../../domain/ids.ts';
+import { once } from '../../domain/once.ts';
 import { type Source, sourceOf } from '../../domain/source.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { membersHolding } from '../../operate/find-member.ts';
@@ -155,14 +156,6 @@ async function addressesIn(group: string, { name }: Connection, { groups, users 
     for (const address of own) found.set(address, [...(found.get(address) ?? []), one]);
   }
   return found;
-}
-
-function once<Value>(read: () => Promise<Value>): () => Promise<Value> {
-  let reading: Promise<Value> | undefined;
-  return () => {
-    reading ??= read();
-    return reading;
-  };
 }
 
 function perKey<Value>(read: (key: string) => Promise<Value>): (key: string) => Promise<Value> {

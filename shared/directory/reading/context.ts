@@ -2,6 +2,7 @@ import { ACTIVE_ATTRIBUTE, isActive } from '../../domain/active.ts';
 import { groupExists, groupName, NO_GROUP } from '../../domain/group.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId } from '../../domain/ids.ts';
+import { once } from '../../domain/once.ts';
 import type { Register } from '../../domain/register.ts';
 import { READER_SOURCE } from '../../domain/source.ts';
 import { makeStamp, readStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../../domain/stamp.ts';
@@ -101,13 +102,8 @@ export async function addGroup(run: ReaderRun, { id, name, address }: DirectoryG
   await storeGroup(run, other === undefined ? seen : { ...seen, other });
 }
 
-export function othersOf(connection: Connection, ports: SourcePorts): ReaderRun['others'] {
-  let read: Promise<OtherGroups> | undefined;
-  return () => {
-    read ??= groupsOfOtherSources(connection.name, ports).then(otherGroupsOf);
-    return read;
-  };
-}
+export const othersOf = (connection: Connection, ports: SourcePorts): ReaderRun['others'] =>
+  once(() => groupsOfOtherSources(connection.name, ports).then(otherGroupsOf));
 
 export async function forgetGroup({ connection, lease, ports, groups }: ReaderRun, id: GroupId) {
   await ports.reader.removeGroup(connection.name, id, lease);

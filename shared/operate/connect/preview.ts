@@ -5,6 +5,7 @@ import { renderName } from '../../contract/name-template.ts';
 import { type ConnectionSettings, matchRules } from '../../contract/settings.ts';
 import { groupExists, groupFloor, groupName, memberCounts } from '../../domain/group.ts';
 import type { GroupState } from '../../domain/group-state.ts';
+import { grouped } from '../../domain/grouped.ts';
 import { type ConnectionName, type MemberId, type PlatformGroupId, roleId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { clashFinder, type NamedGroup, withSpokeId } from '../../plan/names.ts';
@@ -97,17 +98,11 @@ interface TriedRule extends MatchRule {
 const heldValue = (user: UserState, rule: TriedRule): string | undefined =>
   soughtValues(rule, user).find((value) => rule.holders.has(value));
 
-function holdersOf(field: string, employees: readonly SampledEmployee[], roles: readonly PlatformRole[]) {
-  const holders = new Map<string, PlatformRole[]>();
-  for (const [at, employee] of employees.entries()) {
-    const value = employee.get(field);
-    const role = roles[at];
-    if (role === undefined || value == null || value.trim() === '') continue;
-    const form = matchForm(field, value);
-    holders.set(form, [...(holders.get(form) ?? []), role]);
-  }
-  return holders;
-}
+const holdersOf = (field: string, employees: readonly SampledEmployee[], roles: readonly PlatformRole[]) =>
+  grouped(roles, (_, at) => {
+    const value = employees[at]?.get(field) ?? '';
+    return value.trim() === '' ? undefined : matchForm(field, value);
+  });
 
 /** @param at identifies an employee without a readable id */
 function roleOf(employee: SampledEmployee, at: number): PlatformRole {

@@ -1,5 +1,6 @@
 import type { ReplayReport } from '../../contract/answers/dead-letters.ts';
 import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
+import { once } from '../../domain/once.ts';
 import type { ToolPorts, WakePorts } from '../../sync/ports/bundles.ts';
 import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 import { wakeGroups } from '../../sync/wake.ts';
@@ -47,11 +48,10 @@ export async function replayDeadLetters(
     reason: `dead-lettered messages of ${queue}`,
   };
   const action = { action: 'dlq_replay' as const, changes: [{ kind: 'replay_deadLetters', ...about }] };
-  let recording: Promise<void> | undefined;
+  // If the replay finds no message to send, it is not recorded.
+  const record = once(() => recordAction(journalOf(options.connection), action, ports));
   const sendThenRemove = async (deadLetters: readonly DeadLetter[], held: Held): Promise<void> => {
-    // If the replay finds no message to send, it is not recorded.
-    recording ??= recordAction(journalOf(options.connection), action, ports);
-    await recording;
+    await record();
     const refused = await resend.send(deadLetters);
     const sent = deadLetters.filter((deadLetter) => !refused.has(deadLetter)).map(({ message }) => message);
     for (const { id } of sent) replayed.add(id);

@@ -31,9 +31,11 @@ type ComparePorts = Pick<
 > &
   OtherSourcePorts;
 
-interface Comparing {
+export interface Comparing {
   readonly asOf: string;
   readonly kind: FileKind;
+  /** Called with each membership that the import changes. */
+  readonly onChange?: ((group: string, member: MemberId, isAdded: boolean) => void) | undefined;
 }
 
 type Found = ReturnType<typeof nothingFound>;
@@ -86,8 +88,8 @@ interface Context extends Comparing {
 }
 
 async function compareGroup(file: FileGroup, found: Found, context: Context): Promise<void> {
-  const { asOf, kind, connection, ports } = context;
-  const { group, members } = file;
+  const { asOf, connection, ports, onChange } = context;
+  const { group, members, kind = context.kind } = file;
   const stamp = makeStamp({ time: asOf, id: 'import', source: '' });
   const ref = { connection: connection.name, group: groupId(group) };
   const present = await readNow(ref, [...members.keys()], ports);
@@ -100,6 +102,8 @@ async function compareGroup(file: FileGroup, found: Found, context: Context): Pr
   const joining = kind === 'remove' ? [] : [...members].filter(([member]) => !now.has(member));
   const gone = leaving.filter((member) => !isStated(member, stamp));
   const fresh = joining.filter(([member]) => !isStated(member, stamp));
+  for (const member of gone) onChange?.(group, member, false);
+  for (const [member] of fresh) onChange?.(group, member, true);
   found.superseded += leaving.length - gone.length + joining.length - fresh.length;
   const excluded = newlyExcluded(file, present, { stamp, connection });
   found.excluded += excluded.length;
@@ -282,16 +286,17 @@ async function readNow(ref: GroupRef, members: readonly MemberId[], ports: Compa
 interface FileGroup {
   readonly group: string;
   readonly groupName: string;
+  readonly kind: Row['kind'];
   readonly members: Map<MemberId, Row>;
 }
 
 async function* byGroup(rows: AsyncIterable<Row>): AsyncGenerator<FileGroup> {
   let current: FileGroup | undefined;
   for await (const row of rows) {
-    const { group, name, member } = row;
-    if (current?.group !== group) {
+    const { group, name, member, kind } = row;
+    if (current?.group !== group || current.kind !== kind) {
       if (current !== undefined) yield current;
-      current = { group, groupName: name, members: new Map() };
+      current = { group, groupName: name, kind, members: new Map() };
     }
     if (member !== '') current.members.set(memberId(member), row);
   }

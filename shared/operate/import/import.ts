@@ -1,15 +1,18 @@
 import type { ImportComparison, ImportReport } from '../../contract/answers/files.ts';
+import { type StepUser, userText } from '../../domain/history.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import { judgeAge, makeStamp, normaliseInstant } from '../../domain/stamp.ts';
 import type { EventSender } from '../../sync/ports/queues.ts';
 import { createErrors } from '../events.ts';
 import { type JournalPorts, journalOf, recordAction } from '../journal.ts';
 import { plural, visible, withId } from '../names.ts';
+import type { Comparing } from './compare.ts';
 import type { FileKind } from './identify.ts';
-import { type FileReading, type ReadFile, readAll } from './read-file.ts';
+import { type FileReading, type ReadFile, readAll, takeRows } from './read-file.ts';
 import { createRowSort, type RowSort } from './row-sort.ts';
 import type { CsvRecord, Row } from './rows.ts';
-import { snapshotsOf } from './snapshots.ts';
+import { type Cutting, snapshotsOf } from './snapshots.ts';
+import { changedMembership, MOST_UNDONE } from './undo.ts';
 
 interface ImportPorts extends JournalPorts {
   readonly events: EventSender;
@@ -23,8 +26,12 @@ interface ImportOptions extends FileReading {
   /** The time of the file's data (RFC 3339). Directory events after this time take precedence. Default: now. */
   readonly asOf?: string | undefined;
   readonly compare?:
-    | ((rows: AsyncIterable<Row>, asOf: string) => Promise<ImportComparison | undefined>)
+    | ((
+        rows: AsyncIterable<Row>,
+        comparing: Pick<Comparing, 'asOf' | 'onChange'>,
+      ) => Promise<ImportComparison | undefined>)
     | undefined;
+  readonly reason?: string | undefined;
   /** Called with the plan before the first message is sent. If it returns false, the import ends. */
   readonly confirm: (plan: ImportPlan) => Promise<boolean>;
   readonly onProgress?: ((sent: number, total: number) => void) | undefined;
@@ -34,6 +41,7 @@ interface ImportOptions extends FileReading {
 
 export type ImportPlan = Pick<
   ImportReport,
+  | 'importId'
   | 'rows'
   | 'groups'
   | 'messages'
@@ -57,38 +65,60 @@ const BATCH = 10;
  *     file ──▶ rows checked ──▶ rows sorted ──▶ one group after the other ──▶ parts ──▶ queue
  *
  * Nothing is sent before the whole file has been checked. If any line is invalid, nothing is sent: without this line, a
- * snapshot would remove a member.
+ * snapshot would remove a member. Before the first message, the audit stores which memberships the import changes
+ * (`planUndo`).
+ * @param records the records of a file, or the rows of an undo
  */
 export async function importCsv(
-  records: AsyncIterable<CsvRecord>,
+  records: AsyncIterable<CsvRecord> | readonly Row[],
   ports: ImportPorts,
   options: ImportOptions,
 ): Promise<ImportReport> {
   const nowMs = ports.clock();
   const asOf = placeInTime(options.asOf, nowMs);
   const rowSort = createRowSort();
-  const read = await readAll(records, rowSort, options, new Date(nowMs).toISOString().slice(0, 10));
+  const today = new Date(nowMs).toISOString().slice(0, 10);
+  const isFile = Symbol.asyncIterator in records;
+  const read = isFile ? await readAll(records, rowSort, options, today) : await takeRows(records, rowSort);
   const { errors, errorCount } = read.errorCount > 0 ? read : await findDuplicates(rowSort);
-  const comparison = errorCount > 0 ? undefined : await options.compare?.(rowSort.sorted(), asOf);
-  const plan = { ...planOf(read, options.kind), ...(comparison !== undefined && { comparison }) };
+  const importId = ports.newId();
+  const changed: StepUser[] = [];
+  const onChange = (group: string, member: string, isAdded: boolean) => {
+    if (changed.length <= MOST_UNDONE) changed.push(changedMembership(group, member, isAdded));
+  };
+  const comparison =
+    errorCount > 0 ? undefined : await options.compare?.(rowSort.sorted(), { asOf, onChange });
+  const weights = (group: string) => read.groups.get(group)?.weight ?? 0;
+  const cutting = { weights, time: asOf, importId, kind: options.kind ?? 'snapshot' };
+  const isUndoable = comparison !== undefined && changed.length > 0 && changed.length <= MOST_UNDONE;
+  const plan = {
+    ...planOf(read, options.kind),
+    ...(comparison !== undefined && { comparison }),
+    ...(isUndoable && { importId }),
+    // A group of an undo may have members to add, and others to remove.
+    ...(!isFile && { messages: await countOf(snapshotsOf(rowSort.sorted(), cutting)) }),
+  };
   const inOrder = errors.toSorted((a, b) => a.line - b.line);
   const found = { events: plan.messages, errors: inOrder, errorCount, sent: false };
   const report = { ...plan, ...found };
   if (errorCount > 0 || options.dryRun) return report;
   if (!(await options.confirm(plan))) return report;
-  const change = auditedChange(plan, read.groups, options.file);
-  await recordAction(journalOf(options.connection), { action: 'import', changes: [change] }, ports);
-  const sent = await sendAll(rowSort, read.groups, ports, { ...options, asOf, total: plan.messages });
+  const changes = [auditedChange(plan, read.groups, options.file)];
+  const step = isUndoable ? { after: importId, sinceMs: nowMs, users: changed.map(userText) } : undefined;
+  const action = { action: 'import', changes, reason: options.reason, step } as const;
+  await recordAction(journalOf(options.connection), action, ports);
+  const sent = await sendAll(rowSort, cutting, ports, { ...options, total: plan.messages });
   return { ...report, ...sent, sent: true };
 }
 
 const NAMED_GROUPS = 50;
 
-function auditedChange({ rows, kind }: ImportPlan, groups: ReadFile['groups'], file: string) {
+function auditedChange({ rows, kind, importId }: ImportPlan, groups: ReadFile['groups'], file: string) {
   const named = [...groups].slice(0, NAMED_GROUPS).map(([id, { name }]) => withId(name, id));
   const rest = groups.size - named.length;
   const after = `${visible(file)}: ${named.join(', ')}${rest > 0 ? `, and ${rest} more` : ''}`;
-  const reason = `${plural(rows, 'row')}${kind === undefined ? '' : ` to ${kind}`}, ${plural(groups.size, 'group')}`;
+  const id = importId === undefined ? '' : `; groupsync import --undo ${importId}`;
+  const reason = `${plural(rows, 'row')}${kind === undefined ? '' : ` to ${kind}`}, ${plural(groups.size, 'group')}${id}`;
   return { kind: 'import', before: null, after, reason };
 }
 
@@ -101,6 +131,12 @@ function placeInTime(asOf: string | undefined, nowMs: number): string {
   throw new Error(
     `as of: expected a time at most 400 days ago and at most 5 minutes ahead of this clock, got ${time} (${age}); --as-of is the time at which the file was exported`,
   );
+}
+
+async function countOf(all: AsyncIterable<unknown>): Promise<number> {
+  let count = 0;
+  for await (const _ of all) count += 1;
+  return count;
 }
 
 const contentOf = ({ email, attributes }: Row): string => JSON.stringify([email, attributes]);
@@ -141,13 +177,10 @@ function planOf(
 
 async function sendAll(
   rowSort: RowSort,
-  groups: ReadFile['groups'],
+  cutting: Cutting,
   ports: ImportPorts,
-  options: ImportOptions & { readonly asOf: string; readonly total: number },
+  { connection, onProgress, total, signal }: ImportOptions & { readonly total: number },
 ) {
-  const { connection, onProgress, asOf: time, total, signal, kind } = options;
-  const weights = (group: string) => groups.get(group)?.weight ?? 0;
-  const cutting = { weights, time, importId: ports.newId(), kind: kind ?? 'snapshot' };
   let batch: string[] = [];
   let sent = 0;
   const flush = async () => {

@@ -4,11 +4,11 @@ import { type KnownGroup, type KnownNames, withOneSpelling } from '../../directo
 import { mapConcurrently, READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { createErrors } from '../events.ts';
 import { plural } from '../names.ts';
-import type { ColumnValue, StateRule } from './account-state.ts';
+import { ACTIVE, type ColumnValue, type StateRule } from './account-state.ts';
 import type { HeaderOptions, Headings, Layout } from './columns.ts';
 import { type FileKind, identify, OTHER_GROUP, type RefusedLine } from './identify.ts';
 import type { RowSort } from './row-sort.ts';
-import { type CsvRecord, isAddress, type ReadRow, readLayout, readRow } from './rows.ts';
+import { type CsvRecord, isAddress, type ReadRow, type Row, readLayout, readRow } from './rows.ts';
 import { weightOf } from './snapshots.ts';
 
 export interface FileReading {
@@ -77,6 +77,13 @@ export async function readAll(
   const lack = found.errorCount > 0 ? undefined : lackOf(found, layout, given);
   if (lack !== undefined) collected.addError(lack.line, lack.message);
   return { ...collected.found(), ignoredColumns: layout.ignored };
+}
+
+/** Puts given rows into the row sort, as if they had been read. */
+export async function takeRows(rows: readonly Row[], rowSort: RowSort): Promise<ReadFile> {
+  const collected = createCollected(rowSort, 'snapshot');
+  for (const row of rows) await collected.add({ ...row, isPerson: true, account: ACTIVE });
+  return { ...collected.found(), ignoredColumns: [] };
 }
 
 type Collected = ReturnType<typeof createCollected>;

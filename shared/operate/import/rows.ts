@@ -81,6 +81,8 @@ export interface Row {
   readonly email: string;
   /** The attributes that the settings name, if the file has their columns. An empty value ends an earlier value. */
   readonly attributes?: Readonly<Record<string, string>>;
+  /** Whether an undo adds or removes the member. The rows of a file have the kind of their file. */
+  readonly kind?: 'add' | 'remove';
 }
 
 export type ReadRow = Row & {

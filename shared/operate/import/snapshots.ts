@@ -13,7 +13,7 @@ const MEMBER_OVERHEAD = 20;
 export const weightOf = ({ member, email, attributes }: Omit<Row, 'line' | 'group' | 'name'>): number =>
   Buffer.byteLength(JSON.stringify([member, email, attributes])) + MEMBER_OVERHEAD;
 
-interface Cutting {
+export interface Cutting {
   readonly weights: (group: string) => number;
   /** The time of every event of this import. */
   readonly time: string;
@@ -28,7 +28,9 @@ const TYPES = {
 } as const;
 
 interface OpenPart {
+  readonly key: string;
   readonly group: string;
+  readonly kind: Row['kind'];
   readonly name: string;
   readonly index: number;
   readonly members: object[];
@@ -52,15 +54,16 @@ async function* partsOf(rows: AsyncIterable<Row>): AsyncGenerator<OpenPart> {
   let weight = 0;
   let last = '';
   for await (const row of rows) {
-    if (part?.group !== row.group) {
+    const key = `${row.kind} ${row.group}`;
+    if (part?.key !== key) {
       weight = 0;
       last = '';
     }
     weight += weightOf(row);
     const index = partOf(weight);
-    if (part?.group !== row.group || part.index !== index) {
+    if (part?.key !== key || part.index !== index) {
       if (part !== undefined) yield part;
-      part = { group: row.group, name: row.name, index, members: [] };
+      part = { key, group: row.group, kind: row.kind, name: row.name, index, members: [] };
     }
     if (addsMember(row, last)) part.members.push(memberOf(row));
     last = row.member;
@@ -85,10 +88,11 @@ const partOf = (weight: number): number => Math.floor((weight - 1) / PART_BYTES)
 snapshotsOf.count = (weight: number): number => partOf(weight) + 1;
 
 function eventOf(
-  { group, name, index, members }: OpenPart,
+  { group, name, index, members, ...part }: OpenPart,
   ordinal: number,
-  { weights, time, importId, kind }: Cutting,
+  { weights, time, importId, ...cutting }: Cutting,
 ): string {
+  const kind = part.kind ?? cutting.kind;
   const count = snapshotsOf.count(weights(group));
   return JSON.stringify({
     specversion: '1.0',

@@ -1,3 +1,4 @@
+import { grouped } from '../../domain/grouped.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { Ports } from '../../sync/ports/bundles.ts';
 import type { ScimToken } from '../ports.ts';
@@ -39,11 +40,7 @@ export async function listClients(
   connection: ConnectionName,
   ports: TokenPorts,
 ): Promise<readonly ClientSummary[]> {
-  const clients = new Map<string, TokenSummary[]>();
-  for (const token of await listTokens(connection, ports)) {
-    if (token.client === undefined) continue;
-    clients.set(token.client, [...(clients.get(token.client) ?? []), token]);
-  }
+  const clients = grouped(await listTokens(connection, ports), ({ client }) => client);
   return [...clients].map(([id, secrets]) => ({ id, secrets }));
 }
 

@@ -1,6 +1,7 @@
 import type { DriftKind } from '../../domain/drift.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { IntentId } from '../../domain/ids.ts';
+import { once } from '../../domain/once.ts';
 import { decide } from '../../plan/decide/index.ts';
 import { type Decision, readsGroup, readsList } from '../../plan/decision.ts';
 import type { Shown } from '../../plan/facts.ts';
@@ -109,7 +110,6 @@ async function contextOf(
   ports: ApplyPorts,
   attempt: Attempt,
 ): Promise<ConfirmingContext> {
-  let confirmed: Promise<void> | undefined;
   return {
     connection,
     ports,
@@ -119,10 +119,7 @@ async function contextOf(
     claim: (id, createdAtMs) =>
       claimGroup({ company: connection.company, id, owner: state.ref, createdAtMs }, ports),
     found: (kind) => attempt.drift.push(kind),
-    confirm: () => {
-      confirmed ??= confirmSettings(connection, ports);
-      return confirmed;
-    },
+    confirm: once(() => confirmSettings(connection, ports)),
     record: async ({ ref, ...head }, entry) => {
       const previous = [...new Set([...(attempt.audited ? [attempt.audited] : []), ...linksOf(head)])];
       attempt.audited = await ports.audit.record(ref, { ...entry, previous });

@@ -7,6 +7,7 @@ import type {
 } from '../../domain/group-state.ts';
 import { removalsAfter } from '../../domain/hold.ts';
 import { intentId, type PlatformGroupId, platformGroupId } from '../../domain/ids.ts';
+import { once } from '../../domain/once.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { decide } from '../../plan/decide/index.ts';
 import { type Decision, type Observe, readsGroup } from '../../plan/decision.ts';
@@ -138,11 +139,7 @@ export function readingOf(
 ): Reading {
   const { users, people, groups } = ports;
   // The platform is opened at the first call. The plan of a group in sync makes no call, so it needs no credential.
-  let opened: Promise<Platform> | undefined;
-  const platform = () => {
-    opened ??= openPlatform(connection, ports);
-    return opened;
-  };
+  const platform = once(() => openPlatform(connection, ports));
   const list: Platform['groups']['list'] = async (ageMs) => (await platform()).groups.list(ageMs);
   const get: Platform['groups']['get'] = async (id) => (await platform()).groups.get(id);
   return {

@@ -1,3 +1,4 @@
+import { grouped } from '../../domain/grouped.ts';
 import type { ConnectionName, GroupId } from '../../domain/ids.ts';
 import { READER_SOURCE } from '../../domain/source.ts';
 import type { ReaderStore } from '../ports/bundles.ts';
@@ -58,12 +59,8 @@ export async function askOwner(name: ConnectionName, groups: ReadonlySet<GroupId
 const groupIn = ({ event: { change } }: AcceptedEvent): GroupId | undefined =>
   'group' in change ? change.group : undefined;
 
-function byConnection(events: readonly AcceptedEvent[]) {
-  const grouped = new Map<ConnectionName, AcceptedEvent[]>();
-  for (const one of events) {
+const byConnection = (events: readonly AcceptedEvent[]) =>
+  grouped(events, (one) => {
     const { connection, source } = one.event;
-    if (groupIn(one) === undefined || source === READER_SOURCE) continue;
-    grouped.set(connection, [...(grouped.get(connection) ?? []), one]);
-  }
-  return grouped;
-}
+    return groupIn(one) === undefined || source === READER_SOURCE ? undefined : connection;
+  });

@@ -67,7 +67,6 @@ export interface ScimFacts {
   readonly reserved?: number | undefined;
 }
 
-/** Triggers the test alarm and reads the subscriptions of its topic. */
 export interface AlarmClient {
   /** Returns the ARNs of the subscriptions. An unconfirmed subscription has a text such as `PendingConfirmation`. */
   subscriptionsOf(topicArn: string): Promise<readonly string[]>;

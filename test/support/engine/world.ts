@@ -212,17 +212,9 @@ function portsOver(table: Table, { shared, worker, faults }: Seat) {
     async hire(specs: readonly PersonSpec[]) {
       for (const { role, email, state = 'ACTIVE', userId = `u-${role}` } of specs) {
         const [seen] = (await people.read(CONNECTION, [roleId(role)])).values();
-        await people.save(
-          CONNECTION,
-          {
-            role: roleId(role),
-            userId,
-            state,
-            values: new Map([['workEmail', email.toLowerCase()]]),
-            fanOutDue: false,
-          },
-          seen,
-        );
+        const values = new Map([['workEmail', email.toLowerCase()]]);
+        const person = { role: roleId(role), userId, state, values, fanOutDue: false };
+        await people.save(CONNECTION, person, seen);
       }
     },
   };

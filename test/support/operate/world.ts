@@ -206,19 +206,8 @@ export function createWorld(
     refOf,
     /** For each name, adds an employee with role `r-<name>`, user id `u-<name>` and work e-mail `<name>@acme.test`. */
     async hire(...names: string[]) {
-      for (const name of names) {
-        await ports.people.save(
-          DEFAULT_CONNECTION,
-          {
-            role: roleId(`r-${name}`),
-            userId: `u-${name}`,
-            state: 'ACTIVE',
-            values: new Map([['workEmail', `${name}@acme.test`]]),
-            fanOutDue: false,
-          },
-          undefined,
-        );
-      }
+      for (const name of names)
+        await ports.people.save(DEFAULT_CONNECTION, employee(name, `${name}@acme.test`), undefined);
     },
     /** Stores the person as terminated. Unlike a refresh of people, this function wakes no groups. */
     async leaves(name: string) {
@@ -302,3 +291,12 @@ export const removed = (id: string, ...names: string[]): ShortEvent => ({
 });
 
 export const deleted = (id: string): ShortEvent => ({ type: 'group.deleted', data: { group: { id } } });
+
+/** An active employee, with a value of a field. */
+export const employee = (name: string, value: string, field = 'workEmail') => ({
+  role: roleId(`r-${name}`),
+  userId: `u-${name}`,
+  state: 'ACTIVE',
+  values: new Map([[field, value]]),
+  fanOutDue: false,
+});

@@ -1,22 +1,15 @@
 /** Base URLs of Google's services, without a slash at the end. */
-interface Hosts {
+const GOOGLE = {
   /** The base URL of the Directory API and the Reports API. */
-  readonly api: string;
-  /** The complete URL of the token endpoint. */
-  readonly token: string;
-  /** Security Token Service. */
-  readonly sts: string;
-  /** IAM Credentials. */
-  readonly iam: string;
-}
-
-const GOOGLE: Hosts = {
   api: 'https://admin.googleapis.com',
+  /** The complete URL of the token endpoint. */
   token: 'https://oauth2.googleapis.com/token',
+  /** Security Token Service. */
   sts: 'https://sts.googleapis.com',
+  /** IAM Credentials. */
   iam: 'https://iamcredentials.googleapis.com',
 };
 
 /** @param baseUrl base URL of another host with all these APIs, such as a simulator; undefined means Google */
-export const hostsOf = (baseUrl: string | undefined): Hosts =>
+export const hostsOf = (baseUrl: string | undefined): typeof GOOGLE =>
   baseUrl === undefined ? GOOGLE : { api: baseUrl, token: `${baseUrl}/token`, sts: baseUrl, iam: baseUrl };

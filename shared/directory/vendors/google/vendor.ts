@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import type { DirectoryOf } from '../../../contract/directory-settings.ts';
 import { CUSTOM_PREFIX } from '../../../contract/exclusion.ts';
 import { groupId, type MemberId, memberId } from '../../../domain/ids.ts';
+import { once } from '../../../domain/once.ts';
 import {
   type Directory,
   DirectoryError,
@@ -73,11 +74,7 @@ export function createGoogleDirectory(options: GoogleOptions, world: DirectoryWo
   const hosts = hostsOf(baseUrl);
   const signIn = { credential, administrator, tokenUrl: hosts.token, scopes: Object.values(SCOPES) };
   const api = createApi(hosts.api, createAccessTokens(signIn, world), world);
-  let listed: ReturnType<typeof allUsers> | undefined;
-  const users = () => {
-    listed ??= allUsers(api);
-    return listed;
-  };
+  const users = once(() => allUsers(api));
   return {
     groups: () => groupPages(api),
     membersOf: (group) => describedPages(api, memberPages(api, group), users),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { exportJWK, type GenerateKeyPairResult, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
+import { exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
+import { once } from '../../../domain/once.ts';
 import { DirectoryError } from '../../ports.ts';
 import { type Issued, keepAccessToken } from '../access-tokens.ts';
 import { type DirectoryAnswer, type DirectoryWorld, exchange, headersOf } from '../exchange.ts';
@@ -148,17 +149,13 @@ const ALGORITHM = 'ES256';
 
 /** Returns a key that is created at the first proof, because an organisation may require no proof. */
 function createProofKey(newId: NewId): ProofKey {
-  let pair:
-    | Promise<{ readonly privateKey: GenerateKeyPairResult['privateKey']; readonly jwk: JWK }>
-    | undefined;
-  const create = async () => {
+  const pair = once(async () => {
     const { privateKey, publicKey } = await generateKeyPair(ALGORITHM);
     return { privateKey, jwk: await exportJWK(publicKey) };
-  };
+  });
   return {
     async proofOf({ method, url, nowMs, nonce, token }) {
-      pair ??= create();
-      const { privateKey, jwk } = await pair;
+      const { privateKey, jwk } = await pair();
       const { origin, pathname } = new URL(url);
       const claims = {
         jti: newId(),
