@@ -214,14 +214,12 @@ it.each(MEETINGS)(
 );
 
 it(
-  'npm run simulate -- --planted with an unknown name exits with 2, and names the known bugs or a similar one',
+  'npm run simulate -- --planted with an unknown name exits with 2, and names the known bugs',
   async () => {
-    const run = (name: string) =>
-      startProcess(process.execPath, ['--import', 'tsx', 'simulate/run.ts', '--planted', name]).exit;
-    const [unknown, similar] = await Promise.all([run('xyzzy'), run('post_twice')]);
-    expect([unknown.code, similar.code]).toEqual([2, 2]);
-    for (const { name } of SEEDED_BUGS) expect(unknown.stderr).toContain(name);
-    expect(similar.stderr).toContain('did you mean posts_twice?');
+    const args = ['--import', 'tsx', 'simulate/run.ts', '--planted', 'xyzzy'];
+    const { code, stderr } = await startProcess(process.execPath, args).exit;
+    expect(code).toBe(2);
+    for (const { name } of SEEDED_BUGS) expect(stderr).toContain(name);
   },
   PATIENCE_MS,
 );

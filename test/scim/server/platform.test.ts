@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { approveHold, listHolds } from '../../../shared/operate/holds.ts';
 import { resumeConnection } from '../../../shared/operate/pausing.ts';
 import { formatKeptMembers, groupsWithKeptMembers } from '../../../shared/operate/status.ts';
 import { isRestated } from '../../../shared/plan/restore.ts';
@@ -124,16 +123,6 @@ describe('SCIM request that would remove most of a group', () => {
     expect((await patch(add('members', valuesOf(['a'])))).status).toBe(204);
     await engine.deliver();
     expect(engine.shown(group)).toEqual([users(...NAMES)]);
-  });
-
-  it('held removals are written after an operator approves them', async () => {
-    await patch(replace('members', []));
-    await engine.deliver();
-    const [held] = await listHolds(CONNECTION, engine.world.toolPorts);
-    const word = { by: 'Ann', reason: 'closed', digest: held?.hold.digest };
-    expect((await approveHold(engine.ref(group), word, engine.world.toolPorts)).kind).toBe('decided');
-    await engine.deliver();
-    expect(engine.shown(group)).toEqual([[]]);
   });
 });
 

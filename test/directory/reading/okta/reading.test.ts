@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { MINUTE_MS } from '../../../support/engine/world.ts';
 import { company, kindsOf, settledOkta } from '../fixture.ts';
 
-const HOUR_MS = 60 * MINUTE_MS;
 const EIGHT = company(Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']])));
 
 describe('reader of an Okta organisation', () => {
@@ -77,16 +76,4 @@ describe('reader of an Okta organisation', () => {
     await reader.passMinutes(5);
     expect(kindsOf(reader.takeSent())).toEqual(['group.deleted', 'group.deleted']);
   });
-});
-
-it('the Okta reader stops after it loses a scope, even if a resource set turns the error into 404', async () => {
-  const reader = await settledOkta({ world: EIGHT });
-  await reader.okta.control('administrator', { resourceSet: EIGHT.groups?.map(({ id }) => id) });
-  await reader.okta.control('scopes', { scopes: ['okta.users.read'] });
-  for (let run = 0; run < 3; run += 1) {
-    await expect(reader.run({ isFull: true })).rejects.toMatchObject({ kind: 'denied' });
-    await reader.pass(12 * HOUR_MS);
-  }
-  expect(reader.takeSent()).toEqual([]);
-  expect(reader.shown('g0')).toEqual([['u-a']]);
 });
