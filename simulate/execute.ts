@@ -3,12 +3,14 @@ import { connectionName } from '../shared/domain/ids.ts';
 import { createToken } from '../shared/scim/tokens/tokens.ts';
 import { startAsking } from './ask.ts';
 import { createChecks } from './checks/all-checks.ts';
+import type { PastPairs } from './checks/past.ts';
 import { baseUrlOf, type Cloud, createCloud } from './cloud.ts';
 import { startConsumers } from './consumers.ts';
 import { FEATURES, hasState, optionsOf, removes } from './features.ts';
 import { operateIn, startHappenings } from './happenings.ts';
 import type { WrapPorts } from './lambdas.ts';
 import { createMeetings, type Meetings } from './meetings.ts';
+import { createPastQuestions } from './past.ts';
 import { startReaders } from './reader/readers.ts';
 import type { LogLine, RunLog, Violation } from './run-log.ts';
 import { startSchedules } from './schedules.ts';
@@ -36,7 +38,7 @@ export interface Outcome {
   readonly logLines: readonly LogLine[];
   /** Which features met; undefined if the run did not count them. */
   readonly meetings: Meetings | undefined;
-  readonly figures: { readonly calls: number; readonly effects: number; readonly simulatedMs: number };
+  readonly figures: PastPairs & Readonly<Record<'calls' | 'effects' | 'simulatedMs', number>>;
   /** The final state. */
   readonly cloud: Cloud;
 }
@@ -96,6 +98,7 @@ export async function execute(
   const runChecks = createChecks();
   const seen = seenIn(cloud);
   startAsking(cloud, seen);
+  const past = createPastQuestions(cloud, seen, wrapPorts);
   const lastExpiryMs = faultsEndMs + QUIET_MS;
   startShowing(cloud, seen, lastExpiryMs);
   let expiredMs = START_MS;
@@ -109,7 +112,9 @@ export async function execute(
       cloud.table.expire(atMs);
       expiredMs = atMs;
     }
-    runChecks(seen, atMs + HOUR_MS > lastExpiryMs);
+    const isEnd = atMs + HOUR_MS > lastExpiryMs;
+    runChecks(seen, isEnd);
+    await past.ask(isEnd);
     if (cloud.lambdas.effects() > MOST_EFFECTS * Math.max(1, run.days / 7)) {
       const sentence = `Expected a run of ${run.days} days to end, but it had ${cloud.lambdas.effects()} effects after ${Math.round((atMs - START_MS) / HOUR_MS)} hours. The engine may be in an endless loop.`;
       cloud.runLog.violated({ check: 'bounded', cause: 'never_rests', sentence });
@@ -119,7 +124,8 @@ export async function execute(
   }
   cloud.isOver = true;
   const calls = [...cloud.platforms.values()].reduce((sum, platform) => sum + platform.calls.length, 0);
-  const figures = { calls, effects: cloud.lambdas.effects(), simulatedMs: cloud.nowMs() - START_MS };
+  const simulatedMs = cloud.nowMs() - START_MS;
+  const figures = { calls, effects: cloud.lambdas.effects(), simulatedMs, ...past.pairs };
   const met = countsMeetings ? meetings.meetings() : undefined;
   return { run, violations, fired, logLines, meetings: met, figures, cloud };
 }

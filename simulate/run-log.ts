@@ -48,7 +48,8 @@ export type CheckName =
   | 'decision'
   | 'one_group'
   | 'two_persons'
-  | 'pause';
+  | 'pause'
+  | 'past';
 
 /** Where a feature took effect. Without a connection, on all. See touch.ts. */
 export interface Effect {

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { nearest } from '../shared/contract/nearest.ts';
+import { NO_PAIRS, type PastPairs } from './checks/past.ts';
 import { type DrawOptions, drawRun } from './draw.ts';
 import { execute } from './execute.ts';
 import { possiblePairs } from './features.ts';
@@ -173,6 +174,12 @@ function printFigures(reports: readonly RunReport[], seconds: number): void {
     `${reports.length} runs in ${seconds.toFixed(0)} s (${((reports.length * 60) / seconds).toFixed(0)} a minute): ` +
       `${years.toFixed(1)} simulated years, ${sum(({ calls }) => calls)} platform calls, ${faults} times that a fault or action took effect`,
   );
+  const pairs = sum(({ certain, uncertain, unread }) => certain + uncertain + unread);
+  const counts = (Object.keys(NO_PAIRS) as (keyof PastPairs)[])
+    .map((name) => `${sum((figures) => figures[name])} ${name}`)
+    .join(', ');
+  const share = ((100 * sum(({ uncertain }) => uncertain)) / Math.max(1, pairs)).toFixed(2);
+  console.log(`members of the past: ${counts}; ${share} % of the pairs of a user and a moment are uncertain`);
 }
 
 function printViolations(failed: readonly RunReport[]): void {

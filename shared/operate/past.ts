@@ -59,10 +59,7 @@ export async function usersOfHistory(ref: GroupRef, ports: PastPorts & Pick<Tool
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/**
- * Returns who was in the platform group of a directory group at each of the times, as far as groupsync can prove it.
- * @throws NotFound
- */
+/** Returns who was in a platform group at each of the times, as far as groupsync can prove it. @throws NotFound */
 export async function readPast(ref: GroupRef, times: readonly number[], ports: PastPorts) {
   const { state, present, steps } = await readHistory(ref, Math.min(...times), ports);
   return { state, pasts: times.map((atMs): Past => membersAt(atMs, present, steps)) };
@@ -70,18 +67,21 @@ export async function readPast(ref: GroupRef, times: readonly number[], ports: P
 
 /**
  * Returns the present content of the platform group of a directory group, and the steps since this time. After a
- * takeover, the group that owns the platform group has the history.
- * @throws NotFound
+ * takeover, the group that owns the platform group has the history. @throws NotFound
  */
 export const readHistory = async (ref: GroupRef, sinceMs: number, ports: PastPorts) =>
   undisturbed(await ownerOf(ref, ports), ports, async (state) => {
-    const { intent, uncertain } = state;
+    const { intent, uncertain, suspectedChange } = state;
     const views = await readViews(state, { ports });
     const steps = await readSteps(state, sinceMs, ports);
-    // Writes without a known outcome may have changed these users.
-    const open = intent === undefined ? [] : usersBetween(views.base, views.prepared).map(({ user }) => user);
+    // Writes without a known outcome, and a suspected change that apply has not read, may have changed these users.
+    const open = [
+      ...(intent === undefined ? [] : usersBetween(views.base, views.prepared)),
+      ...(suspectedChange === undefined ? [] : usersBetween(undefined, views.base)),
+    ].map(({ user }) => user);
     const { added = [], removed = [] } = views.uncertain ?? {};
-    const openSinceMs = Math.min(...[intent, uncertain?.write].map((write) => write?.atMs ?? ports.clock()));
+    const begun = [intent, uncertain?.write, suspectedChange && steps[0]];
+    const openSinceMs = Math.min(...begun.map((one) => one?.atMs ?? ports.clock()));
     const present = {
       // No step has the empty id. So nothing is known if the view cannot be read.
       content: views.isUnreadable ? '' : contentOf(state),

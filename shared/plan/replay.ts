@@ -61,8 +61,8 @@ export function membersAt(atMs: number, present: Present, steps: readonly DatedS
   const { undone, last } = stepsAfter(atMs, present.content, steps);
   const gap = undone.find(({ before, users }) => before === undefined || users === undefined);
   const next = gap ?? undone.at(-1);
-  if (gap !== undefined || !isProven(next?.before ?? present.content, next, last))
-    return { knownSinceMs: next?.atMs };
+  const knownSinceMs = gap?.atMs ?? provenSince(next?.before ?? present.content, next, last);
+  if (knownSinceMs === undefined || knownSinceMs > atMs) return { knownSinceMs };
   const presence = new Map([
     ...usersBetween(undefined, present.view).map(({ user, is }) => [user, is] as const),
     ...undone.flatMap(({ users = [] }) => users.map(({ user, was }) => [user, was] as const)),
@@ -123,13 +123,13 @@ export function staysOf<Made extends DatedStep>(
   return [...ended, ...present.values()];
 }
 
-/**
- * Whether groupsync knows the content between two steps. It does not know a group before its link and after its release.
- * Before groupsync created the group, the group did not exist.
- */
-function isProven(content: string, next: DatedStep | undefined, last: DatedStep | undefined): boolean {
-  if (!isWithoutGroup(content)) return last !== undefined;
-  return (next === undefined || next.action === 'create') && last?.action !== 'release';
+/** Returns since when a content is known: not before groupsync creates or links the group, nor after it releases it. */
+function provenSince(content: string, next: DatedStep | undefined, last: DatedStep | undefined) {
+  const isCreated = next?.action === 'create';
+  const isReleased = isWithoutGroup(content) && last?.action === 'release';
+  const isLinked = isWithoutGroup(content) && next !== undefined && !isCreated;
+  if (last !== undefined && !isReleased && !isLinked) return last.atMs;
+  return isCreated ? Math.min(next.sinceMs, next.atMs - 1) : next?.atMs;
 }
 
 const intervalsOf = (step: DatedStep, previous: DatedStep | undefined) =>

@@ -121,7 +121,11 @@ export const removalsSince = ({ seen }: Observation, sinceMs: number) =>
   seen.operators.actions.filter(({ kind, atMs }) => kind === 'remove_connection' && atMs >= sinceMs);
 
 /** Returns the group, and the groups of other sources that had the same platform group before. */
-export function withMoved({ seen }: Observation, connection: string, group: string): readonly string[] {
+export function withMoved(
+  { seen }: Pick<Observation, 'seen'>,
+  connection: string,
+  group: string,
+): readonly string[] {
   const moves = seen.operators.actions.flatMap((one) => (one.connection === connection && one.moves) || []);
   return [group, ...moves.flatMap(({ from, to }) => ([from, to].includes(group) ? [from, to] : []))];
 }

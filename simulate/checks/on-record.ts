@@ -1,4 +1,4 @@
-import { DAY_MS, MINUTE_MS, originalName, type SimulationRun, START_MS } from '../simulation-run.ts';
+import { DAY_MS, MINUTE_MS, originalName } from '../simulation-run.ts';
 import { falsehoodIn } from './causes.ts';
 import { addedOnRequest, type Change, removedOnRequest } from './ledger.ts';
 import {
@@ -8,14 +8,7 @@ import {
   type ObservedConnection,
   withMoved,
 } from './observation.ts';
-import {
-  holdsIn,
-  partitionOf,
-  RECORDS_KEPT_MS,
-  readItem,
-  type StoredAudit,
-  type StoredDrift,
-} from './stored.ts';
+import { holdsIn, partitionOf, RECORDS_KEPT_MS, type StoredAudit, type StoredDrift } from './stored.ts';
 
 /**
  * The longest time between a write and its audit entry, if the answer arrives. A write waits up to a minute for its
@@ -61,7 +54,7 @@ export const createOnRecord = (): Checker => (observation) => {
   if (!observation.isEnd) return;
   for (const connection of observation.connections) {
     checkActions(observation, connection);
-    checkStops(observation, connection);
+    checkHolds(observation, connection);
     for (const group of connection.groups) {
       for (const record of connection.drift(group)) checkDrift(observation, connection, record);
     }
@@ -175,12 +168,8 @@ function checkActions(observation: Observation, { name, groups }: ObservedConnec
   }
 }
 
-/**
- * Checks the audit entries of holds and gates. groupsync writes the entry of a hold before the hold, so this entry must
- * exist. It writes the entry of a gate after the change of the gate, so a crash may prevent this entry.
- */
-function checkStops(observation: Observation, { name, groups, item }: ObservedConnection): void {
-  const { seen } = observation;
+/** Checks the audit entries of holds. groupsync writes the entry of a hold before the hold, so this entry must exist. */
+function checkHolds(observation: Observation, { name, groups, item }: ObservedConnection): void {
   const isRecorded = (group: string, action: string, atMs: number) =>
     withMoved(observation, name, group).some((one) =>
       auditOf(observation, name, one).some(
@@ -195,24 +184,7 @@ function checkStops(observation: Observation, { name, groups, item }: ObservedCo
       observation.accuse('on_record', 'hold_without_audit', { connection: name, group }, sentence);
     }
   }
-  const gate = readItem<{ state: string; sinceMs?: number }>(seen, `C#${name} GATE`);
-  const isByItself = gate?.state === 'backoff' || gate?.state === 'unauthorized';
-  if (!isByItself || gate.sinceMs === undefined || isCloudUnwell(seen.run, gate.sinceMs - START_MS)) return;
-  if (observation.nowMs - gate.sinceMs >= RECORDS_KEPT_MS || isRecorded('', 'gate_close', gate.sinceMs))
-    return;
-  const sentence = `The gate of ${name} closed at ${timeOf(gate.sinceMs)}. Expected an audit entry, but there is none.`;
-  observation.accuse('on_record', 'gate_without_audit', { connection: name }, sentence);
 }
-
-/**
- * Returns whether a fault of AWS may have an effect at this time. A crash waits for a matching effect, so it may happen
- * up to a day after its start.
- */
-const isCloudUnwell = ({ happenings }: SimulationRun, thenMs: number): boolean =>
-  happenings.some(({ actor, atMs, action }) => {
-    const forMs = 'forMs' in action ? action.forMs : DAY_MS;
-    return actor === 'aws' && atMs <= thenMs + AT_ONCE_MS && atMs + forMs >= thenMs - AT_ONCE_MS;
-  });
 
 function checkDrift(
   observation: Observation,

@@ -1,5 +1,5 @@
 import type { Finding } from '../../shared/domain/notice.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
+import { HOUR_MS, MINUTE_MS } from '../simulation-run.ts';
 import type { Seen } from '../world.ts';
 import { hasWaiting, holdsIn, partitionOf, readItem, type StoredGroup, type StoredMember } from './stored.ts';
 
@@ -96,7 +96,6 @@ export function checkShown(seen: Seen, compared: Compared): void {
   checkGate(compared, wrong);
   checkPending(compared, wrong);
   checkDeadLetters(compared, wrong);
-  checkCredential(seen, compared, wrong);
 }
 
 const factsOf = (item: StoredGroup | undefined): string => {
@@ -244,68 +243,6 @@ function checkDeadLetters({ samples, shown: { deadLetters } }: Compared, wrong: 
   if (surplus !== undefined)
     wrong('dead_letters', `The list shows the dead-lettered message ${surplus}, which is not in the queue.`);
 }
-
-/** The maximum time between the check of the credential and the write of its result. */
-const CHECKED_WITHIN_MS = 2 * MINUTE_MS;
-
-/** Checks that the findings show the platform's last answer to the daily check of the credential. */
-function checkCredential(seen: Seen, compared: Compared, wrong: Wrong): void {
-  const { name, shown } = compared;
-  const company = seen.connections.get(name)?.company ?? '';
-  const isAlone = [...seen.connections.values()].filter((one) => one.company === company).length === 1;
-  const checks = seen.platforms
-    .get(company)
-    ?.calls.filter(({ by, route }) => by.startsWith('health-') && route === '/me');
-  const last = checks?.at(-1);
-  // The platform's calls name the company, not the connection. If a company has two connections, the answers to their
-  // checks cannot be distinguished.
-  if (!isAlone || last === undefined || last.atMs > shown.atMs - CHECKED_WITHIN_MS) return;
-  // If the daily check crashes after its call, it stores no result, and the findings show the result of the day before.
-  // The crash happens at the `nth` matching effect.
-  const isCrashed = seen.run.happenings.some(
-    ({ action, atMs }) =>
-      action.kind === 'crash' &&
-      action.lambda === 'health' &&
-      START_MS + atMs <= last.atMs &&
-      last.atMs < START_MS + atMs + action.nth * DAY_MS,
-  );
-  if (isCrashed) return;
-  // The command `connect` also stores a result of the check.
-  const isReplaced = seen.operators.actions.some(
-    ({ kind, connection, atMs }) =>
-      connection === name &&
-      (kind === 'connect' || kind === 'observe') &&
-      atMs >= last.atMs - CHECKED_WITHIN_MS,
-  );
-  if (isReplaced) return;
-  if (last.platformFaults.length > 0 && last.status === 200) return;
-  // If there is no access token, the check fails before it calls the platform.
-  const isRefused = seen.platforms
-    .get(company)
-    ?.calls.some(
-      ({ atMs, route, status }) =>
-        route === '/oauth/token' && atMs >= last.atMs - CHECKED_WITHIN_MS && status !== 200,
-    );
-  if (isRefused) return;
-  if (isCloudUnwell(seen, last.atMs)) return;
-  const isOpen = compared.samples.every(({ gate }) => gate === 'open');
-  const blocked = shown.found.find(({ subject }) => subject === 'gate') ?? { count: 0, sinceMs: 0 };
-  const isRefusedLater = (blocked.sinceMs ?? 0) > last.atMs + CHECKED_WITHIN_MS;
-  const isRight = last.status === 401 ? blocked.count > 0 : blocked.count === 0 || isRefusedLater;
-  if (!(last.status === 401 || (last.status === 200 && isOpen)) || isRight) return;
-  const sentence = `The platform answered ${last.status} to the daily check of the credential. The findings show ${blocked.count === 0 ? 'no' : 'a'} refused credential.`;
-  wrong('credential', sentence);
-}
-
-const isCloudUnwell = ({ run }: Seen, atMs: number): boolean =>
-  run.happenings.some(({ actor, action, ...one }) => {
-    if (action.kind === 'crash' && action.lambda !== 'health') return false;
-    const sinceMs = START_MS + one.atMs;
-    const forMs = 'forMs' in action ? action.forMs : DAY_MS;
-    return (
-      actor === 'aws' && sinceMs <= atMs + CHECKED_WITHIN_MS && sinceMs + forMs >= atMs - CHECKED_WITHIN_MS
-    );
-  });
 
 /** Returns the findings for which the last notification is missing or wrong. */
 export function unreportedFindings(

@@ -125,6 +125,7 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     companyId: company,
     traits,
     groups: groups.held,
+    asOf: groups.asOf,
     employees: people.employees,
     writes: groups.writes as readonly facts.PlatformWrite[],
     clientWrites: groups.clientWrites as readonly facts.ClientWrite[],

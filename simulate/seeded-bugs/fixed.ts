@@ -1,12 +1,5 @@
 import { type Hold, holdsOf } from '../../shared/domain/hold.ts';
-import { changeByFetch } from '../../shared/plan/transition.ts';
-import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { at, atGroups, type Bug } from '../seeding.ts';
-
-function withName<Group extends object>(group: Group): Group {
-  if ('name' in group) return group;
-  throw new PlatformFailure('unavailable', 'expected a name', { status: 200 });
-}
 
 /** Bugs that groupsync had in an earlier state. */
 export const FIXED_BUGS: Readonly<Record<string, Bug>> = {
@@ -55,31 +48,6 @@ export const FIXED_BUGS: Readonly<Record<string, Bug>> = {
     at('tokens', () => ({ revoke: async () => undefined as never })),
     'remove_connection.*scim_request',
   ],
-  odd_list_fails: [
-    'a malformed group of another client makes every list fail',
-    atGroups((groups) => ({
-      each: (visit) => groups.each((group) => visit(withName(group))),
-      list: async (maxAgeMs) => (await groups.list(maxAgeMs)).map(withName),
-    })),
-    '"list_shows_odd_group"',
-  ],
-  names_forgotten: [
-    'apply sends a name again that the platform stores in a changed form',
-    at('groups', (groups) => ({
-      readView: async (...asked) => {
-        const view = await groups.readView(...asked);
-        return (
-          view && {
-            name: view.name,
-            spokeId: view.spokeId,
-            users: view.users,
-            ...(view.waits && { waits: view.waits }),
-            ...(view.mode && { mode: view.mode }),
-          }
-        );
-      },
-    })),
-  ],
   no_backoff: [
     'apply retries a failed group every two seconds',
     at('groups', (groups, ports) => ({
@@ -109,17 +77,6 @@ export const FIXED_BUGS: Readonly<Record<string, Bug>> = {
       put: async (id, ...asked) => ({ ...(await groups.put(id, ...asked)), id }),
     })),
     '"answers_other_group"',
-  ],
-  links_given_up: [
-    'apply creates a group again after a 404, even if every group answers 404',
-    (ports, actor) => {
-      const storeObserved = at('groups', (groups) => ({
-        storeObserved: (seen, how) =>
-          groups.storeObserved(seen, 'link' in how ? changeByFetch(seen, how.link) : how),
-      }));
-      return at('guard', () => ({ unlink: async () => 0 }))(storeObserved(ports, actor), actor);
-    },
-    '"wrong_route"',
   ],
   retry_after_believed: [
     'a Retry-After of more than 15 minutes closes the gate for a year',

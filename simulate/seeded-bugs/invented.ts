@@ -18,10 +18,6 @@ function atBlocks(change: (blocks: Blocks) => Blocks): WrapPorts {
   );
 }
 
-/** Returns these ids, and for each id the id with the next number. */
-const withNext = <Id extends string>(ids: readonly Id[]): Id[] =>
-  ids.flatMap((id) => [id, id.replace(/\d+$/, (number) => String(Number(number) + 1)) as Id]);
-
 export const INVENTED_BUGS: Readonly<Record<string, Bug>> = {
   no_claims: [
     'two directory groups can claim the same platform group',
@@ -31,13 +27,6 @@ export const INVENTED_BUGS: Readonly<Record<string, Bug>> = {
   claims_stay: ['a claim is never deleted', at('claims', () => ({ retire: async () => {} }))],
   no_audit: ['writes leave no audit entry', at('audit', () => ({ record: async () => 'lost' }))],
   block_ignored: ['a block is ignored in apply', atBlocks(() => []), '"kind":"block"'],
-  block_of_another: [
-    'a block also removes the person with the next role',
-    atBlocks((blocks) =>
-      blocks.map((one) => ({ ...one, roles: withNext(one.roles), users: withNext(one.users) })),
-    ),
-    '"kind":"block"',
-  ],
   gate_ignored: [
     'apply writes although the gate is closed',
     at('gates', (gates, _, actor) => ({
@@ -143,14 +132,11 @@ export const INVENTED_BUGS: Readonly<Record<string, Bug>> = {
     })),
     '"getLagMs":[1-9]',
   ],
-  refused_at_once: [
-    'apply marks a group as failed after a single refusal',
-    at('groups', (groups) => ({
-      read: async (ref) => {
-        const state = await groups.read(ref);
-        return state && { lastError: { code: 'refused', message: '', atMs: 0 }, ...state };
-      },
+  others_unproven: [
+    'the past treats a change of another client as a change of groupsync',
+    at('audit', ({ usersOf }) => ({
+      usersOf: async (...asked) => (await usersOf(...asked))?.map((one) => ({ ...one, isOwn: true })),
     })),
-    '"getLagMs":[1-9]',
+    '"actor":"client"',
   ],
 };

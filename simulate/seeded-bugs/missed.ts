@@ -68,14 +68,6 @@ export const MISSED_BUGS: Readonly<Record<string, Bug>> = {
       },
     })),
   ],
-  health_hidden: [
-    'a failed check of the credential is stored as successful',
-    at('health', (health) => ({
-      write: (connection, { lastFailure: _, ...checked }) =>
-        health.write(connection, { ...checked, goodAtMs: checked.checkedAtMs }),
-    })),
-    '"platformFault":"token_revoked","forMs":3600000',
-  ],
   forget_keeps: [
     'the erasure of a person keeps the attributes of the member',
     atTable((table) => ({

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { runCli } from '../support/cli/io.ts';
@@ -14,14 +16,12 @@ it('members --at and diff show who was in a group, since when it is known, and w
     await world.apply('g');
     return new Date(world.clock.ms + 60_000).toISOString();
   };
-  const beforeAll = new Date(world.clock.ms).toISOString();
   const first = await later(group('g', 'Blue'), added('g', 'ann'), added('g', 'bob'));
   const second = await later(removed('g', 'ann'));
   const users = async (at: string) =>
     (await cli('members', 'g', '--at', at, '--json')).json.members.map(
       ({ user, states }: { user: string; states: string[] }) => `${user} ${states.join()}`,
     );
-  expect(await users(beforeAll)).toEqual([]);
   expect(await users(first)).toEqual(['u-ann in', 'u-bob in']);
   expect(await users('1h ago')).toEqual(['u-ann in', 'u-bob in']);
   world.clock.ms += 7_200_000;
@@ -29,6 +29,7 @@ it('members --at and diff show who was in a group, since when it is known, and w
   world.platform.changeAsOther(id, { users: ['u-bob', 'u-eve'] });
   world.clock.ms += 3_600_000;
   await cli('sync', 'g', '--yes', '--timeout', '1');
+  expect(await users('0s ago')).toEqual(['u-bob uncertain']);
   await world.apply('g');
   expect(await users(second)).toEqual(['u-bob in', 'u-eve uncertain']);
   const between = await cli('diff', 'Blue', '--from', first, '--to', second);
@@ -44,6 +45,40 @@ it('members --at and diff show who was in a group, since when it is known, and w
   const unknown = await cli('members', 'g', '--at', first);
   expect([unknown.code, unknown.stderr]).toEqual([3, expect.stringContaining('not known')]);
 });
+
+it.each([false, true])(
+  'before groupsync had the group (adopted: %s), members --at and diff say since when the members are known, and evidence begins there',
+  async (isAdopted) => {
+    const world = await savedWorld();
+    const cwd = temporaryFolder();
+    const cli = (...args: string[]) => runCli(args, { ports: world.ports, cwd });
+    await world.hire('ann');
+    const before = new Date(world.clock.ms).toISOString();
+    if (isAdopted) world.platform.addForeign({ name: 'Blue', spokeId: 'g', users: ['u-ann'] });
+    world.clock.ms += 3_600_000;
+    const sinceMs = world.clock.ms;
+    await world.publish(group('g', 'Blue'), added('g', 'ann'));
+    await world.apply('g');
+    world.clock.ms += 3_600_000;
+    for (const args of [
+      ['members', 'g', '--at', before],
+      ['diff', 'g', '--from', before],
+    ]) {
+      const { code, json, stderr } = await cli(...args, '--json');
+      expect([code, json.known, json.members, stderr]).toEqual([
+        3,
+        false,
+        [],
+        expect.stringContaining('known since'),
+      ]);
+      expect(Math.abs(Date.parse(json.knownSince) - sinceMs)).toBeLessThan(60_000);
+      expect((await cli('members', 'g', '--at', json.knownSince)).code).toBe(0);
+    }
+    await cli('evidence', 'g', '--since', before, '--file', 'out');
+    const stay = JSON.parse(readFileSync(join(cwd, 'out', 'access.jsonl'), 'utf8'));
+    expect([stay.user, stay.joined?.action]).toEqual(['u-ann', isAdopted ? undefined : 'create']);
+  },
+);
 
 it('export --at and import --as-of now bring back the members of an earlier time, and name who cannot return', async () => {
   const world = await savedWorld({ guard: null });

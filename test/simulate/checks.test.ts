@@ -4,6 +4,7 @@ import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
 import { createChecks } from '../../simulate/checks/all-checks.ts';
 import { type Around, checkExplain, checkPlan } from '../../simulate/checks/one-decision.ts';
+import { checkPast, NO_PAIRS, type PastAnswer } from '../../simulate/checks/past.ts';
 import type { OperatorDone } from '../../simulate/operators.ts';
 import {
   type ClientWrite,
@@ -659,11 +660,6 @@ describe('check that the audit records everything', () => {
       'false_cause',
     ],
     ['a late write has no audit entry', (w) => w.unaudited({ late: true }), 'late_write_without_audit'],
-    [
-      'the gate closed without an audit entry',
-      (w) => w.items.set('C#a GATE', { state: 'backoff', sinceMs: w.time.nowMs }),
-      'gate_without_audit',
-    ],
     ['drift names a wrong author', (w) => [w.theirs(), w.drift({ initiator: 'SYSTEM' })], 'drift_of_another'],
   ]);
 
@@ -671,6 +667,43 @@ describe('check that the audit records everything', () => {
     const change = (w: World, hour: number) => hour === 2 && [w.theirs(), w.drift({ initiator: 'UNKNOWN' })];
     expect(causesOf(change, { hours: 20 })).toEqual(['on_record drift_without_initiator']);
     expect(causesOf(change, { hours: 4 })).toEqual([]);
+  });
+});
+
+describe('check of the past', () => {
+  /** Returns what the check finds about the answer of two hours after the creation of the group with u-r1 and u-r2. */
+  function foundIn(users: readonly string[], change: (world: World) => unknown = () => undefined) {
+    const world = makeWorld();
+    world.time.nowMs = START_MS + 3 * HOUR_MS;
+    change(world);
+    const found: string[] = [];
+    Object.assign(world.seen.runLog, {
+      violated: ({ sentence }: Violation) => found.push(sentence.slice(9, 27)),
+    });
+    const pairs = { ...NO_PAIRS };
+    const platform = { ...world.acme, asOf: () => world.groups.get('p1') } as never;
+    const atMs = START_MS + 2 * HOUR_MS;
+    const interval = { sinceMs: START_MS, untilMs: world.time.nowMs };
+    const members = new Map(
+      users.map((user) => [user.replace('?', ''), user.endsWith('?') ? interval : undefined]),
+    );
+    const answer: PastAnswer = { connection: 'a', group: 'g1', linked: undefined, atMs, members };
+    checkPast(world.seen, platform, answer, pairs);
+    const { certain, uncertain, unread } = pairs;
+    return [certain, uncertain, unread, ...found];
+  }
+  const joined = (world: World) => [world.gains(), world.theirs()];
+  const read = (world: World) => [joined(world), world.call(1, { atMs: START_MS + 1.5 * HOUR_MS })];
+
+  it('accepts a true answer, an interval, and a change by another client that apply did not read', () => {
+    expect(foundIn(['u-r1', 'u-r2'])).toEqual([2, 0, 0]);
+    expect(foundIn(['u-r1', 'u-x?', 'u-r2?'])).toEqual([1, 2, 0]);
+    expect(foundIn(['u-r1', 'u-r2'], joined)).toEqual([2, 0, 1]);
+  });
+
+  it('finds each user about which the answer is certain and wrong', () => {
+    expect(foundIn(['u-r1', 'u-x'])).toEqual([1, 0, 0, 'u-r2 was in the pl', 'u-x was not in the']);
+    expect(foundIn(['u-r1', 'u-r2'], read)).toEqual([2, 0, 0, 'u-z was in the pla']);
   });
 });
 

@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { PERMISSIONS } from '../../infra/permissions.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
+import { NO_PAIRS, type PastPairs } from '../../simulate/checks/past.ts';
 import { drawRun } from '../../simulate/draw.ts';
 import { CRASH_POINTS, crashPoints } from '../../simulate/draw-crashes.ts';
 import { allStoresOver } from '../../simulate/engine.ts';
@@ -78,17 +79,45 @@ async function expectWholeAudit({ cloud }: Outcome) {
         expect(await verifyAudit(ref, { audit, clock: cloud.nowMs })).toMatchObject({ broken: null });
 }
 
+const addPairs = (pairs: PastPairs, { figures }: Outcome) => {
+  for (const name of Object.keys(pairs) as (keyof PastPairs)[]) pairs[name] += figures[name];
+};
+const uncertainShare = ({ certain, uncertain, unread }: PastPairs) =>
+  uncertain / (certain + uncertain + unread);
+
+it(
+  'without faults of AWS and the platform, and over takeovers, at most 2 % of the members of the past are uncertain',
+  async () => {
+    const pairs = { ...NO_PAIRS };
+    for (const seed of [2, 3]) {
+      const run = drawRun(seed, { days: 1, scale: 'small' });
+      const happenings = run.happenings.filter(({ actor }) => actor !== 'aws' && actor !== 'platform');
+      const outcome = await execute({ ...run, happenings });
+      expect(outcome.violations).toEqual([]);
+      expect(outcome.fired.has('takeover:scim')).toBe(seed === 3);
+      addPairs(pairs, outcome);
+    }
+    expect(pairs.moments).toBeGreaterThan(500);
+    expect(uncertainShare(pairs)).toBeLessThan(0.02);
+  },
+  PATIENCE_MS,
+);
+
 it(
   'small simulation runs with crashes before every kind of effect that is not rare have no violation',
   async () => {
     const met = new Set<string>();
+    const pairs = { ...NO_PAIRS };
     const missing = () => POINTS.filter((point) => !met.has(`crash:${nameOf(point)}`));
     for (const seed of seedsOf(runs(SEEDS.length).numRuns)) {
       const outcome = await execute(runWith(seed, missing()));
       expect(outcome.violations, `simulation run ${seed}`).toEqual([]);
       await expectWholeAudit(outcome);
       for (const name of outcome.fired.keys()) met.add(name);
+      addPairs(pairs, outcome);
     }
+    expect(pairs.moments).toBeGreaterThan(1_000);
+    expect(uncertainShare(pairs)).toBeLessThan(0.05);
     expect(
       missing()
         .map(nameOf)

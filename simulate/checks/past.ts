@@ -1,0 +1,85 @@
+import type { PlatformCall, SimulatedPlatform } from '../platform/platform.ts';
+import { keptSpokeId } from '../platform/rules.ts';
+import type { Seen } from '../world.ts';
+import { withMoved } from './observation.ts';
+
+/** The answer of `members --at` for one moment. */
+export interface PastAnswer {
+  readonly connection: string;
+  readonly group: string;
+  /** The id of the present platform group. */
+  readonly linked: string | undefined;
+  readonly atMs: number;
+  /** The users, with an interval if they are uncertain; undefined if groupsync has no record. */
+  readonly members: ReadonlyMap<string, { sinceMs: number; untilMs: number } | undefined> | undefined;
+}
+
+/**
+ * The number of moments, and of pairs of a moment and a user that was ever in the group. A pair is `unread` if another
+ * client changed the user, and apply did not read the group before the next change of the user.
+ */
+export const NO_PAIRS = { moments: 0, unknown: 0, certain: 0, uncertain: 0, unread: 0 };
+export type PastPairs = typeof NO_PAIRS;
+
+/** Compares an answer with the platform, which records each write of each client, and counts the pairs. */
+export function checkPast(
+  seen: Seen,
+  platform: SimulatedPlatform,
+  { connection, group, linked, atMs, members }: PastAnswer,
+  pairs: PastPairs,
+): void {
+  pairs.moments += 1;
+  if (members === undefined) pairs.unknown += 1;
+  // The platform groups that groupsync wrote with the id of this group, or of its group before a takeover.
+  const moved = withMoved({ seen }, connection, group);
+  const spokeIds = new Set<string | null>(moved.map((one) => keptSpokeId(one, platform.traits.spokeIds)));
+  const own = platform.writes.filter(({ spokeId }) => spokeIds.has(spokeId));
+  const past = pastOf(seen, platform, new Set([linked ?? '', ...own.map(({ id }) => id)]));
+  for (const user of members === undefined ? [] : new Set([...past.users, ...members.keys()])) {
+    const interval = members?.get(user);
+    const isMember = members?.has(user) === true;
+    const isWithin = interval !== undefined && interval.sinceMs <= atMs && atMs <= interval.untilMs;
+    if (isWithin) pairs.uncertain += 1;
+    else if (past.isTrue(user, isMember, atMs)) pairs.certain += 1;
+    else if (past.isUnread(user, atMs)) pairs.unread += 1;
+    else {
+      const sentence = `The user ${user} ${isMember ? 'was not' : 'was'} in the platform group of ${group} at ${new Date(atMs).toISOString()}. Expected this answer or an interval, but the answer says the opposite.`;
+      seen.runLog.violated({ check: 'past', cause: 'member', connection, group, sentence });
+    }
+  }
+}
+
+/** Returns what the platform recorded about these groups. */
+function pastOf({ run, nowMs }: Seen, platform: SimulatedPlatform, ids: ReadonlySet<string>) {
+  const { asOf, calls, traits, writes, clientWrites } = platform;
+  const changes = [...writes, ...clientWrites]
+    .filter(({ id }) => ids.has(id))
+    .map((one) => ({ ...one, users: [...one.added, ...one.removed] }))
+    .sort((a, b) => a.atMs - b.atMs);
+  // An entry has the time of its worker, whose clock may be wrong.
+  const skews = run.happenings.map(({ action }) => ('skewMs' in action ? action.skewMs : 0));
+  const skewMs = 1 + Math.max(0, ...skews);
+  const groupsAt = (atMs: number) => [...ids].flatMap((id) => asOf(atMs, id) ?? []);
+  const isRead = ({ id = '', by, status, platformFaults }: PlatformCall) =>
+    ids.has(id) && by.startsWith('apply') && status === 200 && platformFaults.length === 0;
+  return {
+    users: new Set([...changes, ...groupsAt(nowMs())].flatMap(({ users }) => users)),
+    isTrue(user: string, isMember: boolean, atMs: number) {
+      const near = changes.map((one) => one.atMs).filter((ms) => Math.abs(ms - atMs) <= skewMs);
+      return [atMs - skewMs, atMs, atMs + skewMs, ...near].some((ms) => {
+        const groups = groupsAt(ms);
+        return groups.length === 0
+          ? !isMember
+          : groups.some(({ users }) => users.includes(user) === isMember);
+      });
+    },
+    isUnread(user: string, atMs: number) {
+      const own = changes.filter(({ users }) => users.includes(user));
+      const last = own.findLast((one) => one.atMs <= atMs);
+      const untilMs = own.find((one) => one.atMs > atMs)?.atMs ?? nowMs();
+      const fromMs = (last?.atMs ?? 0) + traits.getLagMs;
+      const isExternal = last !== undefined && 'initiator' in last;
+      return isExternal && !calls.some((one) => isRead(one) && fromMs <= one.atMs && one.atMs < untilMs);
+    },
+  };
+}
