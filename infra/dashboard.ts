@@ -71,7 +71,10 @@ function flow(prefix: string): IWidget[][] {
 
 function load({ resources, functions }: DashboardProps): IWidget[][] {
   const { table, queues } = resources;
-  const each = (title: string, metric: (one: IFunction, of: MetricOf) => IMetric) =>
+  const each = (
+    title: string,
+    metric: (one: IFunction, of: { readonly label: string; readonly period: Duration }) => IMetric,
+  ) =>
     graph(
       title,
       functions.map(({ function: one, name }) => metric(one, { label: name, period: PERIOD })),
@@ -95,11 +98,6 @@ function load({ resources, functions }: DashboardProps): IWidget[][] {
       each('Lambda time, ms', (one, of) => one.metricDuration({ ...of, statistic: 'Sum' })),
     ],
   ];
-}
-
-interface MetricOf {
-  readonly label: string;
-  readonly period: Duration;
 }
 
 const title = (text: string) => new TextWidget({ markdown: `## ${text}`, width: 24, height: 1 });

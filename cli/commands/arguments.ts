@@ -57,7 +57,8 @@ export function moment(text: string, nowMs: number): number {
     date.setDate(date.getDate() - (day === 'today' ? 0 : 1));
     return date.setHours(Number(hours), Number(minutes), 0, 0);
   }
-  const isDate = /^\d{4}-\d\d-\d\d/.test(text);
+  const date = text.slice(0, 10).padEnd(10);
+  const isDate = new Date(Date.parse(date) || 0).toISOString().startsWith(date);
   const ms = isDate ? Date.parse(text.length === 10 ? `${text}T00:00` : text) : Number.NaN;
   if (!Number.isNaN(ms)) return ms;
   throw new UsageError(
@@ -74,7 +75,7 @@ export function pastMoment(text: string, nowMs: number): number {
 
 /** Formats a time with the zone of this computer. */
 export const formatMoment = (ms: number): string =>
-  new Date(ms).toLocaleString('sv-SE', { timeZoneName: 'short' });
+  new Date(ms).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'long' });
 
 const REFRESH_MS = 2_000;
 export const WATCH = ['--watch', 'refresh every 2 s, until Ctrl-C'] as const;

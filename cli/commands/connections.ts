@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { SettingRequestRow } from '../../shared/contract/answers/status.ts';
 import { settingKeys } from '../../shared/contract/change-setting.ts';
 import type { ProbeFinding } from '../../shared/contract/contract-report.ts';
+import { settingDifference } from '../../shared/contract/setting-difference.ts';
 import { eraseConnection } from '../../shared/operate/forget.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { listConnections, planSettings, removeConnection } from '../../shared/operate/settings.ts';
@@ -127,7 +128,7 @@ async function set(context: Context, name: string, changes: readonly string[]): 
     out.answer({ changed: [], requested: [], replanned: 0 }, () => out.line('nothing changes'));
     return EXIT.done;
   }
-  for (const { key, before, after } of plan.changes) out.note(`${key}: ${before} → ${after}`);
+  for (const { key, before, after } of plan.changes) out.note(settingDifference(key, before, after));
   for (const key of plan.requested)
     out.note(`four eyes is on: ${key} does not change until another person confirms it`);
   if (plan.replans) await previewChange(context, plan, changes);
@@ -159,7 +160,7 @@ function contractLines(
 }
 
 const requestLine = ({ key, before, after, by, at }: SettingRequestRow): string =>
-  `request     ${key}: ${before} → ${after}, by ${by} at ${at}; another person must confirm it`;
+  `request     ${settingDifference(key, before, after)}, by ${by} at ${at}; another person must confirm it`;
 
 async function confirm(context: Context, text: string, { reject = false }: { readonly reject?: boolean }) {
   const { out } = context;

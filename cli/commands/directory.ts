@@ -149,16 +149,14 @@ function problemOf({ problem, other, differs }: DirectoryGroupRow): string {
   return `another source owns it (${other}): ${differs.added} missing, ${differs.removed} too many`;
 }
 
-interface ReadOptions {
-  readonly full?: boolean;
-  readonly acceptDeletions?: boolean;
-}
-
 const ACCEPT =
   'Delete the groups that are missing in the directory? Deletions above the limit of the guard are held until an operator approves them.';
 
 /** The deployed function reads the directory, with its own permissions and lease. */
-async function read(context: Context, { full = false, acceptDeletions }: ReadOptions): Promise<number> {
+async function read(
+  context: Context,
+  { full = false, acceptDeletions }: { full?: boolean; acceptDeletions?: boolean },
+): Promise<number> {
   const { out, connection } = context;
   const { ports, found } = await context.connected();
   if (acceptDeletions === true && !(await context.confirm(ACCEPT))) return EXIT.failed;

@@ -23,12 +23,10 @@ export function addDoctor(program: Command, act: Act): void {
     .action(act(doctor));
 }
 
-interface DoctorOptions {
-  readonly faults?: boolean;
-  readonly record?: string;
-}
-
-async function doctor(context: Context, { faults, record }: DoctorOptions): Promise<number> {
+async function doctor(
+  context: Context,
+  { faults, record }: { faults?: boolean; record?: string },
+): Promise<number> {
   const { io, out, prefix, connection, connectionGiven, ports } = context;
   const chosen = connectionGiven ? connection : undefined;
   const ask = (asked: ToolPorts) => examine({ prefix, connection: chosen }, asked);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { LogEntry } from '../../shared/contract/answers/explain.ts';
+import { settingDifference } from '../../shared/contract/setting-difference.ts';
 import { journalOf, recordRead } from '../../shared/operate/journal.ts';
 import { type LogFilter, readLog } from '../../shared/operate/log.ts';
 import { allGroups, type Names, NO_NAMES, undefinedIfNoMatch, withId } from '../../shared/operate/names.ts';
@@ -143,7 +144,7 @@ function changesText({ action, changes, changeCount }: LogEntry, clip: Clip): st
   const [only] = changes;
   if (changeCount === 1 && only) {
     const isOneSided = (only.before === null) !== (only.after === null);
-    return `${isOneSided && !action.endsWith(only.kind) ? `${kindText(only.kind)} ` : ''}${fromTo(only.before, only.after, clip)}`;
+    return `${isOneSided && !action.endsWith(only.kind) ? `${kindText(only.kind)} ` : ''}${fromTo(only, clip)}`;
   }
   const counts = new Map<string, number>();
   for (const { kind } of changes) counts.set(kind, (counts.get(kind) ?? 0) + 1);
@@ -163,8 +164,9 @@ function printEntry(entry: LogEntry, names: Names, out: Context['out']): void {
   if (entry.reason !== null) out.line(out.paint.dim(`  ${cause}`));
   const isShared = changes.every((one) => formatCause(one) === formatCause({ ...entry, approved: null }));
   for (const change of changes.slice(0, 10)) {
-    const { kind, before, after, reason } = change;
-    const what = [kindText(kind), fromTo(formatUser(before), formatUser(after), out.clip)].join(' ').trim();
+    const { kind, reason } = change;
+    const [before, after] = [formatUser(change.before), formatUser(change.after)];
+    const what = [kindText(kind), fromTo({ ...change, before, after }, out.clip)].join(' ').trim();
     out.line(`  ${what}: ${reason}${isShared ? '' : `; ${formatCause(change)}`}`);
   }
   if (changeCount > 10) out.line(`  … and ${changeCount - 10} more changes`);
@@ -227,7 +229,9 @@ type Clip = Context['out']['clip'];
  */
 const CLIPPED = 60;
 
-const fromTo = (before: string | null, after: string | null, clip: Clip): string =>
-  before !== null && after !== null
+function fromTo({ kind, reason, before, after }: LogEntry['changes'][number], clip: Clip): string {
+  if (kind.endsWith('_setting')) return settingDifference(reason, before, after);
+  return before !== null && after !== null
     ? `${clip(before, CLIPPED)} → ${clip(after, CLIPPED)}`
     : clip(after ?? before ?? '', CLIPPED);
+}

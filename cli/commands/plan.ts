@@ -62,11 +62,6 @@ export function addPlan(program: Command, act: Act): void {
     .action(act(sync));
 }
 
-interface SyncOptions {
-  readonly all?: boolean;
-  readonly timeout: number;
-}
-
 async function chosen(context: Context, groups: readonly string[]): Promise<readonly GroupRef[]> {
   const { ports } = await context.connected();
   return groups.length === 0 ? allGroups(context.connection, ports) : Promise.all(groups.map(context.group));
@@ -95,7 +90,11 @@ async function planAll(
   return mapConcurrently(PLANS_AT_ONCE, refs, planOne).finally(progress.end);
 }
 
-async function sync(context: Context, groups: readonly string[], options: SyncOptions): Promise<number> {
+async function sync(
+  context: Context,
+  groups: readonly string[],
+  options: { all?: boolean; timeout: number },
+): Promise<number> {
   const { out, io } = context;
   if (groups.length === 0 && options.all !== true) throw new UsageError('expected groups or --all');
   if (groups.length > 0 && options.all === true) throw new UsageError('expected groups or --all, not both');

@@ -59,15 +59,10 @@ async function create(context: Context, { expires = DEFAULT_LIFETIME_MS }: { rea
   return showSecret(made, undefined, context);
 }
 
-interface RotateOptions {
-  readonly expires?: number;
-  readonly previous?: number;
-}
-
 async function rotate(
   context: Context,
   id: string,
-  { expires = DEFAULT_LIFETIME_MS, previous: previousMs = DAY_MS }: RotateOptions,
+  { expires = DEFAULT_LIFETIME_MS, previous: previousMs = DAY_MS }: { expires?: number; previous?: number },
 ): Promise<number> {
   const question = `Rotate the secret of client ${id}? Earlier secrets will be refused.`;
   if (previousMs === 0 && !(await context.confirm(question))) return EXIT.failed;

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { InvalidSettingError } from '../../shared/contract/change-setting.ts';
+import { settingDifference } from '../../shared/contract/setting-difference.ts';
 import { NotFound } from '../../shared/operate/names.ts';
 import { type FilePlan, planFile } from '../../shared/operate/settings-file.ts';
 import { type Act, type Context, parseConnectionName } from '../context.ts';
@@ -91,13 +92,13 @@ function problemsOf(error: unknown): readonly string[] {
 
 const differenceLines = ({ connection, changes, requested, waiting }: FilePlan): readonly string[] => [
   ...changes.map(({ key, before, after, set }) => {
-    const author = set === null ? '' : `; ${before} was set by ${set.by} at ${set.at}`;
+    const author = set === null ? '' : `; the present value was set by ${set.by} at ${set.at}`;
     const request = requested.includes(key) ? '; four eyes: another person must confirm it' : '';
-    return `${connection.name}: ${key}: ${before} → ${after}${author}${request}`;
+    return `${connection.name}: ${settingDifference(key, before, after)}${author}${request}`;
   }),
   ...waiting.map(
     ({ key, before, after, by, at }) =>
-      `${connection.name}: ${key}: ${before} → ${after} was requested by ${by} at ${at} and waits for another person`,
+      `${connection.name}: ${settingDifference(key, before, after)} was requested by ${by} at ${at} and waits for another person`,
   ),
 ];
 

@@ -169,9 +169,9 @@ function Details({ of: one, close }: { readonly of: DeliveryLine; readonly close
     [T.deliveries.groups, one.groups.map((each) => <Group key={each.id} of={each} />)],
     [
       T.deliveries.people,
-      one.people.map((each) => (
+      one.people.map((each, at) => (
         <a key={each.id} href={pathTo('people', each.id)}>
-          {personName(each)}{' '}
+          {`${at > 0 ? ', ' : ''}${personName(each)}`}
         </a>
       )),
     ],

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { settingDifference } from '../../shared/contract/setting-difference.ts';
 import type { Entry } from '../answers.ts';
 import { nowMs } from './net.ts';
 import { personName, withoutAnswer } from './parts.tsx';
@@ -235,7 +236,8 @@ function Delivered({ of }: { readonly of: readonly Change[] }) {
 }
 
 export function changeText(change: Change, entry: Entry): string {
-  const { kind, before, after } = change;
+  const { kind, before, after, reason } = change;
+  if (kind.endsWith('_setting')) return settingDifference(reason, before, after);
   const { id, known } = personOf(change, entry);
   const kindText = T.activity.kinds[kind]?.(known === undefined ? id : personName(known));
   if (kindText !== undefined) return kindText;

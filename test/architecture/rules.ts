@@ -236,9 +236,15 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     files: 'console/page/*',
-    mayImport: ['console/page/*', 'console/answers.ts', 'console/search.ts', 'shared/contract/csv.ts'],
+    mayImport: [
+      'console/page/*',
+      'console/answers.ts',
+      'console/search.ts',
+      'shared/contract/csv.ts',
+      'shared/contract/setting-difference.ts',
+    ],
     packages: ['preact', 'preact/hooks', '@preact/signals'],
-    fix: 'the page runs in a browser, and imports only console/answers.ts, console/search.ts and shared/contract/csv.ts from the project',
+    fix: 'the page runs in a browser, and imports only console/answers.ts, console/search.ts, and csv.ts and setting-difference.ts of shared/contract from the project',
   },
   {
     files: 'local/emulators/front-worker.mjs',

@@ -34,7 +34,7 @@ it('members --at and diff show who was in a group, since when it is known, and w
   expect(await users(second)).toEqual(['u-bob in', 'u-eve uncertain']);
   const between = await cli('diff', 'Blue', '--from', first, '--to', second);
   expect(between.stdout).toMatch(/ann.*in → out/);
-  for (const bad of ['soon', '2026-13-40']) {
+  for (const bad of ['soon', '2026-13-40', '2026-11-31']) {
     const { code, stderr } = await cli('members', 'g', '--at', bad);
     expect([code, stderr]).toEqual([2, expect.stringContaining('expected a time such as')]);
   }

@@ -8,18 +8,13 @@ import { collectPages, mapConcurrently, READS_IN_FLIGHT } from '../../sync/tunin
 export type OtherId = NonNullable<ImportComparison['otherIds']>[number];
 
 /** A member of the file that the connection does not know, and the member's employee. */
-interface Newcomer {
-  readonly member: MemberId;
-  readonly person: Person;
-}
-
 /**
  * Returns the newcomers whose person is already a member under another id. This happens if the file comes from another
  * system than the directory. If the directory later removed the person under its own id, the person would stay in the
  * group under the id from the file.
  */
 export async function knownUnderOtherIds(
-  newcomers: readonly Newcomer[],
+  newcomers: readonly { readonly member: MemberId; readonly person: Person }[],
   { name }: Connection,
   { people, users }: Pick<ToolPorts, 'people' | 'users'>,
 ): Promise<readonly OtherId[]> {
