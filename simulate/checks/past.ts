@@ -35,12 +35,13 @@ export function checkPast(
   const spokeIds = new Set<string | null>(moved.map((one) => keptSpokeId(one, platform.traits.spokeIds)));
   const own = platform.writes.filter(({ spokeId }) => spokeIds.has(spokeId));
   const past = pastOf(seen, platform, new Set([linked ?? '', ...own.map(({ id }) => id)]));
+  const states = past.statesAt(atMs);
   for (const user of members === undefined ? [] : new Set([...past.users, ...members.keys()])) {
     const interval = members?.get(user);
     const isMember = members?.has(user) === true;
     const isWithin = interval !== undefined && interval.sinceMs <= atMs && atMs <= interval.untilMs;
     if (isWithin) pairs.uncertain += 1;
-    else if (past.isTrue(user, isMember, atMs)) pairs.certain += 1;
+    else if (states.some((users) => users.has(user) === isMember)) pairs.certain += 1;
     else if (past.isUnread(user, atMs)) pairs.unread += 1;
     else {
       const sentence = `The user ${user} ${isMember ? 'was not' : 'was'} in the platform group of ${group} at ${new Date(atMs).toISOString()}. Expected this answer or an interval, but the answer says the opposite.`;
@@ -64,13 +65,12 @@ function pastOf({ run, nowMs }: Seen, platform: SimulatedPlatform, ids: Readonly
     ids.has(id) && by.startsWith('apply') && status === 200 && platformFaults.length === 0;
   return {
     users: new Set([...changes, ...groupsAt(nowMs())].flatMap(({ users }) => users)),
-    isTrue(user: string, isMember: boolean, atMs: number) {
+    /** The users of the groups at this time, one set for each state that the group may have had. */
+    statesAt(atMs: number) {
       const near = changes.map((one) => one.atMs).filter((ms) => Math.abs(ms - atMs) <= skewMs);
-      return [atMs - skewMs, atMs, atMs + skewMs, ...near].some((ms) => {
-        const groups = groupsAt(ms);
-        return groups.length === 0
-          ? !isMember
-          : groups.some(({ users }) => users.includes(user) === isMember);
+      return [atMs - skewMs, atMs, atMs + skewMs, ...near].flatMap((ms) => {
+        const groups = groupsAt(ms).map(({ users }) => new Set(users));
+        return groups.length === 0 ? [new Set<string>()] : groups;
       });
     },
     isUnread(user: string, atMs: number) {
