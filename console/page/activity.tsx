@@ -75,7 +75,7 @@ export function Activity() {
           columns={[...COLUMNS, details]}
           {...pages}
           keyOf={({ id, part }) => `${id} ${part}`}
-          rowHeight={innerWidth < NARROW_PX ? 96 : 56}
+          rowHeight={innerWidth < NARROW_PX ? 116 : 56}
           empty={<Empty title={T.activity.none} />}
         />
       </section>

@@ -45,6 +45,7 @@ export function Deliveries() {
     title: T.deliveries.details,
     unseen: true,
     width: '84px',
+    narrowWidth: '52px',
     of: (one) => (
       <Button kind="quiet" label={T.deliveries.detailsOf(one.request)} onClick={() => show(one.id)}>
         {T.deliveries.view}

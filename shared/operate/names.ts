@@ -158,9 +158,9 @@ export function findOne<Item>(text: string, all: readonly Findable<Item>[], none
     const rest = found.length > SUGGESTED ? `, and ${found.length - SUGGESTED} more` : '';
     throw new NotFound(`"${text}" matches ${found.length} items; give the id: ${shown.join(', ')}${rest}`);
   }
-  const alike = nearestFirst(text, all, ({ names }) => names).slice(0, SUGGESTED);
-  const suggestion = alike.length === 0 ? '' : `; is it ${alike.map(({ label }) => label).join(', or ')}?`;
-  throw new NoMatch(`${none}${suggestion}`);
+  const near = nearestFirst(text, all, ({ names }) => [...names, ...names.join(' ').split(' ')]);
+  const alike = near.slice(0, SUGGESTED).map(({ label }) => label);
+  throw new NoMatch(`${none}${alike.length === 0 ? '' : `; is it ${alike.join(', or ')}?`}`);
 }
 
 /**

@@ -43,6 +43,15 @@ describe('search for a group or member', () => {
     expect(await cli('status', asked)).toMatchObject({ code: 1, stderr: expect.stringMatching(says) });
   });
 
+  it('an error names the people who have the text as a part of their name', async () => {
+    const { cli } = await worldOf();
+    const { code, stderr } = await cli('explain', 'g', 'Archer');
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/; is it Ada Archer <ada@acme.test> \(m-ada\)/),
+    ]);
+  });
+
   it.each([['m-ada'], ['ADA@acme.test'], ['ada archer'], ['ada']])(
     'commands find the member m-ada by the text %s',
     async (asked) => {
