@@ -213,6 +213,14 @@ it('under four eyes, the person of import --undo cannot approve its held removal
   expect(users()).toEqual(['u-ann', 'u-bob', 'u-cid']);
 });
 
+it('import --undo changes nothing in a group that contains groups now, where a member may be nested', async () => {
+  const { table, undo, sent } = await wrongImport();
+  const item = [...table.items.values()].find(({ pk, sk }) => pk.endsWith('#g') && sk === 'GROUP');
+  table.store({ ...item, containsGroups: true } as Item);
+  expect((await undo()).stderr).toMatch(/stays, .*m-ann[\s\S]*nothing to undo/);
+  expect(sent).toEqual([]);
+});
+
 it('import --undo changes nothing in a group that the directory reader owns now', async () => {
   const moved = await wrongImport();
   const { group: g } = moved.refOf('g');

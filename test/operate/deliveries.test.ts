@@ -231,7 +231,7 @@ describe('deliveries', () => {
     const shown = await world.cli('deliveries', '--event', 'e-9');
     expect(shown.stderr).toContain('next: groupsync log --event e-9 --details');
     const log = await world.cli('log', '--event', 'e-9', '--details');
-    expect(log.stdout).toContain('remove_member u-ann');
+    expect(log.stdout).toContain('removed ann@acme.test (u-ann)');
     expect(log.stdout.trim().split('\n')).toHaveLength(2);
     expect(log.stderr).toContain('next: groupsync deliveries --event e-9');
     const ask = asking(world.ports, world.connection.name);

@@ -40,7 +40,7 @@ type UndoPorts = Pick<ToolPorts, 'audit' | 'groups' | 'users' | 'reader' | 'scim
  */
 export async function planUndo(connection: ConnectionName, id: string, ports: UndoPorts) {
   const byGroup = grouped(await changesOf(connection, id, ports), ({ group }) => group);
-  const isOfImport = (stamp: Stamp) => readStamp(stamp)?.id.startsWith(`${id}.`) === true;
+  const isOwn = (stamp: Stamp) => readStamp(stamp)?.id.startsWith(`${id}.`) === true;
   const undone = await mapConcurrently(READS_IN_FLIGHT, [...byGroup], async ([group, changes]) => {
     const ref = { connection, group: groupId(group) };
     const ids = changes.map(({ member }) => memberId(member));
@@ -61,7 +61,7 @@ export async function planUndo(connection: ConnectionName, id: string, ports: Un
       const isMember = register !== undefined && memberCounts(register, floor, userFloor);
       if (isMember !== isAdded) return [];
       const decisive = isMember ? register.stamp : endOf(register, floor, userFloor);
-      const isUndone = !isOther && groupExists(state.registers) && isOfImport(decisive);
+      const isUndone = !isOther && !state.containsGroups && groupExists(state.registers) && isOwn(decisive);
       const row: Row = { line: 0, group, name, member, email: '', kind: isAdded ? 'remove' : 'add' };
       return [{ row, isUndone }];
     });
