@@ -67,8 +67,6 @@ export default defineConfig({
     // engine creates many short-lived objects, so a large young generation makes garbage collection cheap.
     execArgv: ['--always-sparkplug', '--max-semi-space-size=64'],
     sequence: { sequencer: LongFirst },
-    // Transformed files stay in node_modules, so later runs of an unchanged file need less CPU time.
-    experimental: { fsModuleCache: true },
     projects: [
       // Handlers keep the clients of their first call, so each file with a stack loads its own modules.
       { extends: true, test: { name: 'stack', include: STACK, isolate: true } },

@@ -13,7 +13,8 @@ const AT_END = 15;
 
 /**
  * Returns a function that asks for the members of a random group, at random moments and within two minutes of a write.
- * It reads the table between two effects, so it changes nothing in the run.
+ * It reads the table between two effects. Its reads draw empty pages, so a run with small pages differs from a run without
+ * questions, but is the same each time.
  */
 export function createPastQuestions(cloud: Cloud, seen: Seen, wrapPorts: WrapPorts = (ports) => ports) {
   const { nowMs, table: memory } = cloud;

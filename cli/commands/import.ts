@@ -96,7 +96,7 @@ async function importOrUndo(context: Context, file: string | undefined, flags: I
   const [groups, members] = [stays.map(({ group }) => group), stays.map(({ member }) => member)];
   const named = await names({ groups, members });
   for (const { group, member } of stays.slice(0, SHOWN))
-    out.note(`stays, because of a later event: ${named.member(member)} in ${named.group(group)}`);
+    out.note(`stays, because of another event or group: ${named.member(member)} in ${named.group(group)}`);
   if (stays.length > SHOWN) out.note(`… and ${stays.length - SHOWN} more`);
   return importFile(
     context,

@@ -209,15 +209,14 @@ function Why({ entry }: { readonly entry: Entry }) {
   );
 }
 
-/** The lifetime of a delivery, as in the table. */
+/** The lifetime of a delivery: `DELIVERY_LIFETIME_MS` of the store. */
 const KEPT_MS = 30 * 86_400_000;
 
-type Delivery = NonNullable<Change['event']> & { readonly children: ComponentChildren };
-
 /** A link to the delivery of an event; only the text if the delivery has expired. */
-export function DeliveryLink({ id, at, children }: Delivery) {
+export function DeliveryLink(props: NonNullable<Change['event']> & { children: ComponentChildren }) {
+  const { id, at, children } = props;
   if (at !== null && Date.parse(at) < nowMs.value - KEPT_MS)
-    return <span title={T.deliveries.empty}>{children}</span>;
+    return <span title={T.deliveries.expired}>{children}</span>;
   return <a href={pathTo('deliveries', '', { event: id, from: at ?? '' })}>{children}</a>;
 }
 

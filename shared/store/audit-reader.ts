@@ -63,7 +63,7 @@ export function createAuditReader(table: Pick<Table, 'get' | 'getMany' | 'query'
 
     /**
      * Returns the stored items of the group's entries in this time, with those of their users, and its links. The links
-     * are those of the time of the call.
+     * are those of the call. The users of an import's entry are left out, because they are of any group.
      */
     async *items(ref: GroupRef, sinceMs: number, untilMs: number): AsyncGenerator<readonly Item[]> {
       const { pk, sk } = headKey(ref);
@@ -71,7 +71,7 @@ export function createAuditReader(table: Pick<Table, 'get' | 'getMany' | 'query'
       const links = Object.fromEntries(Object.entries(head ?? {}).filter(([name]) => LINKS.has(name)));
       yield [{ ...links, pk, sk }];
       const [since, until] = [sinceMs, untilMs].map((ms) => new Date(ms).toISOString());
-      for (const prefix of [AUDIT_PREFIX, ACTION_PREFIX, STEP_PREFIX])
+      for (const prefix of [AUDIT_PREFIX, ACTION_PREFIX, ref.group ? [STEP_PREFIX] : []].flat())
         yield* table.query({ partition: pk, between: [`${prefix}${since}`, `${prefix}${until}~`] });
     },
   };

@@ -37,6 +37,7 @@ export const deliveries = {
   clientOf: (kind: string, id: string) => (kind === 'reader' ? 'Reader' : `${CLIENTS[kind] ?? kind}: ${id}`),
   none: 'No deliveries match.',
   empty: 'No deliveries in the last 30 days.',
+  expired: 'Deliveries are kept for 30 days.',
   emptyText:
     'Deliveries arrive as SCIM requests, as messages of the events queue, or as runs of the directory reader.',
   found: (count: number) => many(count, 'delivery', 'deliveries'),

@@ -93,7 +93,7 @@ export const ImportReport = EventsReport.extend({
   stays: z
     .array(z.object({ group: text, member: text }))
     .optional()
-    .describe('With --undo: memberships that stay, because a later event or another source decided.'),
+    .describe('With --undo: memberships that stay, because of another event, source or group.'),
   noPeople: count
     .optional()
     .describe('The number of rows left out because they are about a nested group or a device.'),
