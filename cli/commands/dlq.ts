@@ -92,10 +92,9 @@ function printSurvey(survey: Survey, names: Names, context: Context): void {
   const { out } = context;
   const { causes, messages, total, inFlightElsewhere, complete, selected } = survey;
   if (causes.length > 0) out.noteTable(causes, CAUSE_COLUMNS, out.line);
-  const idOf = shortIds(messages);
   const shown = out.inFull ? messages.length : Math.min(SHOWN_MESSAGES, messages.length);
   const columns: readonly Column<Survey['messages'][number]>[] = [
-    { title: 'message', of: ({ id }) => idOf(id), whole: true },
+    { title: 'message', of: ({ id }) => id.slice(0, SHORT_ID), whole: true },
     { title: 'code', of: ({ code }) => code },
     { title: 'group', of: groupOf(names, context), whole: 'id' },
     ageColumn('age', ({ ageMs }) => Date.now() - ageMs, 'failed first'),
@@ -116,22 +115,14 @@ function printSurvey(survey: Survey, names: Names, context: Context): void {
   const elsewhere =
     inFlightElsewhere === 0 ? '' : `, ${inFlightElsewhere} of them in use by another consumer`;
   out.line(`${plural(total, 'dead-lettered message')}${elsewhere}${complete ? '' : '; there may be more'}`);
-  for (const step of nextSteps(survey, idOf)) out.note(`next: ${step}`);
-}
-
-/** Returns a function that shortens ids to distinct prefixes of at least `SHORT_ID` characters. */
-function shortIds(messages: Survey['messages']): (id: string) => string {
-  const ids = messages.map(({ id }) => id);
-  let length = SHORT_ID;
-  while (new Set(ids.map((id) => id.slice(0, length))).size < new Set(ids).size) length += 1;
-  return (id) => id.slice(0, length);
+  for (const step of nextSteps(survey)) out.note(`next: ${step}`);
 }
 
 /** Suggests a replay for each cause with replayable messages, and `show` for the first other message. */
-function nextSteps({ causes, messages }: Survey, idOf: (id: string) => string): readonly string[] {
+function nextSteps({ causes, messages }: Survey): readonly string[] {
   const fixed = causes.filter(({ count, refused }) => refused < count).map(({ code }) => code);
-  const first = messages.find(({ refusal }) => refusal !== null);
+  const first = messages.find(({ refusal }) => refusal !== null)?.id.slice(0, SHORT_ID);
   const steps = fixed.map((code) => `groupsync dlq replay --code ${code}`);
-  if (first !== undefined) steps.push(`groupsync dlq show ${shellWords(idOf(first.id))}`);
+  if (first !== undefined) steps.push(`groupsync dlq show ${shellWords(first)}`);
   return steps;
 }

@@ -23,7 +23,7 @@ export function parseSettings(input: unknown): ConnectionSettings {
   throw new InvalidSettingError(parsed.error.issues.map(describeIssue), { cause: parsed.error });
 }
 
-/** A stored setting that was removed, or has an invalid value. `text` has the form `key: expected …, got …`. */
+/** A stored setting with an invalid value. `text` has the form `key: expected …, got …`. */
 export interface SettingProblem {
   readonly key: string;
   readonly value: unknown;
@@ -48,10 +48,7 @@ export function readStored(stored: unknown) {
   const unknown: string[] = [];
   for (const { path, name } of unrecognized) {
     const parent = path.reduce((level, key) => level[key as string] as Level, known);
-    const key = [...path, name].join('.');
-    const text = `${key}: expected null, because it was removed: ${REPLACED.get(key)}`;
-    if (REPLACED.has(key)) problems.set(key, { key, value: parent[name], text });
-    else unknown.push(key);
+    unknown.push([...path, name].join('.'));
     delete parent[name];
   }
   return {
@@ -71,12 +68,8 @@ const withoutProblems = (known: Level, problems: ReadonlySet<string>): object =>
 
 type Level = { [key: string]: unknown };
 
-function describeIssue({ path, message }: z.core.$ZodIssue): string {
-  const [, word = ''] = /(?:got|unknown) "(\w+)"$/.exec(message) ?? [];
-  const instead = path.length === 0 ? REPLACED.get(word) : REPLACED_VALUES.get(word);
-  const hint = instead === undefined ? '' : `; ${instead}`;
-  return `${path.length === 0 ? 'settings' : path.join('.')}: ${message}${hint}`;
-}
+const describeIssue = ({ path, message }: z.core.$ZodIssue): string =>
+  `${path.length === 0 ? 'settings' : path.join('.')}: ${message}`;
 
 /** Returns every key that can be set, including the keys of groups of settings: `guard`, `guard.minSize`, … */
 export const settingKeys = (): readonly string[] =>
@@ -91,39 +84,18 @@ function keysOf(settings: object, prefix = ''): string[] {
 /**
  * Returns the settings with one changed setting (`--setting KEY=VALUE`, `connections set`). If the guard is off (null),
  * a new value for one limit, such as `guard.minSize`, switches the guard on, with the defaults of the other limits.
- * The value null ends a removed setting.
  * @param key one of `settingKeys`, with dots between its parts
  * @param value the value after JSON parsing
  * @throws InvalidSettingError if the key is unknown or the value is not valid for the setting
  */
 export function applySetting(settings: ConnectionSettings, key: string, value: unknown): ConnectionSettings {
   if (!settingKeys().includes(key)) {
-    const instead = REPLACED.get(key);
-    if (instead !== undefined && value === null) return settings;
-    if (instead !== undefined)
-      throw new InvalidSettingError([`${key}: this setting was removed: ${instead}`]);
     const known = nearest(key, settingKeys());
     const hint = known === undefined ? `expected one of ${settingKeys().join(', ')}` : `is it ${known}?`;
     throw new InvalidSettingError([`unknown setting "${key}"; ${hint}`]);
   }
   return parseSettings(withValueAt(settings, key.split('.'), value));
 }
-
-/** Removed settings, and what an administrator does instead. */
-const REPLACED: ReadonlyMap<string, string> = new Map([
-  ['adoptExisting', 'groups are linked by their external ids; others: groupsync adopt --all'],
-  ['drift', 'set mode=authoritative (was restore) or mode=report; adopt has no successor'],
-  ['membership', 'set mode=authoritative or mode=additive'],
-  ['scim.announcePagination', 'cursors are accepted without an announcement'],
-]);
-
-/** Removed values of settings, and removed keys within lists. */
-const REPLACED_VALUES: ReadonlyMap<string, string> = new Map([
-  ['drift', 'the mode of the policy replaces it'],
-  ['empty', 'use release, which removes the members before the group is released'],
-  ['sync', 'use authoritative'],
-  ['upsertOnly', 'use additive, or guard.maxRemovedCount=0 and guard.deletedGroups=0 to remove nothing'],
-]);
 
 function withValueAt(level: unknown, [key, ...inner]: readonly string[], value: unknown): unknown {
   if (key === undefined) return value;

@@ -50,9 +50,5 @@ export const SentEmployee = z.object({
   values: z.record(z.string(), z.string().nullable()),
 });
 
-export const CredentialChecks = z.object({
-  checks: z.array(Check),
-  /** The time of the platform's clock, in milliseconds since 1970; absent if the platform sends no time. */
-  platformTimeMs: z.number().exactOptional(),
-});
+export const CredentialChecks = z.object({ checks: z.array(Check) });
 export type CredentialChecks = z.infer<typeof CredentialChecks>;

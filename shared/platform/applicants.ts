@@ -1,4 +1,3 @@
-import type { Dispatcher } from 'undici';
 import { fieldName, parseMatchRule } from '../contract/match-rule.ts';
 import { VERSION } from '../contract/version.ts';
 import { versionToken } from '../domain/ids.ts';
@@ -35,7 +34,6 @@ export function createStoredApplicants(options: StoredOptions): StoredApplicants
 }
 
 function applicant(baseUrl: string, credential: Credential, options: ApplicantsOptions): Applicant {
-  const { clock, dispatcher } = options;
   const client = createGroupClient({
     ...options,
     baseUrl,
@@ -68,7 +66,6 @@ function applicant(baseUrl: string, credential: Credential, options: ApplicantsO
         });
       }
     },
-    clockSkewMs: () => skewOf(baseUrl, dispatcher, clock),
   };
 }
 
@@ -78,18 +75,4 @@ async function isForbidden(ask: () => Promise<unknown>): Promise<boolean> {
   if (failure === undefined || ANSWERS.has(failure.kind)) return false;
   if (failure.kind === 'forbidden') return true;
   throw failure;
-}
-
-/**
- * Returns how many milliseconds this machine's clock is ahead of the platform's clock. The header Date has whole
- * seconds, so the result can be up to a second too large. It includes the time that the answer needs. The request
- * contains no credential.
- */
-async function skewOf(baseUrl: string, dispatcher: Dispatcher, clock: () => number) {
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
-  const { origin, pathname } = new URL(`${baseUrl}/platform/api/me`);
-  const { headers, body } = await dispatcher.request({ origin, path: pathname, method: 'GET', signal });
-  await body.dump();
-  const theirs = Date.parse(String(headers['date'] ?? ''));
-  return Number.isNaN(theirs) ? undefined : clock() - theirs;
 }

@@ -143,11 +143,6 @@ describe('command line', () => {
     ['a replay without a selection', ['dlq', 'replay'], /--all/],
     ['a sync without a group', ['sync'], /--all/],
     ['an unknown setting', set('colour=1'), /unknown setting "colour"/],
-    [
-      'a removed setting',
-      set('adoptExisting=byName'),
-      /adoptExisting: this setting was removed: .*adopt --all/,
-    ],
     ['an invalid value of a setting', set('mode=maybe'), /mode: expected/],
     [
       'a password in an address, without printing it',

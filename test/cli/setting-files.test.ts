@@ -93,7 +93,7 @@ it('one bad file changes no connection, and each problem names its file, its set
   expect(stderr).toContain('nothing was changed');
   for (const [name, problem] of [
     ['company-2', 'guard.maxRemovedShare: expected a number from 0 to 1, got 2'],
-    ['company-4', 'settings: unknown "drift"; set mode=authoritative'],
+    ['company-4', 'settings: unknown "drift"'],
     ['company-5', 'expected JSON, got 9 characters'],
     ['company-6', 'expected an object of connection settings'],
     ['company-8', 'baseUrl: expected an https URL'],

@@ -273,10 +273,6 @@ describe('groupsync doctor', () => {
       provisioned([new Map([['userId', 'u']])]),
     ],
     [/^default: employee fields: .*no employee.* fix: .*provision/, provisioned([])],
-    [
-      /^default: clock: .*400 s behind.* fix: .*set the clock/,
-      applicant({ clockSkewMs: async () => -400_000 }),
-    ],
     [/^default: gate: .*unauthorized.*because.* fix: .*groupsync connect default/, gate('unauthorized')],
     [/^default: gate: .*paused.* fix: .*groupsync resume/, gate('paused')],
     [
@@ -403,7 +399,7 @@ describe('groupsync doctor', () => {
       new PlatformFailure(kind, `GET /platform/api/me: ${kind}`, detail);
     const outage = async (failure: PlatformFailure, world: Sound) => {
       const fails = () => Promise.reject(failure);
-      await applicant({ me: fails, groups: fails, clockSkewMs: fails })(world);
+      await applicant({ me: fails, groups: fails })(world);
     };
     const faults = async (world: Sound) => (await world.ask()).checks.filter(({ ok }) => !ok);
 
@@ -445,10 +441,9 @@ describe('groupsync doctor', () => {
     it('doctor advises to wait if only the list of groups does not answer', async () => {
       const world = await soundWorld();
       const fails = () => Promise.reject(failed('unanswered'));
-      await applicant({ groups: fails, clockSkewMs: () => Promise.reject(new Error('no route')) })(world);
+      await applicant({ groups: fails })(world);
       expect(await faults(world)).toMatchObject([
         { name: 'default: groups permission', fix: expect.stringMatching(/^wait a few minutes/) },
-        { name: 'default: clock', detail: 'cannot be read: Error: no route' },
       ]);
     });
 

@@ -36,7 +36,7 @@ async function throughFunction(given: Partial<Platform['groups']>, rest: Partial
     opened += 1;
     return { groups: given, ...rest } as Platform;
   };
-  const checkCredential = async () => ({ checks: [], platformTimeMs: 5 });
+  const checkCredential = async () => ({ checks: [] });
   const health = { read: async () => ({ checkedAtMs: 0, holder: { user: 'u-boss' } }) };
   const { asked, functions } = functionOver({ platforms: { open }, health, checkCredential });
   const { platforms } = platformsThroughFunction({ functions, clock: () => 0 });

@@ -119,7 +119,6 @@ describe('company that is connected again under another name', () => {
       employees: async function* () {
         yield [];
       },
-      clockSkewMs: async () => 0,
       refusesWrite: async () => false,
       hidesGroups: async () => false,
     };

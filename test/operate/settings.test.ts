@@ -327,11 +327,6 @@ describe('stored settings that are invalid', () => {
   });
 
   it.each([
-    [
-      { adoptExisting: 'byName' },
-      'adoptExisting=null',
-      'adoptExisting: expected null, because it was removed',
-    ],
     [{ guard: { minSize: 'x' } }, 'guard.minSize=7', 'guard.minSize: expected'],
     [{ baseUrl: 7, fourEyes: 'yes' }, 'baseUrl=https://p.test fourEyes=true', 'baseUrl: expected'],
   ])('with %j, only the connection stops, until connections set repairs it', async (faults, repair, text) => {

@@ -39,19 +39,14 @@ const staleMs = (schedule: string) => 180_000 * Math.max(5, Number(/\d+(?= minut
 /** The number of groups of each page of the index that are read to find a linked group. */
 const READ_AT_ONCE = 32;
 const OLD_BACKLOG_MS = 15 * 60_000;
-/**
- * The tolerated clock difference of an operator's machine. Events are refused only if their time is 5 minutes ahead
- * (`time_in_future`).
- */
-const MAX_SKEW_MS = 60_000;
-
 export async function checkConnection(connection: Connection, ports: ToolPorts): Promise<readonly Check[]> {
   const named = (checks: readonly Check[]) =>
     checks.map((one) => ({ ...one, name: `${connection.name}: ${one.name}` }));
   if (connection.invalid !== undefined)
     return named([fault('settings', problemsOf(connection.invalid), repairOf(connection.name))]);
   const rounds = await Promise.all([
-    guarded('credential', () => checkStoredCredential(connection, ports)),
+    // Only functions may read the credential, so a function checks it.
+    guarded('credential', async () => (await ports.checkCredential(connection)).checks),
     guarded('gate', () => checkGate(connection, ports)),
     guarded('groups', () => checkGroups(connection, ports)),
     guarded('group by id', () => checkOneGroup(connection, ports)),
@@ -84,21 +79,6 @@ const checkRequests = (connection: Connection): readonly Check[] =>
       `another person confirms or rejects it:\ngroupsync connections confirm ${connection.name}`,
     ),
   );
-
-/** Runs the check of the credential in a function, because only functions may read it. Then checks the local clock. */
-async function checkStoredCredential(connection: Connection, { checkCredential, clock }: ToolPorts) {
-  const { checks, platformTimeMs } = await checkCredential(connection);
-  return platformTimeMs === undefined ? checks : [...checks, checkClock(clock() - platformTimeMs)];
-}
-
-/** @param skewMs how far the clock of this machine is ahead of the platform's clock */
-function checkClock(skewMs: number): Check {
-  const seconds = Math.round(skewMs / 1_000);
-  return check('clock', Math.abs(skewMs) <= MAX_SKEW_MS, {
-    detail: `this machine is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} the platform`,
-    fix: 'set the clock of this machine (or of the platform): events over 5 minutes ahead are refused',
-  });
-}
 
 async function checkGate(connection: Connection, { gates, health, clock }: ToolPorts) {
   const gate = await gates.read(connection.name);

@@ -38,12 +38,6 @@ export async function checkCredential(
     const refused = fault('credential', `${withoutCutJson(me.message)}${whose}`, fix);
     return { checks: [...checks, refused, ...(await checkDaily(name, fix, ports))] };
   }
-  let platformTimeMs: number | undefined;
-  const readClock = async () => {
-    const skewMs = await applicant.clockSkewMs();
-    if (skewMs !== undefined) platformTimeMs = ports.clock() - skewMs;
-    return [];
-  };
   checks.push(
     check('company', me.company === company, {
       detail: `the credential belongs to ${me.company}`,
@@ -65,10 +59,8 @@ export async function checkCredential(
       },
       fixOf,
     )),
-    // The clock is read last, so that little time passes before the command receives the result.
-    ...(await guarded('clock', readClock, fixOf)),
   );
-  return { checks, ...(platformTimeMs !== undefined && { platformTimeMs }) };
+  return { checks };
 }
 
 /** Checks whether the employment of the credential's user ends soon. The daily check has stored this user. */

@@ -159,8 +159,6 @@ export interface Applicant {
     fields: readonly string[],
     states: readonly string[],
   ): AsyncIterable<readonly ReadonlyMap<string, string | null>[]>;
-  /** Returns how far this clock is ahead of the platform's clock; undefined if the platform sends no time. */
-  clockSkewMs(): Promise<number | undefined>;
 }
 
 export interface Applicants {

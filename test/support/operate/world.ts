@@ -258,7 +258,6 @@ export const applicantOf = (company: string): Applicant => ({
   employees: async function* () {
     yield [new Map([['workEmail', 'ann@acme.test'] as const, ['userId', 'u-ann'] as const])];
   },
-  clockSkewMs: async () => 200,
 });
 
 const SIX = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
