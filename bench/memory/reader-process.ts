@@ -77,7 +77,7 @@ async function run(task: ReaderTask): Promise<ReaderResult> {
   const deadlineMs = task.nowMs + 1_000 * task.seconds;
   const before = process.cpuUsage();
   const report = await readDirectory(connection, ports, { deadlineMs, isFull: task.isFull });
-  if (report === undefined) throw new LeaseEndedError('expected no other run of the reader');
+  if (report === undefined) throw new LeaseEndedError();
   const { user, system } = process.cpuUsage(before);
   return {
     report,

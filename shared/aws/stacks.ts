@@ -31,11 +31,8 @@ export function createStackClient(ask: Query): StackClient {
         throw error;
       });
       if (described === undefined || template === undefined) return undefined;
-      const values = described('OutputValue');
-      const outputs = described('OutputKey').map((key, at) => [key, values[at] ?? ''] as const);
       return {
         isProtected: described('EnableTerminationProtection')[0] === 'true',
-        outputs: Object.fromEntries(outputs),
         resources: resourcesOf(template('TemplateBody')[0] ?? ''),
       };
     },

@@ -1,7 +1,5 @@
 import type { BlockedGroup } from '../contract/answers/block.ts';
 import { policyFor } from '../contract/group-policy.ts';
-import { fieldName, matchForm } from '../contract/match-rule.ts';
-import { matchRules } from '../contract/settings.ts';
 import { type Block, type BlockedIds, blockedUsers, blockOf } from '../domain/block.ts';
 import type { Gate } from '../domain/gate.ts';
 import { groupName } from '../domain/group.ts';
@@ -14,7 +12,7 @@ import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { collectPages, mapConcurrently, READS_IN_FLIGHT } from '../sync/tuning.ts';
 import { wakeAll } from '../sync/wake.ts';
-import { findMember } from './find-member.ts';
+import { findMember, rolesHolding } from './find-member.ts';
 import { groupsOfMember } from './groups-of-member.ts';
 import { doRecorded, type JournalPorts, journalOf } from './journal.ts';
 import { NotFound } from './names.ts';
@@ -148,17 +146,10 @@ async function changeBlocks<Result>(
 async function wakeGroupsOf(ids: BlockedIds, connection: Connection, ports: BlockPorts): Promise<void> {
   const { name } = connection;
   const named = await groupsNaming(ids, name, ports);
-  await wakeAll(
-    [...named].map((group) => ({ connection: name, group })),
-    ports,
-    'asked',
-  );
-  const others = (await groupsOfBlocked(ids, connection, ports)).filter(({ ref }) => !named.has(ref.group));
-  await wakeAll(
-    others.map(({ ref }) => ref),
-    ports,
-    'asked',
-  );
+  await wakeAll(name, named, ports, 'asked');
+  const all = (await groupsOfBlocked(ids, connection, ports)).map(({ ref }) => ref.group);
+  const others = all.filter((group) => !named.has(group));
+  await wakeAll(name, others, ports, 'asked');
 }
 
 /** The journal has one change for each member, so that the person's page finds the action. */
@@ -201,9 +192,8 @@ async function idsMeant(text: string, connection: Connection, ports: BlockPorts)
   if ((await users.read(name, [member])).has(member)) return { ...NO_IDS, members: [member] };
   if ((await people.read(name, [role])).has(role)) return { ...NO_IDS, roles: [role] };
   if ((await people.ofUser(name, text)).length > 0) return { ...NO_IDS, users: [text] };
-  const fields = matchRules(settings).map(({ employeeField }) => fieldName(employeeField));
-  const holding = fields.map((field) => people.holding(name, field, matchForm(field, text)));
-  const holders = new Map((await Promise.all(holding)).flat().map((one) => [one.role, one]));
+  const holding = await rolesHolding(text, connection, people);
+  const holders = new Map(holding.flat().map((one) => [one.role, one]));
   const [person, ...others] = personsOf([...holders.values()], { ...settings, memberIdField: 'userId' });
   if (others.length > 0) {
     const found = [...holders.values()].map(({ role, state }) => `${role} (${state})`);

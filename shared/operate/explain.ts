@@ -1,6 +1,4 @@
 import type { ExplainedEvent, Explanation, LogEntry } from '../contract/answers/explain.ts';
-import { fieldName, matchForm } from '../contract/match-rule.ts';
-import { matchRules } from '../contract/settings.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import { type GroupRef, memberId, roleId } from '../domain/ids.ts';
 import { readStamp, STAMP_ZERO } from '../domain/stamp.ts';
@@ -12,7 +10,7 @@ import { eligibilityOf } from '../sync/match/resolve.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { Person } from '../sync/ports/people.ts';
-import { findMember as findAmongAll, findMemberOf, membersHolding } from './find-member.ts';
+import { findMember as findAmongAll, findMemberOf, membersHolding, rolesHolding } from './find-member.ts';
 import { registersIn } from './groups-of-member.ts';
 import { type LogPorts, readLog, shownActor } from './log.ts';
 import { type NamesPorts, NoMatch, NotFound, usersOf } from './names.ts';
@@ -166,13 +164,12 @@ function eventsOf({ registers }: GroupState, { register, user }: Who): readonly 
 async function withNotFound(
   who: Who,
   text: string,
-  { name, settings }: Connection,
+  connection: Connection,
   { people }: ExplainPorts,
 ): Promise<Who> {
-  const fields = matchRules(settings).map(({ employeeField }) => fieldName(employeeField));
-  const holding = fields.map((field) => people.holding(name, field, matchForm(field, text)));
+  const { name, settings } = connection;
   const byId = (await people.read(name, [roleId(text)])).get(roleId(text));
-  const found = (await Promise.all(holding)).map((roles) => personsOf(roles, settings));
+  const found = (await rolesHolding(text, connection, people)).map((roles) => personsOf(roles, settings));
   const person = who.person ?? byId ?? found.find(({ length }) => length === 1)?.[0]?.[0];
   const platformUser = person === undefined ? text : eligibilityOf(person, undefined, settings).id;
   return { ...who, person, platformUser };

@@ -34,6 +34,12 @@ export async function findMemberOf(
   return findOne(text, all, none);
 }
 
+/** Returns, for each field that a match rule names, the roles that have this value. */
+export function rolesHolding(text: string, { name, settings }: Connection, people: ToolPorts['people']) {
+  const fields = matchRules(settings).map(({ employeeField }) => fieldName(employeeField));
+  return Promise.all(fields.map((field) => people.holding(name, field, matchForm(field, text))));
+}
+
 /**
  * Returns the members who are bound to a person with this value. A person has the value if a role of the person has it
  * in a field that a match rule names.
@@ -43,14 +49,12 @@ export async function membersHolding(
   connection: Connection,
   { people }: Pick<ToolPorts, 'people'>,
 ): Promise<readonly MemberId[]> {
-  const { name, settings } = connection;
   const found = new Set<MemberId>();
-  const fields = matchRules(settings).map(({ employeeField }) => fieldName(employeeField));
-  const holding = fields.map((field) => people.holding(name, field, matchForm(field, text)));
-  const holders = (await Promise.all(holding)).flat();
+  const holders = (await rolesHolding(text, connection, people)).flat();
   const others = await otherRolesOf(holders, connection, people);
   for (const { role } of [...holders, ...others])
-    for (const { member } of await collectPages(people.membersBoundTo(name, role))) found.add(member);
+    for (const { member } of await collectPages(people.membersBoundTo(connection.name, role)))
+      found.add(member);
   return [...found];
 }
 

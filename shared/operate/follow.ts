@@ -75,8 +75,8 @@ async function wakeChanged(refs: readonly GroupRef[], connection: Connection, po
   const changed = await mapConcurrently(READS_IN_FLIGHT, linked, fetchGroups);
   await markSuspected(changed.flat(), ports);
   const known: ReadonlySet<GroupId> = new Set(linked.map(({ ref }) => ref.group));
-  const others = refs.filter(({ group }) => !known.has(group));
-  await wakeAll(others, ports, 'asked');
+  const others = refs.map(({ group }) => group).filter((group) => !known.has(group));
+  await wakeAll(connection.name, others, ports, 'asked');
 }
 
 /**

@@ -167,7 +167,7 @@ function waitAfter<T>(
 ): number | undefined {
   const hasBegun = prepared.call.visit !== undefined && error.status !== undefined && error.status < 300;
   if (error instanceof AbortedError || asksForLess(prepared.call, error) || hasBegun) return undefined;
-  const decision = decideRetry({
+  return decideRetry({
     method: prepared.request.method,
     failure: failureOf(error),
     attempt,
@@ -176,7 +176,6 @@ function waitAfter<T>(
     deadlineMs: prepared.deadlineMs,
     random: settings.random(),
   });
-  return 'wait' in decision ? decision.wait : undefined;
 }
 
 function failureOf(error: PlatformError): RetryFailure {

@@ -134,8 +134,6 @@ export interface OAuthOptions {
   readonly tokens: OAuthTokens;
   readonly clock: () => number;
   readonly dispatcher: () => Dispatcher;
-  /** The time limit of the token request, in milliseconds. Default 10,000. */
-  readonly timeoutMs?: number | undefined;
   /**
    * Stores new tokens. Its promise resolves before any call uses the tokens: if the new refresh token were lost, the
    * connection could not continue.
@@ -177,7 +175,7 @@ async function requestTokens(options: OAuthOptions, old: OAuthTokens): Promise<O
       'content-type': 'application/x-www-form-urlencoded',
     },
     body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token: old.refreshToken }).toString(),
-    timeoutMs: options.timeoutMs ?? 10_000,
+    timeoutMs: 10_000,
     maxBodyBytes: 2 ** 20,
     secrets,
   }).catch((error: unknown) => {

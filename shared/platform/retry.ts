@@ -40,32 +40,26 @@ export interface RetryQuestion {
   readonly random: number;
 }
 
-type RetryDecision =
-  | { readonly wait: number }
-  | { readonly stop: 'not_retryable' | 'outcome_unknown' | 'attempts' | 'deadline' };
-
 const BACKOFF_FIRST_MS = 200;
 const BACKOFF_CAP_MS = 20_000;
 /** A random time up to this limit is added to Retry-After, so that several callers do not retry at the same moment. */
 const SPREAD_MS = 250;
 
-/** Decides by the table above. The function is pure. Waits are in milliseconds. */
-export function decideRetry(question: RetryQuestion): RetryDecision {
-  const verdict = judge(question.method, question.failure);
-  if (verdict !== 'again') return { stop: verdict };
-  if (question.attempt >= question.maxAttempts) return { stop: 'attempts' };
+/** Decides by the table above. Returns the wait before the next attempt in milliseconds; undefined: stop. */
+export function decideRetry(question: RetryQuestion): number | undefined {
+  if (!mayRepeat(question.method, question.failure)) return undefined;
+  if (question.attempt >= question.maxAttempts) return undefined;
   const waitMs = waitFor(question);
-  return question.nowMs + waitMs < question.deadlineMs ? { wait: waitMs } : { stop: 'deadline' };
+  return question.nowMs + waitMs < question.deadlineMs ? waitMs : undefined;
 }
 
-function judge(method: RetryMethod, failure: RetryFailure): 'again' | 'not_retryable' | 'outcome_unknown' {
-  if ('sent' in failure) return failure.sent === 'no' || method === 'GET' ? 'again' : 'outcome_unknown';
+function mayRepeat(method: RetryMethod, failure: RetryFailure): boolean {
+  if ('sent' in failure) return failure.sent === 'no' || method === 'GET';
   const { status } = failure;
-  if (status === 429) return 'again';
-  if (status !== 408 && status < 500) return 'not_retryable';
-  if (method === 'GET') return 'again';
-  const declined = status === 503 && failure.retryAfterMs !== undefined;
-  return declined && method !== 'POST' ? 'again' : 'outcome_unknown';
+  if (status === 429) return true;
+  if (status !== 408 && status < 500) return false;
+  if (method === 'GET') return true;
+  return status === 503 && failure.retryAfterMs !== undefined && method !== 'POST';
 }
 
 function waitFor({ failure, attempt, random }: RetryQuestion): number {

@@ -52,10 +52,7 @@ export async function wakeMembersOf(
   const reached = [...groups].map((group) => ({ connection: name, group }));
   // A group that took a platform group over may not have its members yet.
   for (const { movedTo } of await ports.groups.readMany(reached)) if (movedTo) groups.add(movedTo);
-  await wakeAll(
-    [...groups].map((group) => ({ connection: name, group })),
-    ports,
-  );
+  await wakeAll(name, groups, ports);
   await mapConcurrently(WRITES_IN_FLIGHT, fanningOut, ({ member, revision }) =>
     ports.users.endFanOut(name, member, revision),
   );
@@ -224,10 +221,7 @@ export async function extendBlocks(
   const known = new Set((current.blocks ?? []).flatMap(({ members }) => members));
   const added = blocks.flatMap(({ members }) => members.filter((member) => !known.has(member)));
   const groups = await groupsWith(added, connection, ports);
-  await wakeAll(
-    groups.map((group) => ({ connection: connection.name, group })),
-    ports,
-  );
+  await wakeAll(connection.name, groups, ports);
   return next;
 }
 

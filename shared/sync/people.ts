@@ -40,10 +40,7 @@ async function refresh(connection: Connection, ports: PeoplePorts & BlockedIdPor
   const { listed, unread, cut, ...listing } = await readListing(platform, saving);
   // The blocks must have the ids of new employees before the groups of members who match these employees are woken.
   const solvable = await groupsOfSolvable(await extendBlocks(connection, ports), ports);
-  await wakeAll(
-    [...new Set(solvable)].map((group) => ({ connection: name, group })),
-    ports,
-  );
+  await wakeAll(name, new Set(solvable), ports);
   const asking = { platform, people: ports.people, bound, fields, listed, nowMs: ports.clock() };
   const asked = cut === undefined ? await askMissing(connection, asking) : { answers: [], failures: [] };
   const answered = await saveAndWake(asked.answers, saving);

@@ -14,8 +14,14 @@ export function dirtyNow({ clock }: Pick<WakePorts, 'clock'>) {
 }
 
 /** @throws Error if a group could not be woken */
-export async function wakeAll(...asked: Parameters<typeof wakeGroups>): Promise<void> {
-  const [first, ...others] = await wakeGroups(...asked);
+export async function wakeAll(
+  connection: ConnectionName,
+  groups: Iterable<GroupId>,
+  ports: WakePorts,
+  why?: WakeReason,
+): Promise<void> {
+  const refs = [...groups].map((group) => ({ connection, group }));
+  const [first, ...others] = await wakeGroups(refs, ports, why);
   if (first === undefined) return;
   throw new Error(`could not wake all groups (${others.length + 1} failed)`, { cause: first.cause });
 }
@@ -54,6 +60,8 @@ interface ReplanPorts extends Pick<WakePorts, 'desired' | 'clock'> {
 
 export type UpdatedGroup = GroupRef & { readonly update?: GroupUpdate | undefined };
 
+type WakeReason = 'asked' | 'news' | 'again';
+
 export interface UnwokenGroup {
   readonly ref: GroupRef;
   readonly cause: unknown;
@@ -70,7 +78,7 @@ export interface UnwokenGroup {
 export async function wakeGroups(
   refs: readonly UpdatedGroup[],
   ports: WakePorts,
-  why: 'asked' | 'news' | 'again' = 'news',
+  why: WakeReason = 'news',
 ): Promise<readonly UnwokenGroup[]> {
   const unwoken: UnwokenGroup[] = [];
   const wakes: Wake[] = [];
@@ -109,7 +117,7 @@ async function groupsToMark({ connection, group }: GroupRef, marked: Set<string>
 /** @returns the message to send, if any, and whether other groups contain the group */
 async function mark(
   { update, ...ref }: UpdatedGroup,
-  why: 'asked' | 'news' | 'again',
+  why: WakeReason,
   { desired, clock, coalesceMs }: WakePorts,
 ): Promise<{ readonly wake: Wake | undefined; readonly isContained: boolean }> {
   if (why === 'asked') {

@@ -175,7 +175,6 @@ describe('groupsync deploy', () => {
 describe('groupsync destroy', () => {
   const DEPLOYED: DeployedStack = {
     isProtected: true,
-    outputs: {},
     resources: [
       { id: 'Table', type: 'AWS::DynamoDB::Table', isKept: true },
       { id: 'AuditBucket', type: 'AWS::S3::Bucket', isKept: true },

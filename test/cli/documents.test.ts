@@ -267,7 +267,7 @@ describe('documents of --json', () => {
   it.each(['status', 'connections show', 'doctor --faults', 'sync new --yes'])(
     '%s names the person to contact if the platform refuses the credential',
     async (words) => {
-      const { ports, connection, clock, publish } = await worldOf();
+      const { ports, connection, publish } = await worldOf();
       await publish(group('new'));
       const seen = await ports.gates.read(connection.name);
       await ports.gates.write(connection.name, seen, {
@@ -275,7 +275,7 @@ describe('documents of --json', () => {
         reason: 'it answers 401',
         closings: 1,
       });
-      await ports.health.write(connection.name, { checkedAtMs: clock.ms, holder: { user: 'u-boss' } });
+      await ports.health.write(connection.name, { holder: { user: 'u-boss' } });
       const { stdout } = await runCli(words.split(' '), { ports });
       expect(stdout).toContain('it answers 401');
       expect(stdout).toContain('Contact the person who installed the app');

@@ -224,14 +224,14 @@ describe('groupsync doctor', () => {
       async (world) => {
         const lastDay = new Date(world.clock.ms + 9 * DAY_MS).toISOString().slice(0, 10);
         const holder = { user: 'user-ann', lastDay };
-        await world.ports.health.write(world.connection.name, { checkedAtMs: 1, goodAtMs: 1, holder });
+        await world.ports.health.write(world.connection.name, { goodAtMs: 1, holder });
       },
     ],
     [
       /^default: credential: GET \/platform\/api\/me: 401\. Contact the person who installed the app, .* the platform user is user-ann fix: /,
       async (world) => {
         const holder = { user: 'user-ann' };
-        await world.ports.health.write(world.connection.name, { checkedAtMs: 1, goodAtMs: 1, holder });
+        await world.ports.health.write(world.connection.name, { goodAtMs: 1, holder });
         const message = `GET /platform/api/me: 401${ANSWER_PREFIX}{"error":"cut…`;
         const refused = new PlatformFailure('unauthorized', message, {});
         await applicant({ me: () => Promise.reject(refused) })(world);
@@ -418,7 +418,7 @@ describe('groupsync doctor', () => {
         } as const;
         await ports.gates.write(connection.name, seen, closed);
         const lastFailure = { atMs: world.clock.ms - 1, message: 'it answers 503' };
-        await ports.health.write(connection.name, { checkedAtMs: world.clock.ms - 1, lastFailure });
+        await ports.health.write(connection.name, { lastFailure });
         const found = await faults(world);
         expect(found.map(({ name }) => name).sort()).toEqual(
           ['daily check', 'credential', 'gate'].map((name) => `default: ${name}`).sort(),
@@ -451,7 +451,7 @@ describe('groupsync doctor', () => {
       const world = await soundWorld();
       await outage(failed('unauthorized'), world);
       const lastFailure = { atMs: world.clock.ms - 1, message: 'it answers 401' };
-      await world.ports.health.write(world.connection.name, { checkedAtMs: world.clock.ms - 1, lastFailure });
+      await world.ports.health.write(world.connection.name, { lastFailure });
       expect(await faults(world)).toMatchObject([
         { name: 'default: credential', fix: 'groupsync connect default' },
         { name: 'default: daily check', fix: 'groupsync connect default' },
@@ -469,7 +469,7 @@ describe('groupsync doctor', () => {
     it('doctor does not report a failed daily check as a problem if the credential is accepted now', async () => {
       const world = await soundWorld();
       const lastFailure = { atMs: world.clock.ms - 60_000, message: 'it answers 503' };
-      await world.ports.health.write(world.connection.name, { checkedAtMs: world.clock.ms, lastFailure });
+      await world.ports.health.write(world.connection.name, { lastFailure });
       const { checks } = await world.ask();
       expect(checks.filter(({ ok }) => !ok)).toEqual([]);
       expect(checks).toContainEqual({

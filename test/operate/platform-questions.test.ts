@@ -37,7 +37,7 @@ async function throughFunction(given: Partial<Platform['groups']>, rest: Partial
     return { groups: given, ...rest } as Platform;
   };
   const checkCredential = async () => ({ checks: [] });
-  const health = { read: async () => ({ checkedAtMs: 0, holder: { user: 'u-boss' } }) };
+  const health = { read: async () => ({ holder: { user: 'u-boss' } }) };
   const { asked, functions } = functionOver({ platforms: { open }, health, checkCredential });
   const { platforms } = platformsThroughFunction({ functions, clock: () => 0 });
   return { asked, opened: () => opened, platform: await platforms.open(connection) };

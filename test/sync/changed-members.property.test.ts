@@ -113,7 +113,7 @@ it(
           await deliver(...emit);
           if (!isSeen) continue;
           const [stood, written] = [shown('g'), (await audit('g')).length];
-          await wakeAll([ref('g')], world.toolPorts);
+          await wakeAll(ref('g').connection, [ref('g').group], world.toolPorts);
           await deliver();
           expect(shown('g')).toEqual(stood);
           expect((await audit('g')).length).toBe(written);

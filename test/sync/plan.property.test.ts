@@ -115,7 +115,7 @@ async function arrange(drawn: Scenario): Promise<World> {
   if (leaver === null) return world;
   await world.leaves(leaver);
   // Wakes the group. A refresh of people does the same when it reads the change.
-  await wakeAll([ref], world.ports);
+  await wakeAll(ref.connection, [ref.group], world.ports);
   return world;
 }
 

@@ -80,6 +80,10 @@ export const newReport = (connection: string) => ({
 /** Thrown if this run was suspended for longer than its lease, and another run has taken over. */
 export class LeaseEndedError extends Error {
   override readonly name = 'LeaseEndedError';
+
+  constructor() {
+    super('another run now reads the directory, because this run was suspended for too long');
+  }
 }
 
 export const noteAnswer = ({ connection, ports }: ReaderRun): Promise<void> =>
@@ -88,11 +92,7 @@ export const noteAnswer = ({ connection, ports }: ReaderRun): Promise<void> =>
 export async function storeGroup(run: ReaderRun, group: ReaderGroup): Promise<void> {
   const { connection, lease, ports, groups } = run;
   if (groups.get(group.group) === group) return;
-  if (!(await ports.reader.putGroup(connection.name, group, lease))) {
-    throw new LeaseEndedError(
-      'another run now reads the directory, because this run was suspended for too long',
-    );
-  }
+  if (!(await ports.reader.putGroup(connection.name, group, lease))) throw new LeaseEndedError();
   groups.set(group.group, group);
 }
 

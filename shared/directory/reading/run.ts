@@ -241,11 +241,7 @@ async function writePosition(
     ...(fullMs !== undefined && { fullMs }),
     ...(attributes !== '' && { attributes }),
   };
-  if (!(await ports.reader.write(connection.name, next, lease))) {
-    throw new LeaseEndedError(
-      'another run now reads the directory, because this run was suspended for too long',
-    );
-  }
+  if (!(await ports.reader.write(connection.name, next, lease))) throw new LeaseEndedError();
 }
 
 /**

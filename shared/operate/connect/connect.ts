@@ -46,7 +46,7 @@ export async function storeConnection(request: ConnectRequest, ports: ConnectPor
   if (gate.state === 'unauthorized' || gate.state === 'backoff')
     await writeGate(name, gate, REOPENED_GATE, ports);
   const nowMs = ports.clock();
-  await ports.health.write(name, { checkedAtMs: nowMs, goodAtMs: nowMs });
+  await ports.health.write(name, { goodAtMs: nowMs });
   return changed === undefined ? 0 : replanAll(name, ports);
 }
 

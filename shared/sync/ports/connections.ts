@@ -92,7 +92,6 @@ export interface Ended {
 /** The results of the last checks of a connection's credential. */
 export const Health = z.lazy(() =>
   z.object({
-    checkedAtMs: number,
     /** The time of the latest successful check; undefined if there was none. */
     goodAtMs: number.exactOptional(),
     /** `refused`: the platform refused the credential. */

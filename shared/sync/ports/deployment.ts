@@ -75,7 +75,6 @@ export interface AlarmClient {
 export interface DeployedStack {
   /** Whether CloudFormation refuses to delete the stack. */
   readonly isProtected: boolean;
-  readonly outputs: Readonly<Record<string, string>>;
   readonly resources: readonly DeployedResource[];
 }
 

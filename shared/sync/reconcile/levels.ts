@@ -169,11 +169,10 @@ export async function checkHealth(connection: Connection, ports: HealthPorts): P
   const nowMs = ports.clock();
   const health: Health =
     failure === undefined
-      ? { ...known, ...whose, checkedAtMs: nowMs, goodAtMs: nowMs }
+      ? { ...known, ...whose, goodAtMs: nowMs }
       : {
           ...known,
           ...whose,
-          checkedAtMs: nowMs,
           lastFailure: {
             atMs: nowMs,
             message: messageOf(failure, holder),
