@@ -10,6 +10,7 @@ import { allGroups } from '../../shared/operate/names.ts';
 import { type Period, verifyAudit } from '../../shared/operate/verify-audit.ts';
 import { openFolderAudit } from '../../shared/runtime/folder-audit.ts';
 import { linksOf } from '../../shared/sync/ports/logs.ts';
+import { collectPages } from '../../shared/sync/tuning.ts';
 import type { Act, Context } from '../context.ts';
 import { type EvidenceGroup, openEvidence, readEvidence } from '../evidence-folder.ts';
 import { EXIT, UsageError } from '../io.ts';
@@ -111,9 +112,8 @@ async function evidenceOf(
     : await accessTo(ref, period, ports);
   const rows = access.filter(({ user }) => ids === undefined || ids.has(user));
   const isAbout = isJournal || ids === undefined || rows.length > 0;
-  const items = [];
-  if (isAbout)
-    for await (const page of ports.audit.items(ref, period.sinceMs, period.untilMs)) items.push(...page);
+  const pages = ports.audit.items(ref, period.sinceMs, period.untilMs);
+  const items = isAbout ? await collectPages(pages) : [];
   const actions = isAbout ? await actionsOn(ref, period, ports) : [];
   const header = isJournal
     ? [csvLine([...TITLES, ...['joined', 'left'].flatMap((what) => OF_CHANGE.map((of) => `${what} ${of}`))])]

@@ -91,19 +91,16 @@ async function importOrUndo(context: Context, file: string | undefined, flags: I
   // `deliveries` shows the ids of the events, which are the id of the import with a number.
   const importId = id.replace(/\.\d+$/, '');
   const undo = await planUndo(found.name, importId, ports);
-  const { stays } = undo;
+  const { stays, waiting, asOf } = undo;
   await recordRead(found.name, { what: 'plan' }, ports);
   const [groups, members] = [stays.map(({ group }) => group), stays.map(({ member }) => member)];
   const named = await names({ groups, members });
   for (const { group, member } of stays.slice(0, SHOWN))
     out.note(`stays, because of another event or group: ${named.member(member)} in ${named.group(group)}`);
   if (stays.length > SHOWN) out.note(`… and ${stays.length - SHOWN} more`);
-  return importFile(
-    context,
-    `undo of import ${importId}`,
-    { asOf: 'now', dryRun, ...(reason && { reason }) },
-    undo,
-  );
+  if (waiting > 0)
+    out.note(`without effect yet, so the undo prevents them: ${plural(waiting, 'change')} of the import`);
+  return importFile(context, `undo of import ${importId}`, { asOf, dryRun, ...(reason && { reason }) }, undo);
 }
 
 /** Sends the members of an earlier time as a snapshot of now. */
@@ -205,7 +202,7 @@ async function importFile(
 
 /** Whether an undo changes nothing. */
 const isNothing = ({ rows, comparison }: Pick<ImportPlan, 'rows' | 'comparison'>, given?: Given) =>
-  given !== undefined && (rows === 0 || (comparison?.added === 0 && comparison.removed === 0));
+  typeof given === 'string' ? comparison?.added === 0 && comparison.removed === 0 : given && rows === 0;
 
 async function planLines(context: Context, plan: ImportPlan, ofFile: FileKind, given?: Given) {
   const { rows, groups, messages, comparison } = plan;
@@ -306,7 +303,7 @@ async function givenGroup(
 /**
  * Returns undefined if the file cannot be compared. @throws UsageError for a time before the last erasure of the data
  */
-async function compare(context: Context, rows: AsyncIterable<Row>, comparing: Comparing) {
+async function compare(context: Context, rows: readonly Row[], comparing: Comparing) {
   const { asOf } = comparing;
   const { ports, found } = await context.connected();
   const since = new Date(found.eventsSinceMs ?? 0).toISOString();

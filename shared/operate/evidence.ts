@@ -3,7 +3,7 @@ import type { GroupRef, PlatformUserId } from '../domain/ids.ts';
 import { membersAt, type Stay, type StepChange, staysOf, stepsAfter } from '../plan/replay.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { UserState } from '../sync/ports/desired.ts';
-import type { KeptEntry } from '../sync/ports/logs.ts';
+import { entriesSince, type KeptEntry } from '../sync/ports/logs.ts';
 import { formatPerson } from './names.ts';
 import { type PastPorts, type RecordedStep, readHistory, usersOfHistory } from './past.ts';
 import type { Period } from './verify-audit.ts';
@@ -94,10 +94,6 @@ export async function actionsOn(
   { sinceMs, untilMs }: Period,
   { audit }: Pick<ToolPorts, 'audit'>,
 ): Promise<readonly KeptEntry[]> {
-  const found: KeptEntry[] = [];
-  for await (const page of audit.read(ref)) {
-    found.push(...page.filter(({ actor, atMs }) => actor.kind === 'operator' && atMs <= untilMs));
-    if (page.some(({ atMs }) => atMs <= sinceMs)) break;
-  }
-  return found.filter(({ atMs }) => atMs > sinceMs);
+  const entries = await entriesSince(audit.read(ref), sinceMs + 1);
+  return entries.filter(({ actor, atMs }) => actor.kind === 'operator' && atMs <= untilMs);
 }

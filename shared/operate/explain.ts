@@ -24,7 +24,7 @@ import {
   withWantedState,
 } from './who.ts';
 
-export type ExplainPorts = PreviewPorts &
+type ExplainPorts = PreviewPorts &
   LogPorts &
   NamesPorts &
   Pick<ToolPorts, 'gates' | 'index' | 'people' | 'connections' | 'scim'>;
@@ -83,7 +83,7 @@ export async function explainMember(
   };
 }
 
-interface Explaining {
+export interface Explaining {
   readonly connection: Connection;
   readonly ports: ExplainPorts;
 }

@@ -18,7 +18,7 @@ import type { PreviewPorts } from '../sync/apply/preview.ts';
 import type { ConnectionStore, ToolPorts } from '../sync/ports/bundles.ts';
 import type { DecidedHold, HoldOutcome } from '../sync/ports/decisions.ts';
 import type { HeldSet } from '../sync/ports/guard.ts';
-import { AUDIT_LIFETIME_MS, type AuditEntry } from '../sync/ports/logs.ts';
+import { AUDIT_LIFETIME_MS, type AuditEntry, entriesSince } from '../sync/ports/logs.ts';
 import { collectPages } from '../sync/tuning.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { causesOf } from './held-members.ts';
@@ -259,18 +259,6 @@ async function firstApprovals(ref: GroupRef, digest: string, { audit, clock, rea
   const isFirst = ({ action, changes }: AuditEntry) =>
     action === FIRST && changes.some(({ reason }) => reason === digest);
   return found.flat().flatMap((entry) => (isFirst(entry) ? entry.actor.id : []));
-}
-
-/** Returns the entries of an audit, newest first, until the first one that is earlier than `sinceMs`. */
-async function entriesSince(pages: AsyncIterable<readonly AuditEntry[]>, sinceMs: number) {
-  const found: AuditEntry[] = [];
-  for await (const page of pages) {
-    for (const entry of page) {
-      if (entry.atMs < sinceMs) return found;
-      found.push(entry);
-    }
-  }
-  return found;
 }
 
 /**

@@ -1,32 +1,26 @@
 import type { ExportedGroup, ExportReport, GroupMember, GroupMembers } from '../contract/answers/groups.ts';
 import type { Gate } from '../domain/gate.ts';
-import { groupExists, groupFloor, groupName, memberCounts } from '../domain/group.ts';
+import { groupExists, groupName } from '../domain/group.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import { type GroupRef, type MemberId, memberId, type PlatformUserId } from '../domain/ids.ts';
-import { STAMP_ZERO } from '../domain/stamp.ts';
 import type { Decision } from '../plan/decision.ts';
 import type { Facts } from '../plan/facts.ts';
 import { isPresent, isWanted, verdictOf } from '../plan/verdict.ts';
 import { previewGroup, undisturbed } from '../sync/apply/preview.ts';
-import type { Connection } from '../sync/ports/connections.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 import { mapConcurrently, READS_IN_FLIGHT } from '../sync/tuning.ts';
-import type { ExplainPorts } from './explain.ts';
+import { readCounted } from './counted-members.ts';
+import type { Explaining } from './explain.ts';
 import { type NamesPorts, NotFound, usersOf } from './names.ts';
 import { listPastMembers, type PastPorts } from './past.ts';
 import { identify, obstacleTo, verdictFacts, withWantedState } from './who.ts';
-
-interface Asking {
-  readonly connection: Connection;
-  readonly ports: ExplainPorts;
-}
 
 /**
  * Lists every member of a directory group and every user of its platform group. Each row says whether the user is in
  * the platform's group, and why. All rows use one preview of the group.
  * @throws NotFound
  */
-export async function listMembers(ref: GroupRef, { connection, ports }: Asking): Promise<GroupMembers> {
+export async function listMembers(ref: GroupRef, { connection, ports }: Explaining): Promise<GroupMembers> {
   const state = await ports.groups.read(ref);
   if (state === undefined) throw new NotFound(`there is no group ${ref.group}`);
   const [gate, { decision, facts }] = await Promise.all([
@@ -65,7 +59,7 @@ interface About {
 async function rowOf(
   member: MemberId,
   { state, decision, facts, gate, known }: About,
-  { connection, ports }: Asking,
+  { connection, ports }: Explaining,
 ): Promise<GroupMember> {
   const who = await identify(member, state, connection, ports);
   const asked = verdictFacts(who, {
@@ -150,18 +144,10 @@ async function exportPast(ref: GroupRef, atMs: number, ports: NamesPorts & PastP
 
 /** @returns undefined for a group that the directory has deleted or not named, because `import` cannot represent it */
 async function exportGroup(ref: GroupRef, ports: NamesPorts): Promise<ExportedGroup | undefined> {
-  const state = await ports.groups.read(ref);
-  const name = state === undefined || !groupExists(state.registers) ? undefined : groupName(state.registers);
-  if (state === undefined || name === undefined) return undefined;
-  const registers = await ports.groups.members(ref);
-  const known = await ports.users.read(
-    ref.connection,
-    registers.map(({ member }) => member),
-  );
-  const floor = groupFloor(state.registers);
-  const members = registers.filter((one) =>
-    memberCounts(one, floor, known.get(one.member)?.floor ?? one.user?.floor ?? STAMP_ZERO),
-  );
+  const { state, registers, known, counts } = await readCounted(ref, ports);
+  const name = state && groupExists(state.registers) ? groupName(state.registers) : undefined;
+  if (name === undefined) return undefined;
+  const members = registers.filter(counts);
   return {
     group: ref.group,
     name,

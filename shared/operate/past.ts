@@ -7,7 +7,7 @@ import { type DatedStep, membersAt, type Past, stepsAfter } from '../plan/replay
 import { readViews } from '../sync/apply/load.ts';
 import { undisturbed } from '../sync/apply/preview.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
-import type { KeptEntry } from '../sync/ports/logs.ts';
+import { entriesIn, type KeptEntry } from '../sync/ports/logs.ts';
 import { UNCERTAIN_MS } from '../sync/tuning.ts';
 import { withGroupsBefore } from './journal.ts';
 import { formatPerson, NotFound, usersOf } from './names.ts';
@@ -119,5 +119,5 @@ async function readSteps(
 
 async function* entriesOf(last: GroupRef, { audit, reader }: PastPorts) {
   for (const ref of await withGroupsBefore(last, reader))
-    for await (const page of audit.read(ref)) for (const entry of page) yield { ref, entry };
+    for await (const entry of entriesIn(audit.read(ref))) yield { ref, entry };
 }

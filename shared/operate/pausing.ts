@@ -6,7 +6,7 @@ import { changeGate } from '../sync/gate.ts';
 import { openMovesOf, withCurrentOwner } from '../sync/moves.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
-import type { KeptEntry } from '../sync/ports/logs.ts';
+import { entriesIn, type KeptEntry } from '../sync/ports/logs.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { type Action, doRecorded, type JournalPorts, journalOf, withGroupsBefore } from './journal.ts';
 import { plural, shellWords } from './names.ts';
@@ -52,12 +52,9 @@ export async function readPause(
 ): Promise<GroupPause | undefined> {
   const sinceMs = (await groups.read(ref))?.pausedAtMs;
   if (sinceMs === undefined) return undefined;
-  for (const one of await withGroupsBefore(ref, reader)) {
-    for await (const page of audit.read(one)) {
-      const entry = page.find(({ action, outcome }) => action === 'pause' && outcome === 'written');
-      if (entry !== undefined) return { sinceMs, entry };
-    }
-  }
+  for (const one of await withGroupsBefore(ref, reader))
+    for await (const entry of entriesIn(audit.read(one)))
+      if (entry.action === 'pause' && entry.outcome === 'written') return { sinceMs, entry };
   return { sinceMs, entry: undefined };
 }
 

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { GroupItem } from '../domain/group-state.ts';
 import { type StepUser, stepUserOf } from '../domain/history.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
-import { AuditEntry, type AuditHead, type KeptEntry } from '../sync/ports/logs.ts';
+import { AuditEntry, type AuditHead, entriesIn, type KeptEntry } from '../sync/ports/logs.ts';
 import { readChunks } from './chunks.ts';
 import { understood } from './item-form.ts';
 import {
@@ -80,7 +80,7 @@ const LINKS = new Set(['rev', 'lastAudit', 'lastAction', 'unnamedAudits']);
 
 /** Merges lists of pages, all newest first. The next page of a list is read only when its entries may be next. */
 async function* newestOf(...lists: readonly AsyncIterable<readonly KeptEntry[]>[]) {
-  const entries = lists.map(entriesOf);
+  const entries = lists.map(entriesIn);
   const heads = await Promise.all(entries.map((one) => one.next()));
   for (;;) {
     const orders = heads.map(({ value }) => (value === undefined ? '' : orderOf(value)));
@@ -91,10 +91,6 @@ async function* newestOf(...lists: readonly AsyncIterable<readonly KeptEntry[]>[
     yield [head];
     heads[at] = await list.next();
   }
-}
-
-async function* entriesOf(pages: AsyncIterable<readonly KeptEntry[]>): AsyncGenerator<KeptEntry, undefined> {
-  for await (const page of pages) yield* page;
 }
 
 /** Entries of the same time are in the order of their ids, as their keys are. */

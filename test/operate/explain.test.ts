@@ -66,16 +66,10 @@ describe('explain', () => {
     const ports = world.toolPorts as unknown as ToolPorts;
     const report = await reportPerson('ann.again@acme.test', connection, ports);
     expect(report).toMatchObject({ member: 'ann', person });
-    const rows = (async function* () {
-      for (const id of ['ann', 'bob', 'new'])
-        yield {
-          line: 1,
-          group: 'h',
-          name: 'H',
-          member: member(id),
-          email: `${id.replace('new', 'ann')}@acme.test`,
-        };
-    })();
+    const rows = ['ann', 'bob', 'new'].map((id) => {
+      const email = `${id.replace('new', 'ann')}@acme.test`;
+      return { line: 1, group: 'h', name: 'H', member: member(id), email };
+    });
     const asOf = new Date(world.nowMs()).toISOString();
     expect(await compareWithNow(rows, { asOf, kind: 'snapshot' }, connection, ports)).toMatchObject({
       added: 3,

@@ -83,7 +83,9 @@ export const ImportReport = EventsReport.extend({
   comparison: ImportComparison.optional().describe('Absent if the present members could not be read.'),
   importId: text
     .optional()
-    .describe('The id for import --undo. Absent if the changes are not known, none, or over 100000.'),
+    .describe(
+      'The id for import --undo. Absent if nothing was sent, or if the changes are not known, none, or over 100000.',
+    ),
   rows: count.describe('The number of rows whose content is sent. Rows left out do not count.'),
   groups: count,
   ignoredColumns: z.array(text).optional().describe('Columns of the header that import does not use.'),

@@ -1,10 +1,10 @@
 import { matchForm } from '../../contract/match-rule.ts';
 import { ACTIVE_ATTRIBUTE } from '../../domain/active.ts';
-import { groupFloor, memberCounts } from '../../domain/group.ts';
 import { groupId, type MemberId, memberId } from '../../domain/ids.ts';
 import { once } from '../../domain/once.ts';
 import { type Source, sourceOf } from '../../domain/source.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
+import { readCounted } from '../../operate/counted-members.ts';
 import { membersHolding } from '../../operate/find-member.ts';
 import { foldName } from '../../plan/names.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
@@ -139,18 +139,13 @@ function sourceOfUser({ member, attributes }: UserState, clients: ReadonlySet<st
 const addressForm = (address: string): string => matchForm('workEmail', address);
 
 /** Returns the users by each address that they have. `isPresent` says whether the user is in the group now. */
-async function addressesIn(group: string, { name }: Connection, { groups, users }: DirectoryPorts) {
+async function addressesIn(group: string, { name }: Connection, ports: DirectoryPorts) {
   const found = new Map<string, { readonly user: UserState; readonly isPresent: boolean }[]>();
   const ref = { connection: name, group: groupId(group) };
-  const [state, registers] = await Promise.all([groups.read(ref), groups.members(ref)]);
-  const floor = state === undefined ? STAMP_ZERO : groupFloor(state.registers);
-  const known = await users.read(
-    name,
-    registers.map(({ member }) => member),
-  );
+  const { registers, known, counts } = await readCounted(ref, ports);
   for (const register of registers) {
     const user = known.get(register.member) ?? undescribed(register.member);
-    const one = { user, isPresent: memberCounts(register, floor, user.floor) };
+    const one = { user, isPresent: counts(register) };
     const attributes = [...user.attributes].filter(([key]) => key !== ACTIVE_ATTRIBUTE);
     const own = new Set(attributes.map(([, { value }]) => addressForm(value)));
     for (const address of own) found.set(address, [...(found.get(address) ?? []), one]);

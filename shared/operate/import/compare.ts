@@ -1,10 +1,9 @@
 import type { ImportComparison, OtherSource } from '../../contract/answers/files.ts';
 import { mayCreate } from '../../contract/group-policy.ts';
 import { renderName } from '../../contract/name-template.ts';
-import { groupFloor, memberCounts } from '../../domain/group.ts';
-import type { PendingCause } from '../../domain/group-state.ts';
+import type { PendingCause, StoredMember } from '../../domain/group-state.ts';
 import { type GroupRef, groupId, type MemberId, memberId, platformGroupId } from '../../domain/ids.ts';
-import { makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
+import { laterStamp, makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { ListedGroup } from '../../domain/view.ts';
 import { EMPTIED_ALWAYS, isEmptied, judgeByLimits, NOTHING_REMOVED } from '../../plan/guard.ts';
 import { clashFinder } from '../../plan/names.ts';
@@ -18,9 +17,11 @@ import { failureIn } from '../../sync/ports/platform.ts';
 import { countSmallGroups } from '../../sync/small-groups.ts';
 import { mapConcurrently, READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { unmanagedOf } from '../../sync/unmanaged.ts';
+import { readCounted } from '../counted-members.ts';
 import { type OtherSourcePorts, ofOtherSources } from '../other-source.ts';
 import type { FileKind } from './identify.ts';
 import { knownUnderOtherIds, type OtherId } from './other-ids.ts';
+import { byGroup } from './row-sort.ts';
 import type { Row } from './rows.ts';
 
 const LISTED = 100;
@@ -65,13 +66,18 @@ const nothingFound = () => ({
  * stored value that is later than the file is not changed by the import.
  */
 export async function compareWithNow(
-  rows: AsyncIterable<Row>,
+  rows: readonly Row[],
   comparing: Comparing,
   connection: Connection,
   ports: ComparePorts,
 ): Promise<ImportComparison> {
   const found = nothingFound();
-  for await (const one of byGroup(rows)) await compareGroup(one, found, { ...comparing, connection, ports });
+  for (const some of byGroup(rows)) {
+    const [{ group, name: groupName, kind }] = some;
+    const listed = some.filter(({ member }) => member !== '');
+    const members = new Map(listed.map((row) => [memberId(row.member), row]));
+    await compareGroup({ group, groupName, kind, members }, found, { ...comparing, connection, ports });
+  }
   const { created, pending, emptied, smallGroups, otherSources, excluded, ...counted } = found;
   return {
     ...counted,
@@ -93,17 +99,20 @@ async function compareGroup(file: FileGroup, found: Found, context: Context): Pr
   const stamp = makeStamp({ time: asOf, id: 'import', source: '' });
   const ref = { connection: connection.name, group: groupId(group) };
   const present = await readNow(ref, [...members.keys()], ports);
-  const { now, isStated } = present;
+  const { now, own, isStated } = present;
   if (present.latest > stamp) found.changedSince.push(group);
   found.otherSources.push(...(await ofOtherSources(connection, [ref.group], ports)));
-  if (present.state === undefined) found.newGroups.push({ group, groupName: file.groupName });
   if (kind === 'snapshot') compareName(file, present, found, { stamp, connection });
-  const leaving = kind === 'add' ? [] : [...now].filter((one) => members.has(one) === (kind === 'remove'));
-  const joining = kind === 'remove' ? [] : [...members].filter(([member]) => !now.has(member));
-  const gone = leaving.filter((member) => !isStated(member, stamp));
-  const fresh = joining.filter(([member]) => !isStated(member, stamp));
-  for (const member of gone) onChange?.(group, member, false);
-  for (const [member] of fresh) onChange?.(group, member, true);
+  const leavingFrom = (some: ReadonlySet<MemberId>) =>
+    kind === 'add' ? [] : [...some].filter((one) => members.has(one) === (kind === 'remove'));
+  const joiningTo = (some: ReadonlySet<MemberId>) =>
+    kind === 'remove' ? [] : [...members].filter(([member]) => !some.has(member));
+  const isOpen = (member: MemberId) => !isStated(member, stamp);
+  const [leaving, joining] = [leavingFrom(now), joiningTo(now)];
+  const gone = leaving.filter(isOpen);
+  const fresh = joining.filter(([member]) => isOpen(member));
+  for (const member of leavingFrom(own)) if (isOpen(member)) onChange?.(group, member, false);
+  for (const [member] of joiningTo(own)) if (isOpen(member)) onChange?.(group, member, true);
   found.superseded += leaving.length - gone.length + joining.length - fresh.length;
   const excluded = newlyExcluded(file, present, { stamp, connection });
   found.excluded += excluded.length;
@@ -164,6 +173,7 @@ function compareName(
   found: Found,
   { stamp, connection }: { readonly stamp: Stamp; readonly connection: Connection },
 ): void {
+  if (state === undefined) found.newGroups.push({ group, groupName });
   const isNamedByFile = name === undefined || name.stamp < stamp;
   const willBeNamed = isNamedByFile ? groupName : name.value;
   const isOnPlatform = state?.link !== undefined || state?.released === true;
@@ -260,27 +270,21 @@ async function clashesOf(
 }
 
 async function readNow(ref: GroupRef, members: readonly MemberId[], ports: ComparePorts) {
-  const state = await ports.groups.read(ref);
-  const registers = state === undefined ? [] : await ports.groups.members(ref);
-  const ids = new Set([...members, ...registers.map(({ member }) => member)]);
-  const known = await ports.users.read(ref.connection, [...ids]);
-  const floor = state === undefined ? STAMP_ZERO : groupFloor(state.registers);
-  const now = new Set(
-    registers
-      .filter((one) =>
-        memberCounts(one, floor, known.get(one.member)?.floor ?? one.user?.floor ?? STAMP_ZERO),
-      )
-      .map(({ member }) => member),
-  );
-  const stampOf = new Map(registers.map((one) => [one.member, one.stamp]));
+  const { state, registers, ids, known, floor, counts } = await readCounted(ref, ports, members);
+  // A member of a group within the group may also be a member of the group itself.
+  const own = state?.containsGroups ? await ports.groups.registers(ref, [...ids]) : registers;
+  const membersOf = (some: readonly StoredMember[]) =>
+    new Set(some.filter(counts).map(({ member }) => member));
+  const now = membersOf(registers);
+  const stampOf = new Map(own.map((one) => [one.member, one.stamp]));
   /** Returns whether a later event about the member, or about all members of the group, is stored. */
   const isStated = (member: MemberId, asOf: Stamp) =>
     [floor, stampOf.get(member), known.get(member)?.floor].some((stamp = STAMP_ZERO) => stamp > asOf);
   const size = Math.max(now.size, state?.link?.view.size ?? 0);
   const name = state?.registers.name;
   const stamps = [floor, name?.stamp ?? STAMP_ZERO, ...stampOf.values()];
-  const latest = stamps.reduce((last, one) => (one > last ? one : last));
-  return { state, now, known, isStated, size, name, latest };
+  const latest = stamps.reduce(laterStamp);
+  return { state, now, own: membersOf(own), known, isStated, size, name, latest };
 }
 
 interface FileGroup {
@@ -288,17 +292,4 @@ interface FileGroup {
   readonly groupName: string;
   readonly kind: Row['kind'];
   readonly members: Map<MemberId, Row>;
-}
-
-async function* byGroup(rows: AsyncIterable<Row>): AsyncGenerator<FileGroup> {
-  let current: FileGroup | undefined;
-  for await (const row of rows) {
-    const { group, name, member, kind } = row;
-    if (current?.group !== group || current.kind !== kind) {
-      if (current !== undefined) yield current;
-      current = { group, groupName: name, kind, members: new Map() };
-    }
-    if (member !== '') current.members.set(memberId(member), row);
-  }
-  if (current !== undefined) yield current;
 }

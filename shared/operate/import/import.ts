@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { ImportComparison, ImportReport } from '../../contract/answers/files.ts';
 import { type StepUser, userText } from '../../domain/history.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
-import { judgeAge, makeStamp, normaliseInstant } from '../../domain/stamp.ts';
+import { judgeAge, makeStamp, normaliseInstant, stampTimeMs } from '../../domain/stamp.ts';
 import type { EventSender } from '../../sync/ports/queues.ts';
 import { createErrors } from '../events.ts';
 import { type JournalPorts, journalOf, recordAction } from '../journal.ts';
@@ -11,7 +12,7 @@ import type { FileKind } from './identify.ts';
 import { type FileReading, type ReadFile, readAll, takeRows } from './read-file.ts';
 import { createRowSort, type RowSort } from './row-sort.ts';
 import type { CsvRecord, Row } from './rows.ts';
-import { type Cutting, snapshotsOf } from './snapshots.ts';
+import { type Cutting, countMessages, snapshotsOf } from './snapshots.ts';
 import { changedMembership, MOST_UNDONE } from './undo.ts';
 
 interface ImportPorts extends JournalPorts {
@@ -27,7 +28,7 @@ interface ImportOptions extends FileReading {
   readonly asOf?: string | undefined;
   readonly compare?:
     | ((
-        rows: AsyncIterable<Row>,
+        rows: readonly Row[],
         comparing: Pick<Comparing, 'asOf' | 'onChange'>,
       ) => Promise<ImportComparison | undefined>)
     | undefined;
@@ -79,36 +80,36 @@ export async function importCsv(
   const rowSort = createRowSort();
   const today = new Date(nowMs).toISOString().slice(0, 10);
   const isFile = Symbol.asyncIterator in records;
-  const read = isFile ? await readAll(records, rowSort, options, today) : await takeRows(records, rowSort);
-  const { errors, errorCount } = read.errorCount > 0 ? read : await findDuplicates(rowSort);
-  const importId = ports.newId();
+  const read = isFile ? await readAll(records, rowSort, options, today) : takeRows(records, rowSort);
+  const { digest, ...duplicates } = checkRows(rowSort.sorted(), options.kind);
+  const { errors, errorCount } = read.errorCount > 0 ? read : duplicates;
+  const importId = `${ports.newId()}-${digest}`;
   const changed: StepUser[] = [];
   const onChange = (group: string, member: string, isAdded: boolean) => {
     if (changed.length <= MOST_UNDONE) changed.push(changedMembership(group, member, isAdded));
   };
   const comparison =
     errorCount > 0 ? undefined : await options.compare?.(rowSort.sorted(), { asOf, onChange });
-  const weights = (group: string) => read.groups.get(group)?.weight ?? 0;
-  const cutting = { weights, time: asOf, importId, kind: options.kind ?? 'snapshot' };
+  const cutting = { time: asOf, importId, kind: options.kind ?? 'snapshot' };
   const isUndoable = comparison !== undefined && changed.length > 0 && changed.length <= MOST_UNDONE;
   const plan = {
     ...planOf(read, options.kind),
+    messages: countMessages(rowSort.sorted()),
     ...(comparison !== undefined && { comparison }),
-    ...(isUndoable && { importId }),
-    // A group of an undo may have members to add, and others to remove.
-    ...(!isFile && { messages: await countOf(snapshotsOf(rowSort.sorted(), cutting)) }),
   };
   const inOrder = errors.toSorted((a, b) => a.line - b.line);
   const found = { events: plan.messages, errors: inOrder, errorCount, sent: false };
   const report = { ...plan, ...found };
   if (errorCount > 0 || options.dryRun) return report;
   if (!(await options.confirm(plan))) return report;
-  const changes = [auditedChange(plan, read.groups, options.file)];
-  const step = isUndoable ? { after: importId, sinceMs: nowMs, users: changed.map(userText) } : undefined;
+  const undoable = { ...plan, ...(isUndoable && { importId }) };
+  const changes = [auditedChange(undoable, read.groups, options.file)];
+  const sinceMs = stampTimeMs(makeStamp({ time: asOf, id: importId, source: '' }));
+  const step = isUndoable ? { after: importId, sinceMs, users: changed.map(userText) } : undefined;
   const action = { action: 'import', changes, reason: options.reason, step } as const;
   await recordAction(journalOf(options.connection), action, ports);
   const sent = await sendAll(rowSort, cutting, ports, { ...options, total: plan.messages });
-  return { ...report, ...sent, sent: true };
+  return { ...report, ...undoable, ...sent, sent: true };
 }
 
 const NAMED_GROUPS = 50;
@@ -133,19 +134,18 @@ function placeInTime(asOf: string | undefined, nowMs: number): string {
   );
 }
 
-async function countOf(all: AsyncIterable<unknown>): Promise<number> {
-  let count = 0;
-  for await (const _ of all) count += 1;
-  return count;
-}
-
 const contentOf = ({ email, attributes }: Row): string => JSON.stringify([email, attributes]);
 
-/** Checks that all lines of a member of a group have the same e-mail and attributes. */
-async function findDuplicates(rowSort: RowSort) {
+/**
+ * Checks that all lines of a member of a group have the same e-mail and attributes.
+ * @returns also a digest of the rows, which is in the ids of all imports of these rows (`planUndo`)
+ */
+function checkRows(rows: readonly Row[], kind: FileKind = 'snapshot') {
   const errors = createErrors();
+  const hash = createHash('sha256');
   let before: Row | undefined;
-  for await (const row of rowSort.sorted()) {
+  for (const row of rows) {
+    hash.update(JSON.stringify([row.kind ?? kind, row.group, row.member]));
     const isSame = before?.group === row.group && before.member === row.member;
     if (isSame && before !== undefined && contentOf(before) !== contentOf(row)) {
       const what = before.email === row.email ? 'attributes' : 'email';
@@ -154,18 +154,16 @@ async function findDuplicates(rowSort: RowSort) {
     }
     before = row;
   }
-  return errors.result();
+  return { ...errors.result(), digest: hash.digest('hex').slice(0, 12) };
 }
 
 function planOf(
   { rows, groups, ignoredColumns, noPeople, switchedOff, otherGroups, ...found }: ReadFile,
   kind?: FileKind,
-): ImportPlan {
-  const messages = [...groups.values()].reduce((sum, { weight }) => sum + snapshotsOf.count(weight), 0);
+) {
   return {
     rows,
     groups: groups.size,
-    messages,
     ...(ignoredColumns.length > 0 && { ignoredColumns }),
     ...(noPeople > 0 && { noPeople }),
     ...(switchedOff.length > 0 && { switchedOff }),
@@ -193,7 +191,7 @@ async function sendAll(
     batch = [];
     onProgress?.(sent, total);
   };
-  for await (const body of snapshotsOf(rowSort.sorted(), cutting)) {
+  for (const body of snapshotsOf(rowSort.sorted(), cutting)) {
     batch.push(body);
     if (signal?.aborted) break;
     if (batch.length === BATCH) await flush();

@@ -7,7 +7,6 @@ import { collectPages, mapConcurrently, READS_IN_FLIGHT } from '../../sync/tunin
 
 export type OtherId = NonNullable<ImportComparison['otherIds']>[number];
 
-/** A member of the file that the connection does not know, and the member's employee. */
 /**
  * Returns the newcomers whose person is already a member under another id. This happens if the file comes from another
  * system than the directory. If the directory later removed the person under its own id, the person would stay in the

@@ -9,7 +9,6 @@ import type { HeaderOptions, Headings, Layout } from './columns.ts';
 import { type FileKind, identify, OTHER_GROUP, type RefusedLine } from './identify.ts';
 import type { RowSort } from './row-sort.ts';
 import { type CsvRecord, isAddress, type ReadRow, type Row, readLayout, readRow } from './rows.ts';
-import { weightOf } from './snapshots.ts';
 
 export interface FileReading {
   readonly columns?: Headings | undefined;
@@ -34,12 +33,8 @@ export interface UnknownState extends CountedState {
   readonly line: number;
 }
 
-/** A group of the file. `name` is the name in its first line. `weight` is the size of all its members in bytes. */
-interface GroupSize {
-  readonly name: string;
-  readonly line: number;
-  weight: number;
-}
+/** A group of the file, with the name in its first line. */
+type NamedGroup = Pick<Row, 'name' | 'line'>;
 
 export type ReadFile = Awaited<ReturnType<typeof readAll>>;
 
@@ -70,7 +65,7 @@ export async function readAll(
     return { ...collected.found(), ignoredColumns: [] };
   }
   const { layout, rest } = first;
-  for await (const read of identifiedRows(rest, layout, reading, today)) await collected.add(read);
+  for await (const read of identifiedRows(rest, layout, reading, today)) collected.add(read);
   if (collected.unknown.size > 0 && collected.found().errorCount === 0)
     reading.refuseStates([...collected.unknown.values()]);
   const found = collected.found();
@@ -80,9 +75,9 @@ export async function readAll(
 }
 
 /** Puts given rows into the row sort, as if they had been read. */
-export async function takeRows(rows: readonly Row[], rowSort: RowSort): Promise<ReadFile> {
+export function takeRows(rows: readonly Row[], rowSort: RowSort): ReadFile {
   const collected = createCollected(rowSort, 'snapshot');
-  for (const row of rows) await collected.add({ ...row, isPerson: true, account: ACTIVE });
+  for (const row of rows) collected.add({ ...row, isPerson: true, account: ACTIVE });
   return { ...collected.found(), ignoredColumns: [] };
 }
 
@@ -91,7 +86,7 @@ type Collected = ReturnType<typeof createCollected>;
 function createCollected(rowSort: RowSort, kind: FileKind) {
   const errors = createErrors();
   const refusals = createErrors();
-  const groups = new Map<string, GroupSize>();
+  const groups = new Map<string, NamedGroup>();
   const switchedOff = new Map<string, CountedState>();
   const counts = { rows: 0, noPeople: 0, otherGroups: 0 };
   const unknown = new Map<string, UnknownState>();
@@ -100,20 +95,20 @@ function createCollected(rowSort: RowSort, kind: FileKind) {
     if (account.off !== undefined) countState(account.off, switchedOff, (state) => state);
     else counts[isPerson ? 'rows' : 'noPeople'] += 1;
   };
-  const store = async (row: ReadRow) => {
+  const store = (row: ReadRow) => {
     const problem = noted(row, groups);
-    if (problem === undefined) await rowSort.add(row);
+    if (problem === undefined) rowSort.add(row);
     else errors.add(row.line, problem);
   };
-  const addRow = async (row: ReadRow) => {
+  const addRow = (row: ReadRow) => {
     count(row);
     // A row without a member only means something in a snapshot.
-    if (row.member !== '' || kind === 'snapshot') await store(row);
+    if (row.member !== '' || kind === 'snapshot') store(row);
   };
-  const refuse = async ({ refused, kept }: RefusedLine) => {
+  const refuse = ({ refused, kept }: RefusedLine) => {
     refusals.add(refused.line, refused.message);
     // Without these rows, a snapshot would remove the members.
-    if (kind === 'snapshot') for (const row of kept) await store(row);
+    if (kind === 'snapshot') for (const row of kept) store(row);
   };
   const noteUnknown = ({ account, line }: ReadRow) => {
     for (const one of account.unknown) countState(one, unknown, (state) => ({ ...state, line }));
@@ -121,12 +116,12 @@ function createCollected(rowSort: RowSort, kind: FileKind) {
   return {
     unknown,
     addError: errors.add,
-    async add(read: ReadRow | LineError | RefusedLine | typeof OTHER_GROUP): Promise<void> {
+    add(read: ReadRow | LineError | RefusedLine | typeof OTHER_GROUP): void {
       if (read === OTHER_GROUP) counts.otherGroups += 1;
-      else if ('refused' in read) await refuse(read);
+      else if ('refused' in read) refuse(read);
       else if ('message' in read) errors.add(read.line, read.message);
       else if (read.account.unknown.length > 0) noteUnknown(read);
-      else await addRow(spelled(read));
+      else addRow(spelled(read));
     },
     found: () => {
       const { errors: refused, errorCount: refusedCount } = refusals.result();
@@ -204,13 +199,12 @@ function oneSpelling() {
   };
 }
 
-/** Adds the size of a row to its group. @returns an error if the row has another name for the group */
-function noted(row: ReadRow, groups: Map<string, GroupSize>): string | undefined {
-  const known = groups.get(row.group) ?? { name: row.name, line: row.line, weight: 0 };
+/** Adds the group of a row. @returns an error if the row has another name for the group */
+function noted(row: ReadRow, groups: Map<string, NamedGroup>): string | undefined {
+  const known = groups.get(row.group) ?? row;
   if (known.name !== row.name)
     return `expected the same group name as in line ${known.line} for the same group id, got another name`;
   groups.set(row.group, known);
-  known.weight += weightOf(row);
   return undefined;
 }
 

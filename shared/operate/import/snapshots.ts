@@ -1,4 +1,5 @@
 import type { FileKind } from './identify.ts';
+import { byGroup } from './row-sort.ts';
 import type { Row } from './rows.ts';
 
 /**
@@ -10,11 +11,10 @@ const PART_BYTES = 8_000;
 const MEMBER_OVERHEAD = 20;
 
 /** Returns an upper bound for the bytes of a row's member in a message. */
-export const weightOf = ({ member, email, attributes }: Omit<Row, 'line' | 'group' | 'name'>): number =>
+const weightOf = ({ member, email, attributes }: Row): number =>
   Buffer.byteLength(JSON.stringify([member, email, attributes])) + MEMBER_OVERHEAD;
 
 export interface Cutting {
-  readonly weights: (group: string) => number;
   /** The time of every event of this import. */
   readonly time: string;
   readonly importId: string;
@@ -27,48 +27,44 @@ const TYPES = {
   remove: 'directory.group.member.removed',
 } as const;
 
-interface OpenPart {
-  readonly key: string;
-  readonly group: string;
-  readonly kind: Row['kind'];
-  readonly name: string;
+interface Part {
+  readonly members: readonly object[];
   readonly index: number;
-  readonly members: object[];
+  readonly count: number;
 }
+
+/** Splits rows into events. The rows must be sorted by group and member. */
+export function* snapshotsOf(rows: readonly Row[], cutting: Cutting): Generator<string> {
+  let messages = 0;
+  for (const some of byGroup(rows)) {
+    const parts = partsOf(some);
+    for (const [index, members] of parts.entries()) {
+      messages += 1;
+      yield eventOf(some[0], { members, index, count: parts.length }, messages, cutting);
+    }
+  }
+}
+
+export const countMessages = (rows: readonly Row[]): number =>
+  byGroup(rows).reduce((sum, some) => sum + partsOf(some).length, 0);
 
 /**
- * Splits rows into events. The rows must be sorted by group and member. The first part of a group already contains the
- * number of parts, which is computed from the weight of all rows of the group. A row belongs to the part that contains
- * its last byte. A row is smaller than a part, so no part is empty.
+ * Returns the members of a group in parts. A row belongs to the part that contains its last byte. A row is smaller than
+ * a part, so no part is empty.
  */
-export async function* snapshotsOf(rows: AsyncIterable<Row>, cutting: Cutting): AsyncGenerator<string> {
-  let messages = 0;
-  for await (const part of partsOf(rows)) {
-    messages += 1;
-    yield eventOf(part, messages, cutting);
-  }
-}
-
-async function* partsOf(rows: AsyncIterable<Row>): AsyncGenerator<OpenPart> {
-  let part: OpenPart | undefined;
+function partsOf(rows: readonly Row[]): readonly (readonly object[])[] {
+  const parts: object[][] = [];
   let weight = 0;
   let last = '';
-  for await (const row of rows) {
-    const key = `${row.kind} ${row.group}`;
-    if (part?.key !== key) {
-      weight = 0;
-      last = '';
-    }
+  for (const row of rows) {
     weight += weightOf(row);
-    const index = partOf(weight);
-    if (part?.key !== key || part.index !== index) {
-      if (part !== undefined) yield part;
-      part = { key, group: row.group, kind: row.kind, name: row.name, index, members: [] };
-    }
-    if (addsMember(row, last)) part.members.push(memberOf(row));
+    const index = Math.floor((weight - 1) / PART_BYTES);
+    const part = parts[index] ?? [];
+    parts[index] = part;
+    if (addsMember(row, last)) part.push(memberOf(row));
     last = row.member;
   }
-  if (part !== undefined) yield part;
+  return parts;
 }
 
 /**
@@ -83,17 +79,13 @@ const memberOf = ({ member: id, email, attributes }: Row) => ({
   ...(email !== '' && { email }),
 });
 
-const partOf = (weight: number): number => Math.floor((weight - 1) / PART_BYTES);
-
-snapshotsOf.count = (weight: number): number => partOf(weight) + 1;
-
 function eventOf(
-  { group, name, index, members, ...part }: OpenPart,
+  { group, name, kind: ofRow }: Row,
+  { members, ...part }: Part,
   ordinal: number,
-  { weights, time, importId, ...cutting }: Cutting,
+  { time, importId, kind: ofFile }: Cutting,
 ): string {
-  const kind = part.kind ?? cutting.kind;
-  const count = snapshotsOf.count(weights(group));
+  const kind = ofRow ?? ofFile;
   return JSON.stringify({
     specversion: '1.0',
     id: `${importId}.${ordinal}`,
@@ -103,7 +95,7 @@ function eventOf(
     data: {
       group: kind === 'snapshot' ? { id: group, name } : { id: group },
       members,
-      ...(count === 1 || kind !== 'snapshot' ? {} : { part: { snapshotId: importId, index, count } }),
+      ...(part.count === 1 || kind !== 'snapshot' ? {} : { part: { snapshotId: importId, ...part } }),
     },
   });
 }

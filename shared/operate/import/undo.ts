@@ -1,11 +1,11 @@
-import { groupExists, groupFloor, groupName, memberCounts } from '../../domain/group.ts';
+import { groupFloor, groupName, memberCounts, NO_GROUP } from '../../domain/group.ts';
 import type { StoredMember } from '../../domain/group-state.ts';
 import { grouped } from '../../domain/grouped.ts';
 import type { StepUser } from '../../domain/history.ts';
 import { type ConnectionName, groupId, memberId, platformUserId } from '../../domain/ids.ts';
-import { laterStamp, readStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
+import { laterStamp, makeStamp, readStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../../domain/stamp.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
-import { journalOf } from '../../sync/ports/logs.ts';
+import { entriesIn, journalOf } from '../../sync/ports/logs.ts';
 import { mapConcurrently, READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { NotFound } from '../names.ts';
 import { ofOtherSources } from '../other-source.ts';
@@ -22,26 +22,33 @@ export const changedMembership = (group: string, member: string, isAdded: boolea
   user: platformUserId(JSON.stringify([group, member])),
 });
 
-type UndoPorts = Pick<ToolPorts, 'audit' | 'groups' | 'users' | 'reader' | 'scim'>;
+type UndoPorts = Pick<ToolPorts, 'audit' | 'clock' | 'groups' | 'users' | 'reader' | 'scim'>;
 
 /**
- * Returns the rows that undo an import, and those that stay. A row is undone only if the import has decided its present
- * value:
+ * Returns the rows that undo an import, and those that stay. A row is undone only if no later event has decided its
+ * present value. An import of the same rows counts as the same import, because an interrupted import is repeated:
  *
- *     the import | the member is now                    | the undo
- *     -----------|--------------------------------------|------------------
- *     added      | in the group, by the import          | removes the member
- *     added      | in the group, by a later event       | leaves the member
- *     removed    | not in the group, by the import      | adds the member
- *     removed    | not in the group, by a later event   | leaves the member
- *     either     | as before the import                 | does nothing
+ *     the import | the member is now                           | the undo
+ *     -----------|---------------------------------------------|------------------------
+ *     added      | in the group, by the import                 | removes the member
+ *     added      | in the group, by another event              | leaves the member
+ *     removed    | not in the group, by the import             | adds the member
+ *     removed    | not in the group, by another event          | leaves the member
+ *     either     | as before the import, by an earlier event   | states this value again
+ *     either     | as before the import, by a later event      | does nothing
  *
+ * In the fifth case, events of the import may wait in the queue or be dead-lettered. The stamp of the undo is later than
+ * theirs, so they have no effect when they arrive.
+ * @returns also the time of the undo, and the number of rows of the fifth case
  * @throws NotFound
  */
 export async function planUndo(connection: ConnectionName, id: string, ports: UndoPorts) {
-  const byGroup = grouped(await changesOf(connection, id, ports), ({ group }) => group);
-  const isOwn = (stamp: Stamp) => readStamp(stamp)?.id.startsWith(`${id}.`) === true;
-  const undone = await mapConcurrently(READS_IN_FLIGHT, [...byGroup], async ([group, changes]) => {
+  const { sinceMs, changes: all } = await changesOf(connection, id, ports);
+  const first = makeStamp({ time: new Date(sinceMs).toISOString(), id, source: '' });
+  const content = id.slice(id.lastIndexOf('-'));
+  const isOwn = (stamp: Stamp) => readStamp(stamp)?.id.includes(`${content}.`) === true;
+  const byGroup = grouped(all, ({ group }) => group);
+  const found = await mapConcurrently(READS_IN_FLIGHT, [...byGroup], async ([group, changes]) => {
     const ref = { connection, group: groupId(group) };
     const ids = changes.map(({ member }) => memberId(member));
     const [state, registers, users, others] = await Promise.all([
@@ -50,43 +57,53 @@ export async function planUndo(connection: ConnectionName, id: string, ports: Un
       ports.users.read(connection, ids),
       ofOtherSources({ name: connection }, [ref.group], ports),
     ]);
-    if (state === undefined) return [];
-    const isOther = state.movedTo !== undefined || others.some(({ source }) => source === 'directory');
-    const floor = groupFloor(state.registers);
+    const isOther = state?.movedTo !== undefined || others.some(({ source }) => source === 'directory');
+    const ofGroup = state?.registers ?? NO_GROUP;
+    const floor = groupFloor(ofGroup);
     const registerOf = new Map(registers.map((one) => [one.member, one]));
-    const name = groupName(state.registers) ?? group;
+    const name = groupName(ofGroup) ?? group;
     return changes.flatMap(({ member, isAdded }) => {
-      const register = registerOf.get(memberId(member));
       const userFloor = users.get(memberId(member))?.floor ?? STAMP_ZERO;
-      const isMember = register !== undefined && memberCounts(register, floor, userFloor);
-      if (isMember !== isAdded) return [];
-      const decisive = isMember ? register.stamp : endOf(register, floor, userFloor);
-      const isUndone = !isOther && !state.containsGroups && groupExists(state.registers) && isOwn(decisive);
+      const present = presentValue(registerOf.get(memberId(member)), floor, userFloor);
+      const isWaiting = present.isMember !== isAdded;
+      if (isWaiting && (isOther || present.stamp > first)) return [];
+      const isUndone = isWaiting || (!isOther && isOwn(present.stamp));
       const row: Row = { line: 0, group, name, member, email: '', kind: isAdded ? 'remove' : 'add' };
-      return [{ row, isUndone }];
+      return [{ row, isUndone, isWaiting, stamp: present.stamp }];
     });
   });
-  const all = undone.flat();
-  const rowsThat = (areUndone: boolean) =>
-    all.flatMap(({ row, isUndone }) => (isUndone === areUndone ? [row] : []));
-  const stays = rowsThat(false).map(({ group, member }) => ({ group, member }));
-  return { rows: rowsThat(true), stays };
+  const rows = found.flat();
+  const undone = rows.filter(({ isUndone }) => isUndone);
+  const latest = undone.reduce((last, { stamp }) => laterStamp(last, stamp), first);
+  return {
+    rows: undone.map(({ row }) => row),
+    stays: rows.flatMap(({ row: { group, member }, isUndone }) => (isUndone ? [] : [{ group, member }])),
+    waiting: undone.filter(({ isWaiting }) => isWaiting).length,
+    asOf: new Date(Math.max(ports.clock(), stampTimeMs(latest) + 1)).toISOString(),
+  };
 }
 
-/** Returns the stamp of the event that ended a membership, or before which it did not exist. */
-const endOf = (register: StoredMember | undefined, floor: Stamp, userFloor: Stamp): Stamp =>
-  laterStamp(userFloor, register?.value === 'absent' ? register.stamp : floor);
+/** Returns whether a member is in a group, and the stamp of the event that decided it. */
+function presentValue(register: StoredMember | undefined, floor: Stamp, userFloor: Stamp) {
+  const stamp = register?.stamp ?? STAMP_ZERO;
+  if (register !== undefined && memberCounts(register, floor, userFloor)) return { isMember: true, stamp };
+  return { isMember: false, stamp: [stamp, floor, userFloor].reduce(laterStamp) };
+}
 
 async function changesOf(connection: ConnectionName, id: string, { audit }: UndoPorts) {
   const journal = journalOf(connection);
-  for await (const page of audit.actions(journal)) {
-    const entry = page.find(({ action, step }) => action === 'import' && step?.after === id);
-    const users = entry && (await audit.usersOf(journal, entry));
-    if (users !== undefined)
-      return users.map(({ is, user }) => {
-        const [group = '', member = ''] = JSON.parse(user) as readonly string[];
-        return { group, member, isAdded: is === '+' };
-      });
+  for await (const entry of entriesIn(audit.actions(journal))) {
+    if (entry.action !== 'import' || entry.step?.after !== id) continue;
+    const users = await audit.usersOf(journal, entry);
+    if (users === undefined)
+      throw new NotFound(
+        `nothing was changed: the stored memberships of the import ${id} were changed or removed; next: groupsync audit --verify`,
+      );
+    const changes = users.map(({ is, user }) => {
+      const [group = '', member = ''] = JSON.parse(user) as readonly string[];
+      return { group, member, isAdded: is === '+' };
+    });
+    return { sinceMs: entry.step.sinceMs, changes };
   }
   throw new NotFound(
     `nothing was changed: no import of the last 400 days with known changes has the id ${id}; the imports with their ids: groupsync log --action import --details`,

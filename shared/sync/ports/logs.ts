@@ -121,6 +121,20 @@ type EntryPorts = { readonly clock: () => number; readonly newId: () => string }
 /** A stored entry with the link by which later entries refer to it. A journal entry may have no group. */
 export type KeptEntry = AuditEntry & { readonly link: AuditLink };
 
+export async function* entriesIn(pages: AsyncIterable<readonly KeptEntry[]>) {
+  for await (const page of pages) yield* page;
+}
+
+/** Returns the entries of an audit, newest first, that are not earlier than `sinceMs`. */
+export async function entriesSince(pages: AsyncIterable<readonly KeptEntry[]>, sinceMs: number) {
+  const found: KeptEntry[] = [];
+  for await (const entry of entriesIn(pages)) {
+    if (entry.atMs < sinceMs) break;
+    found.push(entry);
+  }
+  return found;
+}
+
 /**
  * The links of the group's item to its newest entries: one for the last write, and one for the last action. There are
  * two links, because a worker and an operator may each add an entry at the same time.
