@@ -80,8 +80,9 @@ export const readHistory = async (ref: GroupRef, sinceMs: number, ports: PastPor
       ...(suspectedChange === undefined ? [] : usersBetween(undefined, views.base)),
     ].map(({ user }) => user);
     const { added = [], removed = [] } = views.uncertain ?? {};
-    const begun = [intent, uncertain?.write, suspectedChange && steps[0]];
-    const openSinceMs = Math.min(...begun.map((one) => one?.atMs ?? ports.clock()));
+    const { last } = stepsAfter(Number.POSITIVE_INFINITY, contentOf(state), steps);
+    const begun = [intent?.atMs, uncertain?.write?.atMs, suspectedChange && last?.sinceMs];
+    const openSinceMs = Math.min(...begun.map((atMs) => atMs ?? ports.clock()));
     const present = {
       // No step has the empty id. So nothing is known if the view cannot be read.
       content: views.isUnreadable ? '' : contentOf(state),

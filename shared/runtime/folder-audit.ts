@@ -5,7 +5,7 @@ import type { Item, Key } from '../store/table.ts';
 export function openFolderAudit(items: readonly Item[]) {
   const keyOf = ({ pk, sk }: Key) => `${pk} ${sk}`;
   const byKey = new Map(items.map((item) => [keyOf(item), item]));
-  return createAuditReader({
+  const { usersOf, ...reader } = createAuditReader({
     get: async (key) => byKey.get(keyOf(key)),
     getMany: async (keys) => keys.flatMap((key) => byKey.get(keyOf(key)) ?? []),
     async *query({ partition, prefix = '' }) {
@@ -13,4 +13,10 @@ export function openFolderAudit(items: readonly Item[]) {
       yield found.toSorted((a, b) => (a.sk < b.sk ? 1 : -1));
     },
   });
+  return {
+    ...reader,
+    // A folder has no memberships of imports, which only the journal has.
+    usersOf: async (...[ref, entry]: Parameters<typeof usersOf>) =>
+      ref.group === '' ? [] : usersOf(ref, entry),
+  };
 }

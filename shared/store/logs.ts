@@ -50,7 +50,8 @@ const MAX_UNNAMED = 5;
 export function createAuditLog(table: Table) {
   const stored = async (ref: GroupRef, entry: Pick<AuditEntry, 'atMs' | 'intent'>, step: Step) => {
     const { users = [], ...others } = step;
-    if (users.length <= MAX_STEP_USERS) return { ...others, users };
+    // The memberships of an import are of any group. So the entry itself, which may be evidence of a group, has none.
+    if (ref.group !== '' && users.length <= MAX_STEP_USERS) return { ...others, users };
     const keyOf = (index: number) => stepKey(ref, entry, index);
     return { ...others, chunks: { ...(await writeChunks(table, keyOf, users, expiry(entry.atMs))) } };
   };

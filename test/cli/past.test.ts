@@ -46,6 +46,29 @@ it('members --at and diff show who was in a group, since when it is known, and w
   expect([unknown.code, unknown.stderr]).toEqual([3, expect.stringContaining('not known')]);
 });
 
+it('members --at is uncertain since the last write if a change of another client is suspected, also before an entry whose worker died', async () => {
+  const world = await savedWorld();
+  await world.hire('ann', 'bob');
+  const cli = (...args: string[]) => runCli(args, { ports: world.ports });
+  await world.publish(group('g', 'Blue'), added('g', 'ann'), added('g', 'bob'));
+  await world.apply('g');
+  const ref = world.refOf('g');
+  const id = String((await world.ports.groups.read(ref))?.link?.id);
+  world.clock.ms += 3_600_000;
+  world.platform.changeAsOther(id, { users: ['u-bob'] });
+  world.clock.ms += 3_600_000;
+  const [entry] = await world.audit('g');
+  const step = { before: 'x', after: 'y', sinceMs: world.clock.ms, users: [] };
+  await world.ports.audit.record(ref, { ...entry, atMs: world.clock.ms, step } as never);
+  world.clock.ms += 3_600_000;
+  await cli('sync', 'g', '--yes', '--timeout', '1');
+  const { json } = await cli('members', 'g', '--at', '90m ago', '--json');
+  expect(json.members.map(({ states: [at] }: { states: string[] }) => at)).toEqual([
+    'uncertain',
+    'uncertain',
+  ]);
+});
+
 it.each([false, true])(
   'before groupsync had the group (adopted: %s), members --at and diff say since when the members are known, and evidence begins there',
   async (isAdopted) => {

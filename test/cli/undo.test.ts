@@ -332,6 +332,27 @@ it('import --undo adds no member that a later snapshot of the directory leaves o
   expect(users()).toEqual(['u-bob']);
 });
 
+it('memberships of an import are no evidence of other groups, and import --undo and audit --verify detect their change', async () => {
+  const { cli, takeSent, publish, table, users } = await company({ guard: null }, ['ann'], ['ann']);
+  await publish(group('h', 'Secret'));
+  const { json } = await cli('import', fileOf(['eve'], 'h'), '--as-of', 'now', '--json');
+  await takeSent();
+  const folder = temporaryFolder();
+  await cli('evidence', 'g', '--file', folder);
+  expect(readFileSync(join(folder, 'items.jsonl'), 'utf8')).not.toContain('m-eve');
+  expect((await cli('evidence', 'verify', folder)).code).toBe(0);
+  expect((await cli('audit', '--verify')).code).toBe(0);
+  for (const item of [...table.items.values()])
+    if (item.sk.startsWith('STEP#')) table.store({ ...item, text: '+-=["g","m-ann"]' } as Item);
+  expect(await cli('import', '--undo', json.importId)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('were changed or removed'),
+  });
+  const verified = await cli('audit', '--verify');
+  expect([verified.code, verified.stdout]).toEqual([3, expect.stringContaining('is changed')]);
+  expect(users()).toEqual(['u-ann']);
+});
+
 it('import --undo changes nothing in a group that the directory reader owns now', async () => {
   const moved = await wrongImport();
   const { group: g } = moved.refOf('g');
