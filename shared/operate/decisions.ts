@@ -1,6 +1,6 @@
 import type { ProbeReport } from '../contract/answers/connect.ts';
 import type { SettingRequestRow } from '../contract/answers/status.ts';
-import { differingSettings, parseSettings } from '../contract/change-setting.ts';
+import { differingSettings, isSame, parseSettings } from '../contract/change-setting.ts';
 import type { DecisionRequest } from '../contract/decision.ts';
 import { mayBeSamePerson, type Persons, uncertainPerson } from '../contract/person.ts';
 import type { Block } from '../domain/block.ts';
@@ -173,5 +173,3 @@ const ownRequest = (author: string, uncertain?: string): string =>
 
 const requestsChanged = (name: string): string =>
   `nothing was changed: the requests have changed since they were shown; review them again: groupsync connections confirm ${name}`;
-
-const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

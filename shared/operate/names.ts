@@ -76,10 +76,8 @@ export async function usersOf(ref: GroupRef, ports: NamesPorts) {
     const { role, userId } = known.get(register.member) ?? register.user ?? {};
     return role === undefined ? [] : [{ role, userId, register }];
   });
-  const people = await ports.people.read(
-    ref.connection,
-    bindings.map(({ role }) => role),
-  );
+  const roles = bindings.map(({ role }) => role);
+  const people = await ports.people.read(ref.connection, roles);
   const boundTo = new Map<string, StoredMember>();
   for (const { role, userId, register } of bindings) {
     for (const id of [role, userId, people.get(role)?.userId])

@@ -38,10 +38,8 @@ export async function listPlatformGroups(
   const [listed, states] = await Promise.all([readListed(connection, ports), statesOf(connection, ports)]);
   const owners = await ownersOf(listed, connection, ports);
   const unmanaged = listed.filter(({ id }) => !owners.has(id));
-  const matches = adoptionMatches(
-    unmanaged,
-    states.flatMap((state) => unlinkedGroup(state, connection)),
-  );
+  const unlinked = states.flatMap((state) => unlinkedGroup(state, connection));
+  const matches = adoptionMatches(unmanaged, unlinked);
   const certain = certainMatches(matches);
   const names = new Map(states.map(({ ref, registers }) => [ref.group, groupName(registers) ?? null]));
   const rows = listed.map((group): PlatformGroupRow => {

@@ -1,5 +1,5 @@
 import type { SettingRequestRow } from '../contract/answers/status.ts';
-import { differingSettings, parseSettings } from '../contract/change-setting.ts';
+import { differingSettings, isSame, parseSettings } from '../contract/change-setting.ts';
 import { type ProtectedSetting, weakenedSettings } from '../contract/weakening.ts';
 import type { Connection, SettingRequest } from '../sync/ports/connections.ts';
 import type { AuditedChange } from '../sync/ports/logs.ts';
@@ -74,5 +74,3 @@ export const rowsOf = ({
         },
   ),
 ];
-
-const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

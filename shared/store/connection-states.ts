@@ -8,7 +8,7 @@ import type { NoticeBoard } from '../sync/ports/notices.ts';
 import { FeedPosition, type Lease } from '../sync/ports/reconcile.ts';
 import { OF_THIS_SCHEMA, plain, storedAt, understood } from './item-form.ts';
 import { feedKey, gateKey, healthKey, leaseKey, noticesKey, trendKey } from './keys.ts';
-import { all, any, equal, type Item, less, missing, type Table } from './table.ts';
+import { all, any, equal, type Item, type Key, less, missing, type Table } from './table.ts';
 
 /** `change` counts the writes. If `change` differs from the value that a worker read, the worker's write is refused. */
 const GateItem = z.lazy(() => Gate.unwrap().extend({ change: number }));
@@ -82,16 +82,37 @@ export function createNoticeStore(table: Table) {
   };
 }
 
+export const createFeedStore = (table: Table) =>
+  createPositionStore<FeedPosition>(table, {
+    keyOf: feedKey,
+    form: FeedPosition,
+    required: 'readAtMs',
+    what: 'a feed position',
+  });
+
+interface StoredPosition<Position> {
+  readonly keyOf: (connection: ConnectionName) => Key;
+  readonly form: z.ZodType<Position>;
+  /** An attribute of every position. The first run stores its token before it has a position. */
+  readonly required: string;
+  readonly what: string;
+}
+
 /**
  * Each new holder of the lease has a greater token than all earlier holders. A holder first stores its token. After
  * that, the writes of earlier holders are refused.
  */
-export function createFeedStore(table: Table) {
+export function createPositionStore<Position extends object>(
+  table: Table,
+  { keyOf, form, required, what }: StoredPosition<Position>,
+) {
+  const positionOf = (item: Item): Position | undefined =>
+    item[required] === undefined ? undefined : understood(form, item, `${what} at ${item.pk}`);
   return {
     /** Returns undefined before the first write of the first run. */
-    async read(connection: ConnectionName): Promise<FeedPosition | undefined> {
-      const item = await table.get(feedKey(connection));
-      return item === undefined ? undefined : positionOf(item);
+    async read(connection: ConnectionName): Promise<Position | undefined> {
+      const item = await table.get(keyOf(connection));
+      return item && positionOf(item);
     },
 
     /**
@@ -99,26 +120,19 @@ export function createFeedStore(table: Table) {
      * @returns undefined if a later holder has already begun
      */
     async begin(connection: ConnectionName, { token }: Lease) {
-      const fenced = await table.update(feedKey(connection), { set: { token } }, noLaterThan(token));
+      const fenced = await table.update(keyOf(connection), { set: { token } }, noLaterThan(token));
       return fenced.written ? { position: positionOf(fenced.item) } : undefined;
     },
 
     /** Returns false if a later holder of the lease has begun. This run must then stop. */
-    write: (connection: ConnectionName, position: FeedPosition, { token }: Lease) =>
-      table.put(
-        { ...feedKey(connection), ...OF_THIS_SCHEMA, ...position, recentIds: [...position.recentIds], token },
-        noLaterThan(token),
-      ),
+    write: (connection: ConnectionName, position: Position, { token }: Lease) =>
+      table.put({ ...keyOf(connection), ...OF_THIS_SCHEMA, ...plain(position), token }, noLaterThan(token)),
   };
 }
 
-const noLaterThan = (token: number) => any(missing('token'), less('token', token), equal('token', token));
-
-/** Returns undefined if the item has no position, because the first run stores its token before it has a position. */
-function positionOf(item: Item): FeedPosition | undefined {
-  if (item['readAtMs'] === undefined) return undefined;
-  return understood(FeedPosition, item, `a feed position at ${item.pk}`);
-}
+/** The condition of each write under a lease: no later holder has begun. */
+export const noLaterThan = (token: number) =>
+  any(missing('token'), less('token', token), equal('token', token));
 
 export function createLeases(table: Table) {
   return {

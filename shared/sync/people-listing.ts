@@ -76,10 +76,8 @@ function savePages(saving: Saving) {
     async add(page: readonly EmployeeRecord[]) {
       const known = await ports.people.read(connection.name, rolesOf(page));
       const ended = endedRoles(page, known, connection);
-      await save(
-        page.filter((record) => !ended.has(record)),
-        known,
-      );
+      const others = page.filter((record) => !ended.has(record));
+      await save(others, known);
       if (waiting.length === 0) waitingSinceMs = ports.clock();
       waiting.push(...ended);
       if (waiting.length === 0 || ports.clock() - waitingSinceMs < ROLE_END_WAIT_MS) return;

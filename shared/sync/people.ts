@@ -92,20 +92,15 @@ async function judgeBindings(
 ): Promise<readonly GroupId[]> {
   const { name, settings } = connection;
   const unproven = bound.filter(({ isProven }) => !isProven);
-  const persons = await personsBoundTo(
-    unproven.map(({ role }) => ({ role })),
-    connection,
-    ports.people,
-  );
+  const roles = unproven.map(({ role }) => ({ role }));
+  const persons = await personsBoundTo(roles, connection, ports.people);
   const judged = unproven.map((binding, at) => {
     const person = persons[at];
     return { binding, person: person !== undefined && mayBeMember(person, settings) ? person : undefined };
   });
   const doubted = judged.filter(({ binding, person }) => person?.role !== binding.role);
-  const users = await ports.users.read(
-    name,
-    doubted.map(({ binding }) => binding.member),
-  );
+  const members = doubted.map(({ binding }) => binding.member);
+  const users = await ports.users.read(name, members);
   const woken = await mapConcurrently(WRITES_IN_FLIGHT, judged, async ({ binding, person }) => {
     const user = users.get(binding.member);
     const isListed = person === undefined || seen.has(person.role);

@@ -58,11 +58,8 @@ export async function groupsWithSource(
   ]);
   const isKept = ({ link, intent }: GroupState) => withDeleted && (link ?? intent) !== undefined;
   const states = stored.filter((state) => groupExists(state.registers) || isKept(state));
-  const resources = await scim.read(
-    name,
-    'Group',
-    states.map(({ ref }) => ref.group),
-  );
+  const ids = states.map(({ ref }) => ref.group);
+  const resources = await scim.read(name, 'Group', ids);
   const externalIds = new Map(resources.map(({ id, attributes }) => [id, attributes['externalId']]));
   const readers = new Map(read.map((one) => [one.group, one]));
   const kept = new Map(

@@ -251,10 +251,8 @@ export async function groupsOfOtherSources(
   { index, groups, reader }: SourcePorts,
 ): Promise<readonly GroupState[]> {
   const refs = (await collectPages(index.all(connection))).map(({ ref }) => ref);
-  const owned = await reader.owned(
-    connection,
-    refs.map(({ group }) => group),
-  );
+  const ids = refs.map(({ group }) => group);
+  const owned = await reader.owned(connection, ids);
   const states = await groups.readMany(refs.filter(({ group }) => !owned.has(group)));
   return states.filter(isOfAnotherSource);
 }

@@ -66,10 +66,8 @@ export async function endMissing(
     const failed = afterFailure(known, 'the directory does not find the group', nowMs);
     await storeGroup(run, { ...failed, missingMs: known.missingMs ?? nowMs });
   }
-  refuseWrongListing(
-    run,
-    [...run.groups.values()].filter(({ missingMs }) => missingMs !== undefined),
-  );
+  const allMissing = [...run.groups.values()].filter(({ missingMs }) => missingMs !== undefined);
+  refuseWrongListing(run, allMissing);
   for (const { group } of missing) {
     const known = run.groups.get(group);
     const isReportedDeleted = run.acceptsDeletions || known?.deletedMs !== undefined;

@@ -3,6 +3,7 @@ import { groupText, number, stampText } from '../../domain/forms.ts';
 import type { MovedGroup } from '../../domain/group-state.ts';
 import { type ConnectionName, type GroupId, groupId } from '../../domain/ids.ts';
 import { SOURCES } from '../../domain/source.ts';
+import { createPositionStore, noLaterThan } from '../../store/connection-states.ts';
 import { OF_THIS_SCHEMA, plain, understood } from '../../store/item-form.ts';
 import {
   READER_GROUP_PREFIX,
@@ -13,7 +14,7 @@ import {
   readerMoveKey,
   readerPushedKey,
 } from '../../store/keys.ts';
-import { any, equal, type Item, itemsOf, less, missing, type Table } from '../../store/table.ts';
+import { equal, type Item, itemsOf, missing, type Table } from '../../store/table.ts';
 import type { Lease } from '../../sync/ports/reconcile.ts';
 import { type PushedGroup, ReaderPosition } from '../ports.ts';
 import { ReaderGroup } from '../rules/reader-group.ts';
@@ -43,27 +44,17 @@ export function createReaderStore(table: Table) {
     );
   }
 
+  const { read, begin, write } = createPositionStore<ReaderPosition>(table, {
+    keyOf: readerKey,
+    form: ReaderPosition,
+    required: 'cursor',
+    what: 'a position in a directory',
+  });
+
   return {
-    /**
-     * Begins a run. The store then refuses writes of the position by all earlier holders of the lease.
-     * @returns undefined if a later holder has already begun
-     */
-    async begin(connection: ConnectionName, { token }: Lease) {
-      const fenced = await table.update(readerKey(connection), { set: { token } }, noLaterThan(token));
-      return fenced.written ? { position: positionOf(fenced.item) } : undefined;
-    },
-
-    /** Returns undefined before the first write. */
-    async position(connection: ConnectionName): Promise<ReaderPosition | undefined> {
-      const item = await table.get(readerKey(connection));
-      return item && positionOf(item);
-    },
-
-    write: (connection: ConnectionName, position: ReaderPosition, { token }: Lease) =>
-      table.put(
-        { ...readerKey(connection), ...OF_THIS_SCHEMA, ...plain(position), token },
-        noLaterThan(token),
-      ),
+    position: read,
+    begin,
+    write,
 
     /** Returns all known groups. If a group has moved to another source, `other` has its id in that source. */
     async groups(connection: ConnectionName): Promise<readonly ReaderGroup[]> {
@@ -194,12 +185,4 @@ function lastMove(group: GroupId, moves: ReadonlyMap<GroupId, MovedGroup>): Move
     next = moves.get(next.to);
   }
   return last;
-}
-
-const noLaterThan = (token: number) => any(missing('token'), less('token', token), equal('token', token));
-
-/** Returns undefined if the item has no position, because the first run stores its token before it has a position. */
-function positionOf(item: Item): ReaderPosition | undefined {
-  if (item['cursor'] === undefined) return undefined;
-  return understood(ReaderPosition, item, `a position in a directory at ${item.pk}`);
 }

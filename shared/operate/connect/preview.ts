@@ -134,10 +134,8 @@ async function membersOf(
   const floor = groupFloor(registers);
   const stored = await groups.members(ref);
   const present = stored.filter((one) => memberCounts(one, floor, STAMP_ZERO)).slice(0, MEMBERS);
-  const known = await users.read(
-    ref.connection,
-    present.map(({ member }) => member),
-  );
+  const members = present.map(({ member }) => member);
+  const known = await users.read(ref.connection, members);
   return present.flatMap((one) => {
     const user = known.get(one.member);
     if (user === undefined || !memberCounts(one, floor, user.floor)) return [];

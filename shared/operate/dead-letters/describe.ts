@@ -130,10 +130,8 @@ async function areAttributesGiven(
   { users }: StateReadPorts,
 ): Promise<boolean> {
   const described = members.filter(({ attributes }) => attributes.size > 0);
-  const known = await users.read(
-    connection,
-    described.map(({ id }) => id),
-  );
+  const ids = described.map(({ id }) => id);
+  const known = await users.read(connection, ids);
   return described.every(({ id, attributes }) => {
     const given = known.get(id)?.attributes;
     return [...attributes.keys()].every((name) => (given?.get(name)?.stamp ?? STAMP_ZERO) > stamp);

@@ -23,7 +23,6 @@ export interface Recorded {
   readonly change: DirectoryChange;
 }
 
-/** Returns the id of the event of a revision. */
 const eventIdOf = ({ id, revision }: ScimResource): string => `${id}.${revision}`;
 
 /**

@@ -66,10 +66,8 @@ async function chosenAmong(
   const chosen = choosePerson(holders, others, settings);
   if (chosen === undefined) return { kind: 'pending', cause: 'ambiguous' };
   const roles: ReadonlySet<Person> = new Set(chosen);
-  const [matched] = personsOf(
-    holders.filter((one) => roles.has(one)),
-    settings,
-  );
+  const chosenHolders = holders.filter((one) => roles.has(one));
+  const [matched] = personsOf(chosenHolders, settings);
   return { kind: 'person', person: chosen[0], boundTo: boundToOf(matched?.[0] ?? chosen[0]) };
 }
 

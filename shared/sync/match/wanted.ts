@@ -226,12 +226,8 @@ export async function readWanted(state: GroupState, reading: Reading): Promise<W
   const placed = place(registers, allowed.resolutions, reading);
   const uncounted = named.filter(({ counts }) => !counts);
   const uncountedUsers = new Map(uncounted.map(({ user }) => [user.member, user]));
-  const causes = causesOf(
-    state,
-    uncounted.map(({ register }) => register),
-    uncountedUsers,
-    reading.connection,
-  );
+  const uncountedRegisters = uncounted.map(({ register }) => register);
+  const causes = causesOf(state, uncountedRegisters, uncountedUsers, reading.connection);
   return {
     ...placed,
     whyNot: new Map([

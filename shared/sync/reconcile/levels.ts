@@ -120,10 +120,8 @@ async function groupFindings(
     (nowMs - Math.max(dirtySinceMs, openedMs) > WAITED_MS || nowMs - dirtySinceMs > WAITED_BY_GATE_MS);
   const waitsSince = ({ dirtySinceMs = nowMs }: GroupSummary) => dirtySinceMs;
   const long = isBlocked ? [] : unsettled.filter(isLong).sort((a, b) => waitsSince(a) - waitsSince(b));
-  const states = await groups.readMany(
-    long.slice(0, MOST_READ).map(({ ref }) => ref),
-    () => {},
-  );
+  const longest = long.slice(0, MOST_READ).map(({ ref }) => ref);
+  const states = await groups.readMany(longest, () => {});
   const errors = new Map(states.map(({ ref, lastError }) => [ref.group, lastError?.code ?? '']));
   const errorOf = ({ ref }: GroupSummary) => errors.get(ref.group) ?? '';
   const kept = long.filter((group) => KEEPS_ACCESS.has(errorOf(group)));

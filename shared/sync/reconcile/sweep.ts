@@ -201,10 +201,8 @@ async function markChanged(changed: Watched, links: number, { ports, startedAtMs
   const isUsual = changed.length > Math.max(MIN_CHANGED, links * MAX_MISSING_SHARE);
   const turn = Math.floor(startedAtMs / HOUR_MS) % GARBAGE_TURNS;
   const due = isUsual ? changed.filter(({ ref }) => turnOf(ref) === turn) : changed;
-  await markSuspected(
-    due.map((state) => ({ state, version: null, activityEvents: [] })),
-    ports,
-  );
+  const suspected = due.map((state) => ({ state, version: null, activityEvents: [] }));
+  await markSuspected(suspected, ports);
 }
 
 async function markMissing(missing: Watched, { platform, ports }: Sweeping): Promise<void> {

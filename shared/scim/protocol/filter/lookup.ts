@@ -1,4 +1,4 @@
-import { namedIds } from '../patch/members.ts';
+import { isMembersPath, namedIds } from '../patch/members.ts';
 import { type AttributePath, placeOf, type ResourceType, UNIQUE_ATTRIBUTE } from '../resource-type.ts';
 import { conjuncts, type Filter } from './evaluate.ts';
 
@@ -50,18 +50,15 @@ function emailNamedBy(
   return undefined;
 }
 
-const namesMembers = (path: AttributePath, type: ResourceType): boolean =>
-  placeOf(type, { ...path, sub: undefined })?.attribute.name === 'members';
-
 /**
  * Returns the ids in `members eq "x"`, `members.value eq "x"` or `members[value eq "x"]`; undefined for another filter.
  */
 function idsNamedBy(filter: Filter, type: ResourceType): readonly string[] | undefined {
-  if (filter.kind === 'element') return namesMembers(filter.path, type) ? namedIds(filter.where) : undefined;
+  if (filter.kind === 'element') return isMembersPath(filter.path, type) ? namedIds(filter.where) : undefined;
   if (filter.kind !== 'compare' || filter.operator !== 'eq' || typeof filter.value !== 'string')
     return undefined;
   const isId = filter.path.sub === undefined || filter.path.sub.toLowerCase() === 'value';
-  return isId && namesMembers(filter.path, type) ? [filter.value] : undefined;
+  return isId && isMembersPath(filter.path, type) ? [filter.value] : undefined;
 }
 
 /** Returns the ids of the group's members that the filter needs; 'all' if it needs the whole list. */
@@ -77,6 +74,6 @@ export function neededIds(filter: Filter, type: ResourceType): readonly string[]
     case 'not':
       return neededIds(filter.of, type);
     default:
-      return namesMembers(filter.path, type) ? 'all' : [];
+      return isMembersPath(filter.path, type) ? 'all' : [];
   }
 }

@@ -64,7 +64,7 @@ export function splitMembers(value: ScimObject, type: ResourceType) {
 }
 
 /** Returns whether the path names `members` or any sub-attribute of `members`, even an unknown sub-attribute. */
-const isMembersPath = (path: AttributePath, type: ResourceType): boolean =>
+export const isMembersPath = (path: AttributePath, type: ResourceType): boolean =>
   placeOf(type, { ...path, sub: undefined })?.attribute.name === 'members';
 
 /**
