@@ -78,16 +78,16 @@ function formatReceipt({ source, receivedAgeMs }: ConnectionPage['sources'][numb
 const nameOfSource = ({ source }: ConnectionPage['sources'][number]): string =>
   T.conn.sources[source] ?? source;
 
-function formatReader({ states, short, differing }: NonNullable<ConnectionPage['reader']>): string {
+function formatReader({ states, freshness, differing }: NonNullable<ConnectionPage['reader']>): string {
   const counts = Object.entries(states).filter(([, count]) => count > 0);
   const parts = [T.conn.readerStates(counts)];
-  if (short > 0) parts.push(T.conn.readerShort(short));
+  if (freshness?.shortGroups) parts.push(T.conn.readerShort(freshness.shortGroups));
   if (differing > 0) parts.push(T.conn.readerDiffering(differing));
   return parts.join(', ');
 }
 
 function Stopped({ reader }: Pick<ConnectionPage, 'reader'>) {
-  const stopped = reader?.stopped;
+  const stopped = reader?.freshness?.stopped;
   if (!stopped) return null;
   return (
     <p class="notice bad">

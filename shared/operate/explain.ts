@@ -5,7 +5,7 @@ import { readStamp, STAMP_ZERO } from '../domain/stamp.ts';
 import { personsOf } from '../plan/person.ts';
 import { isPresent, isWanted, verdictOf } from '../plan/verdict.ts';
 import { reportWaiting, waitingOf } from '../plan/waiting.ts';
-import { type PreviewPorts, previewGroup, undisturbed } from '../sync/apply/preview.ts';
+import type { PreviewPorts } from '../sync/apply/preview.ts';
 import { eligibilityOf } from '../sync/match/resolve.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
@@ -14,15 +14,7 @@ import { findMember as findAmongAll, findMemberOf, membersHolding, rolesHolding 
 import { registersIn } from './groups-of-member.ts';
 import { type LogPorts, readLog, shownActor } from './log.ts';
 import { type NamesPorts, NoMatch, NotFound, usersOf } from './names.ts';
-import {
-  blockAbout,
-  blockRow,
-  identify,
-  obstacleTo,
-  verdictFacts,
-  type Who,
-  withWantedState,
-} from './who.ts';
+import { blockAbout, blockRow, identify, obstacleTo, previewWhole, verdictFacts, type Who } from './who.ts';
 
 type ExplainPorts = PreviewPorts &
   LogPorts &
@@ -44,18 +36,15 @@ export async function explainMember(
 ): Promise<Explanation> {
   const state = await ports.groups.read(ref);
   if (state === undefined) throw new NotFound(`there is no group ${ref.group}`);
-  const [{ member, isOutside, notFound, who, entries }, gate, { decision, known }] = await Promise.all([
+  const [{ member, isOutside, notFound, who, entries }, gate, { decision, facts }] = await Promise.all([
     findOut(state, text, { connection, ports }),
     ports.gates.read(ref.connection),
-    undisturbed(state, ports, async (now) => {
-      const { decision, facts } = await previewGroup(now, connection, ports);
-      return { decision, known: await withWantedState(facts, connection, ports) };
-    }),
+    previewWhole(state, connection, ports),
   ]);
   const asked = verdictFacts(who, {
-    facts: known,
+    facts,
     decision,
-    obstacle: obstacleTo(known.state, connection, gate, known.nowMs),
+    obstacle: obstacleTo(facts.state, connection, gate, facts.nowMs),
     connection,
   });
   const verdict = verdictOf(asked);
@@ -68,7 +57,7 @@ export async function explainMember(
     present: isPresent(asked),
     because: byHand === undefined ? verdict.detail : `${byHand}; ${verdict.detail}`,
     wanted: isWanted(asked),
-    events: eventsOf(known.state, who),
+    events: eventsOf(facts.state, who),
     match: {
       rules: who.rules,
       bound: who.user?.role ?? who.register?.user?.role ?? null,

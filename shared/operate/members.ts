@@ -6,14 +6,13 @@ import { type GroupRef, type MemberId, memberId, type PlatformUserId } from '../
 import type { Decision } from '../plan/decision.ts';
 import type { Facts } from '../plan/facts.ts';
 import { isPresent, isWanted, verdictOf } from '../plan/verdict.ts';
-import { previewGroup, undisturbed } from '../sync/apply/preview.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 import { mapConcurrently, READS_IN_FLIGHT } from '../sync/tuning.ts';
 import { readCounted } from './counted-members.ts';
 import type { Explaining } from './explain.ts';
 import { type NamesPorts, NotFound, usersOf } from './names.ts';
 import { listPastMembers, type PastPorts } from './past.ts';
-import { identify, obstacleTo, verdictFacts, withWantedState } from './who.ts';
+import { identify, obstacleTo, previewWhole, verdictFacts } from './who.ts';
 
 /**
  * Lists every member of a directory group and every user of its platform group. Each row says whether the user is in
@@ -25,10 +24,7 @@ export async function listMembers(ref: GroupRef, { connection, ports }: Explaini
   if (state === undefined) throw new NotFound(`there is no group ${ref.group}`);
   const [gate, { decision, facts }] = await Promise.all([
     ports.gates.read(ref.connection),
-    undisturbed(state, ports, async (now) => {
-      const preview = await previewGroup(now, connection, ports);
-      return { decision: preview.decision, facts: await withWantedState(preview.facts, connection, ports) };
-    }),
+    previewWhole(state, connection, ports),
   ]);
   const present = [...(facts.views?.base?.users.keys() ?? [])];
   const { boundTo, known } = await usersOf(ref, ports);

@@ -8,13 +8,12 @@ import type { Gate } from '../domain/gate.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import { type MemberId, platformUserId, roleId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
-import type { Facts } from '../plan/facts.ts';
 import { whyMoving } from '../plan/release.ts';
 import { causeOfState, removalText, whyUncounted } from '../plan/removal-cause.ts';
 import { stopOf } from '../plan/stop.ts';
 import type { Verdict, VerdictInput } from '../plan/verdict.ts';
 import { learn } from '../sync/apply/load.ts';
-import { type PreviewPorts, readingOf } from '../sync/apply/preview.ts';
+import { type PreviewPorts, previewGroup, readingOf, undisturbed } from '../sync/apply/preview.ts';
 import {
   currentEligibility,
   eligibilityOf,
@@ -71,13 +70,17 @@ export const verdictFacts = (
 });
 
 /**
- * Returns the facts with the wanted members and the views, which operators are always shown. They are read here if the
- * decisions of apply did not need them.
+ * Returns the decision of apply, and the facts with the wanted members and the views, which operators are always shown.
+ * They are read here if the decision did not need them.
  */
-export const withWantedState = (facts: Facts, connection: Connection, ports: WhoPorts): Promise<Facts> =>
-  facts.wanted !== undefined && facts.views !== undefined
-    ? Promise.resolve(facts)
-    : learn({ kind: 'read', what: ['wanted', 'views'] }, facts, readingOf(facts.state, connection, ports));
+export const previewWhole = (state: GroupState, connection: Connection, ports: WhoPorts) =>
+  undisturbed(state, ports, async (now) => {
+    const { decision, facts } = await previewGroup(now, connection, ports);
+    const isWhole = facts.wanted !== undefined && facts.views !== undefined;
+    if (isWhole) return { decision, facts };
+    const reading = readingOf(facts.state, connection, ports);
+    return { decision, facts: await learn({ kind: 'read', what: ['wanted', 'views'] }, facts, reading) };
+  });
 
 /** Returns why groupsync does not write the group now, for example a pause; undefined without such a reason. */
 export function obstacleTo(

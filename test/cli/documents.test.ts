@@ -157,8 +157,6 @@ describe('documents of --json', () => {
         otherSource: 0,
         differing: 0,
         oldestReadAt: new Date(nowMs).toISOString(),
-        stopped: null,
-        short: 0,
         openMoves,
         freshness: {
           source: 'directory',

@@ -65,8 +65,10 @@ it('the page of a connection shows how far its directory is read, and why the re
   expect((await asking(ports, connection.name)('connection')).reader).toMatchObject({
     kind: 'google',
     groups: 0,
-    short: 2,
-    stopped: { since: '2026-11-20T10:00:00.000Z', reason: 'groups.list: the directory answered 403' },
+    freshness: {
+      shortGroups: 2,
+      stopped: { since: '2026-11-20T10:00:00.000Z', reason: 'groups.list: the directory answered 403' },
+    },
   });
   const events = await savedWorld();
   expect((await asking(events.ports, events.connection.name)('connection')).reader).toBeNull();

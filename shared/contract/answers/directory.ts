@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { SOURCES } from '../../domain/source.ts';
 import { type Answer, count, instant, nullable, text } from './forms.ts';
-import { ReaderStop, SourceReport, StatusReport } from './status.ts';
+import { SourceReport, StatusReport } from './status.ts';
 
 /**
  * The steps of reading a directory, in this order. The reader signs in with a stored key (`credential`). Without a key,
@@ -59,11 +59,7 @@ export const DirectoryStatus = z.object({
   ),
   differing: count.describe('Groups of other sources that differ from the directory.'),
   oldestReadAt: nullable(instant).describe('The time of the last read of the group that has waited longest.'),
-  stopped: nullable(ReaderStop).describe(
-    'Why the reader has stopped: it lacks a right, or too many groups are missing.',
-  ),
   openMoves: StatusReport.shape.openMoves,
-  short: count.describe('Groups that the reader has failed to read completely for some time.'),
   freshness: nullable(SourceReport).describe('The last read of the directory, and the expected interval.'),
 });
 export type DirectoryStatus = Answer<typeof DirectoryStatus>;

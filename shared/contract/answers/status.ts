@@ -44,7 +44,7 @@ const FailingEndpoint = z.object({
 });
 export type FailingEndpoint = Answer<typeof FailingEndpoint>;
 
-export const ReaderStop = z.object({ since: instant, reason: text });
+const ReaderStop = z.object({ since: instant, reason: text });
 
 export const SourceReport = z.object({
   source: z.enum(SOURCES).describe('directory: the reader of the directory.'),

@@ -42,8 +42,6 @@ export async function readDirectoryStatus(
     otherSource: groups.filter(({ other }) => other !== undefined).length,
     differing: groups.filter(({ differs }) => differs !== undefined).length,
     openMoves,
-    stopped: freshness?.stopped ?? null,
-    short: freshness?.shortGroups ?? 0,
     freshness,
     oldestReadAt: readMs.length === 0 ? null : instant(readMs.reduce((a, b) => Math.min(a, b))),
   };

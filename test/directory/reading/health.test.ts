@@ -57,10 +57,13 @@ describe('freshness and health of a directory reader', () => {
     await end(reader);
     await reader.google.control('access-tokens/expire');
     await expect(reader.run()).rejects.toThrow(reason);
-    const since = (await statusOf(reader)).stopped?.since;
+    const since = (await statusOf(reader)).freshness?.stopped?.since;
     await reader.pass(20 * MINUTE_MS);
     await expect(reader.run()).rejects.toThrow(reason);
-    expect((await statusOf(reader)).stopped).toEqual({ since, reason: expect.stringContaining(reason) });
+    expect((await statusOf(reader)).freshness?.stopped).toEqual({
+      since,
+      reason: expect.stringContaining(reason),
+    });
     expect(await findingsOf(reader)).toEqual(['source']);
   });
 
@@ -70,10 +73,10 @@ describe('freshness and health of a directory reader', () => {
     await reader.google.control('faults', [{ match: { path: '*/groups' }, ...short }]);
     await reader.pass(60 * MINUTE_MS);
     await expect(reader.run()).rejects.toThrow('3 of 3 known groups are missing in the directory');
-    expect((await statusOf(reader)).stopped?.reason).toContain('3 of 3 known groups are missing');
+    expect((await statusOf(reader)).freshness?.stopped?.reason).toContain('3 of 3 known groups are missing');
     await reader.google.control('faults', []);
     await reader.run();
-    expect([(await statusOf(reader)).stopped, await findingsOf(reader)]).toEqual([null, []]);
+    expect([(await statusOf(reader)).freshness?.stopped, await findingsOf(reader)]).toEqual([null, []]);
   });
 
   it('the reader reports groups whose member lists were too short three times within an hour', async () => {
@@ -84,7 +87,7 @@ describe('freshness and health of a directory reader', () => {
     expect(await findingsOf(reader)).toEqual([]);
     await reader.passMinutes(5);
     expect(await findingsOf(reader)).toEqual(['reader_short']);
-    expect((await statusOf(reader)).short).toBe(1);
+    expect((await statusOf(reader)).freshness?.shortGroups).toBe(1);
     await reader.google.control('counts', { group: 'rowing', count: 'right' });
     await reader.passMinutes(5);
     expect(await findingsOf(reader)).toEqual([]);
