@@ -11,11 +11,7 @@ import {
   withMoved,
 } from './observation.ts';
 
-type Limits = Pick<
-  NonNullable<ConnectionSettings['guard']>,
-  | ('minSize' | 'maxRemovedShare' | 'maxRemovedCount' | 'perHourCount')
-  | ('deletedGroups' | 'deletedGroupsShare')
->;
+type Limits = NonNullable<ConnectionSettings['guard']>;
 
 /** Removals from a platform group that no operator approved. */
 interface Removed extends Pick<Change, 'atMs' | 'id' | 'sizeBefore'> {
@@ -215,12 +211,6 @@ function laxest(guards: readonly ConnectionSettings['guard'][]): Limits | null {
   const most = (of: keyof Limits) => Math.max(...all.map((guard) => guard[of]));
   const [first] = all;
   if (first === undefined || all.length < guards.length) return null;
-  return {
-    minSize: most('minSize'),
-    maxRemovedShare: most('maxRemovedShare'),
-    maxRemovedCount: most('maxRemovedCount'),
-    perHourCount: most('perHourCount'),
-    deletedGroups: most('deletedGroups'),
-    deletedGroupsShare: most('deletedGroupsShare'),
-  };
+  const names = Object.keys(first) as (keyof Limits)[];
+  return Object.fromEntries(names.map((name) => [name, most(name)])) as Limits;
 }

@@ -30,10 +30,7 @@ function checkUser(observation: Observation, connection: Outside, member: Member
     ({ ids, isCertain, ended }) => isCertain && ended === undefined && ids.has(user),
   );
   const isLeaver = hasLeft(connection, user) && isAddedByUs(connection, member);
-  // If the directory does not want the person either, the removal may have waited before the employment ended.
-  const more = { includeStates: ['ACTIVE', 'TERMINATED'] };
-  const isDue = block || (isLeaver && wantedIn(observation, connection, group, more).users.has(user));
-  if (!isDue) return;
+  if (!(block || (isLeaver && isCertainlyWanted(observation, connection, member)))) return;
   const changedMs = reading.changedAtMs.get(group) ?? 0;
   const staying = { ...member, fromMs: block?.blockedMs ?? Math.max(companyMs, changedMs) };
   const minutes = overdueMinutes(observation, connection, staying);
@@ -41,6 +38,16 @@ function checkUser(observation: Observation, connection: Outside, member: Member
   const why = block ? `An operator blocked ${block.role}` : `The employment of ${user} has ended`;
   const sentence = `${why}. Expected ${user} in no platform group of ${name}, but ${user} has been in ${held.id} (the group ${group}) for ${minutes} minutes in which groupsync could write.`;
   observation.accuse(block ? 'blocked' : 'leaver', 'still_in_group', { connection: name, group }, sentence);
+}
+
+/**
+ * Returns whether the directory certainly wants the user, apart from the end of the employment. If it does not, the
+ * removal may have waited before the employment ended. A new member with a leaver's address may be another person.
+ */
+function isCertainlyWanted(observation: Observation, connection: Outside, { group, user }: Member): boolean {
+  const more = { includeStates: ['ACTIVE', 'TERMINATED'] };
+  const { userOf, unsure } = wantedIn(observation, connection, group, more);
+  return [...userOf].some(([member, id]) => id === user && !unsure.has(member));
 }
 
 const isAddedByUs = ({ platform }: Outside, { held, user }: Member): boolean =>

@@ -572,8 +572,8 @@ describe('checks from outside', () => {
   const isOutside = (cause: string) =>
     /^(?:leaver|blocked|decision|one_group|two_persons|pause) /.test(cause);
 
-  /** The group has eight members. From the hour of the second argument on, the directory does not have `m2`. */
-  function makeEight({ acme, seen, said, held, write }: World, leavesAtHour = Number.POSITIVE_INFINITY) {
+  /** The group has eight members. From the hour of the second argument on, `m9` has the place and address of `m2`. */
+  function makeEight({ acme, seen, said, held, write }: World, leavesAtHour: number) {
     for (const one of members) {
       const role = `r${one.slice(1)}`;
       acme.employees.set(role, { role, email: `${one}@a.test`, state: 'ACTIVE', userId: `u-${role}` });
@@ -581,9 +581,9 @@ describe('checks from outside', () => {
     const { read } = seen.directory;
     const leavesMs = START_MS + leavesAtHour * HOUR_MS;
     const readAt = (name: string, atMs = seen.nowMs()) => {
-      const has = new Set(members.filter((one) => one !== 'm2' || atMs < leavesMs));
-      said.set('g1', { name: 'Sales', members: has, changedAtMs: START_MS });
-      const emails = new Map(members.map((one) => [one, `${one}@a.test`]));
+      const has = members.map((one) => (one === 'm2' && atMs >= leavesMs ? 'm9' : one));
+      said.set('g1', { name: 'Sales', members: new Set(has), changedAtMs: START_MS });
+      const emails = new Map(members.map((one, at) => [has[at] ?? one, `${one}@a.test`]));
       const changedMs = atMs < leavesMs ? START_MS : leavesMs;
       return { ...read(name), emails, groups: new Map(said), changedAtMs: new Map([['g1', changedMs]]) };
     };
@@ -600,9 +600,9 @@ describe('checks from outside', () => {
       { hours },
     ).filter(isOutside);
 
+  const leaves = ({ acme }: World) => Object.assign(acme.employees.get('r2') ?? {}, { state: 'TERMINATED' });
+
   it('the check leaver finds a person who stays in a group after the employment has ended', () => {
-    const leaves = ({ acme }: World) =>
-      Object.assign(acme.employees.get('r2') ?? {}, { state: 'TERMINATED' });
     expect(found(() => {})).toEqual([]);
     expect(found(leaves, { hours: 3 })).toEqual(['leaver still_in_group']);
     expect(found((w) => [leaves(w), w.held({ users: users.toSpliced(1, 1) })])).toEqual([]);
@@ -617,6 +617,12 @@ describe('checks from outside', () => {
     const strange = (w: World) =>
       w.acme.employees.set('r9', { role: 'r9', email: null, state: 'TERMINATED', userId: 'u-r9' });
     expect(found((w) => [strange(w), w.held({ users: [...users, 'u-r9'] })])).toEqual([]);
+  });
+
+  it('the check leaver accepts a leaver who left the group, if a new member has the address of the leaver', () => {
+    const hire = (w: World, role: string) =>
+      w.happens({ actor: 'company', action: { kind: 'hire', person: { role, email: 'm2@a.test' } } });
+    expect(found((w) => [leaves(w), hire(w, 'r2'), hire(w, 'r9')], { leavesAtHour: 2 })).toEqual([]);
   });
 
   it('the check blocked finds a blocked person who stays in a group, until the block ends', () => {
