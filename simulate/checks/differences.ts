@@ -138,8 +138,10 @@ function compared(context: Context, name: string): readonly Difference[] {
   const { observation, connection, group, actual } = context;
   const { traits, groups } = connection.platform;
   const wanted = nameOnPlatform(connection, group, name);
-  const isTaken =
-    traits.uniqueNames && [...groups.values()].some((one) => one.name === wanted && one.id !== actual?.id);
+  const isTaken = () =>
+    (traits.uniqueNames &&
+      [...groups.values()].some((one) => one.name === wanted && one.id !== actual?.id)) ||
+    isNamesake(connection, group, wanted);
   // Some platforms show no external ids, and add a fixed user (the installer of the credential) to each new group. On
   // such a platform, groupsync cannot recognise a group that it created if the group contains only the installer.
   const { link, lastError, settled } = connection.item(group) ?? {};
@@ -158,14 +160,13 @@ function compared(context: Context, name: string): readonly Difference[] {
     const isRefusedWhole = [sentName(connection, group, name), group].some((value) =>
       isValueRefused(context, value),
     );
-    if (isTaken || isGone || isRefusedWhole || isNamesake(connection, group, wanted)) return [];
+    if (isGone || isRefusedWhole || isTaken()) return [];
     const sentence = `The directory has a group ${group} ("${name}"). Expected a platform group for it, but there is none.`;
     return [{ cause: 'missing_group', sentence }];
   }
   const found: Difference[] = [];
   const isNameRefused = isRefused(context, 'name', sentName(connection, group, name));
-  const isTakenHere = isTaken || isNamesake(connection, group, wanted);
-  if (actual.name !== wanted && !isTakenHere && !isNameRefused && namedByDrift(context, 'name').size === 0) {
+  if (actual.name !== wanted && !isNameRefused && namedByDrift(context, 'name').size === 0 && !isTaken()) {
     const sentence = `The group ${group} should be called "${wanted}" on the platform, but is called "${actual.name}".`;
     found.push({ cause: 'name', sentence });
   }
@@ -185,9 +186,9 @@ function compared(context: Context, name: string): readonly Difference[] {
 /** Returns whether the platform group of another source has the name. groupsync then gives the name to no second group. */
 export const isNamesake = ({ groups, item, platform }: ObservedConnection, group: string, name: string) =>
   groups.some((other) => {
+    if (SCIM_ID.test(other) === SCIM_ID.test(group)) return false;
     const shown = platform.groups.get(item(other)?.link?.id ?? '')?.name;
-    const isOfOther = SCIM_ID.test(other) !== SCIM_ID.test(group);
-    return isOfOther && shown !== undefined && keptName(shown, 'folded') === keptName(name, 'folded');
+    return shown !== undefined && keptName(shown, 'folded') === keptName(name, 'folded');
   });
 
 function isSame({ connection, group, actual }: Context, name: string): boolean {

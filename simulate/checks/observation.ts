@@ -247,6 +247,7 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
     kind === 'approved' && seen.nowMs() - atMs > 2 * HOUR_MS;
   const groups = [...reading.changedAtMs.keys()];
   const keptId = (id: string) => keptSpokeId(id, platform.traits.spokeIds);
+  const byId = lazily((_: 'all') => new Map(groups.toReversed().map((one) => [keptId(one), one])));
   const blocks = mayBlockAt(blocksOf(seen, name), seen.nowMs());
   const certain = blocks.filter(({ isCertain, ended }) => isCertain && ended === undefined);
   const holders = lazily((_: 'all') => holdersAmong(platform.employees.values()));
@@ -274,7 +275,7 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
     hasUncertainRequest: (group) => SCIM_ID.test(group) && hasUncertainScimRequest(past, name),
     gate: readItem<{ state: string }>(seen, `C#${name} GATE`)?.state ?? 'open',
     groups,
-    groupWith: (spokeId) => groups.find((group) => keptId(group) === keptId(spokeId)),
+    groupWith: (spokeId) => byId('all').get(keptId(spokeId)),
     isIdOf: (group, spokeId) => spokeId != null && keptId(group) === keptId(spokeId),
     drift: lazily((group: string) => {
       const stored = seen.under<StoredDrift>(`C#${name}`, 'DRIFT#').filter((one) => one.group === group);

@@ -1,3 +1,4 @@
+import type { HeldGroup } from '../platform/platform.ts';
 import { HOUR_MS, MINUTE_MS } from '../simulation-run.ts';
 import {
   type Checker,
@@ -59,14 +60,16 @@ function checkNamesakes({ nowMs, accuse }: Observation, connection: Outside): vo
   const { groups, traits, writes, clientWrites } = platform;
   const isNew = ({ action, late, atMs }: (typeof writes)[number]) =>
     action === 'create' && !late && atMs > nowMs - HOUR_MS;
+  const named = new Map<string, HeldGroup[]>();
+  for (const held of groups.values()) named.set(held.name, [...(named.get(held.name) ?? []), held]);
+  const all = [...writes, ...clientWrites];
   for (const write of writes.filter(isNew)) {
-    const group = groupOf(connection, write);
     const sinceMs = write.atMs - traits.listLagMs - 2 * MINUTE_MS;
-    const changed = new Set([...writes, ...clientWrites].map(({ atMs, id }) => atMs > sinceMs && id));
-    for (const held of groups.values()) {
-      const other = groupOf(connection, held);
-      if (group === undefined || other === undefined || changed.has(held.id)) continue;
-      const isNamesake = held.name === write.name && reading.groups.get(other)?.name === write.sent.name;
+    const isChanged = (id: string) => all.some((one) => one.id === id && one.atMs > sinceMs);
+    for (const held of named.get(write.name) ?? []) {
+      const [group, other] = [groupOf(connection, write), groupOf(connection, held)];
+      if (group === undefined || other === undefined || isChanged(held.id)) continue;
+      const isNamesake = reading.groups.get(other)?.name === write.sent.name;
       if (!isNamesake || SCIM_ID.test(other) === SCIM_ID.test(group)) continue;
       const sentence = `The group ${other} of another source has the name of ${group}. Expected no platform group for ${group}, but groupsync created ${write.id}.`;
       accuse('one_group', 'second_group', { connection: name, group }, sentence);

@@ -11,10 +11,8 @@ import { connectedAtMs } from './returns.ts';
  */
 
 /** The parts of a connection that do not come from the table. */
-export type Outside = Pick<
-  ObservedConnection,
-  'name' | 'platform' | 'reading' | 'isIdOf' | 'lastFaultMs' | 'companyMs' | 'hasUncertainRequest'
->;
+export type Outside = Pick<ObservedConnection, 'name' | 'platform' | 'reading' | 'isIdOf' | 'groupWith'> &
+  Pick<ObservedConnection, 'lastFaultMs' | 'companyMs' | 'hasUncertainRequest'>;
 
 /**
  * The longest time until a person who must leave is in no group. A group that another client changed is read within the
@@ -29,10 +27,8 @@ const SEEN_AGAIN_MS = 3 * HOUR_MS;
 const REFUSED_MS = 32 * HOUR_MS;
 
 /** Returns the directory group that the external id of a platform group names. */
-export const groupOf = (
-  { reading, isIdOf }: Outside,
-  { spokeId }: Pick<HeldGroup, 'spokeId'>,
-): string | undefined => [...reading.changedAtMs.keys()].find((group) => isIdOf(group, spokeId));
+export const groupOf = ({ groupWith }: Outside, { spokeId }: Pick<HeldGroup, 'spokeId'>) =>
+  spokeId == null ? undefined : groupWith(spokeId);
 
 export interface Written {
   readonly write: PlatformWrite;

@@ -1,19 +1,15 @@
-import { originalName, type Traits } from '../simulation-run.ts';
+import { originalName } from '../simulation-run.ts';
 import type { Seen } from '../world.ts';
+import type { Outside } from './outside.ts';
 
 export const hasReturned = (name: string): boolean => originalName(name) !== name;
-
-interface MayAdopt {
-  readonly name: string;
-  readonly platform: { readonly traits: Pick<Traits, 'echoSpokeId'> };
-}
 
 /**
  * Returns whether this connection replaced a removed connection of the same company, and cannot find the earlier groups,
  * because the platform shows no external ids. A group with an unchanged name then waits (`name_clash`). A group with
  * another name is created a second time.
  */
-export const mayNotFindEarlierGroups = ({ name, platform }: MayAdopt): boolean =>
+export const mayNotFindEarlierGroups = ({ name, platform }: Pick<Outside, 'name' | 'platform'>): boolean =>
   hasReturned(name) && !platform.traits.echoSpokeId;
 
 /** Returns the time of the first completed `connect` of this name; 0 if there was none. */
