@@ -148,10 +148,13 @@ async function operateUntilDone(cloud: Cloud, happening: OperatorHappening, scre
 
 export async function operateIn(
   cloud: Cloud,
-  { connection, action, by = FIRST }: Pick<OperatorHappening, 'connection' | 'action' | 'by'>,
+  { connection, action: drawn, by = FIRST }: Pick<OperatorHappening, 'connection' | 'action' | 'by'>,
   screenOf: ScreenOf = () => undefined,
 ): Promise<boolean> {
-  const { connections, nowMs } = cloud;
+  const { connections, directory, nowMs } = cloud;
+  // The server gave the groups of SCIM other ids than the run.
+  const group = 'group' in drawn ? (directory.idOf(connection, drawn.group) ?? drawn.group) : '';
+  const action = 'group' in drawn ? { ...drawn, group } : drawn;
   const spec = cloud.run.connections.find(({ name }) => name === connection);
   const screen = 'oldMs' in action ? screenOf(connection, action.group, action.oldMs) : undefined;
   const userId = 'role' in action && platformOf(cloud, connection)?.employees.get(action.role)?.userId;

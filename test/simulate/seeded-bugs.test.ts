@@ -7,7 +7,7 @@ import { BY_REQUEST } from '../../simulate/draw-scim.ts';
 import { toScim } from '../../simulate/draw-takeovers.ts';
 import { execute } from '../../simulate/execute.ts';
 import type { WrapPorts } from '../../simulate/lambdas.ts';
-import { APPROVERS } from '../../simulate/persons.ts';
+import { APPROVERS, OPERATORS } from '../../simulate/persons.ts';
 import type { Violation } from '../../simulate/run-log.ts';
 import { SEEDED_BUGS } from '../../simulate/seeded-bugs.ts';
 import { at, atGroups, atTable } from '../../simulate/seeding.ts';
@@ -88,6 +88,14 @@ const withoutNamesake: WrapPorts = atGroups(({ list }) => ({
   list: async (ageMs) => (await list(ageMs)).filter((one) => !('name' in one) || one.name !== WHOLE.name),
 }));
 
+/** A bug: groupsync does not know who created a token. */
+const withoutCreators: WrapPorts = at('tokens', ({ find }) => ({
+  find: async (prefix) => {
+    const token = await find(prefix);
+    return token && { ...token, creators: [] };
+  },
+}));
+
 const group = 'g1';
 const members = Array.from({ length: 9 }, (_, index) => `p${index}`);
 const WHOLE = { kind: 'snapshot', group, name: 'Team', members, parts: 1 } as const;
@@ -100,6 +108,25 @@ const MEETINGS: readonly (readonly [
   bug: (connection: string) => WrapPorts,
   happenings: (connection: string) => readonly Happening[],
 ])[] = [
+  [
+    'four eyes, and a SCIM token that the approver asked for',
+    'two_persons own_removal',
+    () => withoutCreators,
+    (name) => {
+      const { event, operator } = actsOf(name);
+      const [author = '', , other] = OPERATORS;
+      const users = members.slice(0, 6).map((one) => ({ member: `q-${one}`, email: `${one}@${name}.test` }));
+      const scim = { ...WHOLE, group: `s-${group}`, members: users.map(({ member }) => member) };
+      return [
+        operator(HOUR_MS / 4, { kind: 'new_token' }, author),
+        operator(HOUR_MS / 2, { kind: 'confirm' }, other),
+        ...users.map((one) => event(HOUR_MS, { kind: 'profile', ...one }, BY_REQUEST)),
+        event(2 * HOUR_MS, scim, BY_REQUEST),
+        event(3 * HOUR_MS, { ...scim, members: ['q-p0'] }, BY_REQUEST),
+        operator(4 * HOUR_MS, { kind: 'approve', group: scim.group, oldMs: 0 }, author),
+      ];
+    },
+  ],
   [
     'a rejection, a return of the user, and a later removal',
     'decision outlived',
@@ -201,7 +228,7 @@ it.each(MEETINGS)(
     const [first] = drawn.connections;
     if (first === undefined) throw new Error('expected a connection');
     const guard = { minSize: 3, maxRemovedShare: 0.4, deletedGroups: 0, deletedGroupsShare: 0 };
-    const connections = [{ ...first, settings: { guard } }];
+    const connections = [{ ...first, settings: { guard, fourEyes: true } }];
     const sorted = happenings(first.name).toSorted((a, b) => a.atMs - b.atMs);
     const run = { ...drawn, connections, happenings: sorted };
     const sortOf = ({ check, cause }: Pick<Violation, 'check' | 'cause'>) => `${check} ${cause}`;
