@@ -295,7 +295,7 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
     }),
     actual: lazily((group: string) => {
       const linked = platform.groups.get(item(group)?.link?.id ?? '');
-      const sinceMs = mayNotFindEarlierGroups({ name, platform }) ? connectedAtMs(seen, name) : 0;
+      const sinceMs = mayNotFindEarlierGroups(name, platform) ? connectedAtMs(seen, name) : 0;
       const ownCreated = () =>
         [...platform.groups.values()].find(
           ({ spokeId, madeBy, createdAtMs }) =>

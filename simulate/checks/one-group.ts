@@ -36,7 +36,7 @@ function checkCreated(observation: Observation, connection: ObservedConnection):
     connections.some((one) => one.company === company && one.name !== name) ||
     actions.some(({ action }) => action.kind === 'remove_connection' || action.kind === 'set');
   const isUnrecognised = !platform.traits.echoSpokeId && platform.traits.installer !== null;
-  if (letsGo || isUnlisted || isUnrecognised || mayNotFindEarlierGroups({ name, platform })) return;
+  if (letsGo || isUnlisted || isUnrecognised || mayNotFindEarlierGroups(name, platform)) return;
   for (const group of groups) {
     const ids = withMoved(observation, name, group);
     const isOf = (spokeId: string | null | undefined) => ids.some((id) => isIdOf(id, spokeId));

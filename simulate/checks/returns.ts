@@ -1,6 +1,6 @@
+import type { SimulatedPlatform } from '../platform/platform.ts';
 import { originalName } from '../simulation-run.ts';
 import type { Seen } from '../world.ts';
-import type { Outside } from './outside.ts';
 
 export const hasReturned = (name: string): boolean => originalName(name) !== name;
 
@@ -9,8 +9,8 @@ export const hasReturned = (name: string): boolean => originalName(name) !== nam
  * because the platform shows no external ids. A group with an unchanged name then waits (`name_clash`). A group with
  * another name is created a second time.
  */
-export const mayNotFindEarlierGroups = ({ name, platform }: Pick<Outside, 'name' | 'platform'>): boolean =>
-  hasReturned(name) && !platform.traits.echoSpokeId;
+export const mayNotFindEarlierGroups = (name: string, { traits }: Pick<SimulatedPlatform, 'traits'>) =>
+  hasReturned(name) && !traits.echoSpokeId;
 
 /** Returns the time of the first completed `connect` of this name; 0 if there was none. */
 export const connectedAtMs = ({ operators }: Seen, name: string): number =>

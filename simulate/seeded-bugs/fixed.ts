@@ -27,11 +27,12 @@ export const FIXED_BUGS: Readonly<Record<string, Bug>> = {
     at('groups', (groups, ports) => ({
       read: async (ref) => {
         const state = await groups.read(ref);
+        if (state?.removals === undefined) return state;
         const decision = { kind: 'approved', by: 'no-operator', reason: 'a day', atMs: ports.clock() };
         const isWaiting = (hold: Hold) =>
           hold.decision.kind === 'waiting' && ports.clock() - hold.createdAtMs >= 86_400_000;
-        const sets = holdsOf(state ?? {}).map((hold) => (isWaiting(hold) ? { ...hold, decision } : hold));
-        return state?.removals && ({ ...state, removals: { ...state.removals, sets } } as typeof state);
+        const sets = holdsOf(state).map((hold) => (isWaiting(hold) ? { ...hold, decision } : hold));
+        return { ...state, removals: { ...state.removals, sets } } as typeof state;
       },
     })),
   ],
