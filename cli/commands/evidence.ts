@@ -4,12 +4,12 @@ import type { AuditReport } from '../../shared/contract/answers/explain.ts';
 import { csvLine } from '../../shared/contract/csv.ts';
 import { parseJson } from '../../shared/contract/json.ts';
 import { connectionName, type GroupRef, groupId } from '../../shared/domain/ids.ts';
-import { type Access, type AccessChange, accessTo, actionsOn } from '../../shared/operate/evidence.ts';
+import { type Access, type AccessChange, accessTo } from '../../shared/operate/evidence.ts';
 import { journalOf, recordAction, withGroupsBefore } from '../../shared/operate/journal.ts';
 import { allGroups } from '../../shared/operate/names.ts';
 import { type Period, verifyAudit } from '../../shared/operate/verify-audit.ts';
 import { openFolderAudit } from '../../shared/runtime/folder-audit.ts';
-import { linksOf } from '../../shared/sync/ports/logs.ts';
+import { entriesSince, linksOf } from '../../shared/sync/ports/logs.ts';
 import { collectPages } from '../../shared/sync/tuning.ts';
 import type { Act, Context } from '../context.ts';
 import { type EvidenceGroup, openEvidence, readEvidence } from '../evidence-folder.ts';
@@ -97,6 +97,7 @@ async function writeEvidence(
 }
 
 const TITLES = ['group id', 'group name', 'platform id', 'member id', 'name'];
+const FIELDS_OF_CHANGE = ['notBefore', 'notAfter', 'action', 'actor', 'approvedBy', 'because'] as const;
 const OF_CHANGE = ['not before', 'not after', 'action', 'by', 'approved by', 'because'];
 
 async function evidenceOf(
@@ -114,7 +115,8 @@ async function evidenceOf(
   const isAbout = isJournal || ids === undefined || rows.length > 0;
   const pages = ports.audit.items(ref, period.sinceMs, period.untilMs);
   const items = isAbout ? await collectPages(pages) : [];
-  const actions = isAbout ? await actionsOn(ref, period, ports) : [];
+  const entries = isAbout ? await entriesSince(ports.audit.read(ref), period.sinceMs + 1) : [];
+  const actions = entries.filter(({ actor, atMs }) => actor.kind === 'operator' && atMs <= period.untilMs);
   const header = isJournal
     ? [csvLine([...TITLES, ...['joined', 'left'].flatMap((what) => OF_CHANGE.map((of) => `${what} ${of}`))])]
     : [];
@@ -158,16 +160,7 @@ async function evidenceOf(
 const accessLine = ({ group, groupName, user, member, name, joined, left }: Access): string =>
   csvLine([group, groupName ?? '', user, member ?? '', name ?? '', ...cellsOf(joined), ...cellsOf(left)]);
 const cellsOf = (change: AccessChange | null): readonly string[] =>
-  change === null
-    ? OF_CHANGE.map(() => '')
-    : [
-        change.notBefore,
-        change.notAfter,
-        change.action,
-        change.actor,
-        change.approvedBy ?? '',
-        change.because,
-      ];
+  FIELDS_OF_CHANGE.map((field) => change?.[field] ?? '');
 
 async function verifyEvidence({ io, out }: Context, file: string): Promise<number> {
   const { manifest, changed, items } = await readEvidence(resolve(io.cwd, file));

@@ -1,5 +1,5 @@
 import type { ImportComparison } from '../../shared/contract/answers/files.ts';
-import { withId } from '../../shared/operate/names.ts';
+import { listed, withId } from '../../shared/operate/names.ts';
 import { otherSourceLines, SHOWN } from '../commands/events.ts';
 import type { Context } from '../context.ts';
 import { clashLines } from './clashes.ts';
@@ -56,14 +56,18 @@ async function personLines(context: Context, comparison: ImportComparison): Prom
 }
 
 async function groupLines(context: Context, comparison: ImportComparison): Promise<readonly string[]> {
-  const { held, renamed, clashes, changedSince = [], newGroups = [], superseded = 0 } = comparison;
-  const names = await context.names({ groups: [...held, ...changedSince] });
+  const { held, renamed, clashes, changedSince = [], newGroups = [], superseded = 0, ends = [] } = comparison;
+  const names = await context.names({
+    groups: [...held, ...changedSince, ...ends.map(({ group }) => group)],
+  });
   const lines = [...newLines(newGroups), ...(await otherIdLines(context, comparison.otherIds ?? []))];
   for (const { group, before, groupName } of renamed.slice(0, SHOWN)) {
     lines.push(`${withId(before, group)} will be renamed to ${groupName}`);
   }
   if (renamed.length > SHOWN) lines.push(`… and ${renamed.length - SHOWN} more groups will be renamed`);
   for (const group of held) lines.push(`the guard would hold the removals of ${names.group(group)}`);
+  for (const { group, decision, by } of ends)
+    lines.push(`ends the decision of ${by} (${decision}) about removals of ${names.group(group)}`);
   lines.push(...outdatedLines(changedSince.map(names.group), superseded));
   if (clashes === null) lines.push('the platform could not be checked for groups with the same names');
   else {
@@ -93,9 +97,8 @@ function managedLines(clashes: NonNullable<ImportComparison['clashes']>): readon
 
 function newLines(groups: NonNullable<ImportComparison['newGroups']>): readonly string[] {
   if (groups.length === 0) return [];
-  const listed = groups.slice(0, SHOWN).map(({ group, groupName }) => withId(groupName, group));
-  const rest = groups.length > SHOWN ? `, and ${groups.length - SHOWN} more` : '';
-  return [`new ${groups.length === 1 ? 'group' : 'groups'}: ${listed.join(', ')}${rest}`];
+  const labels = groups.map(({ group, groupName }) => withId(groupName, group));
+  return [`new ${groups.length === 1 ? 'group' : 'groups'}: ${listed(labels, SHOWN)}`];
 }
 
 async function otherIdLines(context: Context, otherIds: NonNullable<ImportComparison['otherIds']>) {
@@ -112,10 +115,8 @@ async function otherIdLines(context: Context, otherIds: NonNullable<ImportCompar
 
 function outdatedLines(groups: readonly string[], superseded: number): readonly string[] {
   if (groups.length === 0) return [];
-  const rest = groups.length > SHOWN ? `, and ${groups.length - SHOWN} more` : '';
-  const listed = `${groups.slice(0, SHOWN).join(', ')}${rest}`;
   return [
-    `warning: the file is older than the directory's state of ${plural(groups.length, 'group')}: ${listed}`,
+    `warning: the file is older than the directory's state of ${plural(groups.length, 'group')}: ${listed(groups, SHOWN)}`,
     `  the directory's later state is kept: ${plural(superseded, 'difference')} of the file ${superseded === 1 ? 'has' : 'have'} no effect`,
     '  if the file is newer, give its time: --as-of TIME, or --as-of now',
   ];

@@ -3,7 +3,6 @@ import type { GroupRef, PlatformUserId } from '../domain/ids.ts';
 import { membersAt, type Stay, type StepChange, staysOf, stepsAfter } from '../plan/replay.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { UserState } from '../sync/ports/desired.ts';
-import { entriesSince, type KeptEntry } from '../sync/ports/logs.ts';
 import { formatPerson } from './names.ts';
 import { type PastPorts, type RecordedStep, readHistory, usersOfHistory } from './past.ts';
 import type { Period } from './verify-audit.ts';
@@ -86,14 +85,4 @@ function changeOf(user: PlatformUserId, { step, notBeforeMs }: StepChange<Record
     approvedBy: approved?.by ?? null,
     because: [change?.reason, entry.reason, cause].filter((text) => text !== undefined).join('; '),
   };
-}
-
-/** Returns the actions of people in the audit of a group, or in the journal of a connection, newest first. */
-export async function actionsOn(
-  ref: GroupRef,
-  { sinceMs, untilMs }: Period,
-  { audit }: Pick<ToolPorts, 'audit'>,
-): Promise<readonly KeptEntry[]> {
-  const entries = await entriesSince(audit.read(ref), sinceMs + 1);
-  return entries.filter(({ actor, atMs }) => actor.kind === 'operator' && atMs <= untilMs);
 }

@@ -40,6 +40,12 @@ export function formatPerson(attributes: Attributes): string | undefined {
 export const plural = (count: number, noun: string, several = `${noun}s`): string =>
   `${count} ${count === 1 ? noun : several}`;
 
+/** Returns the first texts, and the number of the others. */
+export function listed(texts: readonly string[], most: number): string {
+  const rest = texts.length > most ? `, and ${texts.length - most} more` : '';
+  return `${texts.slice(0, most).join(', ')}${rest}`;
+}
+
 /** Escapes characters that would move the cursor or change the direction of the text. */
 export const visible = (text: string): string =>
   text.replace(
@@ -152,9 +158,8 @@ export function findOne<Item>(text: string, all: readonly Findable<Item>[], none
     const [only, ...others] = found;
     if (only === undefined) continue;
     if (others.length === 0) return only.item;
-    const shown = found.slice(0, SUGGESTED).map(({ label }) => label);
-    const rest = found.length > SUGGESTED ? `, and ${found.length - SUGGESTED} more` : '';
-    throw new NotFound(`"${text}" matches ${found.length} items; give the id: ${shown.join(', ')}${rest}`);
+    const labels = found.map(({ label }) => label);
+    throw new NotFound(`"${text}" matches ${found.length} items; give the id: ${listed(labels, SUGGESTED)}`);
   }
   const near = nearestFirst(text, all, ({ names }) => [...names, ...names.join(' ').split(' ')]);
   const alike = near.slice(0, SUGGESTED).map(({ label }) => label);

@@ -353,6 +353,26 @@ it('memberships of an import are no evidence of other groups, and import --undo 
   expect(users()).toEqual(['u-ann']);
 });
 
+it.each(['rejected', 'approved'])(
+  'import --undo says that it ends %s removals, which are not written',
+  async (decision) => {
+    const people = ['ann', 'bob', 'cid'];
+    const { cli, cliOf, takeSent, users, apply } = await company({}, people, people);
+    await cli('connections', 'set', 'default', 'guard.maxRemovedCount=1');
+    const { json } = await cli('import', fileOf(['cid']), '--as-of', 'now', '--json');
+    await takeSent();
+    await cli('pause', 'g', '--reason', 'r', '--no-wait');
+    await cliOf('Bob')('holds', decision === 'approved' ? 'approve' : 'reject', 'g', '--reason', 'r');
+    expect((await cli('import', '--undo', json.importId)).stderr).toMatch(
+      new RegExp(`ends the decision of .*Bob \\(${decision}\\) about removals of Blue \\(g\\)`),
+    );
+    await takeSent();
+    await cli('resume', 'g', '--no-wait');
+    await apply('g');
+    expect([users(), (await cli('holds', '--json')).json.holds]).toEqual([['u-ann', 'u-bob', 'u-cid'], []]);
+  },
+);
+
 it('import --undo changes nothing in a group that the directory reader owns now', async () => {
   const moved = await wrongImport();
   const { group: g } = moved.refOf('g');

@@ -59,6 +59,10 @@ const ImportComparison = z.object({
     }),
   ),
   held: z.array(text).describe('Groups whose removals the guard would hold.'),
+  ends: z
+    .array(z.object({ group: text, decision: z.enum(['approved', 'rejected']), by: text }))
+    .optional()
+    .describe('Decisions about held removals that end, because the file adds a person again.'),
   renamed: z.array(
     z.object({ group: text, before: text, groupName: text.describe('The name in the file.') }),
   ),

@@ -19,6 +19,7 @@ import { mapConcurrently, READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { unmanagedOf } from '../../sync/unmanaged.ts';
 import { readCounted } from '../counted-members.ts';
 import { type OtherSourcePorts, ofOtherSources } from '../other-source.ts';
+import { type EndedDecision, endedDecisions } from './ended-decisions.ts';
 import type { FileKind } from './identify.ts';
 import { knownUnderOtherIds, type OtherId } from './other-ids.ts';
 import { byGroup } from './row-sort.ts';
@@ -57,6 +58,7 @@ const nothingFound = () => ({
   newGroups: [] as { readonly group: string; readonly groupName: string }[],
   otherIds: [] as OtherId[],
   held: [] as string[],
+  ends: [] as EndedDecision[],
   renamed: [] as ImportComparison['renamed'][number][],
   created: [] as { readonly group: string; readonly name: string }[],
 });
@@ -118,7 +120,7 @@ async function compareGroup(file: FileGroup, found: Found, context: Context): Pr
   found.excluded += excluded.length;
   const removed = [...gone, ...excluded];
   for (const member of removed) note('removed', member, file, found);
-  await countJoining(fresh, { file, found, known: present.known, stamp, context });
+  await countJoining(fresh, { file, found, present, stamp, context });
   if (await isHeld(removed.length, present.size, found, context)) found.held.push(group);
 }
 
@@ -187,14 +189,14 @@ function compareName(
 interface Joining {
   readonly file: FileGroup;
   readonly found: Found;
-  readonly known: Present['known'];
+  readonly present: Present;
   readonly stamp: Stamp;
   readonly context: Context;
 }
 
 async function countJoining(
   joining: readonly (readonly [MemberId, Row])[],
-  { file, found, known, stamp, context: { connection, ports } }: Joining,
+  { file, found, present: { state, known }, stamp, context: { connection, ports } }: Joining,
 ): Promise<void> {
   const described = joining.map(([member, row]) =>
     afterRow(known.get(member) ?? undescribed(member), row, stamp),
@@ -210,6 +212,8 @@ async function countJoining(
     if (cause === 'unknown') note('unmatched', member, file, found);
     if (cause !== 'solved') found.pending.set(cause, (found.pending.get(cause) ?? 0) + 1);
   }
+  const solved = eligibilities.flatMap(({ cause, person }) => (cause === 'solved' && person ? person : []));
+  if (state !== undefined) found.ends.push(...(await endedDecisions(state, solved, ports)));
   const newcomers = fresh.flatMap(({ member }, at) => {
     const person = eligibilities[at]?.person;
     return person === undefined || known.has(member) ? [] : [{ member, person }];

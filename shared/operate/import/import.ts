@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { ImportComparison, ImportReport } from '../../contract/answers/files.ts';
-import { type StepUser, userText } from '../../domain/history.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import { judgeAge, makeStamp, normaliseInstant, stampTimeMs } from '../../domain/stamp.ts';
 import type { EventSender } from '../../sync/ports/queues.ts';
 import { createErrors } from '../events.ts';
 import { type JournalPorts, journalOf, recordAction } from '../journal.ts';
-import { plural, visible, withId } from '../names.ts';
+import { listed, plural, visible, withId } from '../names.ts';
 import type { Comparing } from './compare.ts';
 import type { FileKind } from './identify.ts';
 import { type FileReading, type ReadFile, readAll, takeRows } from './read-file.ts';
@@ -26,12 +25,10 @@ interface ImportOptions extends FileReading {
   readonly dryRun: boolean;
   /** The time of the file's data (RFC 3339). Directory events after this time take precedence. Default: now. */
   readonly asOf?: string | undefined;
-  readonly compare?:
-    | ((
-        rows: readonly Row[],
-        comparing: Pick<Comparing, 'asOf' | 'onChange'>,
-      ) => Promise<ImportComparison | undefined>)
-    | undefined;
+  readonly compare?: (
+    rows: readonly Row[],
+    comparing: Pick<Comparing, 'asOf' | 'onChange'>,
+  ) => Promise<ImportComparison | undefined>;
   readonly reason?: string | undefined;
   /** Called with the plan before the first message is sent. If it returns false, the import ends. */
   readonly confirm: (plan: ImportPlan) => Promise<boolean>;
@@ -40,21 +37,7 @@ interface ImportOptions extends FileReading {
   readonly signal?: AbortSignal | undefined;
 }
 
-export type ImportPlan = Pick<
-  ImportReport,
-  | 'importId'
-  | 'rows'
-  | 'groups'
-  | 'messages'
-  | 'ignoredColumns'
-  | 'comparison'
-  | 'noPeople'
-  | 'switchedOff'
-  | 'refused'
-  | 'refusedCount'
-  | 'otherGroups'
-  | 'kind'
->;
+export type ImportPlan = Omit<ImportReport, 'events' | 'errors' | 'errorCount' | 'sent' | 'unsent' | 'stays'>;
 
 const BATCH = 10;
 
@@ -84,7 +67,7 @@ export async function importCsv(
   const { digest, ...duplicates } = checkRows(rowSort.sorted(), options.kind);
   const { errors, errorCount } = read.errorCount > 0 ? read : duplicates;
   const importId = `${ports.newId()}-${digest}`;
-  const changed: StepUser[] = [];
+  const changed: string[] = [];
   const onChange = (group: string, member: string, isAdded: boolean) => {
     if (changed.length <= MOST_UNDONE) changed.push(changedMembership(group, member, isAdded));
   };
@@ -98,14 +81,13 @@ export async function importCsv(
     ...(comparison !== undefined && { comparison }),
   };
   const inOrder = errors.toSorted((a, b) => a.line - b.line);
-  const found = { events: plan.messages, errors: inOrder, errorCount, sent: false };
-  const report = { ...plan, ...found };
+  const report = { ...plan, events: plan.messages, errors: inOrder, errorCount, sent: false };
   if (errorCount > 0 || options.dryRun) return report;
   if (!(await options.confirm(plan))) return report;
   const undoable = { ...plan, ...(isUndoable && { importId }) };
   const changes = [auditedChange(undoable, read.groups, options.file)];
   const sinceMs = stampTimeMs(makeStamp({ time: asOf, id: importId, source: '' }));
-  const step = isUndoable ? { after: importId, sinceMs, users: changed.map(userText) } : undefined;
+  const step = isUndoable ? { after: importId, sinceMs, users: changed } : undefined;
   const action = { action: 'import', changes, reason: options.reason, step } as const;
   await recordAction(journalOf(options.connection), action, ports);
   const sent = await sendAll(rowSort, cutting, ports, { ...options, total: plan.messages });
@@ -115,9 +97,8 @@ export async function importCsv(
 const NAMED_GROUPS = 50;
 
 function auditedChange({ rows, kind, importId }: ImportPlan, groups: ReadFile['groups'], file: string) {
-  const named = [...groups].slice(0, NAMED_GROUPS).map(([id, { name }]) => withId(name, id));
-  const rest = groups.size - named.length;
-  const after = `${visible(file)}: ${named.join(', ')}${rest > 0 ? `, and ${rest} more` : ''}`;
+  const names = [...groups].map(([id, { name }]) => withId(name, id));
+  const after = `${visible(file)}: ${listed(names, NAMED_GROUPS)}`;
   const id = importId === undefined ? '' : `; groupsync import --undo ${importId}`;
   const reason = `${plural(rows, 'row')}${kind === undefined ? '' : ` to ${kind}`}, ${plural(groups.size, 'group')}${id}`;
   return { kind: 'import', before: null, after, reason };

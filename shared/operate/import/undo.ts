@@ -1,7 +1,7 @@
 import { groupFloor, groupName, memberCounts, NO_GROUP } from '../../domain/group.ts';
 import type { StoredMember } from '../../domain/group-state.ts';
 import { grouped } from '../../domain/grouped.ts';
-import type { StepUser } from '../../domain/history.ts';
+import { userText } from '../../domain/history.ts';
 import { type ConnectionName, groupId, memberId, platformUserId } from '../../domain/ids.ts';
 import { laterStamp, makeStamp, readStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../../domain/stamp.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
@@ -15,12 +15,13 @@ import type { Row } from './rows.ts';
 export const MOST_UNDONE = 100_000;
 
 /** Returns a changed membership in the form of a user of the step of the import's entry. */
-export const changedMembership = (group: string, member: string, isAdded: boolean): StepUser => ({
-  was: isAdded ? '-' : '+',
-  is: isAdded ? '+' : '-',
-  isOwn: true,
-  user: platformUserId(JSON.stringify([group, member])),
-});
+export const changedMembership = (group: string, member: string, isAdded: boolean): string =>
+  userText({
+    was: isAdded ? '-' : '+',
+    is: isAdded ? '+' : '-',
+    isOwn: true,
+    user: platformUserId(JSON.stringify([group, member])),
+  });
 
 type UndoPorts = Pick<ToolPorts, 'audit' | 'clock' | 'groups' | 'users' | 'reader' | 'scim'>;
 
