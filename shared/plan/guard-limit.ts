@@ -19,9 +19,14 @@ const LIMITS: Readonly<Record<GuardRuleName, (limits: Limits) => string>> = {
   share: ({ maxRemovedShare }) => `${percent(maxRemovedShare)} (guard.maxRemovedShare)`,
 };
 
-/** Returns the limit that a hold exceeds, with the removed share if the limit is a share, as a text for operators. */
+/**
+ * Returns the limit that a hold exceeds, with the removed share if the limit is a share, as a text for operators. The
+ * share may be within the limit: while removals wait, each new removal of the group waits too, and the limit may change.
+ */
 export function limitOf({ rule, share }: Pick<Hold, 'rule' | 'share'>, guard: Guard): string {
   if (rule === 'adoption' || rule === 'mode') return removalText(rule);
   const limit = guard === null ? 'the guard is off now' : `the limit is ${LIMITS[rule](guard)}`;
-  return rule === 'share' ? `${percent(share)} of the members; ${limit}` : limit;
+  if (rule !== 'share') return limit;
+  const isWithin = guard !== null && share <= guard.maxRemovedShare;
+  return `${percent(share)} of the members; ${limit}${isWithin ? ', which these or earlier removals exceeded' : ''}`;
 }

@@ -170,6 +170,17 @@ describe('hold', () => {
     expect({ broken, named }).toEqual({ broken: null, named: 3 });
   });
 
+  it('the reason of a hold within the limit names the earlier removals with which it waits', async () => {
+    const { deliver, audit } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
+    await deliver({ add: ['b', 'c', 'd', 'e'], to: 'g' });
+    await deliver({ take: ['b'], from: 'g' });
+    const [held] = await audit('g');
+    const limit = 'the limit is 50 % (guard.maxRemovedShare), which these or earlier removals exceeded';
+    const reason = `removals wait: 33 % of the members; ${limit}`;
+    expect(held).toMatchObject({ action: 'hold', changes: [{ after: '2 to remove, 4 stay', reason }] });
+  });
+
   it('an approval is recorded in the audit, and removes the members once even if its write is repeated', async () => {
     const { deliver, shown, state, ref, world, audit } = await company();
     await deliver({ snapshot: 'g', of: ['a'] });
