@@ -68,7 +68,7 @@ Examples:
   groupsync import members.csv --as-of 2026-11-20T08:00:00Z
   groupsync import members.csv --columns 'group=Team,member=Work e-mail'
   groupsync import members.csv --column-state 'Worker Status:On leave=active'
-  groupsync import --undo 019ab3c2f0de5b1c77d09a3e4f5d6c21`,
+  groupsync import --undo 019ab3c2f0de5b1c77d09a3e4f5d6c21-3f9a01bc77d0`,
     )
     .action(act(importOrUndo));
   program

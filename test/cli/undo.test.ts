@@ -293,6 +293,22 @@ it.each([
   },
 );
 
+it('import --undo leaves a member that a later import of other rows lists too', async () => {
+  const { cli, takeSent, users, clock } = await company({ guard: null }, ['ann'], ['ann']);
+  const ids: string[] = [];
+  for (const people of [['bob', 'dee'], ['dee']]) {
+    const { json } = await cli('import', fileOf(people), '--add', '--as-of', 'now', '--json');
+    ids.push(json.importId);
+    await takeSent();
+    clock.ms += 60_000;
+  }
+  expect((await cli('import', '--undo', String(ids[0]), '--json')).json.stays).toMatchObject([
+    { member: 'm-dee' },
+  ]);
+  await takeSent();
+  expect(users()).toEqual(['u-ann', 'u-dee']);
+});
+
 it('import --undo is later than an import whose time is ahead of the clock, and a dry run names no id', async () => {
   const { cli, takeSent, users, clock } = await company({ guard: null }, ['ann', 'bob'], ['ann', 'bob']);
   const args = [
