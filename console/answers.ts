@@ -13,6 +13,7 @@ type Answer<Name extends keyof typeof QUERIES> = Awaited<ReturnType<(typeof QUER
 export type { BlockReport as BlockedAnswer, BlockRow } from '../shared/contract/answers/block.ts';
 export type { ShownDeadLetter } from '../shared/contract/answers/dead-letters.ts';
 export type { Explanation } from '../shared/contract/answers/explain.ts';
+export type { PastMember, PastMembers } from '../shared/contract/answers/groups.ts';
 export type { HoldRow } from '../shared/contract/answers/holds.ts';
 export type {
   AdoptionPreview,
@@ -53,6 +54,7 @@ export type EffectCounts = Omit<SettingsPreview['total'], 'groups'>;
 export type SessionLine = Sessions['sessions'][number];
 export type Sessions = Answer<'sessions'>;
 export type SettingsPreview = Awaited<ReturnType<typeof previewSettings>>;
+export type Timeline = Answer<'timeline'>;
 export type TokenLine = ConnectionPage['tokens'][number];
 export type TrendKind = keyof Charts['trends'];
 export type Unmatched = UnmatchedPage['rows'][number];

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
+import { MOMENTS, momentOf, UNITS_MS } from '../../shared/contract/moment.ts';
 import type { SettingChange } from '../../shared/operate/settings.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../io.ts';
@@ -34,8 +35,6 @@ export function settingChange(text: string): SettingChange {
 
 export const collected = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
-const UNITS_MS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 } as const;
-
 export function age(text: string): number {
   const [, digits = '', unit = ''] = /^(\d{1,6})([dhms])$/.exec(text) ?? [];
   const ms = Number(digits) * (UNITS_MS[unit as keyof typeof UNITS_MS] ?? 0);
@@ -43,27 +42,11 @@ export function age(text: string): number {
   throw new InvalidArgumentError('expected a duration such as 30m, 2h or 7d');
 }
 
-/**
- * Returns the time that a text means: an ISO time, `yesterday 14:00` or `2h ago`, in the zone of this computer.
- * @throws UsageError
- */
+/** Returns the time that a text means (`momentOf`). @throws UsageError */
 export function moment(text: string, nowMs: number): number {
-  const [, digits, unit] = /^(\d{1,6})([dhms]) ago$/.exec(text) ?? [];
-  if (digits !== undefined) return nowMs - Number(digits) * UNITS_MS[unit as keyof typeof UNITS_MS];
-  const [, day, hours = '0', minutes = '0'] =
-    /^(today|yesterday)(?: ([01]?\d|2[0-3]):([0-5]\d))?$/.exec(text) ?? [];
-  if (day !== undefined) {
-    const date = new Date(nowMs);
-    date.setDate(date.getDate() - (day === 'today' ? 0 : 1));
-    return date.setHours(Number(hours), Number(minutes), 0, 0);
-  }
-  const date = text.slice(0, 10).padEnd(10);
-  const isDate = new Date(Date.parse(date) || 0).toISOString().startsWith(date);
-  const ms = isDate ? Date.parse(text.length === 10 ? `${text}T00:00` : text) : Number.NaN;
-  if (!Number.isNaN(ms)) return ms;
-  throw new UsageError(
-    `expected a time such as 2026-11-24T14:00, "yesterday 14:00" or "2h ago", got "${text}"`,
-  );
+  const ms = momentOf(text, nowMs);
+  if (ms !== undefined) return ms;
+  throw new UsageError(`expected a ${MOMENTS}, got "${text}"`);
 }
 
 /** Like `moment`, for a time whose content is used. @throws UsageError also for a time in the future */

@@ -9,14 +9,13 @@ import {
   Dialog,
   Empty,
   Failure,
+  FilterSelect,
   Filters,
   Page,
-  personName,
   Search,
-  Select,
   Time,
 } from './parts.tsx';
-import { filterBy, query } from './route.ts';
+import { given } from './route.ts';
 import { actionText, actorText, changeText, outcomeText, Sentence } from './sentence.tsx';
 import { type PageColumn, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';
@@ -27,10 +26,9 @@ const MINUTE_MS = 60_000;
 const NARROW_PX = 640;
 
 export function Activity() {
-  const filter = (name: string) => query.value.get(name) ?? '';
-  const span = Number(filter('span'));
+  const span = Number(given('span'));
   const since = span === 0 ? undefined : sinceOf(span);
-  const text = filter('text');
+  const text = given('text');
   const params = { text: text || undefined, since };
   const { answer, error, pages } = usePages('activity', params, ({ entries }: ActivityAnswer) => entries);
   const [shown, show] = useState<Entry | null>(null);
@@ -53,15 +51,10 @@ export function Activity() {
     ),
   };
   return (
-    <Page title={T.activity.title} aside={<Button onClick={saveAll}>{T.activity.export}</Button>}>
+    <Page title={T.nav.activity} aside={<Button onClick={saveAll}>{T.activity.export}</Button>}>
       <Filters>
-        <Search label={T.activity.search} suggestions={suggestionsFor(text, answer?.entries ?? [])} />
-        <Select
-          label={T.activity.since}
-          value={filter('span')}
-          options={T.activity.spans}
-          onChange={(span) => filterBy({ span })}
-        />
+        <Search label={T.activity.search} />
+        <FilterSelect name="span" label={T.activity.since} options={T.activity.spans} />
       </Filters>
       <section class="card">
         <p class="muted" role="status">
@@ -71,7 +64,7 @@ export function Activity() {
         </p>
         {error !== undefined && <Failure>{error.message}</Failure>}
         <Table
-          label={T.activity.title}
+          label={T.nav.activity}
           columns={[...COLUMNS, details]}
           {...pages}
           keyOf={({ id, part }) => `${id} ${part}`}
@@ -88,37 +81,6 @@ export function Activity() {
       )}
     </Page>
   );
-}
-
-const KEYS = ['group', 'person', 'actor', 'action', 'outcome'] as const;
-const MAX_SUGGESTED = 20;
-
-/**
- * Returns suggestions for the last word of the text: the keys that begin with it. After a key, the values of the key in
- * the shown entries.
- */
-function suggestionsFor(text: string, entries: readonly Entry[]): readonly string[] {
-  const [, before = '', last = ''] = /^(.*?)(\S*)$/u.exec(text) ?? [];
-  const key = KEYS.find((one) => last.startsWith(`${one}:`));
-  if (key === undefined)
-    return KEYS.filter((one) => `${one}:`.startsWith(last)).map((one) => `${before}${one}:`);
-  const values = new Set(entries.flatMap((entry) => valuesOf(entry, key)));
-  return [...values].slice(0, MAX_SUGGESTED).map((value) => `${before}${key}:${quoted(value)}`);
-}
-
-const quoted = (value: string) => (/\s/u.test(value) ? `"${value}"` : value);
-
-function valuesOf(entry: Entry, key: (typeof KEYS)[number]): readonly string[] {
-  switch (key) {
-    case 'group':
-      return entry.group === null ? [] : [entry.groupName ?? entry.group];
-    case 'person':
-      return Object.values(entry.people).map(personName);
-    case 'actor':
-      return [entry.actor.name ?? entry.actor.id];
-    default:
-      return [entry[key]];
-  }
 }
 
 /** Rounded to the minute, so that requests within a minute are equal. */

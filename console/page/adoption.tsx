@@ -4,7 +4,6 @@ import { matchesText } from '../search.ts';
 import { performNow } from './actions.tsx';
 import { post, useAnswer } from './net.ts';
 import { Answered, Button, Empty, Failure, Field, Section } from './parts.tsx';
-import { pathTo } from './route.ts';
 import { T } from './texts.ts';
 
 export interface PairToAdopt {
@@ -99,7 +98,7 @@ export function ChoosePlatformGroup({ group, done }: { readonly group: string; r
           return (
             <>
               <Field type="search" label={T.adoption.search} unseenLabel value={text} onInput={setText} />
-              {found.length === 0 && <Empty title={T.adoption.none} />}
+              {found.length === 0 && <Empty title={T.groups.none} />}
               <ul class="list">
                 {found.slice(0, SHOWN).map((row) => (
                   <li key={row.platformId}>
@@ -158,7 +157,6 @@ export function Clashes({ group, clashes }: Pick<NamedPlan, 'group' | 'clashes'>
             >
               {T.adoption.createAnother}
             </Button>
-            <a href={pathTo('platform-groups')}>{T.adoption.compare}</a>
           </div>
         </div>
       ))}

@@ -5,36 +5,44 @@ import { Section } from './parts.tsx';
 import { pathTo } from './route.ts';
 import { T } from './texts.ts';
 
-const HEIGHT = 88;
-const WIDTH = 240;
+export const HEIGHT = 88;
+export const WIDTH = 240;
 
 type Values = readonly (number | null)[];
 
 interface GraphProps {
   readonly text: string;
   readonly top: string;
+  /** The times below the chart, the earliest first. */
+  readonly axis?: readonly string[];
+  /** What is drawn over the chart, in the same place. */
+  readonly over?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-/** A chart of the last 24 hours: the value on the vertical axis, the time on the horizontal axis. */
-const Graph = ({ text, top, children }: GraphProps) => (
+const LAST_DAY = [...[24, 18, 12, 6].map(T.home.hoursAgo), T.home.nowAxis];
+
+/** A chart: the value on the vertical axis, the time on the horizontal axis. */
+export const Graph = ({ text, top, axis = LAST_DAY, over, children }: GraphProps) => (
   <figure>
     <div class="plot">
       <span class="y-axis" aria-hidden="true">
         <span>{top}</span>
         <span>0</span>
       </span>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={text}>
-        {[0.5, HEIGHT / 2, HEIGHT - 0.5].map((y) => (
-          <line key={y} class="grid" x1={0} x2={WIDTH} y1={y} y2={y} />
-        ))}
-        {children}
-      </svg>
+      <div class="drawn">
+        <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={text}>
+          {[0.5, HEIGHT / 2, HEIGHT - 0.5].map((y) => (
+            <line key={y} class="grid" x1={0} x2={WIDTH} y1={y} y2={y} />
+          ))}
+          {children}
+        </svg>
+        {over}
+      </div>
       <span class="x-axis" aria-hidden="true">
-        {[24, 18, 12, 6].map((hours) => (
-          <span key={hours}>{T.home.hoursAgo(hours)}</span>
+        {axis.map((time) => (
+          <span key={time}>{time}</span>
         ))}
-        <span>{T.home.nowAxis}</span>
       </span>
     </div>
     <figcaption>{text}</figcaption>

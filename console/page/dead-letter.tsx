@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ShownDeadLetter } from '../answers.ts';
 import { Ask, perform } from './actions.tsx';
 import { post, useAnswer } from './net.ts';
-import { Answered, Button, Facts, Page, Section, State, Time } from './parts.tsx';
+import { Answered, Button, Page, Section, State, Time } from './parts.tsx';
 import { askReplay } from './replay.tsx';
 import { connection, go, id, pathTo } from './route.ts';
 import { T } from './texts.ts';
@@ -27,16 +27,6 @@ const pretty = (body: string, indent?: number): string => {
   }
 };
 
-function originIn(body: string): { readonly source: string | null; readonly type: string | null } {
-  try {
-    const { source, type } = JSON.parse(body);
-    const textOf = (value: unknown) => (typeof value === 'string' ? value : null);
-    return { source: textOf(source), type: textOf(type) };
-  } catch {
-    return { source: null, type: null };
-  }
-}
-
 const VALIDATE_AFTER_MS = 250;
 
 function Shown(deadLetter: ShownDeadLetter) {
@@ -51,7 +41,6 @@ function Shown(deadLetter: ShownDeadLetter) {
     },
   );
   const isEdited = text !== original;
-  const { source, type } = originIn(body);
   useEffect(() => {
     const timer = setTimeout(async () => {
       if (text === validated.text) return;
@@ -72,16 +61,7 @@ function Shown(deadLetter: ShownDeadLetter) {
   const leave = () => go(pathTo('dead-letters'));
   return (
     <div class="two wide-left">
-      <Section
-        title={T.deadLetters.body}
-        aside={
-          queue === 'events' && (
-            <Button kind="quiet" onClick={() => setText(pretty(text, 2))}>
-              {T.deadLetters.format}
-            </Button>
-          )
-        }
-      >
+      <Section title={T.deadLetters.body}>
         {queue === 'apply' ? (
           <p class="muted">{T.deadLetters.apply}</p>
         ) : (
@@ -117,7 +97,7 @@ function Shown(deadLetter: ShownDeadLetter) {
             not={problems[0] === undefined ? undefined : T.deadLetters.wouldFail(problems[0])}
             onClick={() => askReplay({ ids: [id] }, 1)}
           >
-            {T.deadLetters.replay}
+            {T.tryAgain}
           </Button>
           {queue === 'events' && (
             <Ask
@@ -137,17 +117,11 @@ function Shown(deadLetter: ShownDeadLetter) {
         </div>
       </Section>
       <div class="stack">
-        <Section title={T.deadLetters.error}>
+        <Section title={T.activity.cause}>
           <p>
             <strong>{T.deadLetters.causes[code] ?? code}</strong> <code>{code}</code>
           </p>
           <p class="lines">{message}</p>
-          <Facts
-            of={[
-              [T.deadLetters.source, source],
-              [T.deadLetters.type, type],
-            ]}
-          />
           <p class="muted small">
             <Time at={firstFailedAt} /> {failures > 1 && `· ${T.deadLetters.again(failures)}`}{' '}
             {superseded && `· ${T.deadLetters.oneSuperseded}`}

@@ -1,11 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { DeadLetters as DeadLettersAnswer } from '../answers.ts';
 import { Ask, perform } from './actions.tsx';
+import { CountFilter } from './count-filter.tsx';
 import { duration, number } from './format.ts';
 import { live, useAnswer } from './net.ts';
-import { Answered, Button, Chips, Empty, Page } from './parts.tsx';
+import { Answered, Button, Empty, Page } from './parts.tsx';
 import { askReplay, Running } from './replay.tsx';
-import { connection, filterBy, pathTo, query } from './route.ts';
+import { connection, given, pathTo } from './route.ts';
 import { T } from './texts.ts';
 
 type Cause = DeadLettersAnswer['causes'][number];
@@ -15,13 +16,13 @@ export function DeadLetters() {
   const loadable = useAnswer<DeadLettersAnswer>('deadLetters');
   const { value, reload } = loadable;
   const { deadLetters = null } = live.value ?? {};
-  const chosen = query.value.get('code') ?? '';
+  const chosen = given('code');
   // Compares at each live update, because a list that was read during a replay may be outdated.
   useEffect(() => {
     if (value !== undefined && deadLetters !== null && deadLetters !== value.total) void reload();
   }, [live.value]);
   return (
-    <Page title={T.deadLetters.title}>
+    <Page title={T.nav['dead-letters']}>
       <Running done={reload} />
       <Answered loadable={loadable}>
         {({ causes, messages, names, total, inFlightElsewhere, complete }) =>
@@ -36,7 +37,16 @@ export function DeadLetters() {
                 {inFlightElsewhere > 0 && T.deadLetters.elsewhere(inFlightElsewhere)}{' '}
                 {!complete && T.deadLetters.incomplete}
               </p>
-              {causes.length > 1 && <Causes of={causes} chosen={chosen} />}
+              {causes.length > 1 && (
+                <CountFilter
+                  name="code"
+                  label={T.activity.cause}
+                  every={T.deadLetters.every}
+                  total={causes.reduce((sum, { count }) => sum + count, 0)}
+                  counts={causes.map(({ code, count }) => [code, count])}
+                  show={causeText}
+                />
+              )}
               {causes
                 .filter(({ code }) => chosen === '' || code === chosen)
                 .map((cause) => (
@@ -67,24 +77,6 @@ function groupText(group: string, of: string | null, names: DeadLettersAnswer['n
 }
 
 const causeText = (code: string) => T.deadLetters.causes[code] ?? code;
-
-function Causes({ of, chosen }: { readonly of: readonly Cause[]; readonly chosen: string }) {
-  const total = of.reduce((sum, { count }) => sum + count, 0);
-  const all = { code: '', count: total };
-  return (
-    <Chips
-      label={T.deadLetters.error}
-      current={chosen}
-      of={[all, ...of].map(({ code, count }) => [
-        code,
-        <>
-          {code === '' ? T.deadLetters.every : causeText(code)} <b>{number(count)}</b>
-        </>,
-      ])}
-      choose={(code) => filterBy({ code })}
-    />
-  );
-}
 
 interface OfCauseProps {
   readonly cause: Cause;
@@ -171,7 +163,7 @@ function Message({ of, names }: { readonly of: Summary; readonly names: DeadLett
         label={T.deadLetters.retryOf(called)}
         onClick={() => askReplay({ ids: [id] }, 1)}
       >
-        {T.deadLetters.replay}
+        {T.tryAgain}
       </Button>
     </li>
   );

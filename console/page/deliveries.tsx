@@ -11,13 +11,13 @@ import {
   Empty,
   Facts,
   Field,
+  FilterSelect,
   Filters,
   Page,
   personName,
-  Select,
   Time,
 } from './parts.tsx';
-import { filterBy, pathTo, query } from './route.ts';
+import { filterBy, given, pathTo } from './route.ts';
 import { type PageColumn, Table } from './table.tsx';
 import { T } from './texts.ts';
 
@@ -25,14 +25,13 @@ import { T } from './texts.ts';
 const ASK_EVERY_MS = 2_000;
 
 export function Deliveries() {
-  const filter = (name: string) => query.value.get(name) ?? '';
   // A search for an event may read many deliveries.
-  const [isLive, setLive] = useState(filter('event') === '');
+  const [isLive, setLive] = useState(given('event') === '');
   const [shown, show] = useState<string | null>(null);
   const params = Object.fromEntries(
     ['group', 'member', 'status', 'client', 'event', 'from', 'span'].map((name) => [
       name,
-      filter(name) || undefined,
+      given(name) || undefined,
     ]),
   );
   const loadable = useAnswer<DeliveriesAnswer>('deliveries', params, false);
@@ -42,13 +41,13 @@ export function Deliveries() {
     return () => clearInterval(timer);
   }, [isLive, reload]);
   const details: PageColumn<DeliveryLine> = {
-    title: T.deliveries.details,
+    title: T.activity.details,
     unseen: true,
     width: '84px',
     narrowWidth: '52px',
     of: (one) => (
       <Button kind="quiet" label={T.deliveries.detailsOf(one.request)} onClick={() => show(one.id)}>
-        {T.deliveries.view}
+        {T.home.view}
       </Button>
     ),
   };
@@ -56,13 +55,13 @@ export function Deliveries() {
     <Field
       type="search"
       label={T.deliveries[name]}
-      value={filter(name)}
+      value={given(name)}
       onInput={(value) => filterBy({ [name]: value })}
     />
   );
   return (
     <Page
-      title={T.deliveries.title}
+      title={T.nav.deliveries}
       aside={
         <Button onClick={() => setLive(!isLive)}>{isLive ? T.deliveries.stop : T.deliveries.start}</Button>
       }
@@ -72,18 +71,8 @@ export function Deliveries() {
         {field('member')}
         {field('client')}
         {field('event')}
-        <Select
-          label={T.deliveries.status}
-          value={filter('status')}
-          options={T.deliveries.statuses}
-          onChange={(status) => filterBy({ status })}
-        />
-        <Select
-          label={T.activity.since}
-          value={filter('span')}
-          options={T.activity.spans}
-          onChange={(span) => filterBy({ span })}
-        />
+        <FilterSelect name="status" label={T.deliveries.status} options={T.deliveries.statuses} />
+        <FilterSelect name="span" label={T.activity.since} options={T.activity.spans} />
       </Filters>
       <section class="card">
         <Answered loadable={loadable}>
@@ -95,7 +84,7 @@ export function Deliveries() {
                   {T.deliveries.found(deliveries.length)}. {complete ? '' : T.deliveries.cut}
                 </p>
                 <Table
-                  label={T.deliveries.title}
+                  label={T.nav.deliveries}
                   columns={[...COLUMNS, details]}
                   rows={deliveries}
                   keyOf={({ id }) => id}
@@ -164,7 +153,7 @@ function Details({ of: one, close }: { readonly of: DeliveryLine; readonly close
     [T.deliveries.request, one.request],
     [T.deliveries.what, one.summary],
     [T.deliveries.answer, <Answer key="a" of={one} />],
-    [T.deliveries.reason, reasonOf(one)],
+    [T.reason, reasonOf(one)],
     [T.deliveries.client, T.deliveries.clientOf(one.client.kind, one.client.id)],
     [T.deliveries.filter, one.filter && `${one.filter.attribute} ${one.filter.operator} #${one.filter.hash}`],
     [T.deliveries.groups, one.groups.map((each) => <Group key={each.id} of={each} />)],
@@ -183,7 +172,7 @@ function Details({ of: one, close }: { readonly of: DeliveryLine; readonly close
     [T.activity.time, <Time key="t" at={one.at} />],
   ];
   return (
-    <Dialog label={T.deliveries.details} close={close}>
+    <Dialog label={T.activity.details} close={close}>
       <Facts of={facts.filter(([, shown]) => shown !== null && shown !== '' && !isEmpty(shown))} />
       <LedTo of={one} />
     </Dialog>

@@ -5,15 +5,17 @@ import { matchesText } from '../search.ts';
 import { get, live } from './net.ts';
 import { personName, refusalOf } from './parts.tsx';
 import { connection, go, pathTo } from './route.ts';
-import { PLACES } from './texts/find.ts';
+import { type KnownPlace, PLACES } from './texts/find.ts';
 import { T } from './texts.ts';
 
-interface Found {
+interface Found extends Omit<KnownPlace, 'kind' | 'words'> {
   readonly kind: keyof typeof T.find.kinds;
-  readonly title: string;
-  readonly text: string;
-  readonly href: string;
+  readonly text?: string;
+  readonly id?: string;
+  readonly words?: string;
 }
+
+const hrefOf = ({ page, id, filters }: Found): string => pathTo(page, id, filters);
 
 const isOpen = signal(false);
 const openSearch = (): void => {
@@ -30,30 +32,16 @@ const SHOWN = 5;
 const SHORTEST = 2;
 const PAUSE_MS = 200;
 
-function placesFor(text: string): readonly Found[] {
-  const places = PLACES.filter(({ use }) => refusalOf(use) === undefined).map(
-    ({ kind, title, words, page, filters }): Found & { readonly words: string } => ({
-      kind,
-      title,
-      text: '',
-      href: pathTo(page, '', filters),
-      words,
-    }),
+const SETTINGS = Object.entries(T.settings.of).map(([key, { title, text }]): Found => {
+  const filters = { setting: key };
+  return { kind: 'setting', title, text, words: key, page: 'connection', filters, use: 'preview-settings' };
+});
+
+const placesFor = (searched: string): readonly Found[] =>
+  [...PLACES, ...SETTINGS].filter(
+    ({ use, title, text, words }: Found) =>
+      refusalOf(use) === undefined && matchesText([title, text, words], searched),
   );
-  const isRefused = refusalOf('preview-settings') !== undefined;
-  const settings = isRefused
-    ? []
-    : Object.entries(T.settings.of).map(([key, { title, text }]) => ({
-        kind: 'setting' as const,
-        title,
-        text,
-        href: pathTo('connection', '', { setting: key }),
-        words: key,
-      }));
-  return [...places, ...settings].filter((place) =>
-    matchesText([place.title, place.text, place.words], text),
-  );
-}
 
 async function namesFor(text: string, signal: AbortSignal): Promise<readonly Found[]> {
   const [groups, people] = await Promise.all([
@@ -62,11 +50,11 @@ async function namesFor(text: string, signal: AbortSignal): Promise<readonly Fou
   ]);
   return [
     ...groups.rows.map(({ id, name }): Found => {
-      return { kind: 'group', title: name ?? id, text: id, href: pathTo('groups', id) };
+      return { kind: 'group', title: name ?? id, text: id, page: 'groups', id };
     }),
     ...people.slice(0, SHOWN).map((person): Found => {
       const { id, email } = person;
-      return { kind: 'person', title: personName(person), text: email ?? id, href: pathTo('people', id) };
+      return { kind: 'person', title: personName(person), text: email ?? id, page: 'people', id };
     }),
   ];
 }
@@ -105,7 +93,7 @@ export function Find() {
     const chosen = found[at];
     if (event.key !== 'Enter' || chosen === undefined) return;
     close();
-    go(chosen.href);
+    go(hrefOf(chosen));
   };
   // The types of Preact allow this role only with a datalist.
   const combobox: object = {
@@ -128,21 +116,21 @@ export function Find() {
         onKeyDown={press}
       />
       <div id="found" role="listbox" aria-label={T.find.results}>
-        {found.map(({ kind, title, text: below, href }, index) => (
+        {found.map((one, index) => (
           <a
-            key={`${kind} ${href} ${title}`}
+            key={`${one.kind} ${hrefOf(one)} ${one.title}`}
             id={`found-${index}`}
             role="option"
             aria-selected={index === at}
             tabIndex={-1}
-            href={href}
+            href={hrefOf(one)}
             onClick={close}
           >
             <span class="who">
-              <span>{title}</span>
-              <small class="muted">{below}</small>
+              <span>{one.title}</span>
+              <small class="muted">{one.text}</small>
             </span>
-            <span class="muted">{T.find.kinds[kind]}</span>
+            <span class="muted">{T.find.kinds[one.kind]}</span>
           </a>
         ))}
       </div>

@@ -1,14 +1,8 @@
 import { csvLine } from '../../shared/contract/csv.ts';
+import { duration } from '../../shared/domain/duration.ts';
 import { T } from './texts.ts';
 
-/** Formats a duration as the CLI does: 42 s, 12 min, 3 h, 5 d. */
-export function duration(ms: number): string {
-  const seconds = Math.round(Math.max(0, ms) / 1_000);
-  if (seconds < 120) return `${seconds} s`;
-  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
-  if (seconds < 172_800) return `${Math.round(seconds / 3_600)} h`;
-  return `${Math.round(seconds / 86_400)} d`;
-}
+export { duration } from '../../shared/domain/duration.ts';
 
 export const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
@@ -21,11 +15,6 @@ export function fromNow(at: string, nowMs: number): string {
 }
 
 const inZone = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-const clockTime = new Intl.DateTimeFormat(undefined, {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-});
 
 /** Formats an instant in the user's time zone, and exactly in UTC. */
 export const exact = (at: string): string => `${inZone.format(new Date(at))} (${at})`;
@@ -34,7 +23,12 @@ const minuteTime = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '
 
 export const minute = (at: string): string => minuteTime.format(new Date(at));
 
-export const clock = (at: string): string => clockTime.format(new Date(at));
+const dayTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+export const day = (at: string): string => dayTime.format(new Date(at));
+
+export const range = ([from = '', to = '']: readonly string[]): string =>
+  dayTime.formatRange(new Date(from), new Date(to));
 
 /** Escapes control characters as the CLI does, including those that change the reading direction. */
 export const visible = (text: string): string =>

@@ -44,20 +44,17 @@ export function GroupActions({ detail, open, setOpen }: Props) {
           run={() => perform('release', { group: id }, T.group.released)}
         />
       )}
-      {needs !== 'retry' && (
-        <Button use="sync" onClick={() => performNow('sync', { groups }, T.group.synced)}>
-          {T.group.sync}
-        </Button>
-      )}
+      <Button
+        use="sync"
+        kind={needs === 'retry' ? 'primary' : undefined}
+        onClick={() => performNow('sync', { groups }, T.group.synced)}
+      >
+        {needs === 'retry' ? T.group.retry : T.group.sync}
+      </Button>
       {needs === 'decision' && (
         <a class="button primary" href={pathTo('holds', id)}>
           {T.group.review(detail.status.hold?.removes ?? 0)}
         </a>
-      )}
-      {needs === 'retry' && (
-        <Button use="sync" kind="primary" onClick={() => performNow('sync', { groups }, T.group.synced)}>
-          {T.group.retry}
-        </Button>
       )}
       {isPaused && (
         <Button
@@ -65,7 +62,7 @@ export function GroupActions({ detail, open, setOpen }: Props) {
           kind={needs === 'resume' ? 'primary' : undefined}
           onClick={() => performNow('resume', { groups }, T.groups.resumed(1))}
         >
-          {T.group.resume}
+          {T.groups.resume}
         </Button>
       )}
     </>

@@ -3,7 +3,7 @@ import type { GroupDetail, MemberLine, NamedPlan } from '../answers.ts';
 import { matchesText } from '../search.ts';
 import { ChoosePlatformGroup, Clashes } from './adoption.tsx';
 import { Entries } from './entries.tsx';
-import { minute, number, percent } from './format.ts';
+import { minute, number } from './format.ts';
 import { GroupActions, type OpenPart } from './group-actions.tsx';
 import { useAnswer } from './net.ts';
 import {
@@ -23,7 +23,8 @@ import {
   Tabs,
   Time,
 } from './parts.tsx';
-import { filterBy, id, pathTo, query } from './route.ts';
+import { Past } from './past.tsx';
+import { filterBy, given, id, pathTo } from './route.ts';
 import { type PageColumn, type Sorts, sortedBy, Table } from './table.tsx';
 import { T } from './texts.ts';
 
@@ -32,28 +33,27 @@ export function Group() {
   return <Answered loadable={loadable}>{(detail) => <Shown {...detail} />}</Answered>;
 }
 
-type Tab = 'members' | 'history' | 'settings';
-
 function Shown(detail: GroupDetail) {
-  const { status, held, users, members, history, applies } = detail;
+  const { status, held, users, members, history, mode } = detail;
   const { id, name, state, platformId, version, lastWriteAt, dirtySince, lastError, wanted } = status;
   const { pending, waiting } = status;
   const notice = status.moving ?? status.released;
   const [open, setOpen] = useState<OpenPart>(null);
-  const tab = (query.value.get('tab') ?? 'members') as Tab;
+  const tab = given('tab') || 'members';
   const facts: readonly (readonly [string, preact.ComponentChildren])[] = [
     [T.groups.columns.wanted, number(wanted)],
     [T.groups.columns.platform, users === null ? null : number(users)],
     [T.groups.columns.pending, number(pending.length)],
-    [T.group.facts.write, <Time key="w" at={lastWriteAt} />],
+    [T.groups.columns.write, <Time key="w" at={lastWriteAt} />],
+    ...(mode === 'authoritative' ? [] : [[T.group.facts.mode, mode] as const]),
     ...(dirtySince === null ? [] : [[T.group.facts.waiting, <Time key="d" at={dirtySince} />] as const]),
     [T.group.facts.id, id],
     [T.group.facts.platform, platformId],
     [T.group.facts.version, version],
     [
-      T.deliveries.title,
+      T.nav.deliveries,
       <a key="v" href={pathTo('deliveries', '', { group: id })}>
-        {T.deliveries.view}
+        {T.home.view}
       </a>,
     ],
   ];
@@ -102,47 +102,19 @@ function Shown(detail: GroupDetail) {
             `${T.group.history} · ${number(history.length)}`,
             pathTo('groups', id, { tab: 'history' }),
           ],
-          ['settings', T.group.settings, pathTo('groups', id, { tab: 'settings' })],
         ]}
       />
       {tab === 'members' && <Members members={members} />}
       {tab === 'history' && (
-        <section class="card">
-          <Entries of={history} none={T.group.noHistory} group={false} />
-        </section>
+        <>
+          <Past group={id} />
+          <section class="card">
+            <Entries of={history} none={T.group.noHistory} group={false} />
+          </section>
+        </>
       )}
-      {tab === 'settings' && <Settings of={applies} />}
     </Page>
   );
-}
-
-function Settings({ of: { excluded, mode, settings } }: { readonly of: GroupDetail['applies'] }) {
-  const facts = Object.entries({ mode, ...settings }).map(([key, value]) => [
-    T.group.setting[key] ?? key,
-    settingText(key, value),
-  ]) as readonly (readonly [string, preact.ComponentChildren])[];
-  return (
-    <section class="card">
-      <div class="section-head">
-        <p class="muted">{T.group.settingsHint}</p>
-        <a href={pathTo('connection')}>{T.group.settingsLink}</a>
-      </div>
-      <Facts of={[[T.group.setting['excluded'] ?? '', T.group.isExcluded(excluded)], ...facts]} />
-    </section>
-  );
-}
-
-function settingText(key: string, value: unknown): preact.ComponentChildren {
-  if (value === null) return T.settings.off;
-  if (typeof value === 'boolean') return value ? T.settings.on : T.settings.off;
-  if (Array.isArray(value)) return value.join(', ') || T.settings.empty;
-  if (typeof value !== 'object')
-    return T.settings.of[key]?.choices?.[String(value)]?.join(': ') ?? String(value);
-  const limits = Object.entries(value).map(([name, limit]) => {
-    const text = name.endsWith('Share') ? percent(Number(limit)) : number(Number(limit));
-    return <li key={name}>{`${T.settings.of[`${key}.${name}`]?.title ?? name}: ${text}`}</li>;
-  });
-  return <ul class="plain">{limits}</ul>;
 }
 
 function Plan({ group, members }: { readonly group: string; readonly members: readonly MemberLine[] }) {
@@ -272,7 +244,6 @@ const SORTS: Sorts<MemberLine> = {
 
 function Members({ members }: { readonly members: readonly MemberLine[] }) {
   const differing = members.filter((member) => verdictOf(member) !== 'same');
-  const given = (name: string) => query.value.get(name) ?? '';
   const all = given('show') === '' ? differing.length === 0 : given('show') === 'all';
   const sort = given('sort');
   const found = (all ? members : differing).filter(({ name, email, id, department }) =>

@@ -1,28 +1,16 @@
 import { useState } from 'preact/hooks';
 import type { GroupLine, GroupPage } from '../answers.ts';
 import { Ask, perform, performNow } from './actions.tsx';
+import { CountFilter } from './count-filter.tsx';
 import { number } from './format.ts';
-import {
-  Button,
-  Empty,
-  Failure,
-  Filters,
-  Page,
-  Search,
-  Select,
-  State,
-  Time,
-  withoutAnswer,
-} from './parts.tsx';
+import { Button, Empty, Failure, Filters, Page, Search, State, Time, withoutAnswer } from './parts.tsx';
 import { GroupTabs } from './platform-groups.tsx';
-import { filterBy, pathTo, query } from './route.ts';
-import { StateFilter } from './state-filter.tsx';
+import { filterBy, given, pathTo } from './route.ts';
 import { type PageColumn, selectionColumn, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';
 
 export function Groups() {
-  const filter = (name: string) => query.value.get(name) ?? '';
-  const params = { text: filter('text'), state: filter('state'), sort: filter('sort') || 'state' };
+  const params = { text: given('text'), state: given('state'), sort: given('sort') || 'state' };
   const sorting = { by: params.sort, set: (sort: string) => filterBy({ sort }) };
   const { answer, error, pages } = usePages('groups', params, ({ rows }: GroupPage) => rows);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
@@ -37,19 +25,14 @@ export function Groups() {
       <GroupTabs current="groups" />
       <Filters>
         <Search label={T.groups.search} />
-        <Select
-          label={T.groups.sort}
-          value={Object.hasOwn(T.groups.sorts, params.sort) ? params.sort : ''}
-          options={T.groups.sorts}
-          onChange={(sort) => filterBy({ sort })}
-        />
       </Filters>
-      <StateFilter
+      <CountFilter
+        name="state"
         label={T.groups.columns.state}
         every={T.groups.all}
         total={answer?.total ?? 0}
-        states={Object.entries(answer?.states ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))}
-        chosen={params.state}
+        counts={Object.entries(answer?.states ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))}
+        show={(state) => <State of={state} />}
       />
       <section class="card">
         {chosen.size > 0 ? (

@@ -3,8 +3,8 @@ import { useMemo } from 'preact/hooks';
 import type { HeldPeopleCause, HeldPerson } from '../answers.ts';
 import { hasWords, searchable } from '../search.ts';
 import { csv, download, exact } from './format.ts';
-import { Button, Empty, Filters, Member, personName, Search, Select } from './parts.tsx';
-import { filterBy, query } from './route.ts';
+import { Button, Empty, FilterSelect, Filters, Member, personName, Search } from './parts.tsx';
+import { given } from './route.ts';
 import { type PageColumn, selectionColumn, Table } from './table.tsx';
 import { T } from './texts.ts';
 
@@ -26,7 +26,6 @@ const NONE = '-';
 
 /** People of a held group, with search and filters. All filters are in the address. */
 export function HeldPeople({ title, people, causes, file, selection, children }: Props) {
-  const given = (name: string) => query.value.get(name) ?? '';
   const departments = [...new Set(people.map(({ department }) => department ?? NONE))].sort();
   const hasDepartments = departments.some((department) => department !== NONE);
   const texts = useMemo(() => people.map((person) => searchable(textsOf(person))), [people]);
@@ -55,30 +54,28 @@ export function HeldPeople({ title, people, causes, file, selection, children }:
   return (
     <section class="plain" aria-label={title}>
       <Filters>
-        <Search label={T.hold.search} />
+        <Search label={T.group.search} />
         {hasDepartments && (
-          <Select
-            label={T.hold.department}
-            value={given('department')}
+          <FilterSelect
+            name="department"
+            label={T.group.columns.department}
             options={{
-              '': T.hold.every,
+              '': T.groups.all,
               ...Object.fromEntries(departments.map((one) => [one, departmentText(one)])),
             }}
-            onChange={(department) => filterBy({ department })}
           />
         )}
         {causes.length > 1 && (
-          <Select
-            label={T.hold.cause}
-            value={given('cause')}
+          <FilterSelect
+            name="cause"
+            label={T.activity.cause}
             options={{
-              '': T.hold.every,
+              '': T.groups.all,
               ...Object.fromEntries(causes.map((one, place) => [place, causeText(one)])),
             }}
-            onChange={(cause) => filterBy({ cause })}
           />
         )}
-        {people.length > 0 && <Button onClick={save}>{T.hold.csv}</Button>}
+        {people.length > 0 && <Button onClick={save}>{T.activity.export}</Button>}
       </Filters>
       {children}
       <div class="card">
@@ -110,7 +107,7 @@ const nameColumn = (causes: readonly HeldPeopleCause[]): PageColumn<HeldPerson> 
   width: 'minmax(0, 1.3fr)',
   of: (person) => (
     <span class="who">
-      <Member of={person} unknown={T.hold.unknown} />
+      <Member of={person} unknown={T.group.unknownMember} />
       {causes.length > 1 && <small class="narrow muted">{causeIn(causes, person)}</small>}
     </span>
   ),

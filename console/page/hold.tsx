@@ -5,12 +5,12 @@ import { Entries } from './entries.tsx';
 import { HeldPeople } from './hold-people.tsx';
 import { useAnswer } from './net.ts';
 import { Answered, Button, Empty, Facts, Page, Section, Tabs, Time } from './parts.tsx';
-import { id, pathTo, query } from './route.ts';
+import { given, id, pathTo } from './route.ts';
 import { DeliveryLink } from './sentence.tsx';
 import { T } from './texts.ts';
 
 export function Hold() {
-  const set = query.value.get('set') ?? '';
+  const set = given('set');
   const loadable = useAnswer<HoldPage>('hold', { group: id.value, set });
   return <Answered loadable={loadable}>{(page) => <Shown key={set} {...page} />}</Answered>;
 }
@@ -26,7 +26,7 @@ function Shown(page: HoldPage) {
       <Page title={T.hold.title(called)}>
         <section class="card">
           <Empty title={T.hold.gone}>
-            {T.hold.goneText} <a href={pathTo('groups', group)}>{T.hold.back}</a>
+            {T.hold.goneText} <a href={pathTo('groups', group)}>{T.home.failedNext}</a>
           </Empty>
         </section>
         <Decided of={page.decided} />
@@ -35,14 +35,14 @@ function Shown(page: HoldPage) {
   }
   const users = leaving.flatMap(({ user }) => (picked.has(user) ? user : []));
   const heldTitle = T.hold.people[hold.decision];
-  const set = query.value.get('set') ?? '';
-  const showsStaying = query.value.get('people') === 'staying';
+  const set = given('set');
+  const showsStaying = given('people') === 'staying';
   return (
     <Page
       title={T.hold.title(called)}
       aside={
         <a class="button" href={pathTo('groups', group)}>
-          {T.hold.back}
+          {T.home.failedNext}
         </a>
       }
     >
@@ -179,7 +179,7 @@ function Decide({ group, name, hold, users, clear }: DecideProps) {
       <div class="actions">
         {users.length > 0 && (
           <Button kind="quiet" onClick={clear}>
-            {T.hold.clear}
+            {T.groups.clear}
           </Button>
         )}
         <Ask

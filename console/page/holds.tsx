@@ -3,22 +3,22 @@ import { Entries } from './entries.tsx';
 import { percent } from './format.ts';
 import { useAnswer } from './net.ts';
 import { Answered, Empty, Page, Section, Time } from './parts.tsx';
-import { filterBy, pathTo, query } from './route.ts';
+import { filterBy, given, pathTo } from './route.ts';
 import { type PageColumn, type Sorts, sortedBy, Table } from './table.tsx';
 import { T } from './texts.ts';
 
 /** All holds of the connection. Without a chosen column, holds that wait for a decision come first. */
 export function Holds() {
   const loadable = useAnswer<HoldsAnswer>('holds');
-  const sort = query.value.get('sort') ?? '';
+  const sort = given('sort');
   return (
-    <Page title={T.holds.title}>
+    <Page title={T.nav.holds}>
       <Answered loadable={loadable}>
         {({ holds, decided }) => (
           <>
             <section class="card">
               <Table
-                label={T.holds.title}
+                label={T.nav.holds}
                 columns={COLUMNS}
                 rows={sortedBy(holds, SORTS, sort)}
                 keyOf={({ group, digest }) => `${group} ${digest}`}

@@ -52,7 +52,7 @@ function Shown(home: HomeAnswer & { readonly reload: () => Promise<void> }) {
         )}
       </Section>
       <Charts {...home.charts} />
-      <Section title={T.deliveries.title} aside={<a href={pathTo('deliveries')}>{T.deliveries.all}</a>}>
+      <Section title={T.nav.deliveries} aside={<a href={pathTo('deliveries')}>{T.deliveries.all}</a>}>
         <Survey />
       </Section>
       <Section title={T.home.latest} aside={<a href={pathTo('activity')}>{T.home.allActivity}</a>}>

@@ -9,13 +9,12 @@ import { DeadLetters } from './dead-letters.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { EveryConnection } from './every-connection.tsx';
 import { Find, FindButton } from './find.tsx';
-import { clock, number, visible } from './format.ts';
+import { minute, number, visible } from './format.ts';
 import { Group } from './group.tsx';
 import { Groups } from './groups.tsx';
 import { Hold } from './hold.tsx';
 import { Holds } from './holds.tsx';
 import { Home } from './home.tsx';
-import { Keys } from './keys.tsx';
 import { goneSince, listen, live, nowMs } from './net.ts';
 import { Empty, Page } from './parts.tsx';
 import { People, Person } from './person.tsx';
@@ -69,7 +68,7 @@ function App() {
       <SessionEnded />
       {goneSince.value !== null && (
         <p class="notice bad gone" role="alert">
-          <strong>{T.live.gone}.</strong> {T.live.retry} {T.goneNote} {clock(goneSince.value)}.
+          <strong>{T.live.gone}.</strong> {T.live.retry} {T.goneNote} {minute(goneSince.value)}.
         </p>
       )}
       <Stopped />
@@ -77,7 +76,6 @@ function App() {
         {isEvery ? <EveryConnection /> : <OfConnection key={`${connection.value} ${name}`} />}
       </main>
       <AskDialog />
-      <Keys />
       <Find />
       <Toast />
     </>

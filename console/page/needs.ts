@@ -25,7 +25,7 @@ const need = (
 /** Returns problems that block all writes, or may soon block them. */
 function gateNeeds({ gate, credential, failingCalls }: Attention['status'], to: ToPage): readonly Need[] {
   const tone = gate.state === 'unauthorized' ? 'bad' : 'warn';
-  const next = gate.state === 'paused' ? T.home.resumeNext : T.home.gateNext;
+  const next = gate.state === 'paused' ? T.conn.resume : T.home.gateNext;
   // The reason may end with an answer of the platform, which is folded.
   const why = [gate.contact, gate.reason].filter((text) => text !== null).join('. ');
   const texts = [T.conn.gates[gate.state] ?? gate.state, why] as const;

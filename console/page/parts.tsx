@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PersonName } from '../answers.ts';
-import { clock, exact, fromNow, visible } from './format.ts';
+import { exact, fromNow, visible } from './format.ts';
 import { type Loadable, live, nowMs, Refused } from './net.ts';
-import { connection, filterBy, id, page, pathTo, query } from './route.ts';
+import { connection, filterBy, given, id, page, pathTo } from './route.ts';
 import { T } from './texts.ts';
 
 type Children = { readonly children?: ComponentChildren };
@@ -25,9 +25,9 @@ export function Page(props: Children & { title: ComponentChildren; aside?: Compo
   );
 }
 
-export function Section(props: Children & { title: string; aside?: ComponentChildren; plain?: boolean }) {
+export function Section(props: Children & { title: string; aside?: ComponentChildren }) {
   return (
-    <section class={props.plain === true ? 'plain' : 'card'}>
+    <section class="card">
       <div class="section-head">
         <h2>{props.title}</h2>
         {props.aside}
@@ -233,12 +233,12 @@ export function State({ of }: { readonly of: string }) {
 }
 
 /** A relative time, with the exact instant as tooltip and for screen readers. */
-export function Time({ at, at: time, short }: { readonly at: string | null; readonly short?: boolean }) {
-  if (time === null) return <span class="muted">{T.none}</span>;
+export function Time({ at }: { readonly at: string | null }) {
+  if (at === null) return <span class="muted">{T.none}</span>;
   return (
-    <time dateTime={at ?? ''} title={exact(time)}>
-      {short === true ? clock(time) : fromNow(time, nowMs.value)}
-      <span class="unseen"> ({exact(time)})</span>
+    <time dateTime={at} title={exact(at)}>
+      {fromNow(at, nowMs.value)}
+      <span class="unseen"> ({exact(at)})</span>
     </time>
   );
 }
@@ -285,13 +285,10 @@ interface FieldProps {
   readonly isNumber?: boolean;
   readonly hint?: string;
   readonly unseenLabel?: boolean;
-  /** Values that the browser offers while the operator types. */
-  readonly suggestions?: readonly string[] | undefined;
 }
 
 export function Field(props: FieldProps) {
-  const { label, value, onInput, type = 'text', isNumber, hint, unseenLabel, suggestions } = props;
-  const list = useId();
+  const { label, value, onInput, type = 'text', isNumber, hint, unseenLabel } = props;
   return (
     <label class="field">
       <span class={unseenLabel === true ? 'unseen' : ''}>{label}</span>
@@ -299,31 +296,24 @@ export function Field(props: FieldProps) {
         type={type}
         value={value}
         placeholder={unseenLabel === true ? label : undefined}
-        list={suggestions && list}
+        // The types of Preact require it for this union of types.
+        list={undefined}
         inputMode={isNumber === true ? 'numeric' : 'text'}
         autocomplete="off"
         spellcheck={false}
         onInput={(event) => onInput(event.currentTarget.value)}
       />
-      {suggestions !== undefined && (
-        <datalist id={list}>
-          {suggestions.map((one) => (
-            <option key={one} value={one} />
-          ))}
-        </datalist>
-      )}
       {hint !== undefined && <small class="muted">{hint}</small>}
     </label>
   );
 }
 
-export const Search = ({ label, suggestions }: Pick<FieldProps, 'label' | 'suggestions'>) => (
+export const Search = ({ label }: Pick<FieldProps, 'label'>) => (
   <Field
     type="search"
     label={label}
     unseenLabel
-    value={query.value.get('text') ?? ''}
-    suggestions={suggestions}
+    value={given('text')}
     onInput={(text) => filterBy({ text })}
   />
 );
@@ -355,3 +345,13 @@ export function Select({ label, value, options, onChange }: SelectProps) {
     </label>
   );
 }
+
+/** Sets a filter in the address. */
+export const FilterSelect = (props: Pick<SelectProps, 'label' | 'options'> & { readonly name: string }) => (
+  <Select
+    label={props.label}
+    options={props.options}
+    value={given(props.name)}
+    onChange={(value) => filterBy({ [props.name]: value })}
+  />
+);

@@ -19,22 +19,22 @@ import {
   Empty,
   Facts,
   Failure,
+  FilterSelect,
   Filters,
   Page,
   Person as PersonLink,
   personName,
   Search,
   Section,
-  Select,
   Time,
 } from './parts.tsx';
-import { filterBy, id, pathTo, query } from './route.ts';
+import { filterBy, given, id, pathTo } from './route.ts';
 import { DeliveryLink } from './sentence.tsx';
 import { type PageColumn, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';
 
 export function People() {
-  const text = query.value.get('text') ?? '';
+  const text = given('text');
   const [searched, setSearched] = useState(text);
   useEffect(() => {
     const timer = setTimeout(() => setSearched(text.trim()), 250);
@@ -46,7 +46,7 @@ export function People() {
     false,
   );
   return (
-    <Page title={T.people.title}>
+    <Page title={T.nav.people}>
       <Filters>
         <Search label={T.people.search} />
       </Filters>
@@ -77,7 +77,6 @@ export function People() {
 
 /** Pending people; shown until the operator searches. */
 function Unmatched() {
-  const given = (name: string) => query.value.get(name) ?? '';
   const params = { cause: given('cause'), sort: given('sort') };
   const { answer, error, pages } = usePages('unmatched', params, ({ rows }: UnmatchedPage) => rows);
   const causes = Object.entries(answer?.causes ?? {});
@@ -85,14 +84,13 @@ function Unmatched() {
     <Section title={T.people.pendingTitle}>
       <p class="muted">{T.people.hint}</p>
       {causes.length > 1 && (
-        <Select
+        <FilterSelect
+          name="cause"
           label={T.people.columns.cause}
-          value={params.cause}
           options={{
             '': T.groups.all,
             ...Object.fromEntries(causes.map(([cause]) => [cause, causeText(cause)])),
           }}
-          onChange={(cause) => filterBy({ cause })}
         />
       )}
       {error !== undefined && <Failure>{error.message}</Failure>}
@@ -185,9 +183,9 @@ function Shown({
           ...Object.entries({ id: person.id, ...stored }),
           [T.person.bound, who],
           [
-            T.deliveries.title,
+            T.nav.deliveries,
             <a key="d" href={pathTo('deliveries', '', { member: person.id })}>
-              {T.deliveries.view}
+              {T.home.view}
             </a>,
           ],
         ]}

@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks';
 import type { PlatformGroupRow, PlatformGroupsReport } from '../answers.ts';
 import { matchesText } from '../search.ts';
 import { Adoption, type PairToAdopt } from './adoption.tsx';
+import { CountFilter } from './count-filter.tsx';
 import { number } from './format.ts';
 import { useAnswer } from './net.ts';
 import { Answered, Button, Empty, Filters, Page, Search, State, Tabs } from './parts.tsx';
-import { connection, pathTo, query } from './route.ts';
-import { StateFilter } from './state-filter.tsx';
+import { connection, given, pathTo } from './route.ts';
 import { type PageColumn, selectionColumn, Table } from './table.tsx';
 import { T } from './texts.ts';
 
@@ -37,8 +37,8 @@ const mayAdopt = ({ state, ambiguous }: PlatformGroupRow) => state === 'adoptabl
 
 function Shown({ groups, totals, reload }: PlatformGroupsReport & { readonly reload: () => Promise<void> }) {
   const { adoptable, unmanaged, managed } = totals;
-  const text = query.value.get('text') ?? '';
-  const state = query.value.get('state') ?? '';
+  const text = given('text');
+  const state = given('state');
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [isPreviewed, setPreviewed] = useState(false);
   const found = groups.filter(
@@ -71,12 +71,13 @@ function Shown({ groups, totals, reload }: PlatformGroupsReport & { readonly rel
       <Filters>
         <Search label={T.adoption.search} />
       </Filters>
-      <StateFilter
+      <CountFilter
+        name="state"
         label={T.adoption.columns.state}
-        every={T.adoption.all}
+        every={T.groups.all}
         total={groups.length}
-        states={Object.entries({ adoptable, unmanaged, managed })}
-        chosen={state}
+        counts={Object.entries({ adoptable, unmanaged, managed })}
+        show={(one) => <State of={one} />}
       />
       {isPreviewed && <Adoption pairs={pairs} done={done} cancel={() => setPreviewed(false)} />}
       <section class="card">
@@ -103,7 +104,7 @@ function Shown({ groups, totals, reload }: PlatformGroupsReport & { readonly rel
           rows={found}
           keyOf={({ platformId }) => platformId}
           rowHeight={56}
-          empty={<Empty title={groups.length === 0 ? T.adoption.empty : T.adoption.none} />}
+          empty={<Empty title={groups.length === 0 ? T.adoption.empty : T.groups.none} />}
         />
       </section>
     </>

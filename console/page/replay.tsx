@@ -16,12 +16,10 @@ export function askReplay(
   ask({
     title: T.deadLetters.replayTitle(count),
     text: T.deadLetters.replayText(count, duration(Math.max(1_000, count * EACH_SECONDS * 1_000))),
-    verb: T.deadLetters.replay,
-    field: { label: T.deadLetters.rate, isNumber: true, optional: true },
-    run: async ({ value }) => {
-      const rate = value.trim() === '' ? undefined : Number(value);
+    verb: T.tryAgain,
+    run: async () => {
       const stopping = new AbortController();
-      const response = await post('replay', { ...selection, rate }, stopping.signal);
+      const response = await post('replay', selection, stopping.signal);
       void follow(response, count, stopping);
     },
   });
@@ -63,7 +61,7 @@ export function Running({ done }: { readonly done: () => Promise<void> }) {
   return (
     <div class="notice running" role="status">
       <span>{T.deadLetters.progress(progress.replayed, Math.max(of, progress.replayed))}</span>
-      <progress value={progress.replayed} max={Math.max(of, 1)} aria-label={T.deadLetters.replay} />
+      <progress value={progress.replayed} max={Math.max(of, 1)} aria-label={T.tryAgain} />
       <Button onClick={stop}>{T.deadLetters.stop}</Button>
     </div>
   );

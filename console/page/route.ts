@@ -12,6 +12,8 @@ export const connection = computed(() => parts.value[0] ?? '');
 export const page = computed(() => parts.value[1] || 'home');
 export const id = computed(() => parts.value[2] ?? '');
 export const query = computed(() => place.value.searchParams);
+/** Returns a filter in the address; empty if it is not set. */
+export const given = (name: string): string => query.value.get(name) ?? '';
 
 /** A person may have typed an address that is not percent-encoded correctly. */
 function decoded(part: string): string {

@@ -18,26 +18,18 @@ export function Sessions() {
     <Section title={T.sessions.title}>
       <ul class="list">
         {sessions.map((session) => (
-          <Row key={session.id} {...session} count={countOf(session, sessions)} reload={reload} />
+          <Row key={session.id} {...session} reload={reload} />
         ))}
       </ul>
     </Section>
   );
 }
 
-/** Returns the number of the person's sessions for the first session of the person, and 1 for each further session. */
-function countOf({ id, person }: SessionLine, sessions: readonly SessionLine[]): number {
-  const own = sessions.filter((one) => one.person === person);
-  return own[0]?.id === id ? own.length : 1;
-}
-
 interface RowProps extends SessionLine {
-  /** If above 1, the row has an additional button that ends all sessions of the person. */
-  readonly count: number;
   readonly reload: () => Promise<void>;
 }
 
-const Row = ({ id, person, role, since, expiresAt, count, reload }: RowProps) => (
+const Row = ({ person, role, since, expiresAt, reload }: RowProps) => (
   <li>
     <b>{person === signedIn ? T.sessions.you(person) : person}</b>
     <span>{role}</span>
@@ -46,19 +38,10 @@ const Row = ({ id, person, role, since, expiresAt, count, reload }: RowProps) =>
     </span>
     <Ask
       label={T.sessions.endOf(person)}
-      title={T.sessions.endTitle(1, person)}
+      title={T.sessions.endTitle(person)}
       text={T.sessions.endText}
       verb={T.sessions.end}
-      run={() => perform('end-sessions', { whose: id }, T.sessions.ended).then(reload)}
+      run={() => perform('end-sessions', { whose: person }, T.sessions.ended).then(reload)}
     />
-    {count > 1 && (
-      <Ask
-        label={T.sessions.endAllOf(count, person)}
-        title={T.sessions.endTitle(count, person)}
-        text={T.sessions.endText}
-        verb={T.sessions.endAll(count)}
-        run={() => perform('end-sessions', { whose: person }, T.sessions.ended).then(reload)}
-      />
-    )}
   </li>
 );

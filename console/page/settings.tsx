@@ -179,7 +179,7 @@ function Edit({ field, before, done }: EditProps) {
         </Button>
       </div>
       <div role="status">
-        {shown === 'busy' && <p class="muted">{T.conn.previewing}</p>}
+        {shown === 'busy' && <p class="muted">{T.adoption.planning}</p>}
         {seen instanceof Error && <p class="notice bad lines">{seen.message}</p>}
         {seen !== undefined && !(seen instanceof Error) && <Effect of={seen} />}
       </div>

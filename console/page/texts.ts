@@ -8,6 +8,7 @@ import { group, groups } from './texts/groups.ts';
 import { hold, holds } from './texts/hold.ts';
 import { home } from './texts/home.ts';
 import { many } from './texts/many.ts';
+import { past } from './texts/past.ts';
 import { block, people, person } from './texts/people.ts';
 import { settings } from './texts/settings.ts';
 
@@ -59,11 +60,9 @@ export const T = {
     you: (person: string) => `${person} (you)`,
     since: 'signed in',
     expires: 'ends',
-    end: 'End session',
-    endOf: (person: string) => `End session: ${person}`,
-    endAll: (count: number) => `End all ${count} sessions`,
-    endAllOf: (count: number, person: string) => `End all ${count} sessions: ${person}`,
-    endTitle: (count: number, person: string) => `End ${many(count, 'session')} of ${person}?`,
+    end: 'End sessions',
+    endOf: (person: string) => `End sessions: ${person}`,
+    endTitle: (person: string) => `End all sessions of ${person}?`,
     endText:
       'The person must sign in again, also for other connections. The new sign-in reads the current roles.',
     ended: 'Ended.',
@@ -74,22 +73,6 @@ export const T = {
   tryAgain: 'Retry',
   missing: (id: string) => `${id} was not found.`,
   missingNext: 'Search the list',
-  keys: {
-    title: 'Keyboard shortcuts',
-    list: [
-      ['Ctrl K', 'Search groups, people, actions and settings'],
-      ['/', 'Search on this page'],
-      ['j  k', 'Next and previous row'],
-      ['g h', 'Home'],
-      ['g o', 'Holds'],
-      ['g g', 'Groups'],
-      ['g p', 'People'],
-      ['g a', 'Activity'],
-      ['g d', 'Dead-lettered messages'],
-      ['g c', 'Connection'],
-      ['?', 'Show these shortcuts'],
-    ],
-  },
   notFound: { title: 'Page not found', home: 'Go to Home' },
   cancel: 'Cancel',
   close: 'Close',
@@ -129,6 +112,7 @@ export const T = {
   holds,
   groups,
   group,
+  past,
   adoption,
   block,
   people,

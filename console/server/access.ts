@@ -25,6 +25,8 @@ export const QUERY_ACCESS: Readonly<Record<string, Access | undefined>> = {
   live: VIEW,
   groups: VIEW,
   group: VIEW,
+  timeline: VIEW,
+  past: VIEW,
   plan: VIEW,
   platformGroups: VIEW,
   holds: VIEW,

@@ -223,9 +223,8 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
         return { discarded };
       }),
   ),
-  replay: action(
-    z.object({ ids: groups.optional(), code: text.optional(), rate: z.number().positive().optional() }),
-    async (selection, context) => replay(selection, context),
+  replay: action(z.object({ ids: groups.optional(), code: text.optional() }), async (selection, context) =>
+    replay(selection, context),
   ),
   'make-token': action(
     z.object({ days: z.int().positive().max(3_660).nullable() }),
@@ -300,7 +299,7 @@ export interface ReplayProgress {
  * current batch.
  */
 function replay(
-  { ids, code, rate }: { ids?: string[] | undefined; code?: string | undefined; rate?: number | undefined },
+  selection: { ids?: string[] | undefined; code?: string | undefined },
   { connection, ports, signal }: RequestContext,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
@@ -317,8 +316,7 @@ function replay(
           const { replayed, failed } = total;
           const report = await replayDeadLetters(queue, ports, {
             connection,
-            selection: { ids, code },
-            rate,
+            selection,
             signal: stop,
             onProgress: (done) =>
               sendProgress({

@@ -1,6 +1,4 @@
 import { policyFor } from '../../shared/contract/group-policy.ts';
-import type { ConnectionSettings } from '../../shared/contract/settings.ts';
-import type { GroupState } from '../../shared/domain/group-state.ts';
 import { holdWith } from '../../shared/domain/hold.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { readStamp } from '../../shared/domain/stamp.ts';
@@ -43,7 +41,7 @@ export async function groupDetail(ref: GroupRef, context: RequestContext) {
     status,
     held: holdWith('waiting', state) !== undefined,
     users: state.link === undefined ? null : users.size,
-    applies: settingsOf(connection.settings, state),
+    mode: policyFor(connection.settings, ref.group, state.registers.name?.value ?? undefined).mode,
     members: [...members, ...unknownUsers].sort(byName),
     history: entries.filter(({ group }) => group === ref.group),
   };
@@ -62,18 +60,3 @@ const UNKNOWN = {
   held: false,
   platform: true,
 };
-
-const APPLY = [
-  'match',
-  'includeStates',
-  'mode',
-  'onGroupDeleted',
-  'nameTemplate',
-  'guard',
-  'fourEyes',
-] as const;
-
-function settingsOf(settings: ConnectionSettings, { ref, registers }: GroupState) {
-  const policy = policyFor(settings, ref.group, registers.name?.value ?? undefined);
-  return { ...policy, settings: Object.fromEntries(APPLY.map((key) => [key, settings[key]])) };
-}

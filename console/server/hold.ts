@@ -24,10 +24,10 @@ export async function holdPage(ref: GroupRef, digest: string | undefined, contex
   const byUser = new Map(known.map((one) => [one.user, one]));
   const held = new Set<string>(removals.map(({ user }) => user));
   const causes = causesIn(removals);
-  const places = new Map(causes.map((cause, place) => [keyOf(cause), place]));
+  const places = new Map(causes.map(([key], place) => [key, place]));
   const leaving = removals.map((removal) => ({
     ...personOf(removal.user, byUser.get(removal.user)),
-    cause: places.get(keyOf(causeOf(removal))) ?? null,
+    cause: places.get(keyOf(removal)) ?? null,
   }));
   const staying = [...users]
     .filter((user) => !held.has(user) && !leavingToo.some((set) => set.has(user)))
@@ -39,7 +39,7 @@ export async function holdPage(ref: GroupRef, digest: string | undefined, contex
     others: others.map((one) => decidedRow(ref, one)),
     decided: decidedIn(entries.filter((entry) => entry.group === ref.group)),
     /** The cause with the most removals comes first. A person has the index of its cause. */
-    causes,
+    causes: causes.map(([, cause]) => cause),
     leaving: leaving.sort(byName),
     staying: staying.sort(byName),
   };
@@ -59,8 +59,6 @@ function personOf(user: string, known: KnownMember | undefined) {
   return { ...nameOf(memberId(register.member), state), user, department: departmentOf(state) };
 }
 
-type Cause = ReturnType<typeof causeOf>;
-
 /** Returns why the directory removes a person, with the event. `by` is the operator who sent the event. */
 const causeOf = ({ because, event, by }: HeldRemoval) => ({
   because,
@@ -70,15 +68,13 @@ const causeOf = ({ because, event, by }: HeldRemoval) => ({
   by,
 });
 
-const keyOf = ({ because, event, source, at, by }: Cause): string =>
-  JSON.stringify([because, event, source, at, by]);
+const keyOf = (removal: HeldRemoval): string => JSON.stringify(causeOf(removal));
 
 function causesIn(removals: readonly HeldRemoval[]) {
-  const causes = new Map<string, Cause & { readonly count: number }>();
+  const causes = new Map<string, ReturnType<typeof causeOf> & { readonly count: number }>();
   for (const removal of removals) {
-    const cause = causeOf(removal);
-    const key = keyOf(cause);
-    causes.set(key, { ...cause, count: (causes.get(key)?.count ?? 0) + 1 });
+    const key = keyOf(removal);
+    causes.set(key, { ...causeOf(removal), count: (causes.get(key)?.count ?? 0) + 1 });
   }
-  return [...causes.values()].sort((a, b) => b.count - a.count);
+  return [...causes].sort(([, a], [, b]) => b.count - a.count);
 }

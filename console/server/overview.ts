@@ -86,12 +86,19 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
     return deadLetters.causes;
   }
 
+  /** The holds, with the names of their groups. */
+  async function namedHolds() {
+    const [{ groups }, held] = await Promise.all([current.get(), listHolds(connection, ports)]);
+    const names = new Map(groups.map(({ ref, name }) => [ref.group, name ?? null]));
+    return held.map((one) => ({ ...holdRow(one), name: names.get(one.group) ?? null }));
+  }
+
   /** The items that need an operator, without the dead-lettered messages of all connections. */
   async function attention() {
     const { status, pending, groups } = await current.get();
-    const [{ company, observing }, held, drift, failed, acknowledged] = await Promise.all([
+    const [{ company, observing }, holds, drift, failed, acknowledged] = await Promise.all([
       readableConnection(connection, ports),
-      listHolds(connection, ports),
+      namedHolds(),
       unresolved(connection, ports),
       linesOf(groups.filter((group) => stateName(group) === 'failed').slice(0, SHOWN), pending, ports),
       listAcknowledgements(connection, ports),
@@ -102,7 +109,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
       company,
       observing,
       status,
-      holds: held.map((one) => ({ ...holdRow(one), name: nameOf(one.group) })),
+      holds,
       failed,
       drift: drift.map((row) => ({ ...row, name: nameOf(row.group) })),
       unmatched: await namedUnmatched(connection, unmatched.slice(0, SHOWN), ports),
@@ -130,13 +137,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
   }
 
   async function holds() {
-    const [{ groups }, held, { entries }] = await Promise.all([
-      current.get(),
-      listHolds(connection, ports),
-      activity.get(),
-    ]);
-    const names = new Map(groups.map(({ ref, name }) => [ref.group, name ?? null]));
-    const rows = held.map((one) => ({ ...holdRow(one), name: names.get(one.group) ?? null }));
+    const [rows, { entries }] = await Promise.all([namedHolds(), activity.get()]);
     const isDecided = ({ decision }: (typeof rows)[number]) => (decision === 'waiting' ? 0 : 1);
     return {
       decided: entries.filter(({ action }) => DECISIONS.has(action)).slice(0, SHOWN),

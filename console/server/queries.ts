@@ -29,6 +29,7 @@ import { deliveriesPage } from './deliveries.ts';
 import { groupDetail } from './group.ts';
 import { usersOf } from './group-reads.ts';
 import { holdPage } from './hold.ts';
+import { groupTimeline, pastMembers } from './past.ts';
 import { findPeople, knownMembers, nameOf, sinceOf } from './people.ts';
 import { BOTH_QUEUES } from './session.ts';
 import { settingFields } from './setting-fields.ts';
@@ -53,7 +54,12 @@ export const QUERIES = {
       ...rangeOf(query),
     }),
   group: async (query, context) => groupDetail(await refOf(query, context), context),
-  plan: async (query, context) => namedPlan(await refOf(query, context), context),
+  timeline: async (query, context) => groupTimeline(await refOf(query, context), query.get('span'), context),
+  past: async (query, context) => pastMembers(await refOf(query, context), query.get('at'), context),
+  plan: async (query, context) => {
+    const ref = await refOf(query, context);
+    return { ...(await planGroup(ref, context.ports)), name: await context.overview.nameOf(ref.group) };
+  },
   holds: (_, { overview }) => overview.holds(),
   platformGroups: async (_, { connection, ports, sees }) =>
     withoutHiddenOwners(await listPlatformGroups(await requireConnection(connection, ports), ports), sees),
@@ -118,11 +124,6 @@ function rangeOf(query: URLSearchParams): { readonly from: number; readonly coun
 
 const refOf = (query: URLSearchParams, { connection, ports }: RequestContext): Promise<GroupRef> =>
   findGroup(connection, query.get('group') ?? '', ports);
-
-async function namedPlan(ref: GroupRef, { ports, overview }: RequestContext) {
-  const [plan, name] = await Promise.all([planGroup(ref, ports), overview.nameOf(ref.group)]);
-  return { ...plan, name };
-}
 
 async function personPage(text: string, context: RequestContext) {
   const { connection, ports, overview } = context;

@@ -10,6 +10,7 @@ const READS: Readonly<Record<string, readonly [what: ReadOfPeople['what'], id?: 
   explain: ['person', 'member'],
   group: ['members'],
   hold: ['hold'],
+  past: ['members'],
   people: ['search'],
   unmatched: ['pending'],
   person: ['person', 'member'],

@@ -66,14 +66,14 @@ export async function readPast(ref: GroupRef, times: readonly number[], ports: P
 }
 
 /**
- * Returns the present content of the platform group of a directory group, and the steps since this time. After a
- * takeover, the group that owns the platform group has the history. @throws NotFound
+ * Returns the present content of the platform group of a directory group, and the steps since this time, or only the
+ * newest ones. After a takeover, the group that owns the platform group has the history. @throws NotFound
  */
-export const readHistory = async (ref: GroupRef, sinceMs: number, ports: PastPorts) =>
+export const readHistory = async (ref: GroupRef, sinceMs: number, ports: PastPorts, newest = Infinity) =>
   undisturbed(await ownerOf(ref, ports), ports, async (state) => {
     const { intent, uncertain, suspectedChange } = state;
     const views = await readViews(state, { ports });
-    const steps = await readSteps(state, sinceMs, ports);
+    const steps = await readSteps(state, sinceMs, ports, newest);
     // Writes without a known outcome, and a suspected change that apply has not read, may have changed these users.
     const open = [
       ...(intent === undefined ? [] : usersBetween(views.base, views.prepared)),
@@ -101,17 +101,13 @@ async function ownerOf(ref: GroupRef, ports: PastPorts): Promise<GroupState> {
 
 export type RecordedStep = DatedStep & { readonly entry: KeptEntry };
 
-/** Reads the steps back to the last one before this time, also those of the groups before a takeover. */
-async function readSteps(
-  state: GroupState,
-  sinceMs: number,
-  ports: PastPorts,
-): Promise<readonly RecordedStep[]> {
+/** Reads the newest steps back to the last one before this time, also those of the groups before a takeover. */
+async function readSteps(state: GroupState, sinceMs: number, ports: PastPorts, newest: number) {
   const steps: RecordedStep[] = [];
   const isReached = () => stepsAfter(sinceMs, contentOf(state), steps).last !== undefined;
   for await (const { ref, entry } of entriesOf(state.ref, ports)) {
     const { step, atMs, action } = entry;
-    if (atMs < sinceMs - UNCERTAIN_MS && isReached()) break;
+    if (steps.length >= newest || (atMs < sinceMs - UNCERTAIN_MS && isReached())) break;
     if (step !== undefined)
       steps.push({ ...step, atMs, action, entry, users: await ports.audit.usersOf(ref, entry) });
   }

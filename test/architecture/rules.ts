@@ -241,10 +241,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
       'console/answers.ts',
       'console/search.ts',
       'shared/contract/csv.ts',
+      'shared/contract/moment.ts',
       'shared/contract/setting-difference.ts',
+      'shared/domain/duration.ts',
     ],
     packages: ['preact', 'preact/hooks', '@preact/signals'],
-    fix: 'the page runs in a browser, and imports only console/answers.ts, console/search.ts, and csv.ts and setting-difference.ts of shared/contract from the project',
+    fix: 'the page runs in a browser, and imports only console/answers.ts, console/search.ts, csv.ts, moment.ts and setting-difference.ts of shared/contract, and shared/domain/duration.ts from the project',
   },
   {
     files: 'local/emulators/front-worker.mjs',

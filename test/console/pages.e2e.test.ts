@@ -161,9 +161,39 @@ it('the Groups page filters on the server and pauses selected groups, whose wait
   await page.getByText('The directory and the platform have the same members.').waitFor();
   await page.getByRole('link', { name: /^History/ }).click();
   await page.getByText(/^This group was created on the platform with 4 members: sent by /).waitFor();
-  await page.getByRole('link', { name: 'Settings' }).click();
-  await page.getByText('Limits of removals').waitFor();
-  expect(page.url()).toContain('tab=settings');
+  expect(page.url()).toContain('tab=history');
+  expect(errors).toEqual([]);
+});
+
+it('the history of a group draws its size, and shows the members after a change and at a typed time', async () => {
+  const change = { group: { id: 'g3' }, members: [named(5)] };
+  await on.send([nativeEvent('group.member.added', change)]);
+  await eventually(async () => (await on.platformUsers(CHESS)).includes('u5'));
+  await on.send([nativeEvent('group.member.removed', change)]);
+  await eventually(async () => !(await on.platformUsers(CHESS)).includes('u5'));
+  const viewport = { width: 390, height: 1_600 };
+  const { page, errors } = await on.open('/groups/g3?tab=history', { viewport });
+  await page.getByRole('img', { name: /^3 changes, 2 members now\. The members are known since / }).waitFor();
+  await page.getByRole('radio', { name: /1 joined, 0 left, 3 after it$/ }).focus();
+  await page.keyboard.press('Space');
+  const members = page.getByRole('table', { name: 'Members' });
+  const links = members.getByRole('link');
+  const names = async () => (await links.allTextContents()).map((text) => text.slice(0, 8));
+  await expect.poll(names).toEqual(['Person 0', 'Person 1', 'Person 5']);
+  await members.getByText('m5', { exact: true }).waitFor();
+  await page.keyboard.press('ArrowRight');
+  await expect.poll(names).toEqual(['Person 0', 'Person 1']);
+  expect(await page.getByRole('radio', { name: /0 joined, 1 left, 2 after it$/ }).isChecked()).toBe(true);
+  await expectAccessible(page);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await expectAccessible(page);
+  const time = page.getByLabel('Members at');
+  await time.fill('yesterday 14:00');
+  await page.getByText(/^They are known since /).waitFor();
+  await time.fill('tuesday');
+  await page.getByText('“tuesday” is no past time.').waitFor();
+  await time.fill('0s ago');
+  await expect.poll(names).toEqual(['Person 0', 'Person 1']);
   expect(errors).toEqual([]);
 });
 
@@ -293,7 +323,7 @@ it('the People page finds a person with the keyboard alone, and shows an edit by
 
 it('the Activity page filters on the server and shows new entries as they happen', async () => {
   const { page, errors } = await on.open('/activity');
-  const search = page.getByRole('combobox', { name: /^Search/ });
+  const search = page.getByRole('searchbox', { name: /^Search/ });
   await search.fill('action:resume');
   await page.getByText(/^\d+ entr/).waitFor();
   expect(page.url()).toContain('text=action%3Aresume');
@@ -358,30 +388,8 @@ describe('keyboard', () => {
     expect(errors).toEqual([]);
   });
 
-  it('single keys open a page, move to its search and its rows, and show the shortcuts', async () => {
-    const { page, errors } = await on.open('');
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.keyboard.press('?');
-    const shortcuts = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
-    await shortcuts.waitFor();
-    await expectAccessible(page);
-    await page.keyboard.press('Escape');
-    await shortcuts.waitFor({ state: 'hidden' });
-    const groups = page.getByRole('heading', { name: 'Groups', exact: true });
-    // A busy machine may press the second key too late.
-    await eventually(async () => {
-      await page.keyboard.type('gg');
-      return groups.isVisible();
-    });
-    await page.getByRole('link', { name: 'Choir' }).waitFor();
-    await page.keyboard.press('/');
-    await page.keyboard.type('choir');
-    await page.getByText('1 of 3 groups').waitFor();
-    await page.evaluate('document.activeElement.blur()');
-    await page.keyboard.press('j');
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: /^Choir/ }).waitFor();
-    await page.goto(`http://127.0.0.1:${on.port}/c/default/groups/none#${TOKEN}`);
+  it('the address of a group that does not exist leads to the list of groups', async () => {
+    const { page, errors } = await on.open('/groups/none');
     await page.getByText('none was not found.').waitFor();
     // The browser logs every refused request.
     expect(errors.filter((error) => !error.includes('404'))).toEqual([]);
@@ -430,6 +438,7 @@ const PATHS = [
   '/holds/g1',
   '/groups',
   '/groups/g2',
+  '/groups/g2?tab=history&at=0s%20ago',
   '/platform-groups',
   '/people',
   '/people/m1',

@@ -179,9 +179,9 @@ describe('console with sign-in', () => {
     await page.getByRole('heading', { name: 'People who are signed in' }).waitFor();
     await page.getByText('administrator@acme.example (you)').waitFor();
     await expectAccessible(page);
-    await page.getByRole('button', { name: 'End all 2 sessions: viewer@acme.example' }).click();
-    const dialog = page.getByRole('dialog', { name: 'End 2 sessions of viewer@acme.example?' });
-    await dialog.getByRole('button', { name: 'End all 2 sessions' }).click();
+    await page.getByRole('button', { name: 'End sessions: viewer@acme.example' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'End all sessions of viewer@acme.example?' });
+    await dialog.getByRole('button', { name: 'End sessions' }).click();
     await page.getByText('Ended.', { exact: true }).waitFor();
     await page.getByText('viewer@acme.example', { exact: true }).first().waitFor({ state: 'detached' });
     for (const ended of [first, second])

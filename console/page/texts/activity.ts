@@ -13,10 +13,8 @@ const DRIFT: Readonly<Record<`drift_${Home['drift'][number]['kind']}`, string>> 
 };
 
 export const activity = {
-  title: 'Activity',
   search: 'Search, for example group:sales actor:ann action:pause',
   group: 'Group',
-  person: 'Person',
   actor: 'Actor',
   action: 'Action',
   outcome: 'Outcome',

@@ -7,9 +7,7 @@ export const adoption = {
   platform: 'Platform groups',
   hint: 'Adopt a group to manage it: groupsync gives it the name, the id and the members of the directory group.',
   search: 'Search by name or id',
-  none: 'No groups match.',
   empty: 'The platform has no groups.',
-  all: 'All',
   found: (count: number) => many(count, 'group'),
   columns: { name: 'Platform group', state: 'State', users: 'Users', group: 'Directory group' },
   unnamed: 'No name',
@@ -43,7 +41,6 @@ export const adoption = {
   users: (count: number) => many(count, 'user'),
   clash: (name: string, id: string) =>
     `The platform has a group “${name}” (${id}) that groupsync does not manage. Adopt it, or create another group with this name.`,
-  compare: 'Compare all platform groups',
   createAnother: 'Create another group',
   creating: 'groupsync creates another group.',
 } as const;

@@ -85,7 +85,6 @@ export const conn = {
   edit: 'Change',
   editOf: (key: string) => `Change ${key}`,
   preview: 'Preview change',
-  previewing: 'Planning every group …',
   save: 'Save',
   saved: 'Saved. Groups are planned again within two minutes.',
   requests: 'Requests',

@@ -1,7 +1,6 @@
 import { many } from './many.ts';
 
 export const deadLetters = {
-  title: 'Dead-lettered messages',
   causes: {
     invalid_json: 'The message is not JSON',
     invalid_event: 'A field of the event is missing or wrong',
@@ -22,8 +21,6 @@ export const deadLetters = {
   fix: 'Fix',
   fixOf: (name: string) => `Fix ${name}`,
   retryOf: (name: string) => `Retry ${name}`,
-  source: 'Source',
-  type: 'Type',
   discardAll: 'Discard all',
   discardAllTitle: (count: number) => `Discard ${many(count, 'message')}?`,
   discardAllText: (cause: string) =>
@@ -39,11 +36,9 @@ export const deadLetters = {
   again: (failures: number) => `failed ${failures} times`,
   oldest: (text: string) => `oldest ${text}`,
   replayCause: 'Retry all',
-  replay: 'Retry',
   replayTitle: (count: number) => `Retry ${many(count, 'message')}?`,
   replayText: (count: number, seconds: string) =>
     `${many(count, 'message')} ${count === 1 ? 'is' : 'are'} sent back to the queue; this takes about ${seconds}. Each message is sent before it is deleted here. A message that fails again comes back here.`,
-  rate: 'Maximum messages per second (empty: no limit)',
   progress: (done: number, of: number) => `${done} of ${of} retried`,
   stop: 'Stop',
   ended: (replayed: number, failed: number) =>
@@ -60,7 +55,6 @@ export const deadLetters = {
   bodyHint: 'Edit the message here. groupsync validates it as you type.',
   good: 'The message is valid.',
   validating: 'Validating …',
-  error: 'Cause',
   now: 'The message is not valid',
   send: 'Send edited message',
   sendTitle: 'Replace the original message?',
@@ -73,5 +67,4 @@ export const deadLetters = {
   discarded: 'Discarded.',
   apply: 'Sync triggers have no content to edit. Fix the cause, then retry the message.',
   unchanged: 'Edit the message first.',
-  format: 'Format',
 } as const;

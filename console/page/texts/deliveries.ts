@@ -1,7 +1,6 @@
 import { many } from './many.ts';
 
 export const deliveries = {
-  title: 'Deliveries',
   group: 'Group',
   member: 'Person',
   client: 'Client',
@@ -22,7 +21,6 @@ export const deliveries = {
   start: 'Resume live view',
   what: 'What was sent',
   answer: 'Answer',
-  reason: 'Reason',
   request: 'Request',
   filter: 'Search',
   groups: 'Groups',
@@ -31,9 +29,7 @@ export const deliveries = {
   size: 'Size',
   bytes: (count: number) => many(count, 'byte'),
   took: 'Duration',
-  details: 'Details',
   detailsOf: (request: string) => `View details: ${request}`,
-  view: 'View',
   clientOf: (kind: string, id: string) => (kind === 'reader' ? 'Reader' : `${CLIENTS[kind] ?? kind}: ${id}`),
   none: 'No deliveries match.',
   empty: 'No deliveries in the last 30 days.',

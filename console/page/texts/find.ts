@@ -14,7 +14,7 @@ export const find = {
   },
 } as const;
 
-interface Place {
+export interface KnownPlace {
   readonly kind: 'page' | 'action';
   readonly title: string;
   /** Other words by which the place is found. */
@@ -25,7 +25,7 @@ interface Place {
   readonly use?: string;
 }
 
-export const PLACES: readonly Place[] = [
+export const PLACES: readonly KnownPlace[] = [
   { kind: 'page', title: 'Home', words: 'overview attention charts', page: 'home' },
   { kind: 'page', title: 'Holds', words: 'guard removals waiting', page: 'holds' },
   { kind: 'page', title: 'Groups', words: 'directory list', page: 'groups' },

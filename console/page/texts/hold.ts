@@ -36,7 +36,6 @@ export const hold = {
       `${by} rejected the removal of ${others(removes)} (${reason}). These people stay in the group.`,
   } satisfies Readonly<Record<HoldLine['decision'], (of: OtherRemovals, rule: string) => string>>,
   view: 'View these removals',
-  back: 'View group',
   people: {
     waiting: 'Would be removed',
     approved: 'Being removed',
@@ -44,19 +43,13 @@ export const hold = {
   } satisfies Readonly<Record<HoldLine['decision'], string>>,
   staying: 'Would stay',
   parts: 'People of the group',
-  search: 'Search by name, address or department',
-  department: 'Department',
-  cause: 'Cause',
-  every: 'All',
   noDepartment: 'No department',
-  csv: 'Download CSV',
   selectAll: (count: number) => `Select all ${people(count)}`,
   selected: (count: number, all: number) => `${count.toLocaleString('en')} of ${people(all)} selected`,
   noneSelected: (count: number) =>
     count === 0
       ? 'The group has no people on the platform.'
       : `${people(count)}. To decide only about some people, select them.`,
-  clear: 'Clear selection',
   approve: (count: number, isAll: boolean) =>
     count === 0 ? 'Approve deletion' : `Approve ${isAll && count > 1 ? 'all ' : ''}${many(count, 'removal')}`,
   reject: (count: number, isAll: boolean) =>
@@ -85,13 +78,11 @@ export const hold = {
   expires: 'Expires',
   created: 'Held',
   columns: { name: 'Name', department: 'Department', cause: 'Cause' },
-  unknown: 'The directory sent no event about this member',
   noMatch: 'No people match the search.',
   none: 'No people.',
 } as const;
 
 export const holds = {
-  title: 'Holds',
   empty: 'No removals are held.',
   decided: 'Decisions',
   emptyText:

@@ -75,7 +75,6 @@ export const home = {
   failingCallsText: (counts: string, since: string, reason: string) =>
     `${counts} failed since ${since}, most recently with ${reason}. groupsync retries them.`,
   callsFail: 'Calls to the platform fail.',
-  resumeNext: 'Resume writes',
   credential: 'The last check of the credential failed',
   failedGroup: (name: string) => `The platform refused the write of ${name}`,
   failedGroups: (count: number) => `The platform refused the writes of ${many(count, 'group')}`,

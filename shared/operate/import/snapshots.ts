@@ -21,6 +21,9 @@ export interface Cutting {
   readonly kind: FileKind;
 }
 
+/** The source of the events of every import. */
+export const IMPORT_SOURCE = 'groupsync/import';
+
 const TYPES = {
   snapshot: 'directory.group.snapshot',
   add: 'directory.group.member.added',
@@ -89,7 +92,7 @@ function eventOf(
   return JSON.stringify({
     specversion: '1.0',
     id: `${importId}.${ordinal}`,
-    source: 'groupsync/import',
+    source: IMPORT_SOURCE,
     type: TYPES[kind],
     time,
     data: {
