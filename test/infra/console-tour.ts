@@ -64,7 +64,7 @@ export async function tourConsole(running: CallingFunctions): Promise<void> {
   await ask('home', {});
   await ask('live', {});
   await ask('groups', { sort: 'members' });
-  await ask('plan', { group: 'tour-a' });
+  for (const name of ['plan', 'timeline', 'past']) await ask(name, { group: 'tour-a' });
   const { holds } = await ask('holds', {});
   const digestOf = (group: string) =>
     holds.find((one: { group: string }) => one.group === group)?.digest as string;
