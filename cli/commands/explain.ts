@@ -1,15 +1,17 @@
 import type { Command } from 'commander';
 import type { ExplainedEvent, Explanation, PersonReport } from '../../shared/contract/answers/explain.ts';
+import type { PersonAt } from '../../shared/contract/answers/groups.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { recordRead } from '../../shared/operate/journal.ts';
 import { type Names, withId } from '../../shared/operate/names.ts';
-import { reportPerson } from '../../shared/operate/person.ts';
+import { reportPerson, reportPersonAt } from '../../shared/operate/person.ts';
 import { formatWaiting } from '../../shared/operate/status.ts';
 import { formatBlock } from '../../shared/operate/who.ts';
 import type { Act, Context } from '../context.ts';
-import { EXIT } from '../io.ts';
-import { shellWords } from '../output/words.ts';
-import { examples } from './arguments.ts';
+import { EXIT, UsageError } from '../io.ts';
+import type { Column } from '../output/table.ts';
+import { plural, shellWord, shellWords } from '../output/words.ts';
+import { examples, formatMoment, moment, noteFuture } from './arguments.ts';
 import { formatCause, lineOf, named } from './log.ts';
 
 export function addExplain(program: Command, act: Act): void {
@@ -41,9 +43,13 @@ export function addPerson(program: Command, act: Act): void {
     .command('person')
     .description('show one member: groups with reasons, binding, latest events and their actors')
     .argument('<member>', "the member's id in the directory, address or name")
-    .addHelpText(...examples('person 00u7', 'person ann@acme.test --json'))
+    .option('--at <time>', 'the groups at an earlier time: an ISO time, "yesterday 14:00" or "2h ago"')
+    .option('--thorough', 'with --at: search also groups in which only another client put the person')
+    .addHelpText(...examples('person 00u7', 'person ann@acme.test --json', 'person 00u7 --at "2h ago"'))
     .action(
-      act(async (context, member: string) => {
+      act(async (context, member: string, flags: PastFlags) => {
+        if (flags.at !== undefined) return showPersonAt(context, member, flags.at, flags.thorough === true);
+        if (flags.thorough) throw new UsageError('expected --at with --thorough');
         const { ports, found } = await context.connected();
         const report = await reportPerson(member, found, ports);
         await recordRead(found.name, { what: 'person', id: report.member }, ports);
@@ -52,6 +58,46 @@ export function addPerson(program: Command, act: Act): void {
       }),
     );
 }
+
+interface PastFlags {
+  readonly at?: string;
+  readonly thorough?: boolean;
+}
+
+async function showPersonAt(context: Context, text: string, at: string, isThorough: boolean) {
+  const { out } = context;
+  const { ports, found } = await context.connected();
+  const nowMs = ports.clock();
+  const atMs = moment(at, nowMs);
+  const report = await reportPersonAt(text, { atMs, isThorough }, found, ports);
+  await recordRead(found.name, { what: 'person', id: report.member }, ports);
+  out.answer(report, ({ member, name, groups }) => {
+    out.table(groups, GROUPS_AT, 'in no group');
+    const count = groups.filter(({ state }) => state === 'in').length;
+    out.line(`${withId(name ?? undefined, member)}, ${formatMoment(atMs)}: in ${plural(count, 'group')}`);
+  });
+  if (!isThorough)
+    out.note(
+      `groups in which only another client put the person are not searched: groupsync person --thorough --at ${shellWord(at)} ${shellWords(report.member)}`,
+    );
+  const isKnown = report.groups.every(({ state }) => state !== 'unknown') && !noteFuture([atMs], nowMs, out);
+  return isKnown ? EXIT.done : EXIT.attention;
+}
+
+const GROUPS_AT: readonly Column<PersonAt['groups'][number]>[] = [
+  { title: 'group', of: ({ group, name }) => withId(name ?? undefined, group), whole: 'id' },
+  { title: 'as', of: ({ user }) => user },
+  { title: 'in the group', of: ({ state }) => (state === 'unknown' ? 'not known' : state) },
+  {
+    title: 'because',
+    of: ({ state, changedBetween, knownSince }) => {
+      if (changedBetween !== null) return `changed between ${momentsOf(changedBetween).join(' and ')}`;
+      if (state === 'in') return '';
+      return knownSince === null ? 'no record' : `known since ${momentsOf([knownSince])[0]}`;
+    },
+  },
+];
+const momentsOf = (times: readonly string[]) => times.map((time) => formatMoment(Date.parse(time)));
 
 function printPerson(report: PersonReport, { out }: Context): void {
   const { member, members, name, bound, person, groups, moreGroups, blocked, actions } = report;

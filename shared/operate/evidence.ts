@@ -50,9 +50,9 @@ export async function accessTo(
   const { undone, last } = stepsAfter(fromMs, present.content, steps);
   const within = undone.filter(({ atMs }) => atMs <= untilMs).toReversed();
   const stays = staysOf('members' in past ? past.presence : new Map(), within, last?.sinceMs ?? fromMs);
-  const { boundTo, known } = await usersOfHistory(ref, ports);
+  const { memberOf, known } = await usersOfHistory(ref, ports);
   const rowOf = ({ user, joined, left }: Stay<RecordedStep>): Access => {
-    const { member } = boundTo.get(user) ?? {};
+    const member = memberOf(user, joined?.step.atMs ?? fromMs);
     const person = member && known.get(member);
     return {
       group: ref.group,

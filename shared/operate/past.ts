@@ -21,11 +21,11 @@ export async function listPastMembers(
   ports: PastPorts & Pick<ToolPorts, 'users' | 'people'>,
 ): Promise<PastMembers> {
   const { state, pasts } = await readPast(ref, times, ports);
-  const { boundTo, known } = await usersOfHistory(state.ref, ports);
+  const { memberOf, known } = await usersOfHistory(state.ref, ports);
   const unknown = pasts.find((past) => 'knownSinceMs' in past);
   const lists = unknown ? [] : pasts.flatMap((past) => ('members' in past ? [past.members] : []));
   const rowOf = (user: PlatformUserId) => {
-    const { member } = boundTo.get(user) ?? {};
+    const member = memberOf(user, Math.max(...times));
     const attributes = member && known.get(member)?.attributes;
     const changed = lists.map((list) => list.get(user)).find((interval) => interval !== undefined);
     const states = lists.map((list) => (list.has(user) ? list.get(user) === undefined : undefined));
@@ -47,14 +47,27 @@ export async function listPastMembers(
   };
 }
 
-/** Returns the users (`usersOf`) of the group and of the groups before a takeover, which may have other members. */
+/**
+ * Returns the members of the group, and of the groups before a takeover, which may have other members.
+ * @returns `memberOf`: the member that was bound to the user at this time, or else the last that was
+ */
 export async function usersOfHistory(ref: GroupRef, ports: PastPorts & Pick<ToolPorts, 'users' | 'people'>) {
   const refs = await withGroupsBefore(ref, ports.reader);
   const found = await Promise.all(refs.toReversed().map((one) => usersOf(one, ports)));
-  return {
-    boundTo: new Map(found.flatMap(({ boundTo }) => [...boundTo])),
-    known: new Map(found.flatMap(({ known }) => [...known])),
+  const boundTo = new Map(found.flatMap((one) => [...one.boundTo]));
+  const known = new Map(found.flatMap((one) => [...one.known]));
+  const ended = [...known.values()].flatMap(({ member, former }) =>
+    former.map((one) => ({ ...one, member })),
+  );
+  ended.sort((a, b) => a.endMs - b.endMs);
+  const memberOf = (user: PlatformUserId, atMs: number) => {
+    const former = ended.filter(({ role, userId }) => [role, userId].some((id) => id === user));
+    const present = boundTo.get(user);
+    const isLater = present && known.get(present.member)?.former.some(({ endMs }) => endMs > atMs);
+    const then = former.find(({ endMs }) => endMs > atMs);
+    return (then ?? (isLater ? undefined : present) ?? former.at(-1))?.member;
   };
+  return { memberOf, known };
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();

@@ -1,6 +1,7 @@
 import type { PersonReport } from '../contract/answers/explain.ts';
+import type { PersonAt } from '../contract/answers/groups.ts';
 import { blockOf } from '../domain/block.ts';
-import type { MemberId } from '../domain/ids.ts';
+import { type MemberId, memberId } from '../domain/ids.ts';
 import { stampTimeMs } from '../domain/stamp.ts';
 import { personsOf } from '../plan/person.ts';
 import { compareText } from '../plan/plan.ts';
@@ -13,7 +14,8 @@ import { findMember, membersHolding } from './find-member.ts';
 import { groupsOfMember } from './groups-of-member.ts';
 import { journalOf } from './journal.ts';
 import { readLog } from './log.ts';
-import { formatPerson } from './names.ts';
+import { allGroups, formatPerson } from './names.ts';
+import { listPastMembers } from './past.ts';
 import { blockRow } from './who.ts';
 
 /**
@@ -78,6 +80,49 @@ export async function reportPerson(
     moreGroups: named.length - memberships.length,
     blocked: block === undefined ? null : blockRow(block),
     actions,
+  };
+}
+
+/**
+ * Reports the groups in which a person was at a past time, or may have been.
+ * @param isThorough searches every group; false: the groups in which an event has named the person
+ * @throws NotFound
+ */
+export async function reportPersonAt(
+  text: string,
+  { atMs, isThorough }: { readonly atMs: number; readonly isThorough: boolean },
+  connection: Connection,
+  ports: ToolPorts,
+): Promise<PersonAt> {
+  const { name } = connection;
+  const member = await findPerson(text, connection, ports);
+  const members = await membersOfEmployee(member, connection, ports);
+  const named = await mapConcurrently(AT_ONCE, members, (id) => groupsOfMember(name, id, ports));
+  const refs = isThorough
+    ? await allGroups(name, ports)
+    : named.flat().map((group) => ({ connection: name, group }));
+  const pasts = await mapConcurrently(AT_ONCE, refs, (ref) => listPastMembers(ref, [atMs], ports));
+  // Several of the groups may have been one platform group, before and after a takeover.
+  const ofGroup = new Map(pasts.map((past) => [past.group, past]));
+  const groups = [...ofGroup.values()].flatMap(({ group, name, known, knownSince, members: then }) => {
+    const own = then.filter((row) => row.member !== null && members.includes(memberId(row.member)));
+    const row = own.find(({ states }) => states.includes('in')) ?? own[0];
+    if (row === undefined)
+      return known
+        ? []
+        : { group, name, user: null, state: 'unknown' as const, changedBetween: null, knownSince };
+    const { user, changedBetween } = row;
+    const state = changedBetween === null ? ('in' as const) : ('uncertain' as const);
+    return { group, name, user, state, changedBetween, knownSince };
+  });
+  const user = (await ports.users.read(name, [member])).get(member);
+  return {
+    member,
+    members,
+    name: (user && formatPerson(user.attributes)) ?? null,
+    time: new Date(atMs).toISOString(),
+    groups: groups.toSorted((a, b) => compareText(a.group, b.group)),
+    thorough: isThorough,
   };
 }
 

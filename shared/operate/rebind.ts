@@ -23,6 +23,6 @@ export async function rebindMember(
   const before = (await ports.users.read(connection, [member])).get(member)?.role ?? null;
   const change = { kind: 'rebind', member, before, after: role, reason: 'regardless of the match rules' };
   await recordAction(journalOf(connection), { action: 'rebind', changes: [change] }, ports);
-  const user = await ports.users.rebind(connection, member, boundToOf(person));
+  const user = await ports.users.rebind(connection, member, boundToOf(person), ports.clock());
   return fanOutAndWake(connection, user, ports);
 }

@@ -69,6 +69,29 @@ export function createUserStore(
     throw new StoreError(`gave up after ${MAX_RACES} concurrent writes of one user`);
   }
 
+  /**
+   * Changes the binding to the role `from`.
+   * @returns undefined if the member is no longer bound to this role
+   */
+  async function changeBinding(
+    connection: ConnectionName,
+    member: MemberId,
+    from: RoleId,
+    next: (user: UserState) => UserState,
+  ): Promise<UserState | undefined> {
+    let isBound = false;
+    const user = await changeUser(
+      connection,
+      member,
+      (current) => {
+        isBound = current?.role === from;
+        return current !== undefined && isBound ? next(current) : undefined;
+      },
+      await find(connection, member),
+    );
+    return isBound ? user : undefined;
+  }
+
   return {
     read,
 
@@ -130,38 +153,29 @@ export function createUserStore(
      * and opens the fan-out.
      * @returns the user after the write
      */
-    async rebind(connection: ConnectionName, member: MemberId, to: BoundTo): Promise<UserState> {
+    async rebind(connection: ConnectionName, member: MemberId, to: BoundTo, nowMs: number) {
       await table.put(boundMemberItem(connection, to.role, member));
-      return changeUser(connection, member, (current = undescribed(member)) => {
-        const { userId: _, ...unbound } = current;
-        const revision = current.revision + 1;
-        const writes = current.writes + 1;
-        return { ...unbound, ...to, review: false, revision, fanOut: revision, writes };
-      });
+      return changeUser(connection, member, (current = undescribed(member)) => ({
+        ...boundAnew(current, to, nowMs),
+        review: false,
+      }));
     },
 
     /**
      * Changes the role of the binding from `from`. The effects are those of `rebind`, but a review stays open.
      * @returns undefined if the member is no longer bound to the role `from`
      */
-    async followRole(connection: ConnectionName, member: MemberId, from: RoleId, to: BoundTo) {
+    async followRole(connection: ConnectionName, member: MemberId, from: RoleId, to: BoundTo, nowMs: number) {
       await table.put(boundMemberItem(connection, to.role, member));
-      const set = { ...indexedFanOut(connection, member, 1), ...to };
-      const change = { set, add: { revision: 1, writes: 1 } };
-      const outcome = await table.update(userKey(connection, member), change, equal('role', from));
-      return outcome.written ? parseUser(outcome.item) : undefined;
+      return changeBinding(connection, member, from, (user) => boundAnew(user, { ...user, ...to }, nowMs));
     },
 
     /**
      * Ends the binding to `role`, raises the revision and opens the fan-out. Returns undefined if the member has no such
      * binding.
      */
-    async unbind(connection: ConnectionName, member: MemberId, role: RoleId) {
-      const set = indexedFanOut(connection, member, 1);
-      const change = { set, add: { revision: 1, writes: 1 }, remove: ['role', 'userId', 'review'] };
-      const outcome = await table.update(userKey(connection, member), change, equal('role', role));
-      return outcome.written ? parseUser(outcome.item) : undefined;
-    },
+    unbind: (connection: ConnectionName, member: MemberId, role: RoleId, nowMs: number) =>
+      changeBinding(connection, member, role, (user) => ({ ...boundAnew(user, {}, nowMs), review: false })),
 
     groupsOf(connection: ConnectionName, member: MemberId): AsyncIterable<readonly GroupId[]> {
       const wanted = { partition: userKey(connection, member).pk, prefix: IN_PREFIX };
@@ -223,6 +237,27 @@ export function createUserStore(
 
     openFanOuts: (connection: ConnectionName): AsyncIterable<readonly MemberId[]> =>
       eachOf(queryIndex(table, 'fanOuts', connection), ({ member }) => memberId(String(member))),
+  };
+}
+
+/** The maximum number of stored former bindings of a member. A member has one more for each `rebind` or new role. */
+const MAX_FORMER = 16;
+
+/** Replaces the binding. The earlier binding is stored with its end, the revision rises, and the fan-out opens. */
+function boundAnew(user: UserState, { role, userId }: Partial<BoundTo>, nowMs: number): UserState {
+  const { role: earlierRole, userId: earlierUserId, ...unbound } = user;
+  const earlier = earlierUserId === undefined ? {} : { userId: earlierUserId };
+  const isSame = earlierRole === role && earlierUserId === userId;
+  const ended = earlierRole === undefined || isSame ? [] : [{ role: earlierRole, ...earlier, endMs: nowMs }];
+  const revision = user.revision + 1;
+  return {
+    ...unbound,
+    ...(role !== undefined && { role }),
+    ...(userId !== undefined && { userId }),
+    former: [...user.former, ...ended].slice(-MAX_FORMER),
+    revision,
+    fanOut: revision,
+    writes: user.writes + 1,
   };
 }
 
@@ -322,7 +357,7 @@ const isStill = (user: UserState | undefined) =>
   user === undefined ? missing('pk') : equal('writes', user.writes);
 
 function itemOf(connection: ConnectionName, user: UserState): Item {
-  const { role, fanOut, attributes, ...rest } = user;
+  const { role, fanOut, attributes, former, ...rest } = user;
   return {
     ...userKey(connection, user.member),
     ...rest,
@@ -330,6 +365,7 @@ function itemOf(connection: ConnectionName, user: UserState): Item {
     attributes: Object.fromEntries(
       [...attributes].map(([name, { value, stamp }]) => [attributeKey(name), { value, stamp }]),
     ),
+    ...(former.length === 0 ? {} : { former }),
     ...(role === undefined ? {} : { role }),
     ...(fanOut === undefined ? {} : indexedFanOut(connection, user.member, fanOut)),
   };

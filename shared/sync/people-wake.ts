@@ -87,7 +87,7 @@ async function followed(
   user: UserState & { readonly isUnproven: boolean },
   person: Person | undefined,
   connection: Connection,
-  { users, people }: PeoplePorts,
+  { users, people, clock }: PeoplePorts,
 ): Promise<UserState | undefined> {
   const { member, role, userId } = user;
   const { name, settings } = connection;
@@ -95,10 +95,10 @@ async function followed(
   const to = boundToOf(person);
   if (to.role === role && (to.userId ?? userId) === userId) return undefined;
   const record = to.role === role ? undefined : (await people.read(name, [role])).get(role);
-  if (record === undefined) return users.followRole(name, member, role, to);
+  if (record === undefined) return users.followRole(name, member, role, to, clock());
   if (record.userId === to.userId && user.isUnproven) return undefined;
   const isMoved = record.userId !== to.userId && (await hasMovedWith(user, record, { connection, people }));
-  return users.followRole(name, member, role, isMoved ? boundToOf(record) : to);
+  return users.followRole(name, member, role, isMoved ? boundToOf(record) : to, clock());
 }
 
 /**

@@ -130,23 +130,23 @@ async function judgeAgain(
   user: UserState,
   { binding, person }: { readonly binding: Binding; readonly person: Person | undefined },
   connection: Connection,
-  { users, people }: PeoplePorts,
+  { users, people, clock }: PeoplePorts,
 ): Promise<Judgement> {
   const { name, settings } = connection;
   const { role, member } = binding;
   // Another worker has changed the binding in the meantime.
   if (user.role !== role) return {};
-  if (person === undefined) return { user: await users.unbind(name, member, role) };
+  if (person === undefined) return { user: await users.unbind(name, member, role, clock()) };
   const match = await matchMember(user, { connection, people });
   const isOther =
     match.kind === 'person'
       ? personsOf([match.person, person], settings).length > 1
       : match.cause === 'ambiguous';
-  if (isOther) return { user: await users.unbind(name, member, role) };
+  if (isOther) return { user: await users.unbind(name, member, role, clock()) };
   const matchedRole = match.kind === 'person' ? match.boundTo.role : role;
   const matched = (await people.read(name, [matchedRole])).get(matchedRole);
   if (matched !== undefined && mayBeMember(matched, settings))
-    return { user: await users.followRole(name, member, role, boundToOf(person)) };
+    return { user: await users.followRole(name, member, role, boundToOf(person), clock()) };
   // This role keeps the member in the group. The record makes later refreshes read the role by its id if the list lacks
   // it.
   await people.prove(name, { role: person.role, member, isProven: true });

@@ -401,6 +401,30 @@ describe('documents of --json', () => {
     });
   });
 
+  it('person --at names the groups of the binding at this time, and groups whose members are not known', async () => {
+    const { document, apply, clock } = await worldOf({ guard: null });
+    const at = async (time: number, ...more: string[]) => {
+      const { code, json } = await document('person', [
+        ...['person', 'ann@acme.test', '--at', new Date(time).toISOString()],
+        ...more,
+      ]);
+      return [
+        code,
+        ...json.groups.map(({ group, user, state }: Record<string, string>) => `${group} ${user} ${state}`),
+      ];
+    };
+    clock.ms += 60_000;
+    const bound = clock.ms;
+    clock.ms += 60_000;
+    await document('rebind', ['rebind', 'm-ann', 'r-bob']);
+    await apply('g');
+    expect(await at(bound)).toEqual([0, 'g u-ann in']);
+    for (const more of [[], ['--thorough']]) expect(await at(clock.ms, ...more)).toEqual([0, 'g u-bob in']);
+    expect(await at(bound - 86_400_000)).toEqual([3, 'g null unknown']);
+    const { json } = await document('members', ['members', 'g', '--at', new Date(bound).toISOString()]);
+    expect(json.members[0]).toMatchObject({ user: 'u-ann', member: 'm-ann' });
+  });
+
   it('pause, resume and restated print documents that match their schemas', async () => {
     const { document } = await worldOf();
     for (const [which, of, reason, backlog] of [

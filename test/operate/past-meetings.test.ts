@@ -102,8 +102,10 @@ describe('after a takeover', () => {
   });
 
   it('undo brings back the members from before, as members of the new source', async () => {
-    const { group, membersAt, before, undo, users } = await moved();
+    const { group, membersAt, before, cli, undo, users } = await moved();
     expect(await membersAt(group, before)).toBe('u-a in, u-b in, u-c in');
+    const { json } = await cli('person', 'c', '--at', before, '--json');
+    expect(json.groups).toMatchObject([{ group, user: 'u-c', state: 'in' }]);
     expect((await undo('okta-1')).code).toBe(1);
     expect(users()).toBe('u-a u-b u-d');
     const ran = await undo(group);

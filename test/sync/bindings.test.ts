@@ -114,7 +114,7 @@ describe('binding of a member', () => {
       // The change is visible only in the next refresh of people.
       world.platform.employees = [...(step === 'leave' ? HANDED_ON.slice(0, 1) : HANDED_ON), ...others];
       if (step === 'event') await deliver({ snapshot: 'g', of: ['ann', ...many] });
-      else if (step === 'crash') await world.toolPorts.users.unbind(CONNECTION, member('ann'), bound.role);
+      else if (step === 'crash') await world.toolPorts.users.unbind(CONNECTION, member('ann'), bound.role, 0);
       else if (step === 'match') await people.holding(CONNECTION, 'workEmail', LEAVER.email, member('ann'));
       else if (step === 'bind') await people.bind(CONNECTION, member('ann'), bound);
       else await refresh(engine);
@@ -267,7 +267,7 @@ describe('binding of a member', () => {
     const { world, deliver, shown, member, role } = await createTestEngine();
     await world.toolPorts.hire([person('ann', 'ann'), person('other', 'other')]);
     await deliver({ snapshot: 'g', of: ['ann'] }, { snapshot: 'h', of: ['ann'] });
-    await world.toolPorts.users.rebind(CONNECTION, member('ann'), { role: role('other') });
+    await world.toolPorts.users.rebind(CONNECTION, member('ann'), { role: role('other') }, 0);
     expect(await requeueDue(CONNECTION, world.toolPorts)).toMatchObject({ walksResumed: 1 });
     await deliver();
     expect([shown('g'), shown('h')]).toEqual([[['u-other']], [['u-other']]]);

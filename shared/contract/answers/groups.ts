@@ -135,6 +135,30 @@ export const PastMembers = z.object({
 });
 export type PastMembers = Answer<typeof PastMembers>;
 
+/** The groups in which a person was at one time, or may have been. */
+export const PersonAt = z.object({
+  member: text,
+  members: z.array(text).describe('The member, and all other members that are bound to the same employee.'),
+  name: nullable(text),
+  time: instant,
+  groups: z.array(
+    z.object({
+      group: text,
+      name: nullable(text),
+      user: nullable(text).describe(
+        'The id on the platform; null if the members at this time are not known.',
+      ),
+      state: z.enum(['in', 'uncertain', 'unknown']),
+      changedBetween: PastMember.shape.changedBetween,
+      knownSince: PastMembers.shape.knownSince,
+    }),
+  ),
+  thorough: z
+    .boolean()
+    .describe('Whether the groups in which only another client put the person are searched.'),
+});
+export type PersonAt = Answer<typeof PersonAt>;
+
 const ExportedGroup = z.object({
   group: text,
   name: text,

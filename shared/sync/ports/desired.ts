@@ -75,6 +75,8 @@ export const UserState = z.lazy(() =>
     /** The person to which the member is bound (`BoundTo`). */
     role: roleText.exactOptional(),
     userId: text.exactOptional(),
+    /** The latest bindings that ended, each with the time of its end; oldest first. */
+    former: z.array(z.object({ role: roleText, userId: text.exactOptional(), endMs: number })).default([]),
     /** Set if a value that a match rule compares has changed since the binding. Apply then matches the member again. */
     review: z.boolean().default(false),
     /** Each change that must reach the copies in member registers raises this number. */
@@ -92,6 +94,7 @@ export const undescribed = (member: MemberId): UserState => ({
   member,
   attributes: new Map(),
   floor: STAMP_ZERO,
+  former: [],
   review: false,
   revision: 0,
   writes: 0,

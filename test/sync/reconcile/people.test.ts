@@ -236,7 +236,7 @@ describe('refresh that finds a new role of a user', () => {
     const world = await withAnn();
     await run(world, [[ann(), employee('r-bob', { userId: 'u-bob' })]]);
     const rebinding = workerBefore(/^update USER/, async () => {
-      await world.ports.users.rebind(CONNECTION, ANN, { role: roleId('r-bob'), userId: 'u-bob' });
+      await world.ports.users.rebind(CONNECTION, ANN, { role: roleId('r-bob'), userId: 'u-bob' }, 0);
     });
     await run(world, [[...(pages[0] as PersonSpec[]), employee('r-bob', { userId: 'u-bob' })]], rebinding);
     expect((await world.ports.users.read(CONNECTION, [ANN])).get(ANN)).toMatchObject({ role: 'r-bob' });
