@@ -8,13 +8,13 @@ import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import type { Column } from '../output/table.ts';
 import { shellWords } from '../output/words.ts';
-import { age, examples, wholeNumber } from './arguments.ts';
+import { examples, moment, wholeNumber } from './arguments.ts';
 import { POLL_MS } from './log.ts';
 
 interface DeliveryOptions extends Pick<DeliveryFilter, 'status' | 'client' | 'event' | 'limit'> {
   readonly group?: string;
   readonly member?: string;
-  readonly since?: number;
+  readonly since?: string;
   readonly follow?: boolean;
 }
 
@@ -27,7 +27,7 @@ export function addDeliveries(program: Command, act: Act): void {
     .option('--status <status>', 'only this outcome, HTTP status or code, such as refused, 404 or uniqueness')
     .option('--client <text>', 'only this client: scim, event, reader, or a part of a token prefix or source')
     .option('--event <id>', 'the first deliveries of this event, which log --details names')
-    .option('--since <age>', 'only the last 30m, 2h or 7d', age)
+    .option('--since <time>', 'an ISO time, "yesterday 14:00" or "2h ago"')
     .option('--limit <n>', 'maximum number of deliveries', wholeNumber, 50)
     .option('--follow', 'wait for new deliveries; with --json one per line')
     .addHelpText(...examples('deliveries --status refused --since 2h', 'deliveries --group 00g1'))
@@ -47,7 +47,7 @@ async function showDeliveries(context: Context, options: DeliveryOptions): Promi
     client,
     event,
     limit,
-    sinceMs: since === undefined ? undefined : ports.clock() - since,
+    sinceMs: since === undefined ? undefined : moment(since, ports.clock()),
     groups: group === undefined ? undefined : new Set([group]),
     members: member === undefined ? undefined : new Set([member]),
   };

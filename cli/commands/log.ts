@@ -8,10 +8,10 @@ import { type AuditCheck, verifyAudit } from '../../shared/operate/verify-audit.
 import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { plural, shellWords } from '../output/words.ts';
-import { age, examples, wholeNumber } from './arguments.ts';
+import { examples, moment, wholeNumber } from './arguments.ts';
 
 interface LogOptions extends Pick<LogFilter, 'actor' | 'action' | 'event' | 'limit'> {
-  readonly since?: number;
+  readonly since?: string;
   readonly group?: string;
   readonly member?: string;
   readonly follow?: boolean;
@@ -25,7 +25,7 @@ export function addLog(program: Command, act: Act): void {
       'show all entries, newest last: writes, holds, gate, operator actions, external changes, with reason and actor',
     )
     .option('--group <group>', 'id, name, or a prefix')
-    .option('--since <age>', 'only the last 30m, 2h or 7d', age)
+    .option('--since <time>', 'an ISO time, "yesterday 14:00" or "2h ago"')
     .option('--member <member>', 'only entries about this member: id, address, name or platform id')
     .option('--actor <text>', 'only entries by this actor: part of an id or name')
     .option(
@@ -81,7 +81,7 @@ async function showLog(
     ...options,
     group: ref?.group,
     member: member === undefined ? undefined : await idsOf(context, member),
-    sinceMs: since === undefined ? undefined : ports.clock() - since,
+    sinceMs: since === undefined ? undefined : moment(since, ports.clock()),
   };
   const found = await readLog(connection, filter, ports);
   // The log of a removed connection stays, but an unknown name is an error.

@@ -75,6 +75,9 @@ async function showPast(context: Context, text: string, moments: readonly string
   const { ports, found } = await context.connected();
   const nowMs = ports.clock();
   const times = moments.map((one) => moment(one, nowMs));
+  const [fromMs = nowMs, toMs = fromMs] = times;
+  if (fromMs > toMs)
+    throw new UsageError(`expected --from before --to, got ${times.map(formatMoment).join(' and ')}`);
   const ref = await context.group(text);
   const past = await listPastMembers(ref, times, ports);
   await recordRead(found.name, { what: 'members', group: ref.group }, ports);

@@ -5,7 +5,7 @@ export const MOMENTS = 'time such as 2026-11-24T14:00, "yesterday 14:00" or "2h 
 
 /** Returns the time that a text means, in the zone of this computer; undefined if the text has no such form. */
 export function momentOf(text: string, nowMs: number): number | undefined {
-  const [, digits, unit] = /^(\d{1,6})([dhms]) ago$/.exec(text) ?? [];
+  const [, digits, unit] = /^(\d{1,6})([dhms])(?: ago)?$/.exec(text) ?? [];
   if (digits !== undefined) return nowMs - Number(digits) * UNITS_MS[unit as keyof typeof UNITS_MS];
   const [, day, hours = '0', minutes = '0'] =
     /^(today|yesterday)(?: ([01]?\d|2[0-3]):([0-5]\d))?$/.exec(text) ?? [];
