@@ -159,7 +159,7 @@ export const StageSettings = z
         error: `expected one of ${LOG_RETENTION_DAYS.join(', ')}`,
       })
       .default(30),
-    logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+    logLevel: z.enum(['info', 'warn', 'error']).default('info'),
     /** Whether the table and its key are kept when the stack is deleted. */
     retainData: flag.default(true),
     /** Where your team reads the runbook; each alarm contains it. */

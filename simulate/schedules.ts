@@ -20,7 +20,7 @@ import {
 
 const TIMEOUT_MS = 15 * MINUTE_MS;
 const INDEX_LATE_MS = 2 * MINUTE_MS;
-const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
+const SILENT: Logger = { info() {}, warn() {}, error() {}, with: () => SILENT };
 
 /**
  * The schedules of the deployed functions (shared/contract/topology.ts). Each schedule begins at a different time. A

@@ -34,7 +34,7 @@ interface Usage {
   now: number;
 }
 
-const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
+const SILENT: Logger = { info() {}, warn() {}, error() {}, with: () => SILENT };
 /** Fractions of ingest's time limit. A run starts no new work after START_UNTIL, and returns after STOP_AT. */
 const [START_UNTIL, STOP_AT] = [0.5, 0.85];
 const RESERVE_MS = 30_000;

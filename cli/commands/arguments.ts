@@ -60,12 +60,8 @@ export function pastMoment(text: string, nowMs: number): number {
 export const formatMoment = (ms: number): string =>
   new Date(ms).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'long' });
 
-/** Notes if one of the times is in the future. @returns whether one is */
-export function noteFuture(times: readonly number[], nowMs: number, { note }: Pick<Context['out'], 'note'>) {
-  const isFuture = times.some((ms) => ms > nowMs);
-  if (isFuture) note(`expected a past time; the members are known until ${formatMoment(nowMs)}`);
-  return isFuture;
-}
+export const notPast = (nowMs: number): string =>
+  `expected a past time; the members are known until ${formatMoment(nowMs)}`;
 
 const REFRESH_MS = 2_000;
 export const WATCH = ['--watch', 'refresh every 2 s, until Ctrl-C'] as const;

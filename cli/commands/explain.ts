@@ -11,7 +11,7 @@ import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import type { Column } from '../output/table.ts';
 import { plural, shellWord, shellWords } from '../output/words.ts';
-import { examples, formatMoment, moment, noteFuture } from './arguments.ts';
+import { examples, formatMoment, moment, notPast } from './arguments.ts';
 import { formatCause, lineOf, named } from './log.ts';
 
 export function addExplain(program: Command, act: Act): void {
@@ -47,9 +47,9 @@ export function addPerson(program: Command, act: Act): void {
     .option('--thorough', 'with --at: search also groups in which only another client put the person')
     .addHelpText(...examples('person 00u7', 'person ann@acme.test --json', 'person 00u7 --at "2h ago"'))
     .action(
-      act(async (context, member: string, flags: PastFlags) => {
-        if (flags.at !== undefined) return showPersonAt(context, member, flags.at, flags.thorough === true);
-        if (flags.thorough) throw new UsageError('expected --at with --thorough');
+      act(async (context, member: string, { at, thorough = false }: { at?: string; thorough?: boolean }) => {
+        if (at !== undefined) return showPersonAt(context, member, at, thorough);
+        if (thorough) throw new UsageError('expected --at with --thorough');
         const { ports, found } = await context.connected();
         const report = await reportPerson(member, found, ports);
         await recordRead(found.name, { what: 'person', id: report.member }, ports);
@@ -57,11 +57,6 @@ export function addPerson(program: Command, act: Act): void {
         return EXIT.done;
       }),
     );
-}
-
-interface PastFlags {
-  readonly at?: string;
-  readonly thorough?: boolean;
 }
 
 async function showPersonAt(context: Context, text: string, at: string, isThorough: boolean) {
@@ -80,7 +75,8 @@ async function showPersonAt(context: Context, text: string, at: string, isThorou
     out.note(
       `groups in which only another client put the person are not searched: groupsync person --thorough --at ${shellWord(at)} ${shellWords(report.member)}`,
     );
-  const isKnown = report.groups.every(({ state }) => state !== 'unknown') && !noteFuture([atMs], nowMs, out);
+  if (atMs > nowMs) out.note(notPast(nowMs));
+  const isKnown = atMs <= nowMs && report.groups.every(({ state }) => state !== 'unknown');
   return isKnown ? EXIT.done : EXIT.attention;
 }
 
@@ -90,14 +86,13 @@ const GROUPS_AT: readonly Column<PersonAt['groups'][number]>[] = [
   { title: 'in the group', of: ({ state }) => (state === 'unknown' ? 'not known' : state) },
   {
     title: 'because',
-    of: ({ state, changedBetween, knownSince }) => {
-      if (changedBetween !== null) return `changed between ${momentsOf(changedBetween).join(' and ')}`;
-      if (state === 'in') return '';
-      return knownSince === null ? 'no record' : `known since ${momentsOf([knownSince])[0]}`;
+    of: ({ changedBetween, knownSince }) => {
+      if (changedBetween !== null)
+        return `changed between ${changedBetween.map((at) => formatMoment(Date.parse(at))).join(' and ')}`;
+      return knownSince && `known since ${formatMoment(Date.parse(knownSince))}`;
     },
   },
 ];
-const momentsOf = (times: readonly string[]) => times.map((time) => formatMoment(Date.parse(time)));
 
 function printPerson(report: PersonReport, { out }: Context): void {
   const { member, members, name, bound, person, groups, moreGroups, blocked, actions } = report;

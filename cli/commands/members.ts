@@ -11,7 +11,7 @@ import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import type { Column } from '../output/table.ts';
 import { plural, shellWords } from '../output/words.ts';
-import { examples, formatMoment, moment, noteFuture, pastMoment } from './arguments.ts';
+import { examples, formatMoment, moment, notPast, pastMoment } from './arguments.ts';
 
 export function addMembers(program: Command, act: Act): void {
   program
@@ -94,7 +94,8 @@ async function showPast(context: Context, text: string, moments: readonly string
   const since =
     knownSince === null ? 'are not known' : `are known since ${formatMoment(Date.parse(knownSince))}`;
   if (!known) out.note(`the members ${since}: before, groupsync did not manage the group or has no record`);
-  const isFuture = noteFuture(times, nowMs, out);
+  const isFuture = times.some((ms) => ms > nowMs);
+  if (isFuture) out.note(notPast(nowMs));
   return known && !isFuture ? EXIT.done : EXIT.attention;
 }
 

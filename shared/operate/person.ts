@@ -107,13 +107,10 @@ export async function reportPersonAt(
   const groups = [...ofGroup.values()].flatMap(({ group, name, known, knownSince, members: then }) => {
     const own = then.filter((row) => row.member !== null && members.includes(memberId(row.member)));
     const row = own.find(({ states }) => states.includes('in')) ?? own[0];
-    if (row === undefined)
-      return known
-        ? []
-        : { group, name, user: null, state: 'unknown' as const, changedBetween: null, knownSince };
-    const { user, changedBetween } = row;
+    if (known && row === undefined) return [];
+    const { user = null, changedBetween = null } = row ?? {};
     const state = changedBetween === null ? ('in' as const) : ('uncertain' as const);
-    return { group, name, user, state, changedBetween, knownSince };
+    return { group, name, user, state: row ? state : ('unknown' as const), changedBetween, knownSince };
   });
   const user = (await ports.users.read(name, [member])).get(member);
   return {

@@ -7,7 +7,6 @@ type LogFields = {
 };
 
 export interface Logger {
-  debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
@@ -15,7 +14,7 @@ export interface Logger {
   with(fields: LogFields): Logger;
 }
 
-export const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export const LEVELS = ['info', 'warn', 'error'] as const;
 type Level = (typeof LEVELS)[number];
 
 interface LoggerOptions {
@@ -34,7 +33,6 @@ export function createLogger(options: LoggerOptions, context: LogFields = {}): L
       options.write(JSON.stringify({ time, level, message, ...context, ...fields }, withoutPeople));
     };
   return {
-    debug: log('debug'),
     info: log('info'),
     warn: log('warn'),
     error: log('error'),

@@ -156,7 +156,7 @@ export function createUserStore(
     async rebind(connection: ConnectionName, member: MemberId, to: BoundTo, nowMs: number) {
       await table.put(boundMemberItem(connection, to.role, member));
       return changeUser(connection, member, (current = undescribed(member)) => ({
-        ...boundAnew(current, to, nowMs),
+        ...withBinding(current, to, nowMs),
         review: false,
       }));
     },
@@ -167,7 +167,7 @@ export function createUserStore(
      */
     async followRole(connection: ConnectionName, member: MemberId, from: RoleId, to: BoundTo, nowMs: number) {
       await table.put(boundMemberItem(connection, to.role, member));
-      return changeBinding(connection, member, from, (user) => boundAnew(user, { ...user, ...to }, nowMs));
+      return changeBinding(connection, member, from, (user) => withBinding(user, { ...user, ...to }, nowMs));
     },
 
     /**
@@ -175,7 +175,7 @@ export function createUserStore(
      * binding.
      */
     unbind: (connection: ConnectionName, member: MemberId, role: RoleId, nowMs: number) =>
-      changeBinding(connection, member, role, (user) => ({ ...boundAnew(user, {}, nowMs), review: false })),
+      changeBinding(connection, member, role, (user) => ({ ...withBinding(user, {}, nowMs), review: false })),
 
     groupsOf(connection: ConnectionName, member: MemberId): AsyncIterable<readonly GroupId[]> {
       const wanted = { partition: userKey(connection, member).pk, prefix: IN_PREFIX };
@@ -244,7 +244,7 @@ export function createUserStore(
 const MAX_FORMER = 16;
 
 /** Replaces the binding. The earlier binding is stored with its end, the revision rises, and the fan-out opens. */
-function boundAnew(user: UserState, { role, userId }: Partial<BoundTo>, nowMs: number): UserState {
+function withBinding(user: UserState, { role, userId }: Partial<BoundTo>, nowMs: number): UserState {
   const { role: earlierRole, userId: earlierUserId, ...unbound } = user;
   const earlier = earlierUserId === undefined ? {} : { userId: earlierUserId };
   const isSame = earlierRole === role && earlierUserId === userId;

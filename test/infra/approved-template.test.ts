@@ -171,7 +171,7 @@ describe('data of a stage', () => {
       alarmEmail: 'ops@acme.test',
       producers: ROLE,
       logRetentionDays: 90,
-      logLevel: 'debug',
+      logLevel: 'error',
       retainData: false,
     };
     expect(identityOf(changed)).toEqual(identityOf({}));

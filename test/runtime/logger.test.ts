@@ -3,7 +3,7 @@ import { failureOf, RateLimitedError } from '../../shared/platform/errors.ts';
 import { createLogger, errorFields, loggable } from '../../shared/runtime/logger.ts';
 import { StoreError } from '../../shared/sync/ports/store-errors.ts';
 
-function logging(level: 'debug' | 'info' | 'warn' | 'error') {
+function logging(level: 'info' | 'warn' | 'error') {
   const lines: string[] = [];
   const clock = () => Date.UTC(2026, 10, 20);
   const logger = createLogger({ level, clock, write: (line) => void lines.push(line) });
@@ -47,7 +47,7 @@ describe('log line', () => {
 
   it('a log line below the configured level is not written', () => {
     const { logger, read } = logging('warn');
-    for (const level of ['debug', 'info', 'warn', 'error'] as const) logger[level](level);
+    for (const level of ['info', 'warn', 'error'] as const) logger[level](level);
     expect(read()).toMatchObject([{ level: 'warn' }, { level: 'error' }]);
   });
 });
