@@ -30,7 +30,7 @@ export function addMembers(program: Command, act: Act): void {
     .requiredOption('--from <time>', 'an ISO time, "yesterday 14:00" or "2h ago"')
     .option('--to <time>', 'the later time', '0s ago')
     .addHelpText(
-      ...examples('diff Engineering --from yesterday', 'diff 00g1 --from 2026-11-23 --to "2h ago"'),
+      ...examples('diff Engineering --from yesterday', 'diff 00g1 --from 2026-11-16 --to "2h ago"'),
     )
     .action(
       act((context, text: string, { from, to }: { from: string; to: string }) =>
