@@ -25,7 +25,7 @@ export async function groupTimeline(ref: GroupRef, span: string | null, { ports,
   const changes = undone.map((step) => {
     const change = changeBy(step, size);
     size += change.removed - change.added;
-    return change;
+    return step.action === 'release' ? { ...change, removed: 0 } : change;
   });
   const others = entries.flatMap(({ at, part, action, group, changes: [change] }) => {
     const isTakeover = action === 'directory_takeover';

@@ -3,7 +3,7 @@ export const nearest = (text: string, candidates: readonly string[]): string | u
   nearestFirst(text, candidates, formsOf)[0];
 
 /**
- * Returns the items with a form that is near the text: the form with the fewest wrong, missing, added or exchanged
+ * Returns the items with a form that is near the text: the form with the fewest wrong, missing or added
  * characters comes first. Case is ignored. A form is near if the number of its differences is at most 1, or at most 40 %
  * of the number of typed characters.
  */
@@ -25,20 +25,15 @@ export function nearestFirst<Item>(
 
 const formsOf = (candidate: string): readonly string[] => [candidate, ...candidate.split('.').slice(-1)];
 
-/** The optimal string alignment distance: the number of edits and of exchanged neighbours between two texts. */
+/** The Levenshtein distance: the number of wrong, missing and added characters between two texts. */
 function editsBetween(one: string, other: string): number {
-  let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (let i = 1; i <= one.length; i += 1) {
     const next = [i];
     for (let j = 1; j <= other.length; j += 1) {
       const isSame = one[i - 1] === other[j - 1];
-      const isExchanged = one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
-      const edits = [(row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + Number(!isSame)];
-      if (isExchanged) edits.push((before[j - 2] ?? 0) + 1);
-      next.push(Math.min(...edits));
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + Number(!isSame)));
     }
-    before = row;
     row = next;
   }
   return row.at(-1) ?? 0;

@@ -1,8 +1,9 @@
 import type { PastMembers } from '../contract/answers/groups.ts';
 import { groupName } from '../domain/group.ts';
 import type { GroupState } from '../domain/group-state.ts';
+import { grouped } from '../domain/grouped.ts';
 import { contentOf, usersBetween } from '../domain/history.ts';
-import type { GroupRef, PlatformUserId } from '../domain/ids.ts';
+import type { GroupRef, MemberId, PlatformUserId } from '../domain/ids.ts';
 import { type DatedStep, membersAt, type Past, stepsAfter } from '../plan/replay.ts';
 import { readViews } from '../sync/apply/load.ts';
 import { undisturbed } from '../sync/apply/preview.ts';
@@ -13,15 +14,21 @@ import { withGroupsBefore } from './journal.ts';
 import { formatPerson, NotFound, usersOf } from './names.ts';
 
 export type PastPorts = Pick<ToolPorts, 'groups' | 'audit' | 'reader' | 'clock'>;
+type HistoryPorts = PastPorts & Pick<ToolPorts, 'users' | 'people'>;
 
-/** Lists the users that were, or may have been, in the platform group at one of the times. @throws NotFound */
+/**
+ * Lists the users that were, or may have been, in the platform group at one of the times. `others` are members who may
+ * be known in no event of the group.
+ * @throws NotFound
+ */
 export async function listPastMembers(
   ref: GroupRef,
   times: readonly number[],
-  ports: PastPorts & Pick<ToolPorts, 'users' | 'people'>,
+  ports: HistoryPorts,
+  others: readonly MemberId[] = [],
 ): Promise<PastMembers> {
   const { state, pasts } = await readPast(ref, times, ports);
-  const { memberOf, known } = await usersOfHistory(state.ref, ports);
+  const { memberOf, known } = await usersOfHistory(state.ref, ports, others);
   const unknown = pasts.find((past) => 'knownSinceMs' in past);
   const lists = unknown ? [] : pasts.flatMap((past) => ('members' in past ? [past.members] : []));
   const rowOf = (user: PlatformUserId) => {
@@ -48,27 +55,34 @@ export async function listPastMembers(
 }
 
 /**
- * Returns the members of the group, and of the groups before a takeover, which may have other members.
- * @returns `memberOf`: the member that was bound to the user at this time, or else the last that was
+ * Returns the members of the group, of the groups before a takeover, which may have other members, and these `others`.
+ * @returns `memberOf`: a member that was bound to the user at this time, if possible one of the others
  */
-export async function usersOfHistory(ref: GroupRef, ports: PastPorts & Pick<ToolPorts, 'users' | 'people'>) {
+export async function usersOfHistory(ref: GroupRef, ports: HistoryPorts, others: readonly MemberId[] = []) {
   const refs = await withGroupsBefore(ref, ports.reader);
   const found = await Promise.all(refs.toReversed().map((one) => usersOf(one, ports)));
+  const more = await ports.users.read(ref.connection, others);
+  const known = new Map([...found.flatMap((one) => [...one.known]), ...more]);
   const boundTo = new Map(found.flatMap((one) => [...one.boundTo]));
-  const known = new Map(found.flatMap((one) => [...one.known]));
-  const ended = [...known.values()].flatMap(({ member, former }) =>
-    former.map((one) => ({ ...one, member })),
+  const bindings = [...known.values()].flatMap(({ member, role, userId, former }) =>
+    [...former, { role, userId, endMs: ALWAYS }].flatMap((one, at) =>
+      [one.role, one.userId].map((id) => ({ id, member, sinceMs: former[at - 1]?.endMs, endMs: one.endMs })),
+    ),
   );
-  ended.sort((a, b) => a.endMs - b.endMs);
+  const byUser = grouped(bindings, ({ id }) => id);
   const memberOf = (user: PlatformUserId, atMs: number) => {
-    const former = ended.filter(({ role, userId }) => [role, userId].some((id) => id === user));
-    const present = boundTo.get(user);
-    const isLater = present && known.get(present.member)?.former.some(({ endMs }) => endMs > atMs);
-    const then = former.find(({ endMs }) => endMs > atMs);
-    return (then ?? (isLater ? undefined : present) ?? former.at(-1))?.member;
+    const all = byUser.get(user);
+    if (all === undefined) return boundTo.get(user)?.member;
+    const then = all.filter(({ sinceMs = 0, endMs }) => sinceMs <= atMs && atMs < endMs);
+    // The start of a first binding is not stored. So if such a binding has ended, any other one counts before it.
+    const sure = then.filter(({ sinceMs, endMs }) => sinceMs !== undefined || endMs === ALWAYS);
+    const members = (sure.length > 0 ? sure : then).map(({ member }) => member);
+    return members.find((member) => others.includes(member)) ?? members.at(-1);
   };
   return { memberOf, known };
 }
+
+const ALWAYS = Number.POSITIVE_INFINITY;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 

@@ -101,7 +101,7 @@ export async function reportPersonAt(
   const refs = isThorough
     ? await allGroups(name, ports)
     : named.flat().map((group) => ({ connection: name, group }));
-  const pasts = await mapConcurrently(AT_ONCE, refs, (ref) => listPastMembers(ref, [atMs], ports));
+  const pasts = await mapConcurrently(AT_ONCE, refs, (ref) => listPastMembers(ref, [atMs], ports, members));
   // Several of the groups may have been one platform group, before and after a takeover.
   const ofGroup = new Map(pasts.map((past) => [past.group, past]));
   const groups = [...ofGroup.values()].flatMap(({ group, name, known, knownSince, members: then }) => {
@@ -119,7 +119,6 @@ export async function reportPersonAt(
     name: (user && formatPerson(user.attributes)) ?? null,
     time: new Date(atMs).toISOString(),
     groups: groups.toSorted((a, b) => compareText(a.group, b.group)),
-    thorough: isThorough,
   };
 }
 

@@ -69,10 +69,7 @@ export function createUserStore(
     throw new StoreError(`gave up after ${MAX_RACES} concurrent writes of one user`);
   }
 
-  /**
-   * Changes the binding to the role `from`.
-   * @returns undefined if the member is no longer bound to this role
-   */
+  /** Changes the binding to the role `from`. @returns undefined if the member is no longer bound to this role */
   async function changeBinding(
     connection: ConnectionName,
     member: MemberId,
@@ -240,15 +237,14 @@ export function createUserStore(
   };
 }
 
-/** The maximum number of stored former bindings of a member. A member has one more for each `rebind` or new role. */
+/** The maximum number of stored former bindings of a member. Each `rebind` or new role adds one. */
 const MAX_FORMER = 16;
 
 /** Replaces the binding. The earlier binding is stored with its end, the revision rises, and the fan-out opens. */
 function withBinding(user: UserState, { role, userId }: Partial<BoundTo>, nowMs: number): UserState {
   const { role: earlierRole, userId: earlierUserId, ...unbound } = user;
   const earlier = earlierUserId === undefined ? {} : { userId: earlierUserId };
-  const isSame = earlierRole === role && earlierUserId === userId;
-  const ended = earlierRole === undefined || isSame ? [] : [{ role: earlierRole, ...earlier, endMs: nowMs }];
+  const ended = earlierRole === undefined ? [] : [{ role: earlierRole, ...earlier, endMs: nowMs }];
   const revision = user.revision + 1;
   return {
     ...unbound,

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { added, group, removed, savedWorld } from '../support/operate/world.ts';
+import { added, group, removed, savedWorld, sixInSync } from '../support/operate/world.ts';
 
 it('members --at and diff show who was in a group, since when it is known, and who is uncertain', async () => {
   const world = await savedWorld();
@@ -183,4 +183,79 @@ it('undo brings back the members of an earlier time, and keeps pending and block
   expect((await cli('log', '--action', 'import', '--details')).stdout).toContain(`undo to ${to}`);
   const early = await cli('undo', 'g', '--to', '2020-01-01T00:00Z');
   expect([early.code, early.stderr]).toEqual([1, expect.stringContaining('with known members at this time')]);
+});
+
+describe.each(['userId', 'id'] as const)('after a rebind, with memberIdField %s', (memberIdField) => {
+  const u = (name: string) => `${memberIdField === 'id' ? 'r' : 'u'}-${name}`;
+  async function six(mode: 'authoritative' | 'additive' = 'authoritative') {
+    const world = await sixInSync({ guard: null, memberIdField, mode });
+    await world.hire('zed');
+    const cli = (...args: string[]) => runCli([...args, '--yes'], { ports: world.ports });
+    const later = () => {
+      world.clock.ms += 3_600_000;
+      const now = new Date(world.clock.ms).toISOString();
+      world.clock.ms += 3_600_000;
+      return now;
+    };
+    const change = async (groups: readonly string[], ...events: Parameters<typeof world.publish>) => {
+      await world.publish(...events);
+      for (const one of groups) await world.apply(one);
+      return later();
+    };
+    const rebind = async (member: string, role: string, groups: readonly string[]) => {
+      await cli('rebind', member, role);
+      await change(groups);
+    };
+    const person = async (member: string, at: string, ...more: string[]) =>
+      (await cli('person', member, '--at', at, '--json', ...more)).json.groups
+        .map(({ group: id, user, state }: Record<string, string>) => `${id} ${user} ${state}`)
+        .join(', ');
+    const membersOf = async (id: string, at: string) =>
+      (await cli('members', id, '--at', at, '--json')).json.members.map(
+        ({ user, member }: Record<string, string>) => `${user} ${member}`,
+      );
+    return { ...world, cli, later, change, rebind, person, membersOf };
+  }
+
+  it('undo and export do not give access to the person who is bound now', async () => {
+    const { cli, later, change, rebind, sent } = await six();
+    const before = later();
+    await change(['g'], removed('g', 'ann'));
+    await rebind('m-ann', 'r-zed', ['g']);
+    const exported = await cli('export', 'g', '--at', before);
+    expect(exported.stdout).not.toContain('m-ann');
+    expect(exported.stderr).toContain('1 person left out');
+    await cli('undo', 'g', '--to', before);
+    expect(sent).toEqual([]);
+  });
+
+  it('a rebind that was corrected does not change the past', async () => {
+    const { change, rebind, person, membersOf } = await six();
+    const then = await change(['h'], group('h'), added('h', 'bob'));
+    await change(['h'], added('h', 'ann'));
+    await rebind('m-ann', 'r-bob', ['g', 'h']);
+    await rebind('m-ann', 'r-ann', ['g', 'h']);
+    expect(await person('m-ann', then)).toBe(`g ${u('ann')} in`);
+    expect(await person('m-bob', then)).toBe(`g ${u('bob')} in, h ${u('bob')} in`);
+    expect(await membersOf('h', then)).toEqual([`${u('bob')} m-bob`]);
+  });
+
+  it('a second member of a person, bound later, does not hide the person', async () => {
+    const { change, rebind, person, membersOf } = await six();
+    const then = await change(['g'], added('g', 'zed'));
+    await rebind('m-zed', 'r-bob', ['g']);
+    expect(await person('m-bob', then)).toBe(`g ${u('bob')} in`);
+    expect(await membersOf('g', then)).toContain(`${u('bob')} m-bob`);
+  });
+
+  it('--thorough finds a group in which only another client put the person', async () => {
+    const { change, later, person, ports, platform, refOf } = await six('additive');
+    await change(['h'], group('h'), added('h', 'bob'));
+    const id = String((await ports.groups.read(refOf('h')))?.link?.id);
+    platform.changeAsOther(id, { users: [u('ann'), u('bob')] });
+    await change(['h'], added('h', 'cid'));
+    const then = later();
+    expect(await person('m-ann', then)).toBe(`g ${u('ann')} in`);
+    expect(await person('m-ann', then, '--thorough')).toBe(`g ${u('ann')} in, h ${u('ann')} in`);
+  });
 });

@@ -173,7 +173,9 @@ it('the history of a group draws its size, and shows the members after a change 
   await eventually(async () => !(await on.platformUsers(CHESS)).includes('u5'));
   const viewport = { width: 390, height: 1_600 };
   const { page, errors } = await on.open('/groups/g3?tab=history', { viewport });
-  await page.getByRole('img', { name: /^3 changes, 2 members now\. The members are known since / }).waitFor();
+  await page
+    .getByRole('img', { name: /^3 changes, 2 members now\. The members have been known since / })
+    .waitFor();
   await page.getByRole('radio', { name: /1 joined, 0 left, 3 after it$/ }).focus();
   await page.keyboard.press('Space');
   const members = page.getByRole('table', { name: 'Members' });
@@ -189,9 +191,9 @@ it('the history of a group draws its size, and shows the members after a change 
   await expectAccessible(page);
   const time = page.getByLabel('Members at');
   await time.fill('yesterday 14:00');
-  await page.getByText(/^They are known since /).waitFor();
+  await page.getByText(/^They have been known since /).waitFor();
   await time.fill('tuesday');
-  await page.getByText('“tuesday” is no past time.').waitFor();
+  await page.getByText('“tuesday” is not a past time.').waitFor();
   await time.fill('0s ago');
   await expect.poll(names).toEqual(['Person 0', 'Person 1']);
   expect(errors).toEqual([]);

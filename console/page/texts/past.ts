@@ -14,8 +14,8 @@ export const past = {
     `${many(count, 'change')}, ${size === null ? 'no platform group' : many(size, 'member')} now.`,
   begins: {
     span: () => '',
-    known: (since: string) => ` The members are known since ${since}.`,
-    cut: (since: string) => ` Older changes than ${since} are not drawn.`,
+    known: (since: string) => ` The members have been known since ${since}.`,
+    cut: (since: string) => ` Changes before ${since} are not shown.`,
   } satisfies Readonly<Record<Timeline['begins'], (since: string) => string>>,
   unknown: 'The members on the platform are not known.',
   points: 'Changes: choose one to see the members after it',
@@ -32,16 +32,16 @@ export const past = {
     released: ['R', 'released'],
     takeover: ['T', 'moved to another source'],
   },
-  span: 'Drawn',
+  span: 'Period',
   time: 'Members at',
   hint: `A past ${MOMENTS}`,
-  noTime: (text: string) => `“${text}” is no past time.`,
+  noTime: (text: string) => `“${text}” is not a past time.`,
   membersAt: (at: string) => `Members on the platform, ${at}`,
   found: (count: number, uncertain: number) =>
     many(count, 'person', 'people') +
     (uncertain === 0 ? '' : `. ${uncertain} joined or left within the times below, so they are uncertain.`),
   notKnown: 'The members at this time are not known.',
-  knownSince: (since: string) => `They are known since ${since}.`,
+  knownSince: (since: string) => `They have been known since ${since}.`,
   columns: { name: 'Name', state: 'At this time' },
   states: { in: 'member', out: 'not a member', uncertain: 'uncertain' },
 } as const;

@@ -153,9 +153,6 @@ export const PersonAt = z.object({
       knownSince: PastMembers.shape.knownSince,
     }),
   ),
-  thorough: z
-    .boolean()
-    .describe('Whether the groups in which only another client put the person are searched.'),
 });
 export type PersonAt = Answer<typeof PersonAt>;
 
