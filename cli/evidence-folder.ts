@@ -22,6 +22,7 @@ const FILES = ['access.csv', 'access.jsonl', 'actions.csv', 'items.jsonl'] as co
 type FileName = (typeof FILES)[number];
 const HASHES = '.sha256';
 const MANIFEST = 'manifest.json';
+const SUM = `${MANIFEST}${HASHES}`;
 const UNFINISHED = 'unfinished.json';
 
 const EvidenceGroup = z.object({
@@ -106,8 +107,10 @@ export function openEvidence(folder: string, request: EvidenceRequest) {
       const files = [];
       for (const name of names) files.push({ name, ...(await readSums(join(folder, name))) });
       save(MANIFEST, { request: state.request, madeBy, madeAt, groups, files } satisfies EvidenceManifest);
+      const { sha256 } = await readSums(join(folder, MANIFEST));
+      writeFileSync(join(folder, SUM), `${sha256}  ${MANIFEST}\n`, { mode: 0o600 });
       rmSync(join(folder, UNFINISHED));
-      return (await readSums(join(folder, MANIFEST))).sha256;
+      return sha256;
     },
   };
 }
@@ -134,18 +137,16 @@ async function readSums(path: string) {
   return { lines, sha256: hash.digest('hex') };
 }
 
-interface ChangedFile {
-  readonly file: string;
-  readonly line: number | null;
-}
-
 /**
  * Compares each line of the folder with its hash, and each file with the manifest.
  * @throws UsageError if a file is missing
  */
 export async function readEvidence(folder: string) {
   const manifest = readForm(folder, MANIFEST, Manifest);
-  const changed: ChangedFile[] = [];
+  const changed: { readonly file: string; readonly line: number | null }[] = [];
+  const sum = existsSync(join(folder, SUM)) ? readFileSync(join(folder, SUM), 'utf8') : '';
+  if (!sum.startsWith((await readSums(join(folder, MANIFEST))).sha256))
+    changed.push({ file: MANIFEST, line: null });
   for (const { name, lines, sha256 } of manifest.files) {
     if (!existsSync(join(folder, name))) throw new UsageError(`${folder}: expected the file ${name}`);
     const now = await readSums(join(folder, name));

@@ -63,6 +63,12 @@ it('verify names the file and the line of one changed byte, and an entry that is
     expect([code, json.changed]).toEqual([3, [{ file: name, line }]]);
     writeFileSync(join(cwd, 'out', name), whole);
   }
+  writeFileSync(
+    join(cwd, 'out', 'manifest.json'),
+    read('manifest.json').replace('"until": "2', '"until": "1'),
+  );
+  const { json } = await cli('evidence', 'verify', 'out', '--json');
+  expect(json.changed).toEqual([{ file: 'manifest.json', line: null }]);
   rmSync(join(cwd, 'out'), { recursive: true });
   const item = [...world.table.items.values()].find(
     ({ sk, action }) => sk.startsWith('A#') && action === 'create',
