@@ -68,8 +68,9 @@ async function showPersonAt(context: Context, text: string, at: string, isThorou
   await recordRead(found.name, { what: 'person', id: report.member }, ports);
   out.answer(report, ({ member, name, groups }) => {
     out.table(groups, GROUPS_AT, 'in no group');
-    const count = groups.filter(({ state }) => state === 'in').length;
-    out.line(`${withId(name ?? undefined, member)}, ${formatMoment(atMs)}: in ${plural(count, 'group')}`);
+    const of = (one: string) => groups.filter(({ state }) => state === one).length;
+    const who = withId(name ?? undefined, member);
+    out.line(`${who}, ${formatMoment(atMs)}: in ${plural(of('in'), 'group')}, ${of('unknown')} not known`);
   });
   if (!isThorough)
     out.note(

@@ -65,7 +65,7 @@ export async function usersOfHistory(ref: GroupRef, ports: HistoryPorts, others:
   const known = new Map([...found.flatMap((one) => [...one.known]), ...more]);
   const boundTo = new Map(found.flatMap((one) => [...one.boundTo]));
   const bindings = [...known.values()].flatMap(({ member, role, userId, former }) =>
-    [...former, { role, userId, endMs: ALWAYS }].flatMap((one, at) =>
+    [...former, { role, userId, endMs: Infinity }].flatMap((one, at) =>
       [one.role, one.userId].map((id) => ({ id, member, sinceMs: former[at - 1]?.endMs, endMs: one.endMs })),
     ),
   );
@@ -75,14 +75,12 @@ export async function usersOfHistory(ref: GroupRef, ports: HistoryPorts, others:
     if (all === undefined) return boundTo.get(user)?.member;
     const then = all.filter(({ sinceMs = 0, endMs }) => sinceMs <= atMs && atMs < endMs);
     // The start of a first binding is not stored. So if such a binding has ended, any other one counts before it.
-    const sure = then.filter(({ sinceMs, endMs }) => sinceMs !== undefined || endMs === ALWAYS);
+    const sure = then.filter(({ sinceMs, endMs }) => sinceMs !== undefined || endMs === Infinity);
     const members = (sure.length > 0 ? sure : then).map(({ member }) => member);
     return members.find((member) => others.includes(member)) ?? members.at(-1);
   };
   return { memberOf, known };
 }
-
-const ALWAYS = Number.POSITIVE_INFINITY;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
@@ -107,7 +105,7 @@ export const readHistory = async (ref: GroupRef, sinceMs: number, ports: PastPor
       ...(suspectedChange === undefined ? [] : usersBetween(undefined, views.base)),
     ].map(({ user }) => user);
     const { added = [], removed = [] } = views.uncertain ?? {};
-    const { last } = stepsAfter(Number.POSITIVE_INFINITY, contentOf(state), steps);
+    const { last } = stepsAfter(Infinity, contentOf(state), steps);
     const begun = [intent?.atMs, uncertain?.write?.atMs, suspectedChange && last?.sinceMs];
     const openSinceMs = Math.min(...begun.map((atMs) => atMs ?? ports.clock()));
     const present = {

@@ -230,13 +230,15 @@ describe.each(['userId', 'id'] as const)('after a rebind, with memberIdField %s'
   });
 
   it('a rebind that was corrected does not change the past', async () => {
-    const { change, rebind, person, membersOf } = await six();
+    const { cli, change, rebind, person, membersOf } = await six();
     const then = await change(['h'], group('h'), added('h', 'bob'));
     await change(['h'], added('h', 'ann'));
     await rebind('m-ann', 'r-bob', ['g', 'h']);
     await rebind('m-ann', 'r-ann', ['g', 'h']);
     expect(await person('m-ann', then)).toBe(`g ${u('ann')} in`);
     expect(await person('m-bob', then)).toBe(`g ${u('bob')} in, h ${u('bob')} in`);
+    const { stdout } = await cli('person', 'm-ann', '--at', '90d ago');
+    expect(stdout).toMatch(/: in 0 groups, 2 not known$/m);
     expect(await membersOf('h', then)).toEqual([`${u('bob')} m-bob`]);
   });
 
