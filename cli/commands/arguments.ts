@@ -17,7 +17,6 @@ const numeric = (what: string, fits: (value: number) => boolean) => (text: strin
   throw new InvalidArgumentError(`expected ${what}`);
 };
 export const seconds = numeric(`seconds above 0, at most ${MAX_SECONDS}`, (n) => n > 0 && n <= MAX_SECONDS);
-export const positiveNumber = numeric('a number above 0', (n) => n > 0 && Number.isFinite(n));
 export const wholeNumber = numeric('a whole number above 0', (n) => n > 0 && Number.isInteger(n));
 export const port = numeric('a port from 0 to 65535', (n) => Number.isInteger(n) && n >= 0 && n <= 65_535);
 

@@ -113,10 +113,6 @@ export const CAUSE_COLUMNS: readonly Column<Survey['causes'][number]>[] = [
   ageColumn('newest', ({ newestMs }) => Date.now() - newestMs),
 ];
 
-interface ReplayFlags extends MessageFilter {
-  readonly rate?: number;
-}
-
 const NONE: ReplayReport = {
   replayed: 0,
   failed: 0,
@@ -126,7 +122,7 @@ const NONE: ReplayReport = {
   cancelled: false,
 };
 
-export async function replay(context: Context, ids: readonly string[], options: ReplayFlags) {
+export async function replay(context: Context, ids: readonly string[], options: MessageFilter) {
   const { out } = context;
   const asked = await selectionOf(context, ids, options);
   const plan = await surveyChosen(context, asked, options);
@@ -153,7 +149,7 @@ export async function replay(context: Context, ids: readonly string[], options: 
   return report.remaining > 0 ? EXIT.attention : EXIT.done;
 }
 
-async function replayAll(context: Context, selection: Selection, options: ReplayFlags, planned: number) {
+async function replayAll(context: Context, selection: Selection, options: QueueOption, planned: number) {
   const { out, io, ports, connection } = context;
   const progress = out.progress('replaying');
   let total = NONE;
@@ -163,7 +159,6 @@ async function replayAll(context: Context, selection: Selection, options: Replay
       const report = await replayDeadLetters(queue, await ports(), {
         connection,
         selection,
-        rate: options.rate,
         signal: io.signal,
         onElsewhere: reportElsewhere(context),
         onProgress: ({ replayed }) => progress.show(before.replayed + replayed, Math.max(planned, replayed)),

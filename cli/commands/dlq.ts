@@ -6,7 +6,7 @@ import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { ageColumn, type Column } from '../output/table.ts';
 import { plural, shellWords } from '../output/words.ts';
-import { examples, positiveNumber, WATCH, watched, wholeNumber } from './arguments.ts';
+import { examples, WATCH, watched, wholeNumber } from './arguments.ts';
 import { discard, edit, show } from './dlq-message.ts';
 import {
   CAUSE_COLUMNS,
@@ -70,8 +70,7 @@ export function addDlq(program: Command, act: Act): void {
     .action(act(discard));
   chosen('replay')
     .description('send messages back to their queue; Ctrl-C stops after the current message')
-    .option('--rate <n>', 'maximum messages per second', positiveNumber)
-    .addHelpText(...examples('dlq replay --code unknown_connection', 'dlq replay --all --rate 20 --yes'))
+    .addHelpText(...examples('dlq replay --code unknown_connection', 'dlq replay --all --yes'))
     .action(act(replay));
 }
 

@@ -1,6 +1,6 @@
 import type { ExplainedEvent, Explanation, LogEntry } from '../contract/answers/explain.ts';
 import type { GroupState } from '../domain/group-state.ts';
-import { type GroupRef, memberId, roleId } from '../domain/ids.ts';
+import { type GroupRef, type MemberId, memberId, roleId } from '../domain/ids.ts';
 import { readStamp, STAMP_ZERO } from '../domain/stamp.ts';
 import { personsOf } from '../plan/person.ts';
 import { isPresent, isWanted, verdictOf } from '../plan/verdict.ts';
@@ -10,10 +10,10 @@ import { eligibilityOf } from '../sync/match/resolve.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { Person } from '../sync/ports/people.ts';
-import { findMember as findAmongAll, findMemberOf, membersHolding, rolesHolding } from './find-member.ts';
+import { findMember as findAmongAll, rolesHolding } from './find-member.ts';
 import { registersIn } from './groups-of-member.ts';
 import { type LogPorts, readLog, shownActor } from './log.ts';
-import { type NamesPorts, NoMatch, NotFound, usersOf } from './names.ts';
+import { type NamesPorts, NoMatch, NotFound, undefinedIfNoMatch, usersOf } from './names.ts';
 import { blockAbout, blockRow, identify, obstacleTo, previewWhole, verdictFacts, type Who } from './who.ts';
 
 type ExplainPorts = PreviewPorts &
@@ -87,43 +87,31 @@ async function findOut(state: GroupState, text: string, { connection, ports }: E
 const shown = ({ role, userId, state }: Person) => ({ id: role, userId: userId ?? null, state });
 
 /**
- * Finds a member by id, by an attribute, or by an id on the platform: first in this group, then in other groups.
- * `isOutside` is true for a member that no event has named in this group. `notFound` is set if no event has named the
- * member in any group. It is the error for this case, with similar names.
+ * Finds a member by id, by an attribute, or by an id on the platform, and prefers a member of this group. `isOutside` is
+ * true for a member that no event has named in this group. `notFound` is the error if there is no such member.
  */
-async function findMember(state: GroupState, text: string, { connection, ports }: Explaining) {
+async function findMember(state: GroupState, text: string, { ports }: Explaining) {
   const { ref } = state;
   const id = memberId(text);
-  const [[register], bound] = await Promise.all([
-    registersIn(state, [id], ports),
-    membersHolding(text, connection, ports),
-  ]);
-  if (register !== undefined) return { member: id };
-  const only = bound.length === 1 ? bound[0] : undefined;
-  // If the text is the exact id of a known user, the search by parts of names is skipped.
-  if ((await ports.users.read(ref.connection, [id])).has(id)) return { member: id, isOutside: true };
-  // Skip the full scan if the address belongs to exactly one member.
-  if (only !== undefined && (await registersIn(state, [only], ports)).length > 0) return { member: only };
-  const none = `no event has ever named "${text}" in the group ${ref.group}, and no external change added them`;
+  if ((await registersIn(state, [id], ports)).length > 0) return { member: id };
   try {
-    return { member: await findMemberOf([ref], text, none, ports) };
-  } catch (here) {
-    if (!(here instanceof NoMatch)) throw here;
-    return findElsewhere(ref, text, here, { connection, ports });
+    const member = await findAmongAll(ref.connection, text, ports);
+    return { member, isOutside: (await registersIn(state, [member], ports)).length === 0 };
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error;
+    const user = (await usersOf(ref, ports)).boundTo.get(text);
+    if (user !== undefined) return { member: user.member };
+    if (!(error instanceof NoMatch)) return ownOf(state, text, error, ports);
+    return { member: id, isOutside: true, notFound: error };
   }
 }
 
-/** Finds a member of this group by the id on the platform, or else a member of any group. */
-async function findElsewhere(ref: GroupRef, text: string, here: NoMatch, { connection, ports }: Explaining) {
-  const user = (await usersOf(ref, ports)).boundTo.get(text);
-  if (user !== undefined) return { member: user.member };
-  try {
-    return { member: await findAmongAll(connection.name, text, ports), isOutside: true };
-  } catch (error) {
-    if (!(error instanceof NotFound)) throw error;
-    const isHelpful = !(error instanceof NoMatch) || error.message.includes('; is it ');
-    return { member: memberId(text), isOutside: true, notFound: isHelpful ? error : here };
-  }
+/** Returns the only member of the group among several members with the text. */
+async function ownOf({ ref }: GroupState, text: string, notFound: NotFound, ports: ExplainPorts) {
+  const own = new Set((await ports.groups.members(ref)).map(({ member }) => member));
+  const isOwn = (member: MemberId) => own.has(member);
+  const found = await findAmongAll(ref.connection, text, ports, isOwn).catch(undefinedIfNoMatch);
+  return found === undefined ? { member: memberId(text), isOutside: true, notFound } : { member: found };
 }
 
 /** A register contains its value, the event that set it and, if known, the actor. */

@@ -1,38 +1,13 @@
 import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
-import { ACTIVE_ATTRIBUTE } from '../domain/active.ts';
-import { type ConnectionName, type GroupRef, type MemberId, memberId } from '../domain/ids.ts';
+import { type ConnectionName, type MemberId, memberId } from '../domain/ids.ts';
 import { claimOf } from '../scim/server/context.ts';
 import { otherRolesOf } from '../sync/match/resolve.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { collectPages } from '../sync/tuning.ts';
-import { allGroups, findOne, formatPerson, NotFound, undefinedIfNoMatch, withId } from './names.ts';
+import { findOne, formatPerson, withId } from './names.ts';
 import { requireConnection } from './settings.ts';
-
-/**
- * Finds a member of these groups by id, address, name or another attribute. Case is ignored, and a unique prefix is
- * enough. @throws NotFound
- */
-export async function findMemberOf(
-  groups: readonly GroupRef[],
-  text: string,
-  none: string,
-  ports: Pick<ToolPorts, 'groups' | 'users'>,
-): Promise<MemberId> {
-  const [first] = groups;
-  if (first === undefined) return findOne(text, [], none);
-  const members = new Set<MemberId>();
-  for (const ref of groups) for (const { member } of await ports.groups.members(ref)) members.add(member);
-  const known = await ports.users.read(first.connection, [...members]);
-  const all = [...members].map((member) => {
-    const attributes = new Map(known.get(member)?.attributes);
-    attributes.delete(ACTIVE_ATTRIBUTE);
-    const names = [member, ...[...attributes.values()].map(({ value }) => value)];
-    return { item: member, names, label: withId(formatPerson(attributes), member) };
-  });
-  return findOne(text, all, none);
-}
 
 /** Returns, for each field that a match rule names, the roles that have this value. */
 export function rolesHolding(text: string, { name, settings }: Connection, people: ToolPorts['people']) {
@@ -59,30 +34,32 @@ export async function membersHolding(
 }
 
 /**
- * Finds a member of a connection by id, or by a value that a match rule compares, such as the employee's address. If
- * there is no such member, it searches the members of every group. The name of a member without groups is found only if
- * it is a SCIM userName.
+ * Finds a member of a connection by id, by a value that a match rule compares, such as the employee's address, by a SCIM
+ * userName, or by the value or a unique prefix of an attribute.
+ * @param mayBe leaves out other members, if the text matches several
  * @throws NotFound
  */
 export async function findMember(
   connection: ConnectionName,
   text: string,
-  ports: Pick<ToolPorts, 'groups' | 'users' | 'index' | 'people' | 'connections' | 'scim'>,
+  ports: Pick<ToolPorts, 'users' | 'people' | 'connections' | 'scim'>,
+  mayBe: (member: MemberId) => boolean = () => true,
 ): Promise<MemberId> {
   const byId = memberId(text);
   if (text !== '' && (await ports.users.read(connection, [byId])).has(byId)) return byId;
   const known = await ports.connections.find(connection);
   // Members of a removed connection can still be found. A connection that never existed is an error.
   if (!known && !(await ports.connections.companyOf(connection))) await requireConnection(connection, ports);
-  const bound = known === undefined ? [] : await membersHolding(text, known, ports);
-  if (bound.length > 1) throw new NotFound(`"${text}" matches ${bound.join(', ')}; give the id`);
-  if (bound[0] !== undefined) return bound[0];
-  const none = `no group of connection ${connection} has had a member "${text}"; a member without groups is found by its id`;
-  const groups = await allGroups(connection, ports);
-  return findMemberOf(groups, text, none, ports).catch(async (error: unknown) => {
-    undefinedIfNoMatch(error);
-    const holder = await ports.scim.holder(connection, claimOf(text, 'User'));
-    if (holder === undefined) throw error;
-    return memberId(holder);
+  const bound = known === undefined ? [] : (await membersHolding(text, known, ports)).filter(mayBe);
+  if (bound[0] !== undefined && bound.length === 1) return bound[0];
+  const holder = await ports.scim.holder(connection, claimOf(text, 'User'));
+  if (holder !== undefined) return memberId(holder);
+  const named = (await ports.users.named(connection)).filter(({ member }) => mayBe(member));
+  const all = named.map(({ member, attributes }) => {
+    // Only a prefix, so a member with exactly this text in an attribute goes first.
+    const ofPerson = bound.includes(member) ? [`${text} `] : [];
+    const names = [member, ...[...attributes.values()].map(({ value }) => value), ...ofPerson];
+    return { item: member, names, label: withId(formatPerson(attributes), member) };
   });
+  return findOne(text, all, `connection ${connection} has no member with the id or name "${text}"`);
 }

@@ -40,6 +40,7 @@ const SORTS: Readonly<Record<string, string>> = {
   D: 'deliveries',
   G: 'groupsAndMemberships',
   U: 'directoryUsers',
+  N: 'namesOfUsers',
   R: 'employees',
   P: 'pointersToEmployees',
   PU: 'pointersToEmployees',
@@ -166,7 +167,8 @@ export function createEraser(table: Table) {
       return eraseAll(async (item) => {
         const { pk, sk } = item;
         if (!isOf(connection, item) || isAuditKey(item)) return undefined;
-        if (isPointer(item, sorts) || isDeliveryAbout(item, member, hashes)) {
+        const isNames = pk.startsWith('N#') && item['member'] === member;
+        if (isNames || isPointer(item, sorts) || isDeliveryAbout(item, member, hashes)) {
           await table.delete({ pk, sk });
           return sortOf(item);
         }

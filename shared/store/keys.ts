@@ -151,9 +151,18 @@ export const claimKey = (company: string, platformId: string): Key => ({
 });
 
 export const SHARDS = 4;
-export function shardOf(text: string): number {
-  return createHash('sha256').update(text).digest().readUInt8(0) % SHARDS;
+export function shardOf(text: string, shards = SHARDS): number {
+  return createHash('sha256').update(text).digest().readUInt8(0) % shards;
 }
+
+/** A search by name reads the shards of the names at the same time, so there are more of them. */
+export const NAME_SHARDS = 16;
+export const namesPartition = (connection: ConnectionName, shard: number): string =>
+  `N#${connection}#${shard}`;
+export const namesKey = (connection: ConnectionName, member: MemberId): Key => ({
+  pk: namesPartition(connection, shardOf(member, NAME_SHARDS)),
+  sk: keyPart(member),
+});
 
 export const indexPartition = (
   kind: 'groups' | 'pending' | 'fanOuts' | 'bound',

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import pMap from 'p-map';
 import { MAX_ATTRIBUTE_BYTES, MAX_ATTRIBUTES_PER_MEMBER } from '../contract/events/bounds.ts';
 import { excludedBy } from '../contract/exclusion.ts';
@@ -23,8 +24,19 @@ import type { BoundTo } from '../sync/ports/people.ts';
 import { StoreError } from '../sync/ports/store-errors.ts';
 import { queryIndex } from './group-index.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
-import { boundMemberItem, IN_PREFIX, indexPartition, keyPart, memberKey, shardOf, userKey } from './keys.ts';
-import { all, any, eachOf, equal, exists, type Item, less, missing, type Table } from './table.ts';
+import {
+  boundMemberItem,
+  IN_PREFIX,
+  indexPartition,
+  keyPart,
+  memberKey,
+  NAME_SHARDS,
+  namesKey,
+  namesPartition,
+  shardOf,
+  userKey,
+} from './keys.ts';
+import { all, any, eachOf, equal, exists, type Item, itemsOf, less, missing, type Table } from './table.ts';
 
 /**
  * The maximum number of attempts to write one user while other writes change the user. More attempts would be a sign of
@@ -48,6 +60,16 @@ export function createUserStore(
     return item && parseUser(item);
   };
 
+  /** Writes the values by which a search finds the user. They are written before the user, so no user can lack them. */
+  const writeNames = async (connection: ConnectionName, user: UserState, before?: UserState | 'unknown') => {
+    const { member, attributes } = user;
+    const names = namesOf(attributes);
+    if (before !== 'unknown' && isDeepStrictEqual(names, namesOf(before?.attributes))) return;
+    const key = namesKey(connection, member);
+    if (names.length === 0) await table.delete(key);
+    else await table.put({ ...key, member, names });
+  };
+
   /**
    * Computes the new state from `known` and writes it if the item has not changed. If the item has changed, computes
    * the new state from the current item and tries again.
@@ -62,7 +84,10 @@ export function createUserStore(
     let current = known;
     for (let race = 0; race < MAX_RACES; race += 1) {
       const changed = next(current);
-      if (changed === undefined) return current ?? undescribed(member);
+      // Another write may have stored its values after the names of this one. So after a race, the names are written again.
+      const latest = changed ?? current ?? undescribed(member);
+      await writeNames(connection, latest, race === 0 ? current : 'unknown');
+      if (changed === undefined) return latest;
       if (await table.put(itemOf(connection, changed), isStill(current))) return changed;
       current = await find(connection, member);
     }
@@ -135,7 +160,22 @@ export function createUserStore(
      */
     async addNew(connection: ConnectionName, change: UserUpdate): Promise<void> {
       const { next } = joined(undefined, change);
-      if (next !== undefined) await table.put(itemOf(connection, next), undefined, 'once');
+      if (next === undefined) return;
+      await Promise.all([
+        writeNames(connection, next),
+        table.put(itemOf(connection, next), undefined, 'once'),
+      ]);
+    },
+
+    /** Returns every user with a value of an attribute, for a search by name. The users must fit into memory. */
+    async named(connection: ConnectionName) {
+      const shards = Array.from({ length: NAME_SHARDS }, (_, shard) =>
+        itemsOf(table, { partition: namesPartition(connection, shard) }),
+      );
+      return (await Promise.all(shards)).flat().map(({ member, names }) => ({
+        member: memberId(String(member)),
+        attributes: new Map((names as [string, string][]).map(([name, value]) => [name, { value }])),
+      }));
     },
 
     /**
@@ -351,6 +391,11 @@ function keptOf(attributes: ReadonlyMap<string, Register<string>>, decisive: Rea
 /** The condition that no other write has changed the user since the read. */
 const isStill = (user: UserState | undefined) =>
   user === undefined ? missing('pk') : equal('writes', user.writes);
+
+const namesOf = (attributes: UserState['attributes'] = new Map()) =>
+  [...attributes].flatMap(([name, { value }]) =>
+    name === ACTIVE_ATTRIBUTE || value === '' ? [] : [[name, value]],
+  );
 
 function itemOf(connection: ConnectionName, user: UserState): Item {
   const { role, fanOut, attributes, former, ...rest } = user;

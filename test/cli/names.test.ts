@@ -67,15 +67,17 @@ describe('search for a group or member', () => {
   );
 
   it.each(['person', 'forget'])(
-    '%s finds a member by the employee address and the SCIM user name',
+    '%s finds a member by the employee address, the SCIM user name, or the start of an address',
     async (verb) => {
       const { cli, publish, ports, connection } = await worldOf();
       const users = ['m-bob', 'solo'].map((id) => ({ data: { user: { id, email: `${id}@new.test` } } }));
       await publish(...users.map((user) => ({ type: 'user.upserted', ...user })));
       const name = { type: 'User', attribute: 'userName', value: 'solo@new.test' } as const;
       await ports.scim.claim(connection.name, name, 'solo');
-      const found = ['bob@acme.test', 'Solo@new.test'].map((text) => cli(verb, text, '--yes', '--json'));
-      expect((await Promise.all(found)).map(({ json }) => json.member)).toEqual(['m-bob', 'solo']);
+      const found = ['bob@acme.test', 'Solo@new.test', 'SOLO@N'].map((text) =>
+        cli(verb, text, '--yes', '--json'),
+      );
+      expect((await Promise.all(found)).map(({ json }) => json.member)).toEqual(['m-bob', 'solo', 'solo']);
     },
   );
 });

@@ -172,7 +172,7 @@ describe('command line', () => {
 
   it.each<readonly [string, readonly string[], RegExp]>([
     ['an unknown group', ['status', 'nope'], /no group of connection default/],
-    ['an unknown member', ['explain', 'g', 'nope'], /no event has ever named/],
+    ['an unknown member', ['explain', 'g', 'nope'], /has no member with the id or name "nope"/],
     ['a missing dead-lettered message', ['dlq', 'show', 'nope'], /dlq list/],
     ...['status', 'holds', 'pending', 'person x', 'forget x --yes'].map((line) => {
       const args = [...line.split(' '), '--connection', 'other'];

@@ -261,36 +261,34 @@ describe('replayDeadLetters', () => {
     );
   });
 
-  it('replayDeadLetters stops between two batches on request, and sends no faster than the given rate', async () => {
+  it('replayDeadLetters stops between two batches on request', async () => {
     const world = await worldWith(50);
     const stopping = new AbortController();
-    const startMs = world.clock.ms;
     const report = await replayDeadLetters('events', world.ports, {
       connection,
       selection: {},
-      rate: 5,
       signal: stopping.signal,
-      onProgress: ({ replayed }) => replayed >= 15 && stopping.abort(),
+      onProgress: ({ replayed }) => replayed >= 20 && stopping.abort(),
     });
-    expect(report).toMatchObject({ replayed: 15, cancelled: true });
-    expect(world.clock.ms - startMs).toBeGreaterThanOrEqual(2_000);
-    expect(await world.mailboxes.events.counts()).toEqual({ visible: 35, inFlight: 0 });
+    expect(report).toMatchObject({ replayed: 20, cancelled: true });
+    expect(await world.mailboxes.events.counts()).toEqual({ visible: 30, inFlight: 0 });
   });
 
-  it.each([5, 1, 0.05])(
-    'replayDeadLetters finds every selected message at a rate of %d messages a second',
-    async (rate) => {
-      const world = await worldWith(60);
-      const startMs = world.clock.ms;
-      const selection = { code: 'too_old' };
-      const report = await replayDeadLetters('events', world.ports, { connection, selection, rate });
-      expect(report).toMatchObject({ replayed: 20, failed: 0, remaining: 0, cancelled: false });
-      expect(world.clock.ms - startMs).toBeGreaterThanOrEqual((19 / rate) * 1_000);
-      // Each message that is not selected is received once. Then it stays hidden until the replay ends.
-      expect(world.mailboxes.events.mostTaken()).toBe(1);
-      expect(await world.mailboxes.events.counts()).toEqual({ visible: 40, inFlight: 0 });
-    },
-  );
+  it('replayDeadLetters finds every selected message, also if a send takes longer than the visibility timeout', async () => {
+    const world = await worldWith(60);
+    const { events } = world.ports;
+    const send = events.send.bind(events);
+    const slow = async (messages: Parameters<typeof send>[0]) => {
+      world.clock.ms += HOLD_SECONDS * 900;
+      return send(messages);
+    };
+    const ports = { ...world.ports, events: { ...events, send: slow } };
+    const report = await replayDeadLetters('events', ports, { connection, selection: { code: 'too_old' } });
+    expect(report).toMatchObject({ replayed: 20, failed: 0, remaining: 0, cancelled: false });
+    // Each message that is not selected is received once. Then it stays hidden until the replay ends.
+    expect(world.mailboxes.events.mostTaken()).toBe(1);
+    expect(await world.mailboxes.events.counts()).toEqual({ visible: 40, inFlight: 0 });
+  });
 
   it('replayDeadLetters wakes a failed group once for all its messages, and keeps a message about a new failure', async () => {
     const world = await savedWorld();

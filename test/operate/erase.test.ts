@@ -166,7 +166,10 @@ describe('forgotten person', () => {
       values: { workEmail: 'ann@x.test' },
       scim: { userName: 'ann@x.test' },
     });
+    const found = async (text: string) => (await cli('person', text)).json?.member;
+    expect([await found('ANN@'), await found('zoe@')]).toEqual(['m-ann', undefined]);
     const { json } = await cli('forget', 'm-ann');
+    expect(await found('ANN@')).toBeUndefined();
     expect(json.erased).toEqual({
       ...{ attributes: 2, scimResources: 1, valuesOfEmployee: 1, pointersToEmployees: 1, namesOfActors: 1 },
     });

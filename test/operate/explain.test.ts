@@ -246,6 +246,8 @@ describe('explain', () => {
         write: { action: 'put', outcome: 'written' },
       });
     }
-    await expect(explain('unknown@acme.test')).rejects.toThrow(/has had a member/);
+    await expect(explain('unknown@acme.test')).rejects.toThrow(
+      /^connection default has no member with the id or name "unknown@acme.test"/,
+    );
   });
 });

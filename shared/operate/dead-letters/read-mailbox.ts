@@ -5,7 +5,7 @@ export const HOLD_SECONDS = 30;
 /** The maximum duration of a read, except of a replay or of a discard. It is below `HOLD_SECONDS`. */
 export const MAX_READ_MS = 25_000;
 /** The interval at which the visibility timeout of hidden messages is renewed. */
-export const RENEW_AFTER_MS = (HOLD_SECONDS * 1_000) / 3;
+const RENEW_AFTER_MS = (HOLD_SECONDS * 1_000) / 3;
 /** How long to wait for messages that another consumer or a killed process has hidden. Each empty poll takes 1 s. */
 const PATIENCE_SECONDS = HOLD_SECONDS + 5;
 const TAKE = 10;

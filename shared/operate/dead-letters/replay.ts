@@ -7,16 +7,14 @@ import { wakeGroups } from '../../sync/wake.ts';
 import { type JournalPorts, journalOf, recordAction } from '../journal.ts';
 import { plural } from '../names.ts';
 import { type DeadLetter, readDeadLetter, stampOf } from './dead-letter.ts';
-import { type Held, RENEW_AFTER_MS, type ReadMailboxOptions, readMailbox } from './read-mailbox.ts';
+import { type Held, type ReadMailboxOptions, readMailbox } from './read-mailbox.ts';
 import { isSelected, type Selection } from './survey.ts';
 
-type ReplayPorts = WakePorts & JournalPorts & Pick<ToolPorts, 'events' | 'groups' | 'mailboxes' | 'sleep'>;
+type ReplayPorts = WakePorts & JournalPorts & Pick<ToolPorts, 'events' | 'groups' | 'mailboxes'>;
 
 interface ReplayOptions extends Pick<ReadMailboxOptions, 'signal' | 'onElsewhere'> {
   readonly connection: ConnectionName;
   readonly selection: Selection;
-  /** The maximum number of messages per second; undefined: no limit. */
-  readonly rate?: number | undefined;
   readonly onProgress?: ((done: Pick<ReplayReport, 'replayed' | 'failed'>) => void) | undefined;
 }
 
@@ -38,7 +36,7 @@ export async function replayDeadLetters(
   ports: ReplayPorts,
   options: ReplayOptions,
 ): Promise<ReplayReport> {
-  const { selection, rate, signal, onProgress } = options;
+  const { selection, signal, onProgress } = options;
   const resend = queue === 'events' ? eventResender(ports) : groupWaker(ports);
   const [replayed, failed, returned] = [new Set<string>(), new Set<string>(), new Map<string, string>()];
   const isDone = (id: string) => replayed.has(id) || failed.has(id);
@@ -58,10 +56,8 @@ export async function replayDeadLetters(
     await held.remove(sent);
     for (const { message } of refused) failed.add(message.id);
     onProgress?.({ replayed: replayed.size, failed: failed.size });
-    if (rate !== undefined) await pause((deadLetters.length / rate) * 1_000, ports, held, signal);
   };
-  const most = Math.min(TAKE, Math.max(1, Math.floor(rate ?? TAKE)));
-  const reading = { clock: ports.clock, signal, most, onElsewhere: options.onElsewhere };
+  const reading = { clock: ports.clock, signal, most: TAKE, onElsewhere: options.onElsewhere };
   const { elsewhere } = await readMailbox(ports.mailboxes[queue], reading, async (messages, held) => {
     const deadLetters = messages.map((message) => readDeadLetter(message, queue, ports.clock()));
     const wanted = deadLetters.filter((deadLetter) => isSelected(deadLetter, selection));
@@ -80,15 +76,6 @@ export async function replayDeadLetters(
   const [because = null] = returned.values();
   const counts = { replayed: replayed.size, failed: failed.size, remaining, failedAgain: returned.size };
   return { ...counts, because, cancelled: signal?.aborted === true };
-}
-
-async function pause(ms: number, ports: ReplayPorts, held: Held, signal: AbortSignal | undefined) {
-  for (let left = ms; left > 0 && signal?.aborted !== true; left -= RENEW_AFTER_MS) {
-    await ports.sleep(Math.min(left, RENEW_AFTER_MS), signal).catch((error: unknown) => {
-      if (signal?.aborted !== true) throw error;
-    });
-    await held.renew();
-  }
 }
 
 interface Resend {
