@@ -12,10 +12,6 @@ import { createOutput } from './output/output.ts';
 
 export type Context = ReturnType<typeof createContext>;
 
-/**
- * Turns a handler into a commander action. The handler gets its context and the parsed arguments and returns the
- * exit code.
- */
 export type Act = <Typed extends unknown[]>(
   handler: (context: Context, ...typed: Typed) => Promise<number>,
 ) => (...typed: Typed) => Promise<void>;
@@ -57,11 +53,8 @@ export function createContext(io: Io, options: GlobalOptions, formatCommands: Co
     member: async (text: string) => findMember(connection, text, await ports()),
     names,
     groupLabel: async ({ group }: GroupRef) => (await names({ groups: [group] })).group(group),
-    /** `--yes`: do not ask for confirmation. */
     yes: options.yes === true,
-    /** Asks for confirmation on a terminal. Returns true with `--yes`. @throws UsageError without a terminal */
     confirm: async (question: string) => options.yes === true || askYes(io, question),
-    /** Returns the given reason, or prompts for one on a terminal. @throws UsageError if there is no reason */
     reason: (given: string | undefined) => reasonOf(io, given),
     close: async () => {
       await (await opening)?.close();

@@ -1,7 +1,14 @@
 import { InvalidSettingError } from '../shared/contract/change-setting.ts';
 import { NotFound } from '../shared/operate/names.ts';
+import { NotKnown } from '../shared/operate/past.ts';
 import { EXIT, type ExitCode, HintedError, UsageError } from './io.ts';
 import { visible } from './output/words.ts';
+
+const EXITS = [
+  [UsageError, EXIT.usage],
+  [NotKnown, EXIT.attention],
+  [NotFound, EXIT.failed],
+] as const;
 
 /** Texts for AWS errors, by error name. `…` stands for the SDK's message. */
 const BY_NAME: readonly (readonly [name: RegExp, text: string])[] = [
@@ -24,8 +31,8 @@ const BY_NAME: readonly (readonly [name: RegExp, text: string])[] = [
  * error with a known text is used. If there is none, the outermost error is used.
  */
 export function describeError(error: unknown): { readonly exitCode: ExitCode; readonly text: string } {
-  if (error instanceof UsageError) return { exitCode: EXIT.usage, text: error.message };
-  if (error instanceof NotFound) return { exitCode: EXIT.failed, text: error.message };
+  const code = EXITS.find(([kind]) => error instanceof kind)?.[1];
+  if (code !== undefined && error instanceof Error) return { exitCode: code, text: error.message };
   if (error instanceof InvalidSettingError) return { exitCode: EXIT.usage, text: error.problems.join('\n') };
   let cause = error;
   for (let depth = 0; depth < MAX_CAUSES && cause instanceof Error; depth += 1) {
@@ -43,7 +50,6 @@ export function describeError(error: unknown): { readonly exitCode: ExitCode; re
   return { exitCode: EXIT.failed, text };
 }
 
-/** Errors whose messages are written for operators. */
 const PLAIN_MESSAGE =
   /^(?:Error|FunctionFailed|PlatformFailure|SecretError|ConfigError|StoreError|InvalidSettingsError|Stopped|Refused|HintedError)$/;
 const MAX_CAUSES = 6;

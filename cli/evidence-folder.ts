@@ -137,10 +137,6 @@ async function readSums(path: string) {
   return { lines, sha256: hash.digest('hex') };
 }
 
-/**
- * Compares each line of the folder with its hash, and each file with the manifest.
- * @throws UsageError if a file is missing
- */
 export async function readEvidence(folder: string) {
   const manifest = readForm(folder, MANIFEST, Manifest);
   const changed: { readonly file: string; readonly line: number | null }[] = [];

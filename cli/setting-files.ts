@@ -42,7 +42,6 @@ export function readSettingFile(cwd: string, file: string): object {
   return content;
 }
 
-/** Returns the files of these connections, and the schema file, with their text. */
 export const filesOf = (folder: string, connections: readonly Pick<Connection, 'name' | 'settings'>[]) => [
   { file: join(folder, SCHEMA_FILE), text: textOf(settingsSchema()) },
   ...connections.map(({ name, settings }) => ({

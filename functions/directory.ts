@@ -26,7 +26,6 @@ const ANSWER_MS = 30_000;
 /** The maximum number of groups that a message names. */
 const NAMED = 10;
 
-/** Returns the error that an operator's run throws at its end. */
 const unreadable = (groups: readonly string[]): Error =>
   new Error(
     `${groups.length} groups of the directory cannot be read: ${groups.slice(0, NAMED).join(', ')}. See groupsync directory groups`,

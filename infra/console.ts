@@ -19,7 +19,6 @@ export interface ConsoleProps extends Omit<ConnectorFunctionProps, 'name' | 'tim
   readonly customUrl: string | undefined;
 }
 
-/** The console that people sign in to: a function behind a separate HTTP API. */
 export class Console extends Construct {
   readonly worker: ConnectorFunction;
   readonly api: HttpApi;

@@ -53,7 +53,6 @@ export const StageSettings = z
       .string()
       .regex(/^[a-z0-9]{1,10}$/, 'expected 1 to 10 of a-z and 0-9')
       .optional(),
-    /** Tags of every resource. */
     tags: Tags,
     /** Length of the coalescing window: changes of one group within a window become one write. */
     // The apply message of a change is delayed by at most one window. SQS can delay a message by at most 900 s.
@@ -66,7 +65,6 @@ export const StageSettings = z
     sweepMinutes: minutes(24 * 60).default(SCHEDULES.sweepMinutes),
     /** Minutes between two reads of the employees. */
     peopleMinutes: minutes(24 * 60).default(SCHEDULES.peopleMinutes),
-    /** Whether the stage has the function that reads directories. */
     directory: flag.default(false),
     /** Minutes between two runs of the function that reads directories. */
     directoryMinutes: minutes(60).default(SCHEDULES.directoryMinutes),
@@ -84,7 +82,6 @@ export const StageSettings = z
     directoryKeys: listOf(z.string().regex(KEY_ARN, 'expected the ARN of a key in KMS'), 40),
     /** Address that receives alarms. Without an address, subscribe a target to `alarmTopic`. */
     alarmEmail: z.email().optional(),
-    /** Whether the stage has a dashboard. */
     dashboard: flag.default(false),
     /** Targets of notifications: `alarms`, `webhook`, or ARNs of SNS topics. */
     notify: listOf(
@@ -124,7 +121,6 @@ export const StageSettings = z
     // One identity provider sends up to 25 requests a second. The upper limits are the quotas of API Gateway in a
     // region.
     scimRequestsPerSecond: number.pipe(z.int().min(25).max(10_000)).default(100),
-    /** Requests that the SCIM endpoint admits at once. */
     scimBurst: number.pipe(z.int().min(25).max(5_000)).default(200),
     /** Executions that are reserved for the SCIM endpoint, and its maximum. `none` means no reservation. */
     // Without a reservation, requests from the internet could use all executions of the account.

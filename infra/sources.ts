@@ -17,7 +17,6 @@ interface SourcesProps {
   readonly ofSources: ReadonlyMap<string, Queue>;
   readonly undelivered: Queue;
   readonly key: IKey;
-  /** Role of the function that reads directories, and its queue. */
   readonly reader: { readonly role: string; readonly queue: Queue } | undefined;
   /** The role of the console, which replays dead-lettered messages. */
   readonly console: string | undefined;

@@ -131,7 +131,6 @@ async function createAnother(context: Context, ref: GroupRef, { wait }: WaitOpti
   return wait ? follow(context, [ref]) : EXIT.done;
 }
 
-/** Returns the effect of an adoption, and the command that approves exactly the removals of the preview. */
 function formatPreview(preview: AdoptionPreview, { settings }: Connection): string {
   const { group, groupName, platformId, name, renamedTo, added, removed, held, digest, problem } = preview;
   const pair = `${platformId} "${name ?? ''}" becomes ${groupName} (${group})`;
@@ -162,7 +161,6 @@ function formatAdoption(outcome: AdoptOutcome, { group }: GroupRef): string {
   }
 }
 
-/** Returns one digest of the held removals of all previews; null if there are none. */
 function digestOfAll(previews: readonly AdoptionPreview[]): string | null {
   const [first = null, ...others] = previews.flatMap(({ digest }) => digest ?? []).sort();
   return others.length === 0 ? first : createHash('sha256').update(`${first} ${others}`).digest('hex');

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import { MOMENTS, momentOf, UNITS_MS } from '../../shared/contract/moment.ts';
+import { formatMoment, MOMENTS, momentOf, UNITS_MS } from '../../shared/contract/moment.ts';
 import type { SettingChange } from '../../shared/operate/settings.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../io.ts';
@@ -54,13 +54,6 @@ export function pastMoment(text: string, nowMs: number): number {
   if (ms <= nowMs) return ms;
   throw new UsageError(`expected a past time, got ${formatMoment(ms)}`);
 }
-
-/** Formats a time with the zone of this computer. */
-export const formatMoment = (ms: number): string =>
-  new Date(ms).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'long' });
-
-export const notPast = (nowMs: number): string =>
-  `expected a past time; the members are known until ${formatMoment(nowMs)}`;
 
 const REFRESH_MS = 2_000;
 export const WATCH = ['--watch', 'refresh every 2 s, until Ctrl-C'] as const;

@@ -28,7 +28,6 @@ export async function previewChange(
   out.note(`after this change ${changed}: ${effectText(sumOf(effects))}`);
 }
 
-/** Saves settings, and reads the employees again if the match rules changed. */
 export async function saveSettings({ out, ...context }: Context, plan: SettingsPlan) {
   const ports = await context.ports();
   const saved = await changeSettings(plan, ports, (meanwhile) => {

@@ -95,7 +95,6 @@ const namesIn = ({ names }: Context, deliveries: readonly DeliveryRow[]): Promis
     members: deliveries.flatMap(({ members }) => members),
   });
 
-/** Finds the ids of the group and the member. An unknown text is used as an id, because only a delivery may name it. */
 async function idsIn({ group, member }: Context, options: DeliveryOptions) {
   const [ref, id] = await Promise.all([
     options.group === undefined ? undefined : group(options.group).catch(undefinedIfNoMatch),

@@ -42,10 +42,6 @@ async function deploy(context: Context, options: DeployOptions, command: Command
   });
 }
 
-/**
- * With `--bootstrap` and without `--dry-run`, creates the bucket and the roles of the CDK. @returns false if the
- * operator refuses
- */
 async function bootstrap(context: Context, options: DeployOptions, { cdk, where }: OpenStage) {
   if (options.bootstrap !== true || options.dryRun === true) return true;
   if (!(await context.confirm(`Create the bucket and the roles of the CDK in ${where}?`))) return false;

@@ -79,7 +79,6 @@ const asUsage = (file: string | undefined, to: Source) => (error: Error) => {
   throw new UsageError(`--map ${file}: ${error.message}; the ids: ${listOf(to)}`, { cause: error });
 };
 
-/** Reads a CSV file with two columns: the id of a group, and the id of the same group in the new source. */
 async function readGroupFile({ io }: Context, file: string): Promise<GroupFile> {
   const groups = new Map<string, string>();
   const refuse = (line: number, message: string) => new UsageError(`--map ${file}, line ${line}: ${message}`);
@@ -110,7 +109,6 @@ const NEW_SOURCE: Readonly<Record<Source, string>> = {
 
 type Unmapped = TakeoverPlan['unmapped'][number];
 
-/** The command that shows the ids of the groups of the new source. */
 const listOf = (to: Source) => (to === 'directory' ? 'groupsync directory groups' : 'groupsync groups');
 
 const UNMAPPED: Readonly<Record<Unmapped['reason'], (one: Unmapped, to: Source) => string>> = {
@@ -124,7 +122,6 @@ const UNMAPPED: Readonly<Record<Unmapped['reason'], (one: Unmapped, to: Source) 
     `${target} has another platform group; to keep that group: \`groupsync release ${shellWords(group)}\`; to keep that of ${group}: \`groupsync release ${shellWords(target ?? group)}\`, then \`groupsync resume\`, then this command again`,
 };
 
-/** How the new source gets the groups that it does not have. */
 const MISSING: Readonly<Record<Source, string>> = {
   directory: 'rename the group in the directory, or name its id with --map FILE',
   scim: 'assign the group to the SCIM application in the identity provider, or name its id with --map FILE',

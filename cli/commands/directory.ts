@@ -209,7 +209,6 @@ async function disconnect(context: Context): Promise<number> {
   return EXIT.done;
 }
 
-/** Prints the changes on the platform that a first run of the reader would cause. */
 async function compare(context: Context, options: DirectoryOptions): Promise<number> {
   const { out } = context;
   const { connection, kind, directory, ports } = await chosenDirectory(context, options);

@@ -76,9 +76,6 @@ export const surveyed = async (
     onElsewhere: reportElsewhere(context),
   });
 
-/**
- * Surveys the selected messages and shows their causes before an action. @throws NotFound if an id prefix is ambiguous
- */
 export async function surveyChosen(context: Context, selection: Selection, options: QueueOption) {
   const survey = await surveyed(context, selection, options);
   for (const id of selection.ids ?? []) {

@@ -117,7 +117,6 @@ function printSurvey(survey: Survey, names: Names, context: Context): void {
   for (const step of nextSteps(survey)) out.note(`next: ${step}`);
 }
 
-/** Suggests a replay for each cause with replayable messages, and `show` for the first other message. */
 function nextSteps({ causes, messages }: Survey): readonly string[] {
   const fixed = causes.filter(({ count, refused }) => refused < count).map(({ code }) => code);
   const first = messages.find(({ refusal }) => refusal !== null)?.id.slice(0, SHORT_ID);

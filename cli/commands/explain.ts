@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import type { ExplainedEvent, Explanation, PersonReport } from '../../shared/contract/answers/explain.ts';
 import type { PersonAt } from '../../shared/contract/answers/groups.ts';
+import { formatMoment } from '../../shared/contract/moment.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { recordRead } from '../../shared/operate/journal.ts';
 import { type Names, withId } from '../../shared/operate/names.ts';
+import { whatIsKnown } from '../../shared/operate/past.ts';
 import { reportPerson, reportPersonAt } from '../../shared/operate/person.ts';
 import { formatWaiting } from '../../shared/operate/status.ts';
 import { formatBlock } from '../../shared/operate/who.ts';
@@ -11,7 +13,7 @@ import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import type { Column } from '../output/table.ts';
 import { plural, shellWord, shellWords } from '../output/words.ts';
-import { examples, formatMoment, moment, notPast } from './arguments.ts';
+import { examples, moment } from './arguments.ts';
 import { formatCause, lineOf, named } from './log.ts';
 
 export function addExplain(program: Command, act: Act): void {
@@ -62,8 +64,7 @@ export function addPerson(program: Command, act: Act): void {
 async function showPersonAt(context: Context, text: string, at: string, isThorough: boolean) {
   const { out } = context;
   const { ports, found } = await context.connected();
-  const nowMs = ports.clock();
-  const atMs = moment(at, nowMs);
+  const atMs = moment(at, ports.clock());
   const report = await reportPersonAt(text, { atMs, isThorough }, found, ports);
   await recordRead(found.name, { what: 'person', id: report.member }, ports);
   out.answer(report, ({ member, name, groups }) => {
@@ -76,8 +77,8 @@ async function showPersonAt(context: Context, text: string, at: string, isThorou
     out.note(
       `groups in which only another client put the person are not searched: groupsync person --thorough --at ${shellWord(at)} ${shellWords(report.member)}`,
     );
-  if (atMs > nowMs) out.note(notPast(nowMs));
-  const isKnown = atMs <= nowMs && report.groups.every(({ state }) => state !== 'unknown');
+  if (report.knownUntil !== null) out.note(whatIsKnown({ knownSince: null, knownUntil: report.knownUntil }));
+  const isKnown = report.knownUntil === null && report.groups.every(({ state }) => state !== 'unknown');
   return isKnown ? EXIT.done : EXIT.attention;
 }
 

@@ -14,9 +14,6 @@ export interface WaitOption {
 
 const TIMEOUT_MS = 60_000;
 
-/**
- * Waits until apply has processed the groups or, with `writesOnly`, until no write is in flight. Reports the result.
- */
 export async function follow(
   context: Context,
   refs: readonly GroupRef[],
@@ -45,10 +42,6 @@ export async function follow(
   return stopped === null && (writesOnly || failed.length === 0) ? EXIT.done : EXIT.attention;
 }
 
-/**
- * Suggests the command that unblocks writes. If the gate is open and the connection does not only observe, suggests
- * `status`.
- */
 export async function noteObstacle({ out, connection, ports }: Context): Promise<void> {
   const { gates, connections } = await ports();
   const [gate, found] = await Promise.all([gates.read(connection), connections.find(connection)]);

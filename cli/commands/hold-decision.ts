@@ -104,7 +104,6 @@ function noteRemovals(
 interface DecisionInput {
   readonly name: 'approve' | 'reject';
   readonly ref: GroupRef;
-  /** Members given with `--member`. An empty list means all members. */
   readonly users: readonly PlatformUserId[];
   readonly request: HoldRequest;
 }
@@ -116,7 +115,6 @@ function decide({ name, ref, users, request }: DecisionInput, ports: ToolPorts):
 
 const SHOWN = 20;
 
-/** Returns the platform user of a held removal, found by id, name or address. @throws NotFound */
 function heldMember(text: string, members: readonly HeldMember[], formatMember: FormatMember): string {
   const all = members.map((one) => {
     const { user, member, name, email } = one;
@@ -139,10 +137,6 @@ function formatOutcome(outcome: DecidedHold, name: string): string {
 
 export type FormatMember = (member: HeldMember) => string;
 
-/**
- * Reads the hold whose digest begins with `digest`. If there is none, reads the first hold of the group. @throws
- * NotFound if the group has no hold
- */
 export async function readHold(context: Context, group: string, digest?: string) {
   const ref = await context.group(group);
   const ports = await context.ports();
@@ -171,10 +165,6 @@ export function formatHold(group: string, hold: Hold, guard: ConnectionSettings[
   ];
 }
 
-/**
- * Returns the lines before a decision that does not remove all held members.
- * @param decided the number of removals to decide; undefined for all
- */
 function formatDecided(group: string, hold: Hold, decided?: number): readonly string[] {
   const { removes, keeps } = hold;
   const held = plural(removes, 'held removal');

@@ -139,10 +139,6 @@ const CSV_COLUMNS: readonly Column<HeldMember>[] = [
 
 const SHOWN_EVENTS = 5;
 
-/**
- * Returns one line for each reason and event that removes members, at most `SHOWN_EVENTS`. The line with the most
- * removals comes first.
- */
 function causingEvents(members: readonly HeldMember[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { because, event } of members) {

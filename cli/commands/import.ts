@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import { Readable } from 'node:stream';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ImportReport } from '../../shared/contract/answers/files.ts';
+import { formatMoment } from '../../shared/contract/moment.ts';
 import { namedAttributes } from '../../shared/contract/settings.ts';
 import { createDirectory, type KnownNames } from '../../shared/directory/operate/import.ts';
 import type { StateRule } from '../../shared/operate/import/account-state.ts';
@@ -23,10 +23,10 @@ import { EXIT, Stopped, UsageError } from '../io.ts';
 import { changeLines } from '../output/import-changes.ts';
 import { plural, shellWords } from '../output/words.ts';
 import { textChunks } from '../text-file.ts';
-import { examples, pastMoment, wholeNumber } from './arguments.ts';
+import { examples, moment, wholeNumber } from './arguments.ts';
 import { printErrors, SHOWN } from './events.ts';
 import { refuseStates, stateRule } from './import-states.ts';
-import { csvOf, noExport, noteExport } from './members.ts';
+import { noExport, noteLeftOut } from './members.ts';
 
 export function addImport(program: Command, act: Act): void {
   program
@@ -76,22 +76,23 @@ Examples:
     .description('bring back the members of an earlier time; also reverts later changes of the directory')
     .argument('<group>', 'id, name, or a prefix')
     .requiredOption('--to <time>', 'an ISO time, "yesterday 14:00" or "2h ago"')
+    .option('--reason <text>', 'reason, for the audit')
     .option('--dry-run', 'show the effect; sends nothing')
     .addHelpText(...examples('undo 00g1 --to "2h ago"', 'undo Engineering --to 2026-11-24T14:00 --dry-run'))
     .action(act(undo));
 }
 
 async function importOrUndo(context: Context, file: string | undefined, flags: ImportFlags) {
-  const { undo: id, dryRun = false, reason, ...ofFile } = flags;
+  const { undo: id, ...ofFile } = flags;
   if (file !== undefined && id === undefined) return importFile(context, file, flags);
-  if (file !== undefined || id === undefined || Object.keys(ofFile).length > 0)
+  const { dryRun, reason, ...others } = ofFile;
+  if (file !== undefined || id === undefined || Object.keys(others).length > 0)
     throw new UsageError('expected a file, or only --undo ID');
   const { names, out, connected } = context;
   const { ports, found } = await connected();
   // `deliveries` shows the ids of the events, which are the id of the import with a number.
   const importId = id.replace(/\.\d+$/, '');
-  const undo = await planUndo(found.name, importId, ports);
-  const { stays, waiting, asOf } = undo;
+  const { rows, stays, waiting, asOf } = await planUndo(found.name, importId, ports);
   await recordRead(found.name, { what: 'plan' }, ports);
   const [groups, members] = [stays.map(({ group }) => group), stays.map(({ member }) => member)];
   const named = await names({ groups, members });
@@ -100,31 +101,59 @@ async function importOrUndo(context: Context, file: string | undefined, flags: I
   if (stays.length > SHOWN) out.note(`… and ${stays.length - SHOWN} more`);
   if (waiting > 0)
     out.note(`without effect yet, so the undo prevents them: ${plural(waiting, 'change')} of the import`);
-  return importFile(context, `undo of import ${importId}`, { asOf, dryRun, ...(reason && { reason }) }, undo);
+  const nothing = 'no membership is as this import left it';
+  return importFile(
+    context,
+    `undo of import ${importId}`,
+    { asOf, ...(dryRun && { dryRun }), ...(reason && { reason }) },
+    {
+      rows,
+      nothing,
+      report: { stays },
+    },
+  );
 }
 
 /** Sends the members of an earlier time as a snapshot of now. */
 async function undo(
   context: Context,
   text: string,
-  { to, dryRun = false }: { to: string; dryRun?: boolean },
+  { to, ...flags }: { to: string; dryRun?: boolean; reason?: string },
 ) {
-  const { ports, found } = await context.connected();
+  const { out, connected, connection, groupLabel } = context;
+  const { ports, found } = await connected();
+  const atMs = moment(to, ports.clock());
   const ref = await context.group(text);
   const [other] = await ofOtherSources(found, [ref.group], ports);
   if (other?.source === 'directory')
     throw new NotFound(
-      `nothing was changed: the directory reader owns the group ${ref.group}, so events have no effect; correct its members in the directory; to stop the writes meanwhile: groupsync pause ${shellWords(ref.group)}`,
+      `nothing was changed: the directory reader owns the group ${ref.group}, and its next read would revert an undo; correct its members in the directory; to stop the writes meanwhile: groupsync pause ${shellWords(ref.group)}`,
     );
-  const atMs = pastMoment(to, ports.clock());
-  const report = await exportGroups([ref], ports, atMs);
-  if (report.groups.length === 0) throw new NotFound(`nothing was changed: ${noExport(ref.group)}`);
-  await recordRead(context.connection, { what: 'export', group: ref.group }, ports);
-  noteExport(report, { at: to }, context.out);
-  context.out.note('the source may revert this with its next change of the group');
-  const what = `undo to ${new Date(atMs).toISOString()}`;
-  return importFile(context, what, { asOf: 'now', dryRun }, csvOf(report));
+  const report = await exportGroups([ref], { connection: found, ports }, atMs);
+  const [past] = report.groups;
+  if (past === undefined) throw new NotFound(`nothing was changed: ${noExport(ref.group)}`);
+  await recordRead(connection, { what: 'export', group: ref.group }, ports);
+  noteLeftOut(past, to, out);
+  out.note(SOURCES[other?.source ?? 'events']);
+  const { group, name, members, unresolved } = past;
+  return importFile(
+    context,
+    `undo to ${new Date(atMs).toISOString()}`,
+    { ...flags, asOf: 'now' },
+    {
+      rows: members.map(({ id }) => ({ line: 0, group, name, member: id, email: '' })),
+      nothing: `${await groupLabel(ref)} has its members of ${formatMoment(atMs)}`,
+      undoneSinceMs: atMs,
+      report: { unresolved },
+    },
+  );
 }
+
+/** What an operator must know before an undo, by the source of the group. */
+const SOURCES = {
+  events: 'the source may revert this with its next change of the group',
+  scim: 'the SCIM client may never correct this, or revert it with its next change: repeat the change there',
+};
 
 interface ImportFlags {
   readonly dryRun?: boolean;
@@ -140,15 +169,15 @@ interface ImportFlags {
   readonly reason?: string;
 }
 
-type Given = string | Awaited<ReturnType<typeof planUndo>>;
+interface Undo extends Pick<Comparing, 'undoneSinceMs'> {
+  readonly rows: readonly Row[];
+  /** Why there is nothing to undo, if no row changes a membership. */
+  readonly nothing: string;
+  readonly report: Pick<ImportReport, 'stays' | 'unresolved'>;
+}
 
-/** @param given the text or the rows to import instead of the file: `file` is then only its description */
-async function importFile(
-  context: Context,
-  file: string,
-  flags: ImportFlags,
-  given?: Given,
-): Promise<number> {
+/** @param given the undo to send instead of the file: `file` is then only its description */
+async function importFile(context: Context, file: string, flags: ImportFlags, given?: Undo): Promise<number> {
   const { dryRun = false, columns, asOf, skipLines } = flags;
   const { out, io, connection } = context;
   const headings = columns === undefined ? undefined : headingsOf(columns);
@@ -159,17 +188,13 @@ async function importFile(
   if (given === undefined) await recordRead(connection, { what: 'plan' }, ports);
   const directory = createDirectory(found, ports);
   const group = await givenGroup(context, flags, directory);
-  const text =
-    typeof given === 'string'
-      ? Readable.from([given])
-      : textChunks(io, file, { onRecognised: (encoding) => out.note(`read as ${encoding}`) });
-  const isUndo = typeof given === 'object';
+  const text = textChunks(io, file, { onRecognised: (encoding) => out.note(`read as ${encoding}`) });
   const records = parseCsv(text, {
     delimiter: flags.delimiter,
     skipLines,
     onRecognised: (name) => out.note(`column separator: ${name}, detected from the first lines`),
   });
-  const report = await importCsv(isUndo ? given.rows : records, ports, {
+  const report = await importCsv(given?.rows ?? records, ports, {
     connection,
     file: file === '-' ? 'standard input' : basename(file),
     dryRun,
@@ -182,37 +207,47 @@ async function importFile(
     directory,
     asOf: asOf === 'now' ? undefined : (asOf ?? (await modificationTime(resolve(io.cwd, file)))),
     reason: flags.reason,
-    compare: (rows, comparing) => compare(context, rows, { ...comparing, kind }),
+    compare: (rows, comparing) =>
+      compare(context, rows, { ...comparing, kind, undoneSinceMs: given?.undoneSinceMs }),
     onProgress: progress.show,
     signal: io.signal,
     confirm: async (plan) => {
+      if (isNothing(plan, given)) return false;
       for (const line of await planLines(context, plan, kind, given)) out.note(line);
       if (io.signal.aborted) throw new Stopped();
-      return !isNothing(plan, given) && context.confirm('Send these messages?');
+      return context.confirm('Send these messages?');
     },
   }).finally(progress.end);
+  const document = { ...report, ...given?.report };
+  if (given !== undefined && isNothing(report, given)) {
+    out.answer(document, () => undefined);
+    out.note(`nothing to undo: ${given.nothing}`);
+    return EXIT.done;
+  }
   const changes = dryRun ? await changeLines(context, report.comparison) : [];
-  out.answer({ ...report, ...(isUndo && { stays: given.stays }) }, (shown) => {
+  out.answer(document, (shown) => {
     for (const line of changes) out.line(line);
-    printImport(shown, context);
+    printImport(shown, context, given);
   });
   for (const step of nextSteps(report)) out.note(step);
-  return isNothing(report, given) ? EXIT.done : exitCodeOf(report, dryRun);
+  return exitCodeOf(report, dryRun);
 }
 
-/** Whether an undo changes nothing. */
-const isNothing = ({ rows, comparison }: Pick<ImportPlan, 'rows' | 'comparison'>, given?: Given) =>
-  typeof given === 'string' ? comparison?.added === 0 && comparison.removed === 0 : given && rows === 0;
+function isNothing({ rows, comparison }: Pick<ImportPlan, 'rows' | 'comparison'>, given?: Undo): boolean {
+  if (given === undefined) return false;
+  const changes =
+    given.undoneSinceMs === undefined ? rows : (comparison?.added ?? 1) + (comparison?.removed ?? 0);
+  return changes === 0;
+}
 
-async function planLines(context: Context, plan: ImportPlan, ofFile: FileKind, given?: Given) {
+async function planLines(context: Context, plan: ImportPlan, kind: FileKind, given?: Undo) {
   const { rows, groups, messages, comparison } = plan;
-  const kind = typeof given === 'object' ? 'undo' : ofFile;
-  const what = `${CONTENT[kind]} ${plural(groups, 'group')} in ${plural(messages, 'message')}`;
   const lines = [...fileLines(plan), ...(await changeLines(context, comparison))];
+  if (given !== undefined) return lines;
+  const what = `${CONTENT[kind]} ${plural(groups, 'group')} in ${plural(messages, 'message')}`;
   lines.push(`${plural(rows, 'row')} → ${what}`);
   if (kind === 'snapshot')
     lines.push('members that are not in the file will be removed, except removals that the guard holds');
-  if (isNothing(plan, given)) lines.push('nothing to undo');
   return lines;
 }
 
@@ -253,11 +288,10 @@ function fileLines({
   return lines;
 }
 
-const CONTENT: Readonly<Record<FileKind | 'undo', string>> = {
+const CONTENT: Readonly<Record<FileKind, string>> = {
   snapshot: 'snapshots of',
   add: 'people to add to',
   remove: 'people to remove from',
-  undo: 'people to add to or remove from',
 };
 
 function kindOf({ add, remove }: ImportFlags): FileKind {
@@ -324,16 +358,16 @@ function verbOf({ sent, errorCount }: ImportReport): string {
   return sent ? 'sent' : 'would be sent:';
 }
 
-function printImport(report: ImportReport, { out }: Context): void {
+function printImport(report: ImportReport, { out }: Context, given?: Undo): void {
   printErrors(report, out);
   const { rows, groups, messages, sent, errorCount, unsent } = report;
   if (unsent !== undefined) {
     const total = plural(messages + unsent, 'message');
-    out.line(`stopped after ${messages} of ${total}; the same import can safely be repeated`);
+    out.line(`stopped after ${messages} of ${total}; the same command can safely be repeated`);
     return;
   }
   if (!sent) for (const line of fileLines(report)) out.line(line);
-  const verb = verbOf(report);
-  out.line(`${verb} ${plural(rows, 'row')}, ${plural(groups, 'group')}, ${plural(messages, 'message')}`);
+  const what = given === undefined ? plural(rows, 'row') : 'the undo';
+  out.line(`${verbOf(report)} ${what}, ${plural(groups, 'group')}, ${plural(messages, 'message')}`);
   if (errorCount > 0) out.line(`${plural(errorCount, 'line')} with errors`);
 }

@@ -187,7 +187,6 @@ function namesIn({ names }: Context, entries: readonly LogEntry[]): Promise<Name
   return names({ groups, members, usersOf: groups });
 }
 
-/** Verifies one group, the journal of the connection, or with `--all` every group and the journal. */
 async function verify(
   context: Context,
   group: string | undefined,

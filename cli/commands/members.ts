@@ -3,15 +3,17 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { ExportReport, GroupMember, PastMember } from '../../shared/contract/answers/groups.ts';
 import { csvLine } from '../../shared/contract/csv.ts';
+import { formatMoment } from '../../shared/contract/moment.ts';
 import { recordRead } from '../../shared/operate/journal.ts';
 import { exportGroups, listMembers } from '../../shared/operate/members.ts';
 import { allGroups, NotFound, withId } from '../../shared/operate/names.ts';
-import { listPastMembers } from '../../shared/operate/past.ts';
+import { listPastMembers, whatIsKnown } from '../../shared/operate/past.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import type { Column } from '../output/table.ts';
-import { plural, shellWords } from '../output/words.ts';
-import { examples, formatMoment, moment, notPast, pastMoment } from './arguments.ts';
+import { plural, shellWord, shellWords } from '../output/words.ts';
+import { examples, moment } from './arguments.ts';
+import { SHOWN } from './events.ts';
 
 export function addMembers(program: Command, act: Act): void {
   program
@@ -81,7 +83,7 @@ async function showPast(context: Context, text: string, moments: readonly string
   const ref = await context.group(text);
   const past = await listPastMembers(ref, times, ports);
   await recordRead(found.name, { what: 'members', group: ref.group }, ports);
-  const { known, knownSince, group, name } = past;
+  const { known, group, name } = past;
   const members = past.members.filter(({ states }) => states.length === 1 || new Set(states).size > 1);
   out.answer({ ...past, members }, () => {
     const isCertain = members.every(({ changedBetween }) => changedBetween === null);
@@ -91,12 +93,8 @@ async function showPast(context: Context, text: string, moments: readonly string
     const count = known ? plural(members.length, 'person', 'people') : 'not known';
     out.line(`${withId(name ?? undefined, group)}, ${when}: ${count}`);
   });
-  const since =
-    knownSince === null ? 'are not known' : `are known since ${formatMoment(Date.parse(knownSince))}`;
-  if (!known) out.note(`the members ${since}: before, groupsync did not manage the group or has no record`);
-  const isFuture = times.some((ms) => ms > nowMs);
-  if (isFuture) out.note(notPast(nowMs));
-  return known && !isFuture ? EXIT.done : EXIT.attention;
+  if (!known) out.note(whatIsKnown(past));
+  return known ? EXIT.done : EXIT.attention;
 }
 
 const PAST_COLUMNS: readonly Column<PastMember>[] = [
@@ -138,10 +136,10 @@ async function exportMembers(
   if ((text === undefined) !== all) throw new UsageError('expected a group or --all');
   const { file, at } = flags;
   const { out, io, connection } = context;
-  const { ports } = await context.connected();
+  const { ports, found } = await context.connected();
   const refs = text === undefined ? await allGroups(connection, ports) : [await context.group(text)];
-  const atMs = at === undefined ? undefined : pastMoment(at, ports.clock());
-  const report = await exportGroups(refs, ports, atMs);
+  const atMs = at === undefined ? undefined : moment(at, ports.clock());
+  const report = await exportGroups(refs, { connection: found, ports }, atMs);
   const [only] = report.leftOut;
   if (!all && only !== undefined) throw new NotFound(`nothing to export: ${noExport(only)}`);
   await recordRead(connection, { what: 'export', group: all ? undefined : refs[0]?.group }, ports);
@@ -150,13 +148,13 @@ async function exportMembers(
   else if (!out.json) io.stdout.write(csv);
   if (out.json) out.answer(report, () => undefined);
   noteExport(report, flags, out);
-  return EXIT.done;
+  return report.unknown === undefined ? EXIT.done : EXIT.attention;
 }
 
 export const noExport = (group: string): string =>
-  `expected a group of the directory with a name, without groups in it, of its present source, and with known members at this time; the group ${group} lacks one of these`;
+  `expected a group of the directory with a name, without groups in it, and of its present source; the group ${group} lacks one of these`;
 
-export function noteExport(
+function noteExport(
   { groups, leftOut }: ExportReport,
   { file, at }: ExportFlags,
   { note }: Pick<Context['out'], 'note'>,
@@ -166,17 +164,27 @@ export function noteExport(
   note(`${plural(groups.length, 'group')}, ${plural(members, 'membership')}${where}`);
   if (leftOut.length > 0)
     note(
-      `${plural(leftOut.length, 'group')} skipped: deleted in the directory, without a name, moved to another source, with groups in it, or without known members`,
+      `${plural(leftOut.length, 'group')} skipped: deleted in the directory, without a name, moved to another source, with groups in it, or without members at this time that are known`,
     );
-  for (const { group, unresolved } of groups.filter((one) => one.unresolved > 0))
-    note(
-      `${group}: ${plural(unresolved, 'person', 'people')} left out: groupsync members ${shellWords(group)} --at ${shellWords(String(at))}`,
-    );
+  for (const one of groups) noteLeftOut(one, String(at), { note });
   if (file !== undefined) note(`to import this file: groupsync import --as-of now ${shellWords(file)}`);
 }
 
+export function noteLeftOut(
+  { group, unresolved }: ExportReport['groups'][number],
+  at: string,
+  { note }: Pick<Context['out'], 'note'>,
+): void {
+  for (const { member, name, user, because } of unresolved.slice(0, SHOWN))
+    note(`left out of ${group}: ${withId(name ?? undefined, member ?? user)}: ${because}`);
+  if (unresolved.length > SHOWN)
+    note(
+      `… and ${unresolved.length - SHOWN} more: groupsync members --at ${shellWord(at)} ${shellWords(group)}`,
+    );
+}
+
 /** Returns one row per membership. A group without members has one row with only its id and name. */
-export function csvOf({ groups }: ExportReport): string {
+function csvOf({ groups }: ExportReport): string {
   const rows = groups.flatMap(({ group, name, members }) =>
     members.length === 0
       ? [[group, name, '', '']]

@@ -132,7 +132,6 @@ function printSynced({ synced, stopped }: SyncReport, names: Names, { out }: Con
   if (stopped !== null) out.line(out.paint.red(`stopped waiting: ${stopped}`));
 }
 
-/** Returns the plans. If a call to the platform fails, reports the reason and returns no plans. */
 const planOrReport = (context: Context, refs: readonly GroupRef[]) =>
   unlessPlatformFails(context, [], () => planAll(context, refs));
 
@@ -144,7 +143,6 @@ async function unlessPlatformFails<Result>({ out }: Context, otherwise: Result, 
   });
 }
 
-/** Compares the current plans with the plans of `planning`. Returns undefined if a call to the platform fails. */
 export const effectOn = (context: Context, refs: readonly GroupRef[], planning: () => Promise<Planned>) =>
   unlessPlatformFails(context, undefined, async () => {
     const before = await planAll(context, refs);
@@ -176,7 +174,6 @@ export async function effectLines(
 
 const SETTLED = new Set(['in_sync', 'deleted', 'unknown', 'excluded']);
 
-/** Maximum number of changes to list per plan. Further changes are only counted. */
 const SHOWN = 50;
 
 const namedIn = (plans: readonly GroupPlan[]): Named => {

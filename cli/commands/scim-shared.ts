@@ -9,17 +9,14 @@ import type { Column } from '../output/table.ts';
 import { duration } from '../output/words.ts';
 import { age } from './arguments.ts';
 
-/** Default validity of a token or a client secret. */
 export const DEFAULT_LIFETIME_MS = 180 * DAY_MS;
 
-/** Returns milliseconds; infinity for `never`. */
 export function lifetime(text: string): number {
   const ms = text === 'never' ? Number.POSITIVE_INFINITY : age(text);
   if (text === 'never' || ms <= 10 * 366 * DAY_MS) return ms;
   throw new InvalidArgumentError('expected at most ten years, or never');
 }
 
-/** Returns the instant at which a credential with this lifetime ends; undefined for `never`. */
 export const endOf = (lifetimeMs: number, nowMs: number) =>
   Number.isFinite(lifetimeMs) ? nowMs + lifetimeMs : undefined;
 

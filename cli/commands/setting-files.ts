@@ -50,7 +50,6 @@ async function apply(
   return EXIT.attention;
 }
 
-/** @returns whether a connection differs from its file */
 function report({ out }: Context, plans: readonly FilePlan[], applied: boolean): boolean {
   const connections = plans
     .filter(({ changes, waiting }) => changes.length + waiting.length > 0)

@@ -121,7 +121,6 @@ function nextSteps(status: StatusReport) {
   return steps.flatMap(([isDue, step]) => (isDue ? [step] : []));
 }
 
-/** Formats the result of the last check of the credential. `connect` and a daily job check the credential. */
 function formatCredential({ goodAgeMs, failure }: StatusReport['credential']): string {
   const good = goodAgeMs === null ? 'not checked yet; checked once a day' : `good ${duration(goodAgeMs)} ago`;
   return failure === null ? good : `${good}; then: ${shortened(failure.message)}`;

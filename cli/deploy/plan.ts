@@ -42,10 +42,6 @@ const BY_SIGN: Readonly<Record<string, PlanAction>> = {
   '←': 'import',
 };
 
-/**
- * Reads the output of `cdk diff`.
- * @throws Error if the output does not contain the number of stacks with differences
- */
 export function parseDiff(lines: readonly string[]) {
   const counted = lines.map((line) => /Number of stacks with differences: (\d+)/.exec(line)?.[1]);
   const differing = counted.find((count) => count !== undefined);

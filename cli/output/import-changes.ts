@@ -1,4 +1,5 @@
 import type { ImportComparison } from '../../shared/contract/answers/files.ts';
+import { formatMoment } from '../../shared/contract/moment.ts';
 import { listed, withId } from '../../shared/operate/names.ts';
 import { otherSourceLines, SHOWN } from '../commands/events.ts';
 import type { Context } from '../context.ts';
@@ -47,12 +48,22 @@ async function personLines(context: Context, comparison: ImportComparison): Prom
   return (['removed', 'unmatched', 'added'] as const).flatMap((wanted) => {
     const some = changes.filter(({ kind }) => kind === wanted).slice(0, SHOWN);
     const rest = comparison[wanted] - some.length;
-    const lines = some.map(({ group, groupName, member, email }) => {
+    const lines = some.map(({ group, groupName, member, email, pending = 'unknown', overrides }) => {
       const person = named(names.member(member), member, email);
-      return `${SIGNS[wanted]} ${person} in ${named(names.group(group), group, groupName)}`;
+      const waits = pending === 'unknown' ? '' : `; ${CAUSES[pending]}`;
+      const where = named(names.group(group), group, groupName);
+      return `${SIGNS[wanted]} ${person} in ${where}${waits}${overrides ? overriddenText(wanted, overrides) : ''}`;
     });
     return rest > 0 ? [...lines, `${SIGNS[wanted]} … and ${rest} more`] : lines;
   });
+}
+
+type Overridden = NonNullable<ImportComparison['changes'][number]['overrides']>;
+
+function overriddenText(undo: keyof typeof SIGNS, { id, source, time, by }: Overridden): string {
+  const what = undo === 'removed' ? 'added' : 'removed';
+  const author = by === null ? '' : ` by ${by}`;
+  return `; overrides the event ${visible(id)} of ${visible(source)}, which ${what} them${visible(author)} at ${formatMoment(Date.parse(time))}`;
 }
 
 async function groupLines(context: Context, comparison: ImportComparison): Promise<readonly string[]> {
@@ -127,6 +138,5 @@ const ADOPTION_LINES = [
   '  or adopt all groups after a preview: groupsync adopt --all',
 ];
 
-/** Returns the known name of a member or group. If the directory has sent no name, returns the name in the file. */
 const named = (known: string, id: string, ofFile: string | null) =>
   known === id ? withId(ofFile ?? undefined, id) : known;

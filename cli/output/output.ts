@@ -84,7 +84,6 @@ export function createOutput(
       if (json) print(jsonText(document, 2));
       else show(document);
     },
-    /** Prints one of many answers, in one line. */
     entry<Document>(document: Document, show: (document: Document) => string): void {
       if (json) print(jsonText(document));
       else line(show(document));

@@ -1,6 +1,6 @@
 import { HOUR_MS } from '../../shared/domain/duration.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
-import { IMPORT_SOURCE } from '../../shared/operate/import/snapshots.ts';
+import { IMPORT_SOURCE, UNDO_SOURCE } from '../../shared/domain/source.ts';
 import { listPastMembers, type RecordedStep, readHistory } from '../../shared/operate/past.ts';
 import { instant } from '../../shared/operate/status.ts';
 import { membersAt, stepsAfter } from '../../shared/plan/replay.ts';
@@ -8,6 +8,7 @@ import type { RequestContext } from './context.ts';
 
 const MOST_HOURS = 90 * 24;
 const MOST_STEPS = 200;
+const OF_IMPORT = new RegExp(` of (?:${IMPORT_SOURCE}|${UNDO_SOURCE})$`);
 
 /**
  * Returns the changes of a platform group in the last hours, oldest first, and its size before the first. The changes
@@ -53,7 +54,7 @@ export async function groupTimeline(ref: GroupRef, span: string | null, { ports,
 /** @param size the number of users after the step */
 function changeBy({ atMs, action, users = [], entry }: RecordedStep, size: number) {
   const causes = [entry, ...(entry.causes ?? [])];
-  const isImport = causes.some(({ cause }) => cause.endsWith(` of ${IMPORT_SOURCE}`));
+  const isImport = causes.some(({ cause }) => OF_IMPORT.test(cause));
   return {
     at: new Date(atMs).toISOString(),
     sort: isImport ? ('import' as const) : sortOf(action),

@@ -31,7 +31,6 @@ export interface MessageToDecode {
   readonly unstorable?: (stamp: Stamp) => string | undefined;
 }
 
-/** A queue whose messages all belong to one connection. */
 export interface BoundQueue {
   readonly queue: string;
   /** The connection; undefined if the source of the queue was removed. */
@@ -53,7 +52,6 @@ export const readerBinding = (queue: string, connection: string | undefined): Bo
 export interface Rejection {
   readonly code: DeadLetterCode;
   readonly message: string;
-  /** The body of the rejected event, or the whole body of the message. */
   readonly body: string;
   /** The attribute `stamp`. Without it, a replayed event would get a new position in the order of events. */
   readonly stamp?: Stamp | undefined;

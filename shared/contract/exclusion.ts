@@ -55,7 +55,6 @@ export function exclusionOf(
   return undefined;
 }
 
-/** The conditions by attribute and value. */
 type Conditions = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 /** A pass evaluates the same list for each of up to a hundred thousand users. */

@@ -28,7 +28,6 @@ export const selectionOf =
   ({ id, name }: { readonly id: string; readonly name: string }): boolean =>
     !policyFor(settings, id, name).excluded;
 
-/** Whether the settings allow groupsync to create the group on the platform. */
 export function mayCreate(settings: PolicySettings, id: string, name: string | undefined): boolean {
   const { excluded, mode } = policyFor(settings, id, name);
   return !excluded && mode !== 'report';

@@ -12,7 +12,6 @@ export const MATCHABLE_EMPLOYEE_FIELDS = [
 ] as const;
 type MatchableEmployeeField = (typeof MATCHABLE_EMPLOYEE_FIELDS)[number];
 
-/** The right side of a rule: a field of the employee, or the title of a custom field. */
 export type EmployeeField =
   | { readonly kind: 'field'; readonly name: MatchableEmployeeField }
   | { readonly kind: 'customField'; readonly title: string };

@@ -3,6 +3,9 @@ export const UNITS_MS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 } as 
 /** The forms that `momentOf` accepts. */
 export const MOMENTS = 'time such as 2026-11-24T14:00, "yesterday 14:00" or "2h ago"';
 
+export const formatMoment = (ms: number): string =>
+  new Date(ms).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'long' });
+
 /** Returns the time that a text means, in the zone of this computer; undefined if the text has no such form. */
 export function momentOf(text: string, nowMs: number): number | undefined {
   const [, digits, unit] = /^(\d{1,6})([dhms])(?: ago)?$/.exec(text) ?? [];

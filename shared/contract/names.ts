@@ -18,7 +18,6 @@ const OPTIONAL_SCHEDULE_KEYS = ['directory'] as const;
 export type OptionalScheduleKey = (typeof OPTIONAL_SCHEDULE_KEYS)[number];
 
 export const queueName = (prefix: string, queue: QueueKey) => `${prefix}-${queue.replace('Dlq', '-dlq')}`;
-/** The events queue of a source whose events all belong to one connection. */
 export const sourceQueueName = (prefix: string, source: string) => `${prefix}-events-${source}`;
 /** The source name of the directory reader, which has its own queue. No other source may have this name. */
 export const READER_SOURCE_NAME = 'directory';
@@ -26,7 +25,6 @@ export const readerQueueName = (prefix: string) => sourceQueueName(prefix, READE
 export const tableName = (prefix: string) => `${prefix}-state`;
 export const functionName = (prefix: string, name: FunctionKey | OptionalFunctionKey | 'audit') =>
   `${prefix}-${name}`;
-/** The alias of a function for calls by the operators of one connection. */
 export const connectionAlias = (connection: string) => `for-${connection}`;
 export const scheduleName = (prefix: string, schedule: ScheduleKey | OptionalScheduleKey) =>
   `${prefix}-${schedule}`;

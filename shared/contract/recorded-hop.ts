@@ -45,7 +45,6 @@ interface Measure {
 }
 interface Answered {
   readonly method: string;
-  /** The path and the query of the request. */
   readonly path: string;
   readonly tookMs: number;
   readonly status: number | undefined;
@@ -77,7 +76,6 @@ export function recordedHop({ path, headers, text, ...answer }: Answered) {
 
 const known = (word: string): string => (word === '' || WORDS.has(word) ? word : '…');
 
-/** Returns the form of a header: a number, a known format, or the length of the text. */
 const formOf = (value: string): string =>
   MEDIA_TYPE.exec(value)?.[0] ?? (/^\d{1,12}$/.test(value) ? value : `text of ${value.length} characters`);
 

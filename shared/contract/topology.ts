@@ -127,7 +127,6 @@ export const CONNECTION_PARTITIONS = [
 /** The attributes with held removals and decisions. The IAM policy of operators denies writes of these. */
 export const DECISION_ATTRIBUTES = ['removals'] as const;
 
-/** The index partition that lists the names of all connections. */
 export const CONNECTIONS_PARTITION = 'connections';
 
 /** The partition of the console's sessions. The IAM policies of people deny writes of sessions. */

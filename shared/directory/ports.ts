@@ -113,7 +113,6 @@ export type DirectoryMember =
 
 export interface DirectoryUser {
   readonly id: MemberId;
-  /** The attributes for match rules. */
   readonly attributes: ReadonlyMap<string, string>;
   /** False for a user who may not sign in, for example a suspended user. */
   readonly isActive: boolean;

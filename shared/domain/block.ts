@@ -10,7 +10,6 @@ export const Block = z.lazy(() =>
   z.object({
     members: z.array(memberText).readonly(),
     roles: z.array(roleText).readonly(),
-    /** The user ids of the roles. */
     users: texts.readonly(),
     by: text,
     atMs: number,

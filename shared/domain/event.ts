@@ -33,7 +33,6 @@ export type DirectoryChange =
   | { readonly kind: 'user.upserted'; readonly user: Member }
   | { readonly kind: 'user.deleted'; readonly user: MemberId };
 
-/** Returns the members that a change names. */
 export function membersIn(change: DirectoryChange): readonly MemberId[] {
   if ('members' in change) return change.members.map(({ id }) => id);
   if (change.kind === 'user.upserted') return [change.user.id];

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { type Frozen, number, text } from './forms.ts';
 
-/** The record of one endpoint since its calls began to fail. */
 export const FailingCalls = z.lazy(() =>
   z.object({
     /** The method and the path template, such as `PATCH /platform/api/groups/{groupId}`. */

@@ -2,7 +2,6 @@ import { foldSpokeId } from './spoke-id.ts';
 
 interface FieldDefinition {
   readonly change: string;
-  /** The name of a change by another client, in drift records. */
   readonly drift: string;
   /** The reason that plans show for a change by groupsync. */
   readonly reason: string;

@@ -43,7 +43,6 @@ export type ViewPointer = Frozen<z.infer<typeof ViewPointer>>;
 const Link = z.lazy(() =>
   z.object({
     id: platformGroupText,
-    /** The version and the view of the last write or read. */
     version: versionForm,
     view: ViewPointer,
     /**
@@ -352,7 +351,6 @@ type Renamed =
   | ('upserted' | 'deleted' | 'snapshot' | keyof typeof FIELD_REGISTERS | 'actor')
   | ('dirtySince' | 'unwrittenSince' | 'wakeAt' | 'failedAt' | 'missingSince' | 'pausedAt' | 'lastWriteAt');
 
-/** One group as apply reads it. */
 export interface GroupState extends Omit<GroupItem, Renamed> {
   readonly ref: GroupRef;
   readonly registers: GroupRegisters;

@@ -95,7 +95,6 @@ export function memberCounts(
   return value === 'present' && via >= groupFloorStamp && stamp > userFloor;
 }
 
-/** The desired state of one group from the directory's events alone. */
 export type DesiredGroup =
   | { readonly state: 'absent' }
   | { readonly state: 'unnamed' }

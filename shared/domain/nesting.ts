@@ -20,7 +20,6 @@ export const MAX_NESTED_MEMBERS = 250_000;
 
 const NESTED = 'urn:groupsync:group:';
 
-/** Returns the id of the member register of a group that is a member of another group. */
 export const nestedMember = (group: GroupId): MemberId => memberId(`${NESTED}${group}`);
 
 /** Returns the group that a member register names; undefined for the register of a user. */

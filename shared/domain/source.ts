@@ -14,6 +14,12 @@ export const READER_SOURCE = 'groupsync/directory';
 
 export const SCIM_SOURCE = 'scim';
 
+/** The source of the events of each import from a file, and of each undo. */
+export const IMPORT_SOURCE = 'groupsync/import';
+export const UNDO_SOURCE = 'groupsync/undo';
+
+export const isOfUndo = (stamp: Stamp): boolean => readStamp(stamp)?.source === UNDO_SOURCE;
+
 export function sourceOf(stamp: Stamp): Source {
   const source = readStamp(stamp)?.source;
   if (source === READER_SOURCE) return 'directory';

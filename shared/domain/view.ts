@@ -69,7 +69,6 @@ export type ListedGroup = ObservedGroup | Pick<ObservedGroup, 'id' | 'spokeId'>;
 
 export const isWhole = (listed: ListedGroup): listed is ObservedGroup => 'version' in listed;
 
-/** A platform group as one response showed it. */
 export interface ObservedGroup extends WrittenFields {
   readonly id: string;
   readonly users: readonly PlatformUserId[];

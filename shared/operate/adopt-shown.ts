@@ -7,7 +7,6 @@ import type { AdoptionPair } from './platform-groups.ts';
 import { Refused } from './refused.ts';
 
 interface Adoptions {
-  /** The pairs, each with the digest of the removals that its preview showed. */
   readonly pairs: readonly (AdoptionPair & { readonly digest?: string | null | undefined })[];
   /** Why the person also approves exactly these removals; undefined: they wait. */
   readonly reason: string | undefined;

@@ -117,7 +117,6 @@ export async function unblockPerson(
 interface BlockChange<Result> {
   readonly blocks?: readonly Block[];
   readonly action?: Parameters<typeof doRecorded>[1];
-  /** The person whose groups must be planned again. */
   readonly woken?: BlockedIds;
   readonly result: Result;
 }
@@ -171,7 +170,6 @@ const merged = (...all: readonly BlockedIds[]): BlockedIds => ({
   users: [...new Set(all.flatMap(({ users }) => users))],
 });
 
-/** Returns all known ids of the person that the text means. @throws NotFound */
 async function findPerson(text: string, connection: Connection, ports: BlockPorts): Promise<BlockedIds> {
   return idsOfPerson(await idsMeant(text, connection, ports), connection, ports);
 }
@@ -258,7 +256,6 @@ function outcomeOf(isPresent: boolean, whyStays: string | null): BlockedGroup['o
   return whyStays === null ? 'removing' : 'waiting';
 }
 
-/** Returns why groupsync may not write the group now; undefined if it may. */
 function whyStays(state: GroupState, connection: Connection, gate: Gate, nowMs: number): string | undefined {
   const { ref, registers, released } = state;
   if (released) return whyReleased(state);

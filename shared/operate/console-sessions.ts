@@ -10,7 +10,6 @@ type SessionPorts = Pick<ToolPorts, 'sessions' | 'clock'>;
 const ID_LENGTH = 12;
 const idOf = ({ hash }: FoundSession): string => hash.slice(0, ID_LENGTH);
 
-/** Returns the sessions of people who have a role for the connection, the latest first. */
 export async function listSessions(connection: ConnectionName, ports: SessionPorts) {
   return (await sessionsOf(connection, ports)).map(({ session, role }) => ({
     id: idOf(session),

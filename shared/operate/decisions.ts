@@ -82,7 +82,6 @@ export function createDecisions(functions: Functions, prove: Prove, person?: str
   };
 }
 
-/** Performs a decision that was sent to the function. @returns the answer for the sender */
 export async function answerDecision(
   decision: DecisionRequest,
   ports: DecisionPorts,

@@ -5,13 +5,10 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 
 type DeliveriesPorts = Pick<ToolPorts, 'deliveries' | 'clock'>;
 
-/** Selects deliveries. A delivery must match each field that is set. */
 export interface DeliveryFilter {
   readonly sinceMs?: number | undefined;
-  /** The ids of groups; a delivery must name one of them. */
   readonly groups?: ReadonlySet<string> | undefined;
   readonly members?: ReadonlySet<string> | undefined;
-  /** An outcome, an HTTP status, or a code. */
   readonly status?: string | undefined;
   readonly client?: string | undefined;
   /** The id of an event that a change names as its cause. The search then begins with the oldest deliveries. */
@@ -22,7 +19,6 @@ export interface DeliveryFilter {
 const MAX_READ = 5_000;
 const MAX_READ_FOR_EVENT = 50_000;
 
-/** Returns the newest matching deliveries, or the first deliveries of an event, newest last. */
 export async function readDeliveries(
   connection: ConnectionName,
   filter: DeliveryFilter,

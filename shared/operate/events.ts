@@ -22,14 +22,12 @@ const BATCH = 100;
 type EventsPorts = Pick<ToolPorts, 'events' | 'clock' | 'newId' | 'connections'> & OtherSourcePorts;
 
 export interface Validating {
-  /** The connection of lines that name no connection. */
   readonly connection?: ConnectionName | undefined;
   readonly clock: () => number;
   /** Undefined without a deployment. The names of connections are then not checked. */
   readonly connections: Pick<ConnectionStore, 'find'> | undefined;
 }
 
-/** Checks whether ingest would accept each line now. Sends nothing. */
 export async function validateEvents(lines: AsyncIterable<EventLine>, validating: Validating) {
   const { connection, clock, connections } = validating;
   const totals = createTotals();
@@ -54,7 +52,6 @@ export async function validateEvents(lines: AsyncIterable<EventLine>, validating
 interface SendOptions {
   readonly connection?: ConnectionName | undefined;
   readonly keptBy: ConnectionName;
-  /** If this signal fires, no further message is sent. */
   readonly signal?: AbortSignal;
 }
 
@@ -108,7 +105,6 @@ export async function sendEvents(
   return { ...totals.report(), ...sent, ...(await named.ofOthers(ports)) };
 }
 
-/** Collects the groups of the events. @param given the connection of lines that name no connection */
 function createNamed(given: ConnectionName | undefined) {
   const named = new Map<ConnectionName, Set<GroupId>>();
   return {
@@ -200,7 +196,6 @@ function judgementOf({ events, ignored, rejected }: DecodedMessage): Judgement {
   return { events: events.length, places: events.length + ignored, problems, groups };
 }
 
-/** Collects the errors of a file: the first thousand with their line numbers, and the total number. */
 export function createErrors() {
   const errors: LineError[] = [];
   let errorCount = 0;

@@ -3,6 +3,8 @@ import type { GroupRef, PlatformUserId } from '../domain/ids.ts';
 import { membersAt, type Stay, type StepChange, staysOf, stepsAfter } from '../plan/replay.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { UserState } from '../sync/ports/desired.ts';
+import type { KeptEntry } from '../sync/ports/logs.ts';
+import { readUndoReasons } from './log.ts';
 import { formatPerson } from './names.ts';
 import { type PastPorts, type RecordedStep, readHistory, usersOfHistory } from './past.ts';
 import type { Period } from './verify-audit.ts';
@@ -20,7 +22,6 @@ export interface Access {
 }
 
 export interface AccessChange {
-  /** The person joined or left between these times. */
   readonly notBefore: string;
   readonly notAfter: string;
   readonly action: string;
@@ -51,6 +52,8 @@ export async function accessTo(
   const within = undone.filter(({ atMs }) => atMs <= untilMs).toReversed();
   const stays = staysOf('members' in past ? past.presence : new Map(), within, last?.sinceMs ?? fromMs);
   const { memberOf, known } = await usersOfHistory(ref, ports);
+  const changes = within.flatMap(({ entry }) => entry.changes.map((change) => causedBy(change, entry)));
+  const reasonOf = await readUndoReasons(ref.connection, changes, ports.audit);
   const rowOf = ({ user, joined, left }: Stay<RecordedStep>): Access => {
     const member = memberOf(user, joined?.step.atMs ?? fromMs);
     const person = member && known.get(member);
@@ -60,8 +63,8 @@ export async function accessTo(
       user,
       member: member ?? null,
       name: (person && nameOf(person)) ?? null,
-      joined: joined ? changeOf(user, joined) : null,
-      left: left ? changeOf(user, left) : null,
+      joined: joined ? changeOf(user, joined, reasonOf) : null,
+      left: left ? changeOf(user, left, reasonOf) : null,
     };
   };
   return { knownSinceMs: fromMs, access: stays.map(rowOf) };
@@ -70,19 +73,31 @@ export async function accessTo(
 const nameOf = ({ attributes, erasedMs }: UserState): string | undefined =>
   formatPerson(attributes) ?? (erasedMs === undefined ? undefined : 'erased');
 
-function changeOf(user: PlatformUserId, { step, notBeforeMs }: StepChange<RecordedStep>): AccessChange {
-  const { entry } = step;
-  const { changes, causes = [] } = entry;
-  const change = changes.find((one) => one.kind === 'delete_group' || [one.before, one.after].includes(user));
-  // An entry names only the first of very many changes.
+type Change = KeptEntry['changes'][number];
+
+/** An entry names only the first of very many changes. */
+function causedBy(change: Change | undefined, { actor, cause, causes = [] }: KeptEntry) {
   const number = change?.cause ?? (causes.length === 1 ? 0 : -1);
-  const { cause, actor, approved } = { approved: undefined, ...entry, ...causes[number] };
+  return { kind: '', reason: '', ...change, approved: undefined, actor, cause, ...causes[number] };
+}
+
+function changeOf(
+  user: PlatformUserId,
+  { step, notBeforeMs }: StepChange<RecordedStep>,
+  reasonOf: (change: ReturnType<typeof causedBy>) => string,
+): AccessChange {
+  const { entry } = step;
+  const change = entry.changes.find(
+    (one) => one.kind === 'delete_group' || [one.before, one.after].includes(user),
+  );
+  const caused = causedBy(change, entry);
+  const { cause, actor, approved } = caused;
   return {
     notBefore: new Date(notBeforeMs).toISOString(),
     notAfter: new Date(step.untilMs ?? step.atMs).toISOString(),
     action: entry.action,
     actor: entry.action === 'external_change' ? 'another client' : (actor.name ?? actor.id),
     approvedBy: approved?.by ?? null,
-    because: [change?.reason, entry.reason, cause].filter((text) => text !== undefined).join('; '),
+    because: [reasonOf(caused), entry.reason, cause].filter(Boolean).join('; '),
   };
 }

@@ -13,10 +13,6 @@ export async function registersIn(
   return (await groups.members(ref)).filter(({ member }) => wanted.has(member));
 }
 
-/**
- * Returns the groups that may contain the member: the groups in which an event has named the member, and all groups
- * that contain these groups.
- */
 export async function groupsOfMember(
   connection: ConnectionName,
   member: MemberId,

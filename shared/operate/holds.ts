@@ -67,7 +67,6 @@ export interface HeldGroup {
   readonly hold: Hold;
 }
 
-/** Returns every set of held removals of a connection, decided or not, in the order of the groups' ids. */
 export async function listHolds(connection: ConnectionName, ports: Pick<ToolPorts, 'groups' | 'index'>) {
   const held: HeldGroup[] = [];
   for (const { ref, hasHolds } of await collectPages(ports.index.all(connection))) {

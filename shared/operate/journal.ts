@@ -107,7 +107,6 @@ export interface ReadOfPeople {
     | 'plan'
     | 'search';
   readonly group?: GroupRef['group'] | undefined;
-  /** The id of a member or of a dead-lettered message. */
   readonly id?: string | undefined;
 }
 

@@ -1,8 +1,16 @@
 import type { LogEntry } from '../contract/answers/explain.ts';
 import { DATED, UNKNOWN_INITIATOR } from '../domain/drift.ts';
 import { type ConnectionName, type GroupId, groupId, memberId } from '../domain/ids.ts';
+import { UNDO_SOURCE } from '../domain/source.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
-import type { AuditActor, AuditCause, DriftRecord, KeptEntry } from '../sync/ports/logs.ts';
+import {
+  type AuditActor,
+  type AuditCause,
+  type DriftRecord,
+  entriesIn,
+  journalOf,
+  type KeptEntry,
+} from '../sync/ports/logs.ts';
 import { formatPerson } from './names.ts';
 
 /*
@@ -19,13 +27,11 @@ export interface LogFilter {
   readonly sinceMs?: number | undefined;
   /** The empty id selects only the connection's journal. */
   readonly group?: GroupId | undefined;
-  /** The ids of a member: the id in the directory, and the id of the person on the platform. */
   readonly member?: ReadonlySet<string> | undefined;
   /** A part of an id or a name. Case is ignored. */
   readonly actor?: string | undefined;
   /** An action, or its first word: `drift` selects all actions that begin with `drift_`. */
   readonly action?: string | undefined;
-  /** The id of the event that caused a change. */
   readonly event?: string | undefined;
   readonly limit: number;
 }
@@ -197,7 +203,7 @@ function listOf(side: DriftRecord['before']): readonly string[] {
 async function named(
   connection: ConnectionName,
   entries: readonly LogEntry[],
-  { groups, users, drift }: LogPorts,
+  { groups, users, drift, audit }: LogPorts,
 ): Promise<readonly LogEntry[]> {
   const ids = [...new Set(entries.flatMap(({ group }) => group ?? []))] as GroupId[];
   const refs = ids.map((group) => ({ connection, group }));
@@ -214,10 +220,12 @@ async function named(
     );
     return [text, [text, ...authors].join('; ')] as const;
   };
-  const [states, known, undone] = await Promise.all([
+  const changes = entries.flatMap((entry) => entry.changes);
+  const [states, known, undone, reasons] = await Promise.all([
     groups.readMany(refs, () => {}),
     users.read(connection, members),
     Promise.all([...new Map(undoing)].map(withAuthor)),
+    readUndoReasons(connection, changes, audit),
   ]);
   const nameOf = new Map(states.map(({ ref, registers }) => [String(ref.group), registers.name?.value]));
   const texts = new Map(undone);
@@ -227,10 +235,38 @@ async function named(
   });
   return entries.map((entry) => ({
     ...caused(entry),
-    changes: entry.changes.map(caused),
+    changes: entry.changes.map((change) => ({ ...caused(change), reason: reasons(change) })),
     groupName: nameOf.get(entry.group ?? '') ?? null,
     memberName: formatPerson(known.get(memberId(entry.member ?? ''))?.attributes ?? new Map()) ?? null,
   }));
+}
+
+/** An event of an undo. The number after the id of the undo is the number of the message. */
+const OF_UNDO = new RegExp(`^event (.+?)(?:\\.\\d+)? of ${UNDO_SOURCE}$`, 'u');
+
+type Reasoned = Pick<LogEntry['changes'][number], 'kind' | 'cause' | 'reason'>;
+
+/** Returns a function that returns the reason of a change. For an undo, it contains the reason that the operator gave. */
+export async function readUndoReasons(
+  connection: ConnectionName,
+  changes: readonly Reasoned[],
+  audit: Pick<LogPorts['audit'], 'actions'>,
+) {
+  const undoOf = ({ cause }: Reasoned) => OF_UNDO.exec(cause)?.[1];
+  const wanted = new Set(changes.flatMap((change) => undoOf(change) ?? []));
+  const given = new Map<string, string>();
+  for await (const { step, reason = '' } of wanted.size > 0
+    ? entriesIn(audit.actions(journalOf(connection)))
+    : []) {
+    if (step?.after != null && wanted.delete(step.after)) given.set(step.after, reason);
+    if (wanted.size === 0) break;
+  }
+  return (change: Reasoned): string => {
+    const id = undoOf(change);
+    if (id === undefined) return change.reason;
+    const what = change.kind === 'add_member' ? 'an undo brought them back' : change.reason;
+    return [what, given.get(id)].filter(Boolean).join(': ');
+  };
 }
 
 /** The text with which `originOf` begins the cause of a write that reverts drift. */

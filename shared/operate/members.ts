@@ -1,17 +1,27 @@
-import type { ExportedGroup, ExportReport, GroupMember, GroupMembers } from '../contract/answers/groups.ts';
+import type {
+  ExportedGroup,
+  ExportReport,
+  GroupMember,
+  GroupMembers,
+  MissingPerson,
+  PastMember,
+} from '../contract/answers/groups.ts';
+import { blockOf } from '../domain/block.ts';
 import type { Gate } from '../domain/gate.ts';
 import { groupExists, groupName } from '../domain/group.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import { type GroupRef, type MemberId, memberId, type PlatformUserId } from '../domain/ids.ts';
 import type { Decision } from '../plan/decision.ts';
 import type { Facts } from '../plan/facts.ts';
+import { removalText, whyUncounted } from '../plan/removal-cause.ts';
 import { isPresent, isWanted, verdictOf } from '../plan/verdict.ts';
+import type { Connection } from '../sync/ports/connections.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 import { mapConcurrently, READS_IN_FLIGHT } from '../sync/tuning.ts';
 import { readCounted } from './counted-members.ts';
 import type { Explaining } from './explain.ts';
 import { type NamesPorts, NotFound, usersOf } from './names.ts';
-import { listPastMembers, type PastPorts } from './past.ts';
+import { listPastMembers, NotKnown, type PastPorts } from './past.ts';
 import { identify, obstacleTo, previewWhole, verdictFacts } from './who.ts';
 
 /**
@@ -97,45 +107,87 @@ const externalRow = (user: PlatformUserId): GroupMember => ({
 /**
  * Returns the members of each group, in a form that `import` can read.
  * @param atMs returns who was in the platform group at this time; undefined: the present members in the directory
+ * @throws NotKnown if the members of the only group at this time are not known
  */
 export async function exportGroups(
   refs: readonly GroupRef[],
-  ports: NamesPorts & PastPorts,
+  { connection, ports }: Exporting,
   atMs?: number,
 ): Promise<ExportReport> {
+  const unknown: string[] = [];
   const exported = await mapConcurrently(READS_IN_FLIGHT, refs, (ref) =>
-    atMs === undefined ? exportGroup(ref, ports) : exportPast(ref, atMs, ports),
+    atMs === undefined
+      ? exportGroup(ref, ports)
+      : exportPast(ref, atMs, { connection, ports }).catch((error: unknown) => {
+          if (!(error instanceof NotKnown) || refs.length === 1) throw error;
+          unknown.push(ref.group);
+          return undefined;
+        }),
   );
   return {
     groups: exported.filter((one) => one !== undefined),
     leftOut: refs.flatMap(({ group }, at) => (exported[at] === undefined ? [group] : [])),
+    ...(unknown.length > 0 && { unknown }),
   };
+}
+
+interface Exporting {
+  readonly connection: Connection;
+  readonly ports: NamesPorts & PastPorts;
 }
 
 /**
  * Returns the members of an earlier time. A present member is left out only if the user is on the platform now and was
  * not then, so pending, blocked and excluded members stay.
- * @returns also undefined if the members at this time are not known, if there were none, if another source owns the
- * group now, or if the group contains groups, which a snapshot of its people would remove
+ * @returns also undefined if there were no members, if another source owns the group now, or if the group contains
+ * groups, which a snapshot of its people would remove
+ * @throws NotKnown
  */
-async function exportPast(ref: GroupRef, atMs: number, ports: NamesPorts & PastPorts) {
+async function exportPast(ref: GroupRef, atMs: number, { connection, ports }: Exporting) {
   const { containsGroups = false, movedTo } = (await ports.groups.read(ref)) ?? {};
   if (containsGroups || movedTo !== undefined) return undefined;
   const now = await exportGroup(ref, ports);
-  const past = now && (await listPastMembers(ref, [atMs, ports.clock()], ports));
-  const then = past?.known ? past.members : [];
-  const certain = then.flatMap(({ member, states }) => (states[0] === 'in' ? (member ?? []) : []));
-  if (now === undefined || certain.length === 0) return undefined;
-  const joined = then.filter(({ states: [before, today] }) => before === 'out' && today === 'in');
-  const left = new Set([...certain, ...joined.map(({ member }) => member)]);
-  const known = await ports.users.read(ref.connection, certain.map(memberId));
-  const returning = certain.map((id) => ({ id, email: attributeOf(known.get(memberId(id)), 'email') }));
-  const uncertain = then.filter(({ states: [before] }) => before !== 'out').length - certain.length;
+  if (now === undefined) return undefined;
+  const past = await listPastMembers(ref, [atMs, ports.clock()], ports);
+  if (!past.known) throw new NotKnown(past);
+  const before = past.members.filter(({ states: [then] }) => then !== 'out');
+  const known = await ports.users.read(ref.connection, before.map(memberOf));
+  const judged = before.map((row) => {
+    const user = known.get(memberOf(row));
+    return { row, user, because: whyLeftOut(row, user, connection) };
+  });
+  const present = new Set(now.members.map(({ id }) => id));
+  const returning = judged.flatMap(({ row: { member, states }, user, because }) => {
+    const returns = states[0] === 'in' && member !== null && (because === undefined || present.has(member));
+    return returns ? [{ id: member, email: attributeOf(user, 'email') }] : [];
+  });
+  if (returning.length === 0) return undefined;
+  const joined = past.members.filter(({ states: [then, today] }) => then === 'out' && today === 'in');
+  const left = new Set([...returning.map(({ id }) => id), ...joined.map(({ member }) => member)]);
+  const unresolved = judged.flatMap(({ row: { user, member, name }, because }) =>
+    because === undefined ? [] : [{ user, member, name, because }],
+  );
   return {
     ...now,
     members: [...returning, ...now.members.filter(({ id }) => !left.has(id))],
-    unresolved: uncertain,
+    unresolved,
   };
+}
+
+const memberOf = ({ member }: PastMember): MemberId => memberId(member ?? '');
+
+function whyLeftOut(
+  { states: [then, now], member }: PastMember,
+  user: UserState | undefined,
+  { settings, blocks }: Connection,
+): MissingPerson['because'] | undefined {
+  if (then === 'uncertain') return 'it is uncertain whether they were in the group';
+  if (now === 'in') return undefined;
+  if (member === null || user === undefined)
+    return 'no member that the directory has had in the group is this user now';
+  const uncounted = whyUncounted(user.attributes, settings);
+  if (uncounted !== undefined) return removalText(uncounted.cause, uncounted.detail);
+  return blockOf(blocks, user) && removalText('blocked');
 }
 
 /** @returns undefined for a group that the directory has deleted or not named, because `import` cannot represent it */
@@ -147,7 +199,7 @@ async function exportGroup(ref: GroupRef, ports: NamesPorts): Promise<ExportedGr
   return {
     group: ref.group,
     name,
-    unresolved: 0,
+    unresolved: [],
     members: members.map(({ member }) => ({ id: member, email: attributeOf(known.get(member), 'email') })),
   };
 }

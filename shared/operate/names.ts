@@ -23,7 +23,6 @@ export type NamesPorts = Pick<ToolPorts, 'groups' | 'users' | 'people'>;
 export interface Named {
   readonly groups?: readonly string[];
   readonly members?: readonly string[];
-  /** The groups whose platform users are printed. */
   readonly usersOf?: readonly string[];
 }
 
@@ -40,7 +39,6 @@ export function formatPerson(attributes: Attributes): string | undefined {
 export const plural = (count: number, noun: string, several = `${noun}s`): string =>
   `${count} ${count === 1 ? noun : several}`;
 
-/** Returns the first texts, and the number of the others. */
 export function listed(texts: readonly string[], most: number): string {
   const rest = texts.length > most ? `, and ${texts.length - most} more` : '';
   return `${texts.slice(0, most).join(', ')}${rest}`;
@@ -133,7 +131,6 @@ export function undefinedIfNoMatch(error: unknown): undefined {
 interface Findable<Item> {
   readonly item: Item;
   readonly names: readonly string[];
-  /** The text that messages show for this item. */
   readonly label: string;
 }
 

@@ -1,4 +1,5 @@
 import type { PastMembers } from '../contract/answers/groups.ts';
+import { formatMoment } from '../contract/moment.ts';
 import { groupName } from '../domain/group.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import { grouped } from '../domain/grouped.ts';
@@ -29,7 +30,10 @@ export async function listPastMembers(
 ): Promise<PastMembers> {
   const { state, pasts } = await readPast(ref, times, ports);
   const { memberOf, known } = await usersOfHistory(state.ref, ports, others);
-  const unknown = pasts.find((past) => 'knownSinceMs' in past);
+  const nowMs = ports.clock();
+  const isFuture = times.some((atMs) => atMs > nowMs);
+  const future = isFuture ? { knownSinceMs: undefined } : undefined;
+  const unknown = pasts.find((past) => 'knownSinceMs' in past) ?? future;
   const lists = unknown ? [] : pasts.flatMap((past) => ('members' in past ? [past.members] : []));
   const rowOf = (user: PlatformUserId) => {
     const member = memberOf(user, Math.max(...times));
@@ -50,6 +54,7 @@ export async function listPastMembers(
     times: times.map(iso),
     known: unknown === undefined,
     knownSince: unknown?.knownSinceMs === undefined ? null : iso(unknown.knownSinceMs),
+    knownUntil: isFuture ? iso(nowMs) : null,
     members: [...new Set(lists.flatMap((list) => [...list.keys()]))].sort().map(rowOf),
   };
 }
@@ -80,6 +85,23 @@ export async function usersOfHistory(ref: GroupRef, ports: HistoryPorts, others:
     return members.find((member) => others.includes(member)) ?? members.at(-1);
   };
   return { memberOf, known };
+}
+
+type Known = Pick<PastMembers, 'knownSince' | 'knownUntil'>;
+
+/** Says what is known if the members at a time are not known: the time is in the future, or before the records. */
+export function whatIsKnown({ knownSince, knownUntil }: Known): string {
+  if (knownUntil !== null)
+    return `expected a past time; the members are known until ${formatMoment(Date.parse(knownUntil))}`;
+  const since =
+    knownSince === null ? 'are not known' : `are known since ${formatMoment(Date.parse(knownSince))}`;
+  return `the members ${since}: before, groupsync did not manage the group or has no record`;
+}
+
+export class NotKnown extends NotFound {
+  constructor(past: Known) {
+    super(whatIsKnown(past));
+  }
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();

@@ -95,6 +95,7 @@ export async function reportPersonAt(
   ports: ToolPorts,
 ): Promise<PersonAt> {
   const { name } = connection;
+  const nowMs = ports.clock();
   const member = await findPerson(text, connection, ports);
   const members = await membersOfEmployee(member, connection, ports);
   const named = await mapConcurrently(AT_ONCE, members, (id) => groupsOfMember(name, id, ports));
@@ -118,6 +119,7 @@ export async function reportPersonAt(
     members,
     name: (user && formatPerson(user.attributes)) ?? null,
     time: new Date(atMs).toISOString(),
+    knownUntil: atMs > nowMs ? new Date(nowMs).toISOString() : null,
     groups: groups.toSorted((a, b) => compareText(a.group, b.group)),
   };
 }

@@ -76,7 +76,6 @@ const readListed = async (connection: Connection, ports: ToolPorts): Promise<rea
 const statesOf = async ({ name }: Connection, ports: ToolPorts): Promise<readonly GroupState[]> =>
   ports.groups.readMany(await allGroups(name, ports), () => {});
 
-/** Returns the directory group that owns each platform group. Owners of removed connections are left out. */
 async function ownersOf(
   listed: readonly ListedGroup[],
   { company }: Connection,
@@ -109,10 +108,6 @@ export const certainPairs = ({ groups }: PlatformGroupsReport): readonly Adoptio
     match === undefined || ambiguous ? [] : [{ group: match.group, platformId }],
   );
 
-/**
- * Returns what each adoption would change, and changes nothing.
- * @throws PlatformFailure if the platform cannot be read
- */
 export async function previewAdoptions(
   connection: Connection,
   pairs: readonly AdoptionPair[],

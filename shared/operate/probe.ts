@@ -113,7 +113,6 @@ const create = (name: string, { groups }: Platform): Promise<ObservedGroup | Pla
     return error;
   });
 
-/** Returns why the probe ended early. @throws any error except a PlatformFailure or an interruption */
 function whyStopped(error: unknown, signal: AbortSignal): string {
   if (error instanceof PlatformFailure) return error.message;
   if (signal.aborted) return 'it was interrupted';

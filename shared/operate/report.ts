@@ -40,7 +40,6 @@ export async function* summaries(
   }
 }
 
-/** Returns every group of a connection, sorted by id. The names are from the stored views or the directory. */
 export async function reportGroups(connection: ConnectionName, ports: ReportPorts) {
   const reports: GroupReport[] = [];
   for (const { ref } of await collectPages(ports.index.all(connection))) {

@@ -8,7 +8,6 @@ export interface GroupEffect {
   readonly group: string;
   readonly added: readonly Change[];
   readonly removed: readonly Change[];
-  /** The users whose removal would wait for an operator. */
   readonly held: readonly string[];
   /** The number of changes in the earlier plan that the new plan does not contain. */
   readonly dropped: number;
@@ -17,10 +16,6 @@ export interface GroupEffect {
 type Planned = Pick<Plan, 'group' | 'action' | 'changes' | 'held'>;
 type Change = Planned['changes'][number];
 
-/**
- * Returns the groups whose plans differ before and after a change of settings or of people. Changes that both plans
- * contain are not counted.
- */
 export function effectsOf(before: readonly Planned[], after: readonly Planned[]): readonly GroupEffect[] {
   const earlier = new Map(before.map((plan) => [plan.group, plan]));
   return after.flatMap((plan) => groupEffect(earlier.get(plan.group), plan));
@@ -61,7 +56,6 @@ const keyOf = ({ kind, before, after, member }: Change): string =>
 
 const NAMED = 50;
 
-/** Returns a line for each member of a group that a change adds, removes, or whose removal waits. */
 export async function membersNamed(
   { group, added, removed, held }: GroupEffect,
   connection: ConnectionName,

@@ -4,7 +4,6 @@ import { type ProtectedSetting, weakenedSettings } from '../contract/weakening.t
 import type { Connection, SettingRequest } from '../sync/ports/connections.ts';
 import type { AuditedChange } from '../sync/ports/logs.ts';
 
-/** Returns the keys of settings whose changes another person must confirm. */
 export const requestedKeys = (
   before: Connection['settings'],
   wanted: Connection['settings'],
@@ -49,7 +48,6 @@ export function requestsBetween(before: Connection, after: Connection): readonly
   }));
 }
 
-/** Returns the open requests of a connection, with the values that they would change. */
 export const rowsOf = ({
   settings,
   requests = [],

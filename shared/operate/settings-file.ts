@@ -30,7 +30,6 @@ export async function planFile(name: ConnectionName, content: unknown, ports: Fi
 
 const MAX_ENTRIES = 5_000;
 
-/** Returns who last changed each setting and when, from the newest entries of the connection's journal. */
 async function settingAuthors(name: ConnectionName, ports: LogPorts) {
   const { entries } = await readLog(name, { group: journalOf(name).group, limit: MAX_ENTRIES }, ports);
   const changes = entries.flatMap(({ at, actor, changes }) =>

@@ -60,7 +60,6 @@ function readableOf(error: unknown): Connection {
   throw error;
 }
 
-/** Returns all connections, also those with invalid settings, to show them. */
 export async function readableConnections(
   connections: Pick<ConnectionStore, 'list'>,
 ): Promise<readonly Connection[]> {
@@ -175,7 +174,6 @@ export async function changeSettings(
   };
 }
 
-/** Refuses settings that the stored groups do not permit. @throws InvalidSettingError */
 export async function refuseForGroups(
   { connection, next }: Pick<SettingsPlan, 'connection' | 'next'>,
   ports: SourceGroupPorts & Pick<SettingsPorts, 'claims'>,

@@ -46,7 +46,6 @@ export function reportCredential(health: Health | undefined, nowMs: number): Cre
   };
 }
 
-/** Returns the endpoints whose calls fail now, as recorded on the gate by the workers. */
 export function failingEndpoints({ failingCalls = [] }: Gate, nowMs: number): readonly FailingEndpoint[] {
   const failing = failingCalls.filter((one) => isFailing(one, nowMs));
   return failing.map(({ endpoint, failed, total, sinceMs, lastFailedMs, reason }) => ({
@@ -60,10 +59,6 @@ export function failingEndpoints({ failingCalls = [] }: Gate, nowMs: number): re
   }));
 }
 
-/**
- * Returns failing calls as a sentence: the endpoint, the number of failed calls and of all calls, the time of the first
- * failure, and the last failure.
- */
 export function formatFailingCalls({ endpoint, failed, total, share, since, reason }: FailingEndpoint) {
   const counts = `${failed} of ${plural(total, 'call')} (${Math.round(share * 100)} %)`;
   return `${endpoint}: ${counts} failed since ${since.slice(0, 19)}Z, the last with ${reason}`;
@@ -108,7 +103,6 @@ export async function readStatus(found: Connection, ports: ToolPorts): Promise<S
 
 const MAX_KEPT_SHOWN = 20;
 
-/** Returns the SCIM groups whose members the last PUT did not mention. */
 export async function groupsWithKeptMembers(
   connection: GroupRef['connection'],
   { scim, groups }: Pick<ToolPorts, 'scim' | 'groups'>,
@@ -126,7 +120,6 @@ export async function groupsWithKeptMembers(
   return { total: ids.length - (first.length - kept.length), groups: kept };
 }
 
-/** Returns a sentence about the unfinished moves of groups to another source; null if there are none. */
 export async function readOpenMoves(
   connection: GroupRef['connection'],
   { reader, clock }: Pick<ToolPorts, 'reader' | 'clock'>,

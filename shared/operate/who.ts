@@ -52,7 +52,6 @@ export async function identify(member: MemberId, state: GroupState, connection: 
   return { member, register, user, rules, person, platformUser, cause, rehire };
 }
 
-/** Returns the facts from which `plan/verdict.ts` derives the verdict about a member. */
 export const verdictFacts = (
   who: Who,
   {
@@ -82,7 +81,6 @@ export const previewWhole = (state: GroupState, connection: Connection, ports: W
     return { decision, facts: await learn({ kind: 'read', what: ['wanted', 'views'] }, facts, reading) };
   });
 
-/** Returns why groupsync does not write the group now, for example a pause; undefined without such a reason. */
 export function obstacleTo(
   state: GroupState,
   connection: Connection,

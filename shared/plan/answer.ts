@@ -8,7 +8,6 @@ import { LISTING_AGE_MS } from './gone.ts';
 import { foldName, renamedTo } from './names.ts';
 import type { Plan, PlanChange } from './plan.ts';
 
-/** The comparison of a successful answer with the write that it answers. */
 interface Answer {
   /** The sent content, with a sent name in the form that the platform shows; undefined after a DELETE. */
   readonly made: View | undefined;

@@ -52,7 +52,6 @@ export const readsList = (decision: Decision): boolean =>
 export interface Reserve {
   readonly kind: 'reserve';
   readonly removals: number;
-  /** The number of users in the group now. */
   readonly size: number;
   /** Whether the write deletes the platform group. */
   readonly deletes: boolean;

@@ -83,7 +83,6 @@ export interface Reservation extends GuardRecord {
 export interface MissingGroups {
   /** A group that the list lacks, although the platform answers a GET of its id. */
   readonly existing: PlatformGroupId | undefined;
-  /** Whether the connection manages groups and the list shows none of them. */
   readonly showsNoManaged: boolean;
 }
 
@@ -114,7 +113,6 @@ export interface Rejected {
   readonly name?: string | undefined;
 }
 
-/** The platform group as a fetch or an answer showed it, with the time. */
 export type Shown = Pick<ObservedGroup, 'id' | 'version'> & { readonly atMs: number };
 
 /** Why a platform group was not adopted: the platform answered 404, or another group owns it. */

@@ -43,15 +43,12 @@ export interface GuardInput {
  */
 export interface RecentRemovals {
   readonly group: number;
-  /** The number of removals from all groups of the connection. */
   readonly connection: number;
   /** The largest size that this group had before one of these removals; 0 if there were no removals. */
   readonly largestSize: number;
-  /** The number of deletions of other groups of the connection. */
   readonly deletedGroups: number;
   /** The number of groups before these deletions; needed only if `deletedGroups` reaches the limit. */
   readonly managedGroups: number;
-  /** The number of other small groups of the connection that were emptied. */
   readonly emptiedGroups: number;
   /** The number of small groups of the connection; needed only if `emptiedGroups` is at least `EMPTIED_ALWAYS`. */
   readonly smallGroups: number;

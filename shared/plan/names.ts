@@ -101,7 +101,6 @@ interface Listed {
 }
 export type NamedGroup = Listed & { readonly name: string };
 
-/** The group to create, with the name as groupsync would send it. */
 type NewGroup = Pick<View, 'name' | 'spokeId'>;
 
 const isNamed = (group: Listed): group is NamedGroup => group.name !== undefined && group.name !== '';

@@ -5,6 +5,7 @@ import { type Author, type GroupRegisters, groupExists, groupFloor, memberCounts
 import type { GroupState, StoredMember } from '../domain/group-state.ts';
 import { type MemberId, type PlatformUserId, platformUserId } from '../domain/ids.ts';
 import type { Register } from '../domain/register.ts';
+import { isOfUndo } from '../domain/source.ts';
 import { laterStamp, STAMP_ZERO, type Stamp, stampAt } from '../domain/stamp.ts';
 import type { WaitCause } from '../domain/view.ts';
 import type { PersonSettings } from './person.ts';
@@ -29,6 +30,8 @@ const CAUSES = {
   group_deleted: rule('the directory deleted this group', 'guard', 'group'),
   removed: rule('the directory took them out of the group', 'guard', 'member'),
   not_in_snapshot: rule('a later snapshot of the group does not list them', 'guard', 'snapshot'),
+  undone: rule('an undo took them out of the group', 'guard', 'member'),
+  not_in_undo: rule('an undo took them out of the group', 'guard', 'snapshot'),
   inner_group: rule('no group within the group has them any more', 'guard', 'member'),
   user_deleted: rule('the directory deleted this user', 'guard', 'user'),
   suspended: rule(
@@ -149,13 +152,21 @@ export function removalCauseOf(
   if (register === undefined) return { cause: 'no_member' };
   const { value, stamp, via } = register;
   const ofInner: CauseDetail = { cause: nested === 'flatten' ? 'inner_group' : 'nested' };
-  if (value === 'absent') return via === undefined ? { cause: 'removed' } : ofInner;
+  if (value === 'absent') return via === undefined ? causeBy(stamp, 'removed') : ofInner;
   if (stamp <= user.floor) return { cause: 'user_deleted' };
   const isCounted = memberCounts(register, groupFloor(group), user.floor);
   if (isCounted) return user.uncounted;
   if (via !== undefined) return ofInner;
-  return { cause: group.deleted > group.snapshot ? 'group_deleted' : 'not_in_snapshot' };
+  return group.deleted > group.snapshot
+    ? { cause: 'group_deleted' }
+    : causeBy(group.snapshot, 'not_in_snapshot');
 }
+
+const UNDONE = { removed: 'undone', not_in_snapshot: 'not_in_undo' } as const;
+
+const causeBy = (stamp: Stamp, cause: keyof typeof UNDONE): CauseDetail => ({
+  cause: isOfUndo(stamp) ? UNDONE[cause] : cause,
+});
 
 /** The most ended memberships for which apply reads the user to name the cause of a removal. */
 const MAX_ENDED = 500;

@@ -4,7 +4,6 @@ import { STAMP_ZERO, type Stamp } from '../domain/stamp.ts';
 import { WHOLE_GROUP } from '../domain/view.ts';
 import type { Plan } from './plan.ts';
 
-/** The list of removals, with the facts that end its entries. */
 export interface RemovalList {
   readonly sets: readonly RemovalSet[];
   /** The linked platform group. Without a link, the earlier platform group may come back. */
@@ -14,7 +13,6 @@ export interface RemovalList {
   readonly namedAt: Stamp;
   /** For users that left the group: the stamp of their last membership. */
   readonly wantedAt: ReadonlyMap<PlatformUserId, Stamp>;
-  /** Users whose person ended or is suspended. */
   readonly leavers: ReadonlySet<PlatformUserId>;
   readonly blocked: ReadonlySet<PlatformUserId> | undefined;
   /** The digests of the approvals whose write may still take effect. */
@@ -136,7 +134,6 @@ export function openSets(list: RemovalList): readonly RemovalSet[] {
     : left;
 }
 
-/** Returns the part of a set that still needs a decision or has one. */
 export function stillOpen(set: RemovalSet, input: RemovalList): readonly RemovalSet[] {
   const { hold, users } = set;
   const { wanted, namedAt, nowMs } = input;

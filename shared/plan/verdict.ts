@@ -21,7 +21,6 @@ export interface Verdict {
 /** The facts from which `explain` derives the verdict for one member of a group. */
 export interface VerdictInput {
   readonly member: MemberId;
-  /** The platform user of the member, if known. */
   readonly user: PlatformUserId | undefined;
   /** The facts, with the wanted state and the views. */
   readonly facts: Facts;

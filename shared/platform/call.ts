@@ -52,7 +52,6 @@ export interface Limits {
   readonly concurrency: number;
   /** The maximum size of another response body after decompression, in bytes. Default 64 MiB. */
   readonly maxBodyBytes: number;
-  /** The limits of a list that is read while it arrives. */
   readonly list: ListLimits;
 }
 
@@ -104,7 +103,6 @@ export interface AttemptFacts {
   readonly attempt: number;
   readonly durationMs: number;
   readonly status?: number | undefined;
-  /** The name of the error's class, if the attempt failed. */
   readonly error?: string | undefined;
   /** The wait before the next attempt, in milliseconds; undefined if this attempt is the last one. */
   readonly waitMs?: number | undefined;

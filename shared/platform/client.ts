@@ -146,7 +146,6 @@ const CustomField = z.object({
   required: flag,
 });
 
-/** Workforce Platform API, Company leave type. */
 const LeaveType = z.object({ id: required, leaveType: text, name: text, description: text, isUnpaid: flag });
 
 const of = (path: string): Endpoint => ({ method: 'GET', path: `/platform/api/${path}` });

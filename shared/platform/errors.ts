@@ -139,7 +139,6 @@ export function errorOfStatus(
   return new UnexpectedStatusError('unexpected status', full);
 }
 
-/** Runs a call of the client, and converts its error into a PlatformFailure. */
 export type Calling = <Result>(run: () => Promise<Result>) => Promise<Result>;
 
 /** Reads the client's pages. Each read of a page goes through `call`. */

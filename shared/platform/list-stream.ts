@@ -2,7 +2,6 @@ import { Tokenizer, TokenParser, TokenType } from '@streamparser/json';
 import { type PlatformErrorFacts, UnexpectedBodyError } from './errors.ts';
 import { parseDigits } from './version-digits.ts';
 
-/** The limits of a list that is read while it arrives. */
 export const LIST_LIMITS = {
   /** The longest time without a byte, in milliseconds. */
   idleMs: 15_000,

@@ -30,7 +30,6 @@ export type RetryFailure =
 export interface RetryQuestion {
   readonly method: RetryMethod;
   readonly failure: RetryFailure;
-  /** The number of attempts, including the failed attempt. */
   readonly attempt: number;
   readonly maxAttempts: number;
   readonly nowMs: number;

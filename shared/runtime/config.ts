@@ -54,7 +54,6 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     coalesceMs: ms('coalesceSeconds', MAX_COALESCE_SECONDS, DEFAULT_COALESCE_SECONDS),
     createSettleMs: ms('createSettleSeconds', 86_400, 600),
     logLevel: level(read('logLevel', LEVELS.join(' or '), (text) => !!level(text))) ?? 'info',
-    /** Queues whose messages all belong to one connection, by the name of the queue. */
     boundQueues: new Map(boundQueues.map((one) => boundOf(one.split('=') as [string, ConnectionName]))),
     directoryMinutes: directoryMinutes === undefined ? undefined : Number(directoryMinutes),
     /** Notification targets: `webhook` and ARNs of topics. */

@@ -10,7 +10,6 @@ export interface Logger {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** Returns a logger that adds these fields to every line. */
   with(fields: LogFields): Logger;
 }
 

@@ -99,7 +99,6 @@ export interface Advance {
   readonly isChange: boolean;
   /** The revision that the stored resource must still have. */
   readonly seen?: number | undefined;
-  /** The id of a write of members that begins with this revision. */
   readonly begins?: string | undefined;
   /** Ids of writes whose process died before it recorded their end. One save removes a limited number of them. */
   readonly forgets?: readonly string[] | undefined;

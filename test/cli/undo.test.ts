@@ -96,8 +96,11 @@ it('an undo leaves out a person that only another client added to the group', as
   world.clock.ms += 3_600_000;
   const to = new Date(world.clock.ms).toISOString();
   world.platform.changeAsOther(id, { users: ['u-ann'] });
+  world.clock.ms += 3_600_000;
+  await world.cli('sync', 'g', '--timeout', '1');
+  await world.apply('g');
   const ran = await world.cli('undo', 'g', '--to', to);
-  expect(ran.stderr).toContain('g: 1 person left out');
+  expect(ran.stderr).toMatch(/left out of g: .*u-dee.*: it is uncertain/);
   expect(ran.stderr).toContain('nothing to undo');
 });
 
@@ -117,16 +120,61 @@ it('undo refuses a group of the directory reader, where events have no effect, a
   expect([ran.code, ran.stderr]).toEqual([3, expect.stringContaining('the events have no effect there')]);
 });
 
-it('undo refuses a time in the future, and a group of which nothing is known at this time', async () => {
-  const { cli } = await company({ guard: null }, ['ann'], ['ann']);
-  for (const [time, code, text] of [
-    ['2099-01-01', 2, 'expected a past time'],
-    ['2020-01-01', 1, 'nothing was changed: expected a group'],
-  ] as const)
-    expect(await cli('undo', 'g', '--to', time)).toMatchObject({
-      code,
-      stderr: expect.stringContaining(text),
-    });
+it.each([
+  ['2099-01-01', 'expected a past time; the members are known until'],
+  ['2020-01-01', 'the members are known since'],
+])(
+  'at %s, each command exits with 3 and says what is known, without the present members',
+  async (at, text) => {
+    const { cli } = await company({ guard: null }, ['ann'], ['ann']);
+    for (const args of [
+      ['undo', 'g', '--to', at],
+      ['export', 'g', '--at', at],
+      ['members', 'g', '--at', at],
+      ['diff', 'g', '--from', '2020-01-01', '--to', at],
+      ['person', 'm-ann', '--at', at],
+    ]) {
+      const { code, stdout, stderr } = await cli(...args);
+      const isNamed = args[0] === 'person' && at.startsWith('2020') ? stdout : stderr;
+      expect([args, code, isNamed]).toEqual([
+        args,
+        3,
+        expect.stringContaining(text.slice(args[0] === 'person' ? -11 : 0)),
+      ]);
+      expect(stdout).not.toContain('u-ann');
+    }
+    expect((await cli('export', '--all', '--at', at)).code).toBe(3);
+  },
+);
+
+it('undo names the later events that it overrides, and the history names the undo, its operator and its reason', async () => {
+  const { cli, takeSent, to, users, clock } = await company({ guard: null }, ['ann', 'bob'], ['bob', 'eve']);
+  const dry = await cli('undo', 'g', '--to', to, '--dry-run', '--json');
+  expect(dry.json.comparison.changes).toMatchObject([
+    { kind: 'removed', member: 'm-eve', overrides: { source: 'test', by: null } },
+    { kind: 'added', member: 'm-ann', overrides: { id: 'e4', time: expect.any(String) } },
+  ]);
+  const ran = await cli('undo', 'g', '--to', to, '--reason', 'wrong sync');
+  expect(ran.stderr).toMatch(/− .*m-eve.*; overrides the event .* of test, which added them at/);
+  expect(ran.stderr + ran.stdout).not.toMatch(/file|row/);
+  await takeSent();
+  expect(users()).toEqual(['u-ann', 'u-bob']);
+  const because = 'an undo took them out of the group';
+  expect((await cli('explain', 'g', 'm-eve', '--json')).json.because).toBe(because);
+  const details = await cli('log', '--group', 'g', '--details');
+  expect(details.stdout).toMatch(/Ann {2}patch .* event id-.* of groupsync\/undo/);
+  expect(details.stdout).toContain(`(u-eve): ${because}: wrong sync`);
+  expect(details.stdout).toContain('an undo brought them back: wrong sync');
+  const folder = temporaryFolder();
+  await cli('evidence', 'g', '--file', folder);
+  expect(readFileSync(join(folder, 'access.csv'), 'utf8')).toMatch(
+    /Ann.*an undo took them out of the group: wrong sync/,
+  );
+  clock.ms += 60_000;
+  const again = await cli('undo', 'g', '--to', to);
+  expect([again.code, again.stdout]).toEqual([0, '']);
+  expect(again.stderr).toMatch(/nothing to undo: Blue \(g\) has its members of/);
+  expect(again.stderr).not.toMatch(/file|row/);
 });
 
 it.each([
@@ -187,7 +235,11 @@ it.each(['authoritative', 'additive'] as const)(
     expect(users()).toEqual(['u-ann', 'u-bob', 'u-cid']);
     const registers = await ports.groups.members(refOf('g'));
     expect(registers.find(({ member }) => member === 'm-m3-39')?.value).toBe('absent');
-    expect(await undo()).toMatchObject({ code: 0, stderr: expect.stringContaining('nothing to undo') });
+    expect(await undo()).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: 'nothing to undo: no membership is as this import left it\n',
+    });
     expect(sent).toEqual([]);
     const { entries } = (await cli('log', '--action', 'import', '--json')).json;
     expect(entries).toMatchObject([

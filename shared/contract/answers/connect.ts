@@ -13,7 +13,6 @@ export const Check = z.object({
 export type Check = Answer<typeof Check>;
 
 const MatchPreview = z.object({
-  /** The number of members that the directory has already sent; 0 before the first event. */
   members: count,
   matched: count,
   ambiguous: count,
@@ -23,7 +22,6 @@ const MatchPreview = z.object({
     .describe(
       'Matched members who have no binding yet and would join their groups. Absent if not all employees were read.',
     ),
-  /** The number of matches by each rule, in the order of the rules. */
   byRule: z.array(z.object({ rule: text, matched: count })),
 });
 export type MatchPreview = Answer<typeof MatchPreview>;
@@ -31,10 +29,8 @@ export type MatchPreview = Answer<typeof MatchPreview>;
 export const AdoptedPair = z.object({ group: text, name: text, platformId: text });
 export type AdoptedPair = Answer<typeof AdoptedPair>;
 
-/** The existing platform groups that would be linked, or that clash. */
 const AdoptionPlan = z.object({
   existing: count,
-  /** The number of groups that the directory has named. */
   directory: count,
   bySpokeId: z.array(AdoptedPair),
   /** Unmanaged groups with the name of a directory group, which therefore waits (`name_clash`). */
@@ -53,7 +49,6 @@ const MemberIds = z.object({
 });
 export type MemberIds = Answer<typeof MemberIds>;
 
-/** The results of the checks before a credential is stored. */
 export const Inspection = z.object({
   usable: z.boolean(),
   company: text.optional(),

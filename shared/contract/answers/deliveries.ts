@@ -8,7 +8,6 @@ const DeliveryRow = z.object({
 });
 export type DeliveryRow = Answer<typeof DeliveryRow>;
 
-/** The fields that show whether a delivery contained an event. */
 export const SentEvents = DeliveryRow.pick({ client: true, at: true, elapsedMs: true, events: true });
 export type SentEvents = Answer<typeof SentEvents>;
 

@@ -146,7 +146,6 @@ const COMPARED_ACTIONS = [
   'unreadable',
 ] as const;
 
-/** The changes on the platform that a first run of the reader would cause. */
 export const DirectoryComparison = z.object({
   connection: text,
   groups: z.array(

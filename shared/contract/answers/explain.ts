@@ -19,7 +19,6 @@ const Caused = {
   approved: nullable(z.object({ by: text, reason: text })).describe('The approval of a held removal.'),
 };
 
-/** The event that set a value, read from the stamp of the value. */
 const ExplainedEvent = z.object({
   /** `member`, `group.upserted`, `group.deleted`, `group.snapshot`, `group.name` or `user.deleted`. */
   register: text,
@@ -38,12 +37,10 @@ const ExplainedRule = z.object({
 });
 export type ExplainedRule = Answer<typeof ExplainedRule>;
 
-/** The reason why a member is or is not in a group, with all steps from the event to the platform. */
 export const Explanation = z.object({
   group: text,
   member: text,
   present: z.boolean().describe('Whether the platform group, as last written or read, contains the member.'),
-  /** The whole answer in one sentence. */
   because: text,
   wanted: z.boolean().describe('Whether the directory has the member in the group.'),
   events: z.array(ExplainedEvent),
@@ -99,7 +96,6 @@ export const LogEntry = z.object({
 });
 export type LogEntry = Answer<typeof LogEntry>;
 
-/** All stored data of one member of the directory, and the groups of its employee. */
 export const PersonReport = z.object({
   member: text,
   members: z.array(text).describe('The member, and all other members that are bound to the same employee.'),
@@ -134,7 +130,6 @@ export const PersonReport = z.object({
 });
 export type PersonReport = Answer<typeof PersonReport>;
 
-/** The result of the check whether entries of the audit were changed or removed. */
 export const AuditReport = z.object({
   chains: count.describe(
     'The number of audits that were read: one for each group, and one for the connection.',

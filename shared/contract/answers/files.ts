@@ -2,11 +2,11 @@ import * as z from 'zod';
 import { PendingCause } from '../../domain/group-state.ts';
 import { AdoptedPair } from './connect.ts';
 import { type Answer, count, nullable, text } from './forms.ts';
+import { MissingPerson } from './groups.ts';
 
 const LineError = z.object({ line: count, message: text });
 export type LineError = Answer<typeof LineError>;
 
-/** A group whose source is not the events of a file. */
 export const OtherSource = z.object({ group: text, source: z.enum(['directory', 'scim']) });
 export type OtherSource = Answer<typeof OtherSource>;
 
@@ -56,6 +56,11 @@ const ImportComparison = z.object({
       groupName: text.describe('The name in the file.'),
       member: text,
       email: nullable(text).describe('The address in the file; null if the file has none.'),
+      pending: PendingCause.optional().describe('Why groupsync cannot add the member on the platform yet.'),
+      overrides: z
+        .object({ id: text, source: text, time: text, by: nullable(text) })
+        .optional()
+        .describe('With undo: the event after the given time whose effect ends, and its author.'),
     }),
   ),
   held: z.array(text).describe('Groups whose removals the guard would hold.'),
@@ -100,6 +105,10 @@ export const ImportReport = EventsReport.extend({
     .array(z.object({ group: text, member: text }))
     .optional()
     .describe('With --undo: memberships that stay, because of another event, source or group.'),
+  unresolved: z
+    .array(MissingPerson)
+    .optional()
+    .describe('With undo: the people who are left out, each with the reason.'),
   noPeople: count
     .optional()
     .describe('The number of rows left out because they are about a nested group or a device.'),

@@ -18,7 +18,6 @@ export const Change = z.object({
 export const GroupStateName = z.enum(GROUP_STATES);
 export type GroupStateName = z.infer<typeof GroupStateName>;
 
-/** The reason why groupsync has not written the changes of a group yet. */
 export const Waiting = z.object({
   until: instant.describe('The time at which apply reads the group again.'),
   code: text,
@@ -50,18 +49,15 @@ export const GroupStatus = GroupReport.extend({
   lastError: nullable(z.object({ code: text, message: text, at: instant })),
   lastWriteAt: nullable(instant),
   dirtySince: nullable(instant),
-  /** Why the group is released. */
   released: nullable(text),
   hold: nullable(z.object({ digest: text, removes: count, decision: text })),
   moving: nullable(text).describe('The unfinished move to another source for which the group waits.'),
 });
 export type GroupStatus = Answer<typeof GroupStatus>;
 
-/** An unmanaged platform group that a new group would duplicate. */
 const NameClash = z.object({ platformId: text, name: text });
 export type NameClash = Answer<typeof NameClash>;
 
-/** The next write of one group. */
 export const Plan = z.object({
   group: text,
   /** `hold`: only held removals are left to write. `report`: the mode is report. In both cases, nothing is written. */
@@ -98,7 +94,6 @@ export const SyncReport = z.object({
 });
 export type SyncReport = Answer<typeof SyncReport>;
 
-/** One member of a group, or a user of the platform group who is not a member in the directory. */
 const GroupMember = z.object({
   member: nullable(text).describe('The id in the directory; null if no member matches this user.'),
   name: nullable(text),
@@ -131,16 +126,17 @@ export const PastMembers = z.object({
   times: z.array(instant),
   known: z.boolean().describe('Whether the members at all these times are known.'),
   knownSince: nullable(instant).describe('If they are not known: the time since which members are known.'),
+  knownUntil: nullable(instant).describe('If a time is in the future: the present time.'),
   members: z.array(PastMember),
 });
 export type PastMembers = Answer<typeof PastMembers>;
 
-/** The groups in which a person was at one time, or may have been. */
 export const PersonAt = z.object({
   member: text,
   members: z.array(text).describe('The member, and all other members that are bound to the same employee.'),
   name: nullable(text),
   time: instant,
+  knownUntil: PastMembers.shape.knownUntil,
   groups: z.array(
     z.object({
       group: text,
@@ -156,13 +152,18 @@ export const PersonAt = z.object({
 });
 export type PersonAt = Answer<typeof PersonAt>;
 
+export const MissingPerson = PastMember.pick({ user: true, member: true, name: true }).extend({
+  because: text,
+});
+export type MissingPerson = Answer<typeof MissingPerson>;
+
 const ExportedGroup = z.object({
   group: text,
   name: text,
   members: z.array(z.object({ id: text, email: nullable(text) })),
-  unresolved: count.describe(
-    'With --at: the number of people who are left out, because no member is bound to them now, or it is uncertain whether they were in the group.',
-  ),
+  unresolved: z
+    .array(MissingPerson)
+    .describe('With --at: the people who are left out, each with the reason.'),
 });
 export type ExportedGroup = Answer<typeof ExportedGroup>;
 
@@ -173,6 +174,10 @@ export const ExportReport = z.object({
     .describe(
       'Groups that the directory has deleted or not named yet. With --at, also groups that moved to another source, contain groups, or had no known members at this time.',
     ),
+  unknown: z
+    .array(text)
+    .optional()
+    .describe('The groups among them whose members at this time are not known.'),
 });
 export type ExportReport = Answer<typeof ExportReport>;
 

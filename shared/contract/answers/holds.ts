@@ -29,5 +29,4 @@ const HeldMember = z.object({
 });
 export type HeldMember = Answer<typeof HeldMember>;
 
-/** A hold with every member that an approval would remove. */
 export const HeldGroupReport = HoldRow.extend({ name: nullable(text), members: z.array(HeldMember) });

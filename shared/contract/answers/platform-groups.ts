@@ -23,7 +23,6 @@ const PlatformGroupRow = z.object({
 });
 export type PlatformGroupRow = Answer<typeof PlatformGroupRow>;
 
-/** Every platform group, with adoptable groups first. */
 export const PlatformGroupsReport = z.object({
   connection: text,
   groups: z.array(PlatformGroupRow),

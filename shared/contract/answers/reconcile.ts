@@ -9,7 +9,6 @@ export const ReconcileReport = z.object({
   connection: text,
   eventsRead: count,
   groupsTouched: count,
-  /** The number of checked groups that the platform showed in the known version. */
   echoes: count,
   drift: z.record(text, count),
   restored: count,
@@ -17,7 +16,6 @@ export const ReconcileReport = z.object({
   adopted: count,
   /** The number of platform groups with a directory group's id as external id, but without a link to it. */
   orphans: count,
-  /** The number of links whose platform group is missing in the list. */
   missing: count,
   /** The number of users in the list that a sweep did not compare with the employees; 0 if it compared all. */
   unsearchedUsers: count,
@@ -33,7 +31,6 @@ export const PeopleReport = z.object({
   changed: count,
   woken: count.describe('The number of groups that apply reads again.'),
   asked: count.describe('Employees that were fetched by id, because the list did not contain them.'),
-  /** The number of employees that were fetched by id and do not exist. */
   gone: count,
 });
 export type PeopleReport = Answer<typeof PeopleReport>;

@@ -32,7 +32,6 @@ export const SettingRequestRow = z.object({
 });
 export type SettingRequestRow = Answer<typeof SettingRequestRow>;
 
-/** The calls of one endpoint of the platform since its calls began to fail. */
 const FailingEndpoint = z.object({
   endpoint: text.describe('Method and path template.'),
   failed: count,
@@ -85,7 +84,6 @@ export const StatusReport = z.object({
   excludedMembers: count.describe(
     'Memberships that people.exclude leaves out. No other count includes them.',
   ),
-  /** The number of groups with changes that are not written to the platform yet. */
   backlog: count,
   oldestUnappliedMs: nullable(ms),
   holds: count,

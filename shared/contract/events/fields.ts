@@ -60,7 +60,6 @@ export const Sequence = z.lazy(() =>
     .transform(String),
 );
 
-/** The name of a connection in an event, an envelope or an attribute of a message. */
 export const ConnectionText = z
   .string(expecting('a connection name [a-z0-9-]{1,32}'))
   .regex(/^[a-z0-9-]{1,32}$/, expecting('a connection name [a-z0-9-]{1,32}'));

@@ -92,7 +92,6 @@ export async function previewDirectory(
   return comparePlatform(connection, await readTrial(connection, directory, ports), ports);
 }
 
-/** Returns the preview of a directory, with the number of its groups that would adopt a platform group. */
 export async function comparePlatform(
   connection: Connection,
   { preview, selected }: DirectoryTrial,

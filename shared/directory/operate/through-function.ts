@@ -7,7 +7,6 @@ import { type Directory, DirectoryError, type DirectoryMember } from '../ports.t
 
 export type ShownDirectory = Pick<Directory, 'groups' | 'group' | 'membersOf'>;
 
-/** The number of groups whose members are requested with one question. */
 const GROUPS_AT_ONCE = 100;
 
 type Members = NonNullable<DirectoryReply['members']>[number];

@@ -40,7 +40,6 @@ export interface ReaderRun {
   readonly deadlineMs: number;
   /** The run reads each group that was last read before this time. */
   readonly fullMs: number | undefined;
-  /** The attributes of users that the settings name, in one text. */
   readonly attributes: string;
   readonly acceptsDeletions: boolean;
   readonly users: KnownUsers;

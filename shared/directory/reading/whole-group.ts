@@ -93,7 +93,6 @@ export async function readWhole(directory: ReadDirectory, id: GroupId, reading: 
     isCounted: read.every((direct) => direct.isCounted || unchecked.has(direct.group)),
     /** The groups whose count is not known, each with the numbers of its listed members. */
     unchecked,
-    /** The directory's count of direct users; the number of listed direct users if the facts have no count. */
     counted: group.userCount ?? read.find((direct) => direct.group === group.id)?.users.size,
     /** The time at which the oldest page was requested. */
     asOfMs: Math.min(listed.get(id)?.asOfMs ?? Number.POSITIVE_INFINITY, ...read.map(({ asOfMs }) => asOfMs)),

@@ -3,7 +3,6 @@ import { foldName } from '../../plan/names.ts';
 /** The keys by which `mapGroups` finds a group of one source in another source. */
 interface GroupKeys {
   readonly address?: string | undefined;
-  /** The external id that the SCIM client sent for the group. */
   readonly externalId?: string | undefined;
 }
 

@@ -56,7 +56,6 @@ export function differenceOf(read: GroupRead, stored: StoredGroup, stamp: Stamp)
   };
 }
 
-/** Returns the members of the group, and the members whose register or deletion is newer than the read. */
 function membersOf({ registers, members }: StoredGroup, stamp: Stamp) {
   const floor = groupFloor(registers);
   const counted = groupExists(registers)

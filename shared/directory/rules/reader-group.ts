@@ -22,7 +22,6 @@ export const ReaderGroup = z.lazy(() =>
     agreedMs: number.exactOptional(),
     reportedMs: number.exactOptional(),
     deletedMs: number.exactOptional(),
-    /** The time of the last stamp that the reader sent for the group. */
     sentMs: number.exactOptional(),
     /** The times of the reads within the last hour that listed fewer users than the directory counts. */
     shortMs: z.array(number).exactOptional(),

@@ -50,7 +50,6 @@ export async function storeConnection(request: ConnectRequest, ports: ConnectPor
   return changed === undefined ? 0 : replanAll(name, ports);
 }
 
-/** Returns the error message for a name under which data of another company is stored. */
 export const keptFor = (name: ConnectionName, company: string): string =>
   `the name ${name} is reserved for the company ${company}, whose groups and people are stored under this name`;
 

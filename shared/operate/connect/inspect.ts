@@ -8,7 +8,6 @@ import { fault, messageOf, passed } from '../doctor/check.ts';
 import { keptFor } from './connect.ts';
 import { type InspectInput, planAdoption, previewMatch, SAMPLE, type SampledEmployee } from './preview.ts';
 
-/** Checks everything on the platform that a connection needs, with a credential that is not stored yet. */
 export async function inspectCredential(input: InspectInput, ports: ToolPorts): Promise<Inspection> {
   const checks: Check[] = [];
   const owner = await ports.connections.companyOf(input.name);
@@ -142,7 +141,6 @@ export function checkFields(settings: ConnectionSettings, sample: readonly Sampl
 
 type Listed = Awaited<ReturnType<Applicant['groups']>>;
 
-/** Finds out which employee id the platform's existing groups contain: `userId` or `id`. */
 function findMemberIds(listed: Listed, sample: readonly SampledEmployee[]): MemberIds {
   const valuesOf = (field: string) => new Set(sample.flatMap((employee) => employee.get(field) ?? []));
   const evidence = memberIdEvidence(
@@ -169,7 +167,6 @@ function checkMemberIds(found: MemberIds, { memberIdField }: ConnectionSettings)
 const evidenceText = ({ users, userId, id }: MemberIdEvidence): string =>
   `of ${users} ids in groups, ${userId} are the userId of a checked employee and ${id} are the id`;
 
-/** The platform has two scopes for writes: one for groups, and one for their members. */
 export type WriteScope = 'groups' | 'members';
 
 export const SCOPE_REFUSALS: Readonly<Record<WriteScope, readonly [sentence: string, fix: string]>> = {

@@ -22,7 +22,6 @@ export interface InspectInput {
   readonly name: ConnectionName;
   readonly settings: ConnectionSettings;
   readonly applicant: Applicant;
-  /** True if no connection with this name is stored. */
   readonly isNew: boolean;
 }
 
@@ -68,7 +67,6 @@ interface MatchResult {
   readonly outcome: 'matched' | 'ambiguous' | 'unmatched';
   /** The first rule that finds an employee; undefined if no rule does. */
   readonly rule: TriedRule | undefined;
-  /** Whether the matched person may be a member now. */
   readonly mayJoin?: boolean;
 }
 
@@ -94,7 +92,6 @@ interface TriedRule extends MatchRule {
   readonly holders: ReadonlyMap<string, readonly PlatformRole[]>;
 }
 
-/** Returns the member's value for this rule, if an employee has the same value. */
 const heldValue = (user: UserState, rule: TriedRule): string | undefined =>
   soughtValues(rule, user).find((value) => rule.holders.has(value));
 

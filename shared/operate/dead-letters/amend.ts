@@ -41,7 +41,6 @@ function editedStamp({ message, events }: DeadLetter): Stamp {
 const queueForEdited = ({ connection, queue, bound }: DeadMessage) =>
   connection === undefined ? { queue, bound } : { queue: undefined, bound: undefined };
 
-/** Returns the problems of this body, one line each; empty if it is valid. Connections are not looked up. */
 export function problemsOf(body: string, message: DeadMessage, nowMs: number): readonly string[] {
   const again = { ...message, ...queueForEdited(message), body, stamp: stampOf(message) };
   const { events, problems } = readDeadLetter(again, 'events', nowMs);
@@ -144,7 +143,6 @@ export async function findDeadLetters(
   });
 }
 
-/** Records dead-lettered messages of one queue in the audit and then deletes them. @returns their number */
 export async function discardDeadLetters(
   queue: Mailbox['name'],
   ids: ReadonlySet<string>,

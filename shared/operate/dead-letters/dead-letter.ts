@@ -10,7 +10,6 @@ import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 export interface DeadLetter {
   readonly message: DeadMessage;
   readonly queue: Mailbox['name'];
-  /** The events of the message; empty if it cannot be decoded. */
   readonly events: readonly DirectoryEvent[];
   /** The reasons why the message is invalid now; empty if it is valid. */
   readonly problems: readonly string[];
@@ -18,7 +17,6 @@ export interface DeadLetter {
   readonly connection: ConnectionName | undefined;
   /** The directory group of the message. It may be known even if the message cannot be decoded. */
   readonly group: string | undefined;
-  /** The group that apply must process, for a message of the apply queue. */
   readonly ref: GroupRef | undefined;
 }
 

@@ -60,7 +60,6 @@ async function currentStates(deadLetter: DeadLetter, { groups }: Pick<ToolPorts,
   }));
 }
 
-/** Returns the reasons why ingest would refuse the message now, and the unknown connections that it names. */
 export async function refusalsOf(
   { events, problems }: Pick<DeadLetter, 'events' | 'problems'>,
   { connections }: Pick<ToolPorts, 'connections'>,
@@ -122,7 +121,6 @@ function describedBy(change: DirectoryChange): readonly Member[] {
   return 'members' in change ? change.members : [];
 }
 
-/** True if a newer value is stored for each attribute of the event. */
 async function areAttributesGiven(
   connection: ConnectionName,
   members: readonly Member[],

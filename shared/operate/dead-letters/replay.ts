@@ -79,7 +79,6 @@ export async function replayDeadLetters(
 }
 
 interface Resend {
-  /** @returns the dead-lettered messages that could not be sent */
   send(deadLetters: readonly DeadLetter[]): Promise<ReadonlySet<DeadLetter>>;
   /** True if this replay has already sent the message, which was then dead-lettered again. */
   isOurs(deadLetter: DeadLetter): boolean;

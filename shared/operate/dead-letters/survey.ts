@@ -7,7 +7,6 @@ import { type DeadLetter, originOf, readDeadLetter } from './dead-letter.ts';
 import { isSuperseded, refusalsOf, type StateReadPorts } from './describe.ts';
 import { MAX_READ_MS, type ReadMailboxOptions, readMailbox } from './read-mailbox.ts';
 
-/** Selects dead-lettered messages. A message must match each field that is set. */
 export interface Selection {
   readonly ids?: readonly string[] | undefined;
   /** Selects messages about this group, including messages that name no connection. */
@@ -24,7 +23,6 @@ interface SurveyOptions extends Pick<ReadMailboxOptions, 'signal' | 'onElsewhere
   readonly limit: number;
 }
 
-/** Reads dead-letter queues without removing messages. Counts messages by cause, and counts superseded messages. */
 export async function surveyDeadLetters(ports: SurveyPorts, options: SurveyOptions): Promise<Survey> {
   const totals = createTotals(options.limit);
   const { signal, onElsewhere, patienceSeconds } = options;

@@ -246,7 +246,6 @@ function keyOfTable(
   });
 }
 
-/** Checks that the alarms have a receiver. Does not change the state of an alarm. */
 async function checkAlarmTarget({ prefix, deployment }: Inspected): Promise<readonly Check[]> {
   const { alarms, region } = deployment;
   const account = await deployment.account();

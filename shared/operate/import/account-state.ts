@@ -84,7 +84,6 @@ export interface StateColumn {
   readonly at: number;
   readonly heading: string;
   readonly kind: StateKind;
-  /** The decisions of the operator, by value. */
   readonly decided: ReadonlyMap<string, AccountState>;
 }
 
@@ -139,7 +138,6 @@ export function accountStateOf(
 }
 
 interface Judged extends ColumnValue {
-  /** Undefined if import does not know the value. */
   readonly state: AccountState | undefined;
 }
 

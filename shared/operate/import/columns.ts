@@ -11,7 +11,6 @@ export interface Layout {
   readonly group: GroupColumns | undefined;
   readonly member: MemberColumns;
   readonly states: readonly StateColumn[];
-  /** The attributes of people that the settings name, with their columns. */
   readonly attributes: readonly { readonly name: string; readonly at: number }[];
 }
 

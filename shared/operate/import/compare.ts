@@ -3,7 +3,7 @@ import { mayCreate } from '../../contract/group-policy.ts';
 import { renderName } from '../../contract/name-template.ts';
 import type { PendingCause, StoredMember } from '../../domain/group-state.ts';
 import { type GroupRef, groupId, type MemberId, memberId, platformGroupId } from '../../domain/ids.ts';
-import { laterStamp, makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
+import { laterStamp, makeStamp, readStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../../domain/stamp.ts';
 import type { ListedGroup } from '../../domain/view.ts';
 import { EMPTIED_ALWAYS, isEmptied, judgeByLimits, NOTHING_REMOVED } from '../../plan/guard.ts';
 import { clashFinder } from '../../plan/names.ts';
@@ -36,7 +36,8 @@ type ComparePorts = Pick<
 export interface Comparing {
   readonly asOf: string;
   readonly kind: FileKind;
-  /** Called with each membership that the import changes. */
+  /** An undo names the events since this time that it overrides. */
+  readonly undoneSinceMs?: number | undefined;
   readonly onChange?: ((group: string, member: MemberId, isAdded: boolean) => void) | undefined;
 }
 
@@ -101,7 +102,7 @@ async function compareGroup(file: FileGroup, found: Found, context: Context): Pr
   const stamp = makeStamp({ time: asOf, id: 'import', source: '' });
   const ref = { connection: connection.name, group: groupId(group) };
   const present = await readNow(ref, [...members.keys()], ports);
-  const { now, own, isStated } = present;
+  const { now, own, latestOf } = present;
   if (present.latest > stamp) found.changedSince.push(group);
   found.otherSources.push(...(await ofOtherSources(connection, [ref.group], ports)));
   if (kind === 'snapshot') compareName(file, present, found, { stamp, connection });
@@ -109,7 +110,7 @@ async function compareGroup(file: FileGroup, found: Found, context: Context): Pr
     kind === 'add' ? [] : [...some].filter((one) => members.has(one) === (kind === 'remove'));
   const joiningTo = (some: ReadonlySet<MemberId>) =>
     kind === 'remove' ? [] : [...members].filter(([member]) => !some.has(member));
-  const isOpen = (member: MemberId) => !isStated(member, stamp);
+  const isOpen = (member: MemberId) => latestOf(member) <= stamp;
   const [leaving, joining] = [leavingFrom(now), joiningTo(now)];
   const gone = leaving.filter(isOpen);
   const fresh = joining.filter(([member]) => isOpen(member));
@@ -119,12 +120,12 @@ async function compareGroup(file: FileGroup, found: Found, context: Context): Pr
   const excluded = newlyExcluded(file, present, { stamp, connection });
   found.excluded += excluded.length;
   const removed = [...gone, ...excluded];
-  for (const member of removed) note('removed', member, file, found);
-  await countJoining(fresh, { file, found, present, stamp, context });
+  const about = (member: MemberId) => overridden(member, present, context);
+  for (const member of removed) note('removed', member, file, found, about(member));
+  await countJoining(fresh, { file, found, present, stamp, context, about });
   if (await isHeld(removed.length, present.size, found, context)) found.held.push(group);
 }
 
-/** Returns the members of the group that only the attributes of the file exclude. */
 const newlyExcluded = (
   { members }: FileGroup,
   { now, known }: Present,
@@ -155,16 +156,35 @@ async function isHeld(removals: number, size: number, found: Found, { connection
   return !allowed;
 }
 
+type About = Pick<ImportComparison['changes'][number], 'overrides' | 'pending'>;
+
+/** Returns the event whose effect an undo changes back. */
+function overridden(
+  member: MemberId,
+  { registers, state, known, latestOf }: Present,
+  { undoneSinceMs = Infinity }: Context,
+): About {
+  const stamp = latestOf(member);
+  const event = readStamp(stamp);
+  if (event === undefined || stampTimeMs(stamp) <= undoneSinceMs) return {};
+  const register = registers.find((one) => one.member === member);
+  const authors = [register, state?.registers.author, known.get(member)?.author];
+  const actor = authors.find((one) => one?.stamp === stamp)?.actor;
+  const { id, source, time } = event;
+  return { overrides: { id, source, time, by: actor?.name ?? actor?.id ?? null } };
+}
+
 /** Lists the first hundred members of each kind, and counts all members. */
 function note(
   kind: 'added' | 'removed' | 'unmatched',
   member: MemberId,
   { group, groupName, members }: FileGroup,
   found: Found,
+  about: About = {},
 ): void {
   found[kind] += 1;
   const email = members.get(member)?.email || null;
-  if (found[kind] <= LISTED) found.changes.push({ kind, group, groupName, member, email });
+  if (found[kind] <= LISTED) found.changes.push({ kind, group, groupName, member, email, ...about });
 }
 
 type Present = Awaited<ReturnType<typeof readNow>>;
@@ -192,11 +212,12 @@ interface Joining {
   readonly present: Present;
   readonly stamp: Stamp;
   readonly context: Context;
+  readonly about: (member: MemberId) => About;
 }
 
 async function countJoining(
   joining: readonly (readonly [MemberId, Row])[],
-  { file, found, present: { state, known }, stamp, context: { connection, ports } }: Joining,
+  { file, found, present: { state, known }, stamp, context: { connection, ports }, about }: Joining,
 ): Promise<void> {
   const described = joining.map(([member, row]) =>
     afterRow(known.get(member) ?? undescribed(member), row, stamp),
@@ -207,8 +228,8 @@ async function countJoining(
     currentEligibility(user, undefined, { connection, people: ports.people }),
   );
   for (const [at, { member }] of fresh.entries()) {
-    note('added', member, file, found);
     const cause = eligibilities[at]?.cause ?? 'solved';
+    note('added', member, file, found, { ...about(member), ...(cause !== 'solved' && { pending: cause }) });
     if (cause === 'unknown') note('unmatched', member, file, found);
     if (cause !== 'solved') found.pending.set(cause, (found.pending.get(cause) ?? 0) + 1);
   }
@@ -281,14 +302,17 @@ async function readNow(ref: GroupRef, members: readonly MemberId[], ports: Compa
     new Set(some.filter(counts).map(({ member }) => member));
   const now = membersOf(registers);
   const stampOf = new Map(own.map((one) => [one.member, one.stamp]));
-  /** Returns whether a later event about the member, or about all members of the group, is stored. */
-  const isStated = (member: MemberId, asOf: Stamp) =>
-    [floor, stampOf.get(member), known.get(member)?.floor].some((stamp = STAMP_ZERO) => stamp > asOf);
+  /** Returns the stamp of the latest event about the member, or about all members of the group. */
+  const latestOf = (member: MemberId) =>
+    [floor, stampOf.get(member), known.get(member)?.floor].reduce<Stamp>(
+      (last, stamp = STAMP_ZERO) => laterStamp(last, stamp),
+      STAMP_ZERO,
+    );
   const size = Math.max(now.size, state?.link?.view.size ?? 0);
   const name = state?.registers.name;
   const stamps = [floor, name?.stamp ?? STAMP_ZERO, ...stampOf.values()];
   const latest = stamps.reduce(laterStamp);
-  return { state, now, own: membersOf(own), known, isStated, size, name, latest };
+  return { state, registers: own, now, own: membersOf(own), known, latestOf, size, name, latest };
 }
 
 interface FileGroup {

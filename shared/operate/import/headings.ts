@@ -72,7 +72,6 @@ export const SPELLINGS: Readonly<Record<FileColumn, readonly (readonly string[])
   type: [['membertype', 'objecttype', 'objectclass'], ['type']],
 };
 
-/** Returns the column that a usual heading means; undefined for any other heading. */
 export function readHeading(field: string): Heading | undefined {
   for (const spelling of spellingsOf(field)) {
     for (const [column, ranks] of Object.entries(SPELLINGS)) {

@@ -8,7 +8,6 @@ export type FileKind = 'snapshot' | 'add' | 'remove';
 
 interface Identifying {
   readonly directory: KnownNames;
-  /** The group that `--group` names. Rows of other groups are skipped. */
   readonly given: KnownGroup | undefined;
   readonly kind: FileKind;
 }
@@ -20,13 +19,8 @@ export interface RefusedLine {
   readonly kept: readonly ReadRow[];
 }
 
-/** The result for a row whose group is not the group that `--group` names. */
 export const OTHER_GROUP = 'other group';
 
-/**
- * Replaces the name of the group and the address of the member in a row by their ids.
- * @returns the row, the error of the line, the refused line, or `OTHER_GROUP`
- */
 export async function identify(
   row: ReadRow,
   layout: Layout,

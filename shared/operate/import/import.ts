@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ImportComparison, ImportReport } from '../../contract/answers/files.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
+import { IMPORT_SOURCE, UNDO_SOURCE } from '../../domain/source.ts';
 import { judgeAge, makeStamp, normaliseInstant, stampTimeMs } from '../../domain/stamp.ts';
 import type { EventSender } from '../../sync/ports/queues.ts';
 import { createErrors } from '../events.ts';
@@ -20,7 +21,6 @@ interface ImportPorts extends JournalPorts {
 
 interface ImportOptions extends FileReading {
   readonly connection: ConnectionName;
-  /** The name of the file for the audit, without its folder. */
   readonly file: string;
   readonly dryRun: boolean;
   /** The time of the file's data (RFC 3339). Directory events after this time take precedence. Default: now. */
@@ -33,7 +33,6 @@ interface ImportOptions extends FileReading {
   /** Called with the plan before the first message is sent. If it returns false, the import ends. */
   readonly confirm: (plan: ImportPlan) => Promise<boolean>;
   readonly onProgress?: ((sent: number, total: number) => void) | undefined;
-  /** If this signal fires, no further message is sent. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -73,7 +72,8 @@ export async function importCsv(
   };
   const comparison =
     errorCount > 0 ? undefined : await options.compare?.(rowSort.sorted(), { asOf, onChange });
-  const cutting = { time: asOf, importId, kind: options.kind ?? 'snapshot' };
+  const source = isFile ? IMPORT_SOURCE : UNDO_SOURCE;
+  const cutting = { time: asOf, importId, kind: options.kind ?? 'snapshot', source };
   const isUndoable = comparison !== undefined && changed.length > 0 && changed.length <= MOST_UNDONE;
   const plan = {
     ...planOf(read, options.kind),

@@ -18,7 +18,6 @@ export interface FileReading {
   readonly group?: KnownGroup | undefined;
   readonly directory: KnownNames;
   readonly stateRules?: readonly StateRule[] | undefined;
-  /** The attributes of people that are read if the file has them. */
   readonly attributes?: readonly string[] | undefined;
   /** Throws an error about states of accounts that import does not know. */
   readonly refuseStates: (unknown: readonly UnknownState[]) => never;
@@ -33,7 +32,6 @@ export interface UnknownState extends CountedState {
   readonly line: number;
 }
 
-/** A group of the file, with the name in its first line. */
 type NamedGroup = Pick<Row, 'name' | 'line'>;
 
 export type ReadFile = Awaited<ReturnType<typeof readAll>>;
@@ -41,10 +39,6 @@ export type ReadFile = Awaited<ReturnType<typeof readAll>>;
 /** The number of rows whose groups and members are looked up together. */
 const CHUNK = 100;
 
-/**
- * Reads every row of a file, with the ids of its group and member, into the row sort.
- * @param today the date (UTC) that decides whether an end date is past
- */
 export async function readAll(
   records: AsyncIterable<CsvRecord>,
   rowSort: RowSort,
@@ -74,7 +68,6 @@ export async function readAll(
   return { ...collected.found(), ignoredColumns: layout.ignored };
 }
 
-/** Puts given rows into the row sort, as if they had been read. */
 export function takeRows(rows: readonly Row[], rowSort: RowSort): ReadFile {
   const collected = createCollected(rowSort, 'snapshot');
   for (const row of rows) collected.add({ ...row, isPerson: true, account: ACTIVE });

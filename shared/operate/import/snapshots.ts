@@ -10,19 +10,15 @@ const PART_BYTES = 8_000;
 /** The bytes that a member needs in addition to its id and address. */
 const MEMBER_OVERHEAD = 20;
 
-/** Returns an upper bound for the bytes of a row's member in a message. */
 const weightOf = ({ member, email, attributes }: Row): number =>
   Buffer.byteLength(JSON.stringify([member, email, attributes])) + MEMBER_OVERHEAD;
 
 export interface Cutting {
-  /** The time of every event of this import. */
   readonly time: string;
   readonly importId: string;
   readonly kind: FileKind;
+  readonly source: string;
 }
-
-/** The source of the events of every import. */
-export const IMPORT_SOURCE = 'groupsync/import';
 
 const TYPES = {
   snapshot: 'directory.group.snapshot',
@@ -86,13 +82,13 @@ function eventOf(
   { group, name, kind: ofRow }: Row,
   { members, ...part }: Part,
   ordinal: number,
-  { time, importId, kind: ofFile }: Cutting,
+  { time, importId, kind: ofFile, source }: Cutting,
 ): string {
   const kind = ofRow ?? ofFile;
   return JSON.stringify({
     specversion: '1.0',
     id: `${importId}.${ordinal}`,
-    source: IMPORT_SOURCE,
+    source,
     type: TYPES[kind],
     time,
     data: {

@@ -84,7 +84,6 @@ export async function planUndo(connection: ConnectionName, id: string, ports: Un
   };
 }
 
-/** Returns whether a member is in a group, and the stamp of the event that decided it. */
 function presentValue(register: StoredMember | undefined, floor: Stamp, userFloor: Stamp) {
   const stamp = register?.stamp ?? STAMP_ZERO;
   if (register !== undefined && memberCounts(register, floor, userFloor)) return { isMember: true, stamp };

@@ -23,7 +23,6 @@ export interface PlatformAnswerPorts {
   readonly checkCredential: (connection: Connection) => Promise<CredentialChecks>;
 }
 
-/** Answers a question of an operator's command about the platform. If the call fails, the failure is the answer. */
 export async function answerPlatformQuestion(
   connection: Connection,
   question: PlatformQuestion,

@@ -105,7 +105,6 @@ function refuse(): never {
   throw new Error('only functions write to the platform or read its activity');
 }
 
-/** Reads a list in parts. If the list changes between two parts, reads it again from the beginning. */
 async function wholeList(ask: (part: Part) => Promise<unknown>): Promise<readonly unknown[]> {
   for (let starts = 0; starts < MAX_STARTS; starts += 1) {
     const all = await unchangedList(ask);

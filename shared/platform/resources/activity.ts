@@ -126,7 +126,6 @@ interface Settings {
   readonly clock: () => number;
 }
 
-/** Workforce Platform API, Company activity. */
 export const activityResource = (call: Caller, settings: Settings) => ({
   /**
    * `GET /company_activity`: reads at least one page, and continues until there are no more events. The first request

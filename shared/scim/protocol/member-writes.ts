@@ -38,7 +38,6 @@ export const deadWrites = (writes: Writes, nowMs: number, held = NONE): readonly
   return [...writes.keys()].filter((id) => !open.has(id) && !held.has(id));
 };
 
-/** Adds a write and removes the dead writes. */
 export function withWrite(
   writes: Writes,
   { id, nowMs, held = NONE }: { readonly id: string; readonly nowMs: number; readonly held?: Held },

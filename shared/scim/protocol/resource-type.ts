@@ -7,7 +7,6 @@ export type TypeName = 'User' | 'Group';
 /** The attribute whose value is unique among the resources of a type. */
 export const UNIQUE_ATTRIBUTE = { User: 'userName', Group: 'displayName' } as const;
 
-/** A type of resource: its schemas, and the attributes that are stored. */
 export interface ResourceType {
   readonly name: TypeName;
   readonly endpoint: '/Users' | '/Groups';
@@ -56,9 +55,7 @@ export const resourceTypes = (
 
 export const acceptsNested = ({ core }: ResourceType): boolean => core === NESTING_GROUP_SCHEMA;
 
-/** The position of an attribute in a resource. */
 export interface Place {
-  /** URN of the extension that contains the attribute. */
   readonly extension: string | undefined;
   readonly attribute: Attribute;
   readonly sub: Attribute | undefined;

@@ -39,7 +39,6 @@ export interface ScimContext {
   readonly noteEvent: (id: string) => void;
 }
 
-/** One SCIM request, from API Gateway or a local listener. */
 export interface ScimRequest extends RequestContent {
   /** The headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;

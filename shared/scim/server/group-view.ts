@@ -8,7 +8,6 @@ import type { ScimContext } from './context.ts';
 import { asMembers, listedOf, readFloor } from './membership.ts';
 import { asSender, record, stampOf } from './record.ts';
 
-/** A group and its members at one moment, with the entity tag of both. */
 interface GroupView {
   readonly resource: ScimResource;
   readonly members: readonly MemberId[];

@@ -15,7 +15,6 @@ import type { ScimContext } from './context.ts';
 /** The prefix of every group id. An id without this prefix is not a group, so it need not be read. */
 export const GROUP_ID_MARK = 'g';
 
-/** Converts the id of a member register to the id that clients use. */
 export function listedMember(id: string): ListedMember {
   const group = nestedGroup(id);
   return group === undefined ? { value: id, type: 'User' } : { value: group, type: 'Group' };

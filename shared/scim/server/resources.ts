@@ -75,7 +75,6 @@ export interface MembersChange {
   readonly isChange: boolean;
   /** The revision at which the members need no change; undefined if this does not depend on the revision. */
   readonly seen?: number;
-  /** The id of the write of members that the request has already begun. */
   readonly write?: string | undefined;
   /** Whether the request mentions members: `kept` for a PUT without them; undefined for a PATCH without them. */
   readonly mention?: 'kept' | 'sent' | undefined;

@@ -8,7 +8,6 @@ import { etagWithoutMembers, viewGroup } from './group-view.ts';
 import { listedMember } from './nesting.ts';
 
 interface Given {
-  /** The group's floor, if it was read together with the resource. */
   readonly floor?: Stamp | undefined;
   readonly members?: readonly string[] | undefined;
   /** The number of resources in the list; undefined if the response is this resource alone. */

@@ -67,7 +67,6 @@ export function createScimDescriptions(
   };
 
   return {
-    /** Returns the names of live resources by id. */
     describe,
     forget(connection: ConnectionName, { type, id }: Pick<ScimResource, 'type' | 'id'>): void {
       changes += 1;

@@ -30,7 +30,6 @@ export function createScimTokenStore(table: Table) {
   return {
     find,
 
-    /** Returns an access token and the secret of its OAuth client, with one request to the table. */
     async findAccess(prefix: string, hash: string) {
       const items = await table.getMany([tokenKey(prefix), accessKey(prefix, hash)]);
       const secret = items.find(({ sk }) => sk === tokenKey(prefix).sk);

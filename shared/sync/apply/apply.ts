@@ -29,7 +29,6 @@ export interface ApplyReport {
     | 'nothing_to_do';
   readonly writes: readonly WriteMade[];
   readonly conflicts: number;
-  /** The kinds of the external changes that this invocation found. */
   readonly drift: readonly DriftKind[];
   /** The time from the first change to the confirmed write, if that write made the group clean. */
   readonly lagMs?: number;

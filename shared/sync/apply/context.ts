@@ -9,7 +9,6 @@ import type { AuditEntry, AuditLink } from '../ports/logs.ts';
 import type { Platform, PlatformFailure } from '../ports/platform.ts';
 import type { Reading } from '../reading.ts';
 
-/** The connection, the platform and the ports of one pass for one group. */
 export interface ApplyContext extends Reading {
   readonly platform: Platform;
   readonly ports: ApplyPorts;

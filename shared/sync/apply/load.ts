@@ -213,7 +213,6 @@ async function readNamesakes(
   return listed && { ...listed, namesakes: { owners, areUnmanaged } };
 }
 
-/** The number of claims that one request reads, to find out whether a list shows a managed group. */
 const OWNERS_AT_ONCE = 100;
 
 /** Whether the list shows a platform group of another directory group. The first request usually finds such a group. */

@@ -39,7 +39,6 @@ export interface AcceptPorts {
 
 export interface IncomingMessage
   extends Omit<MessageToDecode, 'receivedAtMs' | 'knowsConnection' | 'unstorable'> {
-  /** The number of times that the message was received, including this time. */
   readonly receives?: number;
   /** The earlier failures of a replayed dead-lettered message. */
   readonly failedBefore?: string | undefined;

@@ -79,7 +79,6 @@ export interface DeployedStack {
 }
 
 export interface DeployedResource {
-  /** Logical id in the template. */
   readonly id: string;
   readonly type: string;
   /** Whether the resource stays when the stack is deleted. */

@@ -28,6 +28,5 @@ export interface Postponement extends Pick<GroupState, 'attempts' | 'calledMs'> 
   /** The time that replaces `retryAtMs` if the group has changed since `seen` was read. */
   readonly soonerMs: number;
   readonly error: GroupError;
-  /** The id of this worker's last intent. */
   readonly mine: IntentId | undefined;
 }

@@ -1,6 +1,5 @@
 import type { Episode, Notice } from '../../domain/notice.ts';
 
-/** The stored episodes and notices of one connection, or of the whole stage. */
 export interface NoticeBoard {
   readonly episodes: readonly Episode[];
   /** The failure of the latest attempt to send notices. */

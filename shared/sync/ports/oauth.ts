@@ -1,6 +1,5 @@
 export interface OAuthClient {
   readonly id: string;
-  /** The lifetime of a new access token. */
   readonly accessSeconds: number;
   /** Issues an access token. Stores the hash of the token, and returns the token. */
   readonly issue: () => Promise<string>;

@@ -66,7 +66,6 @@ export interface PlatformGroups {
   delete(id: PlatformGroupId, how?: Trying): Promise<'deleted' | 'missing'>;
 }
 
-/** The platform's API, called with the credential of one connection. */
 export interface Platform {
   readonly groups: PlatformGroups;
   /** The version of the secret in use. A check of the credential is valid only for this version. */
@@ -94,7 +93,6 @@ export interface Platform {
    * Returns undefined if the platform answers 404. Unlike a missing list entry, this proves that the employee is gone.
    */
   employee(role: RoleId, fields: readonly EmployeeField[]): Promise<EmployeeRecord | undefined>;
-  /** Returns the activity feed page by page, up to its present end. */
   activity(start: FeedStart): AsyncIterable<FeedPage>;
 }
 
@@ -180,7 +178,6 @@ export interface StoredApplicants {
  */
 export const ANSWER_PREFIX = ', saying: ';
 
-/** Returns whether the beginning of a response is the beginning of a JSON object or array. */
 export const isJson = (answer: string): boolean => /^[{[]/.test(answer);
 
 /** Returns an error's text without a response that is JSON and was cut, because only a whole document is readable. */

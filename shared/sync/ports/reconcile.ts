@@ -26,7 +26,6 @@ export interface Lease {
   readonly token: number;
 }
 
-/** One event of the feed, with the fields that groups need. */
 export interface FeedEvent extends ActivityEvent {
   readonly groups: readonly PlatformGroupId[];
 }

@@ -128,7 +128,6 @@ async function readEach(ids: readonly PlatformGroupId[], platform: Platform) {
   }
 }
 
-/** Whether the platform has the group, even if the answer is malformed. */
 export async function isThere(id: PlatformGroupId, platform: Platform): Promise<boolean> {
   return (await readEach([id], platform))?.length !== 0;
 }

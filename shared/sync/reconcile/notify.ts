@@ -20,7 +20,6 @@ export interface NotifyPorts {
   readonly clock: () => number;
   readonly drift: Pick<DriftLog, 'since'>;
   readonly tokens: Pick<ScimTokenStore, 'list'>;
-  /** The number of messages in both dead-letter queues of the stage. */
   readonly deadLetterCount: () => Promise<number>;
 }
 

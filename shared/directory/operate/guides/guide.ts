@@ -37,7 +37,6 @@ export interface DescribedDirectory {
 
 /** What operators enter and read about the directories of one vendor. */
 export interface Guide<Kind extends DirectoryKind> {
-  /** The document that describes the setup. */
   readonly page: string;
   /** Undefined if a required option is missing, or if options exclude each other. */
   describe(options: DirectoryOptions): DescribedDirectory | undefined;

@@ -1,6 +1,5 @@
 /** Base URLs of Google's services, without a slash at the end. */
 const GOOGLE = {
-  /** The base URL of the Directory API and the Reports API. */
   api: 'https://admin.googleapis.com',
   /** The complete URL of the token endpoint. */
   token: 'https://oauth2.googleapis.com/token',

@@ -6,7 +6,6 @@ import { COMPARISONS, type Comparison, type Filter, type Literal } from './evalu
 /** Maximum nesting of parentheses, brackets and `not`. It limits the recursion of the parser and of the evaluator. */
 const MAX_FILTER_DEPTH = 32;
 
-/** A PATCH path: an attribute, and optionally a filter on its values and a sub-attribute. */
 export interface PatchPath {
   readonly path: AttributePath;
   readonly where: Filter | undefined;
