@@ -63,19 +63,6 @@ describe('the limits of the table in memory', () => {
     );
     expect((await table.update(keyOf(1_001), { set: { a: 1 } })).written).toBe(true);
   });
-
-  it('let a batch wait for the next second instead of failing', async () => {
-    const { table, totals } = limitedTable({ read: 10, write: 10 });
-    for (let n = 0; n < 11; n += 1) await table.put(keyOf(n));
-    expect(totals.take()['throttled']).toBeGreaterThan(0);
-    expect(await table.getMany([keyOf(0), keyOf(10)])).toHaveLength(2);
-  });
-
-  it('are off by default', async () => {
-    const { table, waits } = limitedTable(undefined);
-    for (let n = 0; n < 5_000; n += 1) await table.put(keyOf(n, 'hot'), missing('pk'));
-    expect(waits).toEqual([]);
-  });
 });
 
 describe('the fair order of the queue in memory', () => {
@@ -96,9 +83,5 @@ describe('the fair order of the queue in memory', () => {
     const groups = [...IMPORT, 'quiet', 'quiet', 'quiet'];
     expect(received(31, groups)).toBe('quiet');
     expect(received(30, groups)).toBe('import');
-  });
-
-  it('never holds back a message without a group', () => {
-    expect(received(100, [...IMPORT, undefined, undefined, undefined])).toBeUndefined();
   });
 });

@@ -37,21 +37,6 @@ it('events of different connections are folded separately', () => {
   expect(folds.get(connectionName('one'))?.groups.get(A)?.upserted).toBe(at(1));
 });
 
-it('the fold has the latest value of each register', () => {
-  const group = foldGroup(
-    event(1, { kind: 'group.upserted', group: A, name: 'First' }),
-    event(5, { kind: 'group.upserted', group: A, name: 'Last' }),
-    event(2, { kind: 'group.deleted', group: A }),
-    event(4, { kind: 'group.deleted', group: A }),
-  );
-  expect(group).toMatchObject({
-    upserted: at(5),
-    deleted: at(4),
-    snapshot: STAMP_ZERO,
-    name: { value: 'Last', stamp: at(5) },
-  });
-});
-
 it('the later event about a member wins, and with equal stamps the removal wins', () => {
   const group = foldGroup(
     event(1, { kind: 'member.added', group: A, members: [plain(M), plain(N)] }),
@@ -61,15 +46,6 @@ it('the later event about a member wins, and with equal stamps the removal wins'
   expect(group?.members.get(M)).toEqual({ value: 'absent', stamp: at(1), presentAt: at(1) });
   expect(group?.members.get(N)).toEqual({ value: 'present', stamp: at(2) });
   expect(group?.upserted).toBe(STAMP_ZERO);
-});
-
-it('a complete snapshot sets existence, floor and members, and the name if the snapshot has a name', () => {
-  const whole = { kind: 'group.snapshot', group: A, members: [plain(M)] } as const;
-  const unnamed = foldGroup(event(3, whole));
-  expect(unnamed).toMatchObject({ upserted: at(3), snapshot: at(3) });
-  expect(unnamed?.name).toBeUndefined();
-  expect(unnamed?.members.get(M)).toEqual({ value: 'present', stamp: at(3) });
-  expect(foldGroup(event(3, { ...whole, name: 'S' }))?.name).toEqual({ value: 'S', stamp: at(3) });
 });
 
 it('the fold keeps each copy of a snapshot part, and an incomplete snapshot raises no floor', () => {

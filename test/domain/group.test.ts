@@ -1,16 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ACTIVE_ATTRIBUTE, isActive } from '../../shared/domain/active.ts';
-import {
-  desiredGroup,
-  groupExists,
-  groupFloor,
-  groupName,
-  hasDeparted,
-  memberCounts,
-  NO_GROUP,
-} from '../../shared/domain/group.ts';
-import { groupId } from '../../shared/domain/ids.ts';
-import { laterStamp, makeStamp, STAMP_ZERO } from '../../shared/domain/stamp.ts';
+import { groupExists, groupName, hasDeparted, memberCounts, NO_GROUP } from '../../shared/domain/group.ts';
+import { makeStamp, STAMP_ZERO } from '../../shared/domain/stamp.ts';
 
 const at = (second: number) => makeStamp({ time: `2026-11-20T10:00:0${second}Z`, id: 'e', source: 's' });
 const [one, two, three] = [at(1), at(2), at(3)];
@@ -32,15 +23,6 @@ describe('group registers', () => {
     expect(groupName({ ...NO_GROUP, upserted: three })).toBeUndefined();
   });
 
-  it('a group is absent, unnamed or present', () => {
-    const id = groupId('g');
-    const named = { ...NO_GROUP, upserted: two, name: { value: 'A', stamp: two } };
-    expect(desiredGroup(id, NO_GROUP)).toEqual({ state: 'absent' });
-    expect(desiredGroup(id, { ...named, deleted: three })).toEqual({ state: 'absent' });
-    expect(desiredGroup(id, { ...named, upserted: three, deleted: two })).toEqual({ state: 'unnamed' });
-    expect(desiredGroup(id, named)).toEqual({ state: 'present', id, name: 'A' });
-  });
-
   it.each([
     ['no event has mentioned', NO_GROUP, true],
     ['is deleted', { ...NO_GROUP, upserted: one, deleted: two }, true],
@@ -49,12 +31,6 @@ describe('group registers', () => {
     ['never had a name', { ...NO_GROUP, upserted: one }, false],
   ])('hasDeparted for a group that %s: $2', (_, registers, departed) => {
     expect(hasDeparted({ ...NO_GROUP, ...registers })).toBe(departed);
-  });
-
-  it('the floor of a group is the later of its deletion and its snapshot', () => {
-    expect(groupFloor({ ...NO_GROUP, deleted: one, snapshot: two })).toBe(two);
-    expect(groupFloor({ ...NO_GROUP, deleted: two, snapshot: one })).toBe(two);
-    expect(groupFloor(NO_GROUP)).toBe(STAMP_ZERO);
   });
 });
 
@@ -78,8 +54,4 @@ describe('member registers', () => {
     expect(isActive(directoryEvent('true'))).toBe(true);
     expect(isActive(directoryEvent('false'))).toBe(false);
   });
-});
-
-it('laterStamp returns the later of two stamps', () => {
-  expect([laterStamp(one, two), laterStamp(two, one), laterStamp(one, one)]).toEqual([two, two, one]);
 });

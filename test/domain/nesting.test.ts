@@ -33,14 +33,6 @@ const OUTER = groupId('outer');
 const flattened = (contents: Record<string, GroupContent>) =>
   flattenedMembers(OUTER, new Map(Object.entries(contents).map(([id, content]) => [groupId(id), content])));
 
-it('flattenedMembers returns the registers of a group that contains no group', () => {
-  const members = [present('a', 1), absent('b', 2)];
-  expect(flattened({ outer: group(members, { snapshot: at(3) }) }).map(({ member }) => member)).toEqual([
-    'a',
-    'b',
-  ]);
-});
-
 it('a nested member counts, even after a later snapshot of the outer group', () => {
   const [member] = flattened({
     outer: group([present(inner('in'), 5)], { snapshot: at(5) }),

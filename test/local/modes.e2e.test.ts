@@ -15,6 +15,7 @@ import { PATIENCE_MS } from '../support/patience.ts';
 /** The time in seconds that the platform may take to show a change. It shortens all waits for proof. */
 const SETTLE_SECONDS = 1;
 const MODES = ['authoritative', 'additive', 'report'] as const;
+const modeOf = (line: number) => MODES[line % MODES.length] ?? 'report';
 const PEOPLE = ['a', 'b', 'c', 'd', 'e'];
 /** No line of the table removes so many people from its group. A larger removal is held. */
 const MOST_REMOVED = 3;
@@ -154,9 +155,10 @@ async function stageOf(prefix: string): Promise<ModeStage> {
 }
 
 it(
-  'each line has its result in each mode',
+  'each line has its result in one of the modes',
   async () => {
-    const rows = MODES.flatMap((mode) => [...MODE_TABLE.entries()].map(([at, row]) => ({ mode, at, row })));
+    // test/operate/mode.test.ts proves each line in each mode.
+    const rows = [...MODE_TABLE.entries()].map(([at, row]) => ({ at, row, mode: modeOf(at) }));
     const check = async ({ mode, at, row: [line, happens, results, reads] }: (typeof rows)[number]) => {
       const stage = await stageOf(`${mode}-${at}`);
       await happens(stage);
@@ -165,7 +167,7 @@ it(
     await Promise.all(rows.map((one) => one.row[0] !== ALONE && check(one)));
     for (const one of rows.filter(({ row }) => row[0] === ALONE)) {
       await check(one);
-      await (await stageOf(`${one.mode}-0`)).people();
+      await (await stageOf(`${one.mode}-${one.at}`)).people();
     }
   },
   PATIENCE_MS,

@@ -34,6 +34,7 @@ it('a listing is refused if a cursor is repeated', async () => {
   const { ask } = listing(['a', 'b', 'a']);
   await expect(itemsOf(createPages(CLOCK)('test', ask))).rejects.toMatchObject({
     kind: 'invalid',
+    reason: 'endless',
     message: 'test: page 3 repeats an earlier cursor',
   });
 });

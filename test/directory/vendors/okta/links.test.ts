@@ -42,13 +42,6 @@ it.each([
   expect(paths).toHaveLength(1);
 });
 
-it('a repeated cursor gives an error', async () => {
-  const headers = { link: [self, next(`${PATH}?after=2`)] };
-  const { read, paths } = membersOf([{ headers }, { headers }, { headers }]);
-  await expect(read).rejects.toMatchObject({ kind: 'invalid' });
-  expect(paths).toEqual([`${PATH}?limit=200`, `${PATH}?after=2`]);
-});
-
 it('an empty list of groups does not prove that a group is gone', async () => {
   const times = {
     lastUpdated: '2026-11-20T10:00:00.000Z',
