@@ -108,6 +108,7 @@ const types = {
     noEmit: false,
     declaration: true,
     emitDeclarationOnly: true,
+    noCheck: true,
     rootDir: '..',
     outDir: 'types',
   },

@@ -187,11 +187,8 @@ it('the packaged console serves its page and answers requests', async () => {
 
 /** Commands that the walkthrough of the README does not use, with their exit codes for an empty company. */
 const COMMANDS: readonly (readonly [readonly string[], readonly number[]])[] = [
-  [['holds'], [0]],
-  [['connections'], [0]],
   [['scim', 'token', 'list'], [0]],
   [['people', 'refresh'], [0]],
-  [['reconcile', '--sweep'], [0]],
   [['explain', 'nothing', 'unknown'], [1]],
 ];
 

@@ -196,13 +196,6 @@ describe('replayDeadLetters', () => {
     }
   });
 
-  it('replayDeadLetters waits for the messages that a crashed run had received', async () => {
-    const world = await worldWith(20);
-    await world.mailboxes.events.take(10, HOLD_SECONDS);
-    const report = await replayDeadLetters('events', world.ports, { connection, selection: {} });
-    expect(report).toMatchObject({ replayed: 20, remaining: 0 });
-  });
-
   it('replayDeadLetters sends each message once, even if it is dead-lettered again during the replay', async () => {
     const world = await worldWith(25);
     let back = 0;
