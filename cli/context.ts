@@ -2,6 +2,7 @@ import { DEFAULT_CONNECTION, DEFAULT_PREFIX, ENVIRONMENT } from '../shared/contr
 import { type ConnectionName, connectionName, type GroupRef } from '../shared/domain/ids.ts';
 import { findMember } from '../shared/operate/find-member.ts';
 import { findGroup, type Named, readNames } from '../shared/operate/names.ts';
+import { namesAt } from '../shared/operate/past.ts';
 import { requireConnection } from '../shared/operate/settings.ts';
 import type { Tool } from '../shared/runtime/wire-tool.ts';
 import { type GlobalOptions, type Io, UsageError } from './io.ts';
@@ -49,7 +50,12 @@ export function createContext(io: Io, options: GlobalOptions, formatCommands: Co
       const opened = await ports();
       return { ports: opened, found: await requireConnection(name, opened) };
     },
-    group: async (text: string) => findGroup(connection, text, await ports()),
+    /** @param atMs the group may also have the name of this time */
+    group: async (text: string, atMs?: number) => {
+      const opened = await ports();
+      if (atMs === undefined) return findGroup(connection, text, opened);
+      return findGroup(connection, text, opened, false, () => namesAt(connection, atMs, opened));
+    },
     member: async (text: string) => findMember(connection, text, await ports()),
     names,
     groupLabel: async ({ group }: GroupRef) => (await names({ groups: [group] })).group(group),

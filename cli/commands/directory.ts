@@ -183,10 +183,6 @@ async function read(
   return failed > 0 ? EXIT.attention : EXIT.done;
 }
 
-/**
- * After confirmation, stops reading the directory and deletes its credential. @throws InvalidSettingError while the
- * reader owns groups
- */
 async function disconnect(context: Context): Promise<number> {
   const { out } = context;
   const { ports, found } = await context.connected();

@@ -54,9 +54,6 @@ export async function groupNamed({ connection, ports }: Context, text: string | 
   return found ?? { connection, group: groupId(text) };
 }
 
-/**
- * Shows a group of another connection as `connection/id`, because names are loaded only for the selected connection.
- */
 export const groupOf =
   (names: Names, asked: Pick<Context, 'connection'>) =>
   ({ connection, group }: DeadLetterSummary) =>

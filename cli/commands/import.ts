@@ -86,7 +86,7 @@ async function importOrUndo(context: Context, file: string | undefined, flags: I
   const { undo: id, ...ofFile } = flags;
   if (file !== undefined && id === undefined) return importFile(context, file, flags);
   const { dryRun, reason, ...others } = ofFile;
-  if (file !== undefined || id === undefined || Object.keys(others).length > 0)
+  if (file !== undefined || id === undefined || id.startsWith('-') || Object.keys(others).length > 0)
     throw new UsageError('expected a file, or only --undo ID');
   const { names, out, connected } = context;
   const { ports, found } = await connected();
@@ -123,7 +123,7 @@ async function undo(
   const { out, connected, connection, groupLabel } = context;
   const { ports, found } = await connected();
   const atMs = moment(to, ports.clock());
-  const ref = await context.group(text);
+  const ref = await context.group(text, atMs);
   const [other] = await ofOtherSources(found, [ref.group], ports);
   if (other?.source === 'directory')
     throw new NotFound(

@@ -7,7 +7,7 @@ import { allGroups, type Names, NO_NAMES, undefinedIfNoMatch, withId } from '../
 import { type AuditCheck, verifyAudit } from '../../shared/operate/verify-audit.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
-import { plural, shellWords } from '../output/words.ts';
+import { plural, shellWord, shellWords } from '../output/words.ts';
 import { examples, moment, wholeNumber } from './arguments.ts';
 
 interface LogOptions extends Pick<LogFilter, 'actor' | 'action' | 'event' | 'limit'> {
@@ -44,6 +44,7 @@ export function addLog(program: Command, act: Act): void {
     .argument('[group]', 'id, name, or a prefix; without it: actions on the connection')
     .option('--verify', 'compare each entry with the hashes in later entries')
     .option('--all', 'every group, and the actions on the connection')
+    .option('--from <id>', 'with --all: go on at this group, where an earlier command was stopped')
     .addHelpText(...examples('audit 00g1 --verify', 'audit --verify --all'))
     .action(act(verify));
 }
@@ -190,25 +191,29 @@ function namesIn({ names }: Context, entries: readonly LogEntry[]): Promise<Name
 async function verify(
   context: Context,
   group: string | undefined,
-  { verify, all }: { verify?: boolean; all?: boolean },
+  { verify, all, from = '' }: { verify?: boolean; all?: boolean; from?: string },
 ) {
   if (verify !== true) throw new UsageError('audit: expected --verify; "groupsync log" shows the entries');
-  if (all === true && group !== undefined) throw new UsageError('expected a group or --all');
-  const { out, connection } = context;
+  if (all === true ? group !== undefined : from !== '')
+    throw new UsageError('expected a group or --all, and --from only with --all');
+  const { out, connection, io } = context;
   const ports = await context.ports();
   const journal = journalOf(connection);
   const refs = group === undefined ? [journal] : [await context.group(group)];
   if (all === true) refs.push(...(await allGroups(connection, ports)));
   const progress = out.progress('verifying');
   const checks: AuditCheck[] = [];
-  for (const ref of refs) {
+  const open = refs.filter((ref) => ref.group >= from);
+  for (const ref of open) {
+    if (io.signal.aborted) break;
     checks.push(await verifyAudit(ref, ports));
-    progress.show(checks.length, refs.length);
+    progress.show(checks.length, open.length);
   }
   progress.end();
   const sumOf = (count: 'entries' | 'named') => checks.reduce((sum, check) => sum + check[count], 0);
   const broken = checks.flatMap(({ group: of, broken }) => (broken === null ? [] : { group: of, ...broken }));
-  const report = { chains: checks.length, entries: sumOf('entries'), named: sumOf('named'), broken };
+  const next = open[checks.length]?.group ?? null;
+  const report = { chains: checks.length, entries: sumOf('entries'), named: sumOf('named'), broken, next };
   out.answer(report, ({ entries, named: count }) => {
     const found = plural(entries, 'entry', 'entries');
     if (broken.length === 0)
@@ -217,6 +222,11 @@ async function verify(
       out.line(out.paint.red(`${of ?? 'the connection'}: the entry of ${at} is ${problem}`));
     if (broken.length > 0) out.line(`${found} in ${plural(checks.length, 'chain')}`);
   });
+  if (next !== null) {
+    out.note(`stopped after ${checks.length} of ${plural(open.length, 'chain')}`);
+    out.note(`next: groupsync audit --verify --all --from ${shellWord(next)}`);
+    return EXIT.failed;
+  }
   return broken.length === 0 ? EXIT.done : EXIT.attention;
 }
 

@@ -80,7 +80,7 @@ async function showPast(context: Context, text: string, moments: readonly string
   const [fromMs = nowMs, toMs = fromMs] = times;
   if (fromMs > toMs)
     throw new UsageError(`expected --from before --to, got ${times.map(formatMoment).join(' and ')}`);
-  const ref = await context.group(text);
+  const ref = await context.group(text, fromMs);
   const past = await listPastMembers(ref, times, ports);
   await recordRead(found.name, { what: 'members', group: ref.group }, ports);
   const { known, group, name } = past;
@@ -137,8 +137,8 @@ async function exportMembers(
   const { file, at } = flags;
   const { out, io, connection } = context;
   const { ports, found } = await context.connected();
-  const refs = text === undefined ? await allGroups(connection, ports) : [await context.group(text)];
   const atMs = at === undefined ? undefined : moment(at, ports.clock());
+  const refs = text === undefined ? await allGroups(connection, ports) : [await context.group(text, atMs)];
   const report = await exportGroups(refs, { connection: found, ports }, atMs);
   const [only] = report.leftOut;
   if (!all && only !== undefined) throw new NotFound(`nothing to export: ${noExport(only)}`);

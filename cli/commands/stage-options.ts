@@ -20,10 +20,6 @@ export interface OpenStage {
   readonly where: string;
 }
 
-/**
- * Builds the stack of the stage that the command line names, and calls `work` with it.
- * @param fixed settings that override the settings of the command line
- */
 export async function withStage(
   { io, out, localFile }: Context,
   given: { readonly command: Command; readonly fixed?: Readonly<Record<string, string>> },

@@ -9,11 +9,6 @@ interface Program {
   readonly onLine?: (line: string) => void;
 }
 
-/**
- * Runs a program to its end, without input. Returns the lines of standard output and standard error, in the order of
- * their arrival.
- * @throws if it cannot be started
- */
 export async function runProgram({ command, args, cwd, env, onLine }: Program) {
   const child = spawn(command, args, {
     cwd,

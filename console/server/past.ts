@@ -14,27 +14,25 @@ const OF_IMPORT = new RegExp(` of (?:${IMPORT_SOURCE}|${UNDO_SOURCE})$`);
  * Returns the changes of a platform group in the last hours, oldest first, and its size before the first. The changes
  * begin later if the members are known only later, or if there are more than `MOST_STEPS` changes.
  */
-export async function groupTimeline(ref: GroupRef, span: string | null, { ports, overview }: RequestContext) {
+export async function groupTimeline(ref: GroupRef, span: string | null, { ports }: RequestContext) {
   const hours = Math.min(Number(span) || MOST_HOURS, MOST_HOURS);
   const startMs = ports.clock() - hours * HOUR_MS;
-  const { present, steps } = await readHistory(ref, startMs, ports, MOST_STEPS);
+  const { present, steps, others } = await readHistory(ref, startMs, ports, MOST_STEPS);
   const start = membersAt(startMs, present, steps);
   const sinceMs = 'members' in start ? startMs : start.knownSinceMs;
   const { undone } = stepsAfter(sinceMs ?? ports.clock(), present.content, steps);
-  const { entries } = await overview.activity();
   let size = present.view?.users.size ?? 0;
   const changes = undone.map((step) => {
     const change = changeBy(step, size);
     size += change.removed - change.added;
     return step.action === 'release' ? { ...change, removed: 0 } : change;
   });
-  const others = entries.flatMap(({ at, part, action, group, changes: [change] }) => {
-    const isTakeover = action === 'directory_takeover';
-    const isHere = group === ref.group || (isTakeover && change?.after === ref.group);
-    const isShown = isHere && (isTakeover || action === 'hold') && part === 0;
-    if (!isShown || Date.parse(at) < (sinceMs ?? 0)) return [];
+  const marks = others.flatMap(({ atMs, action, outcome }) => {
+    const isShown = (action === 'hold' || action === 'directory_takeover') && outcome === 'written';
+    if (!isShown || atMs < (sinceMs ?? 0)) return [];
+    const at = new Date(atMs).toISOString();
     const before = changes.find((one) => one.at <= at) ?? { size };
-    return { at, sort: sortOf(action), size: before.size, added: 0, removed: 0 };
+    return [{ at, sort: sortOf(action), size: before.size, added: 0, removed: 0 }];
   });
   const later = steps.length === MOST_STEPS ? ('cut' as const) : ('known' as const);
   return {
@@ -44,7 +42,7 @@ export async function groupTimeline(ref: GroupRef, span: string | null, { ports,
     // A write of the name alone is left out.
     changes: [
       ...changes.filter(({ sort, added, removed }) => sort !== 'write' || added + removed > 0),
-      ...others,
+      ...marks,
     ]
       .reverse()
       .sort((a, b) => a.at.localeCompare(b.at)),

@@ -149,7 +149,9 @@ async function personPage(text: string, context: RequestContext) {
     );
   const timeline = entries.flatMap((entry) => {
     const changes = entry.changes.filter(isAbout);
-    return changes.length === 0 ? [] : [{ ...entry, changes, changeCount: changes.length }];
+    // For a person, the creation of a group is an addition to it.
+    const action = entry.action === 'create' ? 'patch' : entry.action;
+    return changes.length === 0 ? [] : [{ ...entry, action, changes, changeCount: changes.length }];
   });
   if (user === undefined && groups.length === 0) throw new NotFound(`no person with the id ${text} is known`);
   return {

@@ -79,10 +79,6 @@ async function wakeChanged(refs: readonly GroupRef[], connection: Connection, po
   await wakeAll(connection.name, others, ports, 'asked');
 }
 
-/**
- * True if a group needs no apply: it is in sync without pending members, and the platform shows the stored view and
- * version.
- */
 async function isUntouched(state: SuspectedGroup['state'], connection: Connection, ports: SyncPorts) {
   const { ref, link, counts, flapDamping, uncertain, suspectedChange, dirtySinceMs } = state;
   const isSettled =

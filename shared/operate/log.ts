@@ -2,6 +2,7 @@ import type { LogEntry } from '../contract/answers/explain.ts';
 import { DATED, UNKNOWN_INITIATOR } from '../domain/drift.ts';
 import { type ConnectionName, type GroupId, groupId, memberId } from '../domain/ids.ts';
 import { UNDO_SOURCE } from '../domain/source.ts';
+import { compareText } from '../plan/plan.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import {
   type AuditActor,
@@ -51,14 +52,10 @@ export async function readLog(connection: ConnectionName, filter: LogFilter, por
   ]);
   const newest = [...written.entries, ...others.entries]
     .filter((entry) => entry.at >= since && fits(entry, filter))
-    .sort(byTimeAndId);
+    // The ids begin with the times.
+    .sort((a, b) => compareText(a.id, b.id));
   const complete = newest.length <= filter.limit && written.complete && others.complete;
   return { entries: await named(connection, newest.slice(-filter.limit), ports), complete };
-}
-
-function byTimeAndId(a: LogEntry, b: LogEntry): number {
-  if (a.at === b.at) return a.id < b.id ? -1 : 1;
-  return a.at < b.at ? -1 : 1;
 }
 
 const NONE = { entries: [] as LogEntry[], complete: true };

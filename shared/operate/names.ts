@@ -165,6 +165,7 @@ export function findOne<Item>(text: string, all: readonly Findable<Item>[], none
 
 /**
  * Returns the group that a text identifies: the id in the directory, the name (case is ignored), or a unique prefix.
+ * @param namesThen returns the names of renamed groups at an earlier time, which identify them too
  * @throws NotFound
  */
 export async function findGroup(
@@ -172,11 +173,14 @@ export async function findGroup(
   text: string,
   ports: Pick<ToolPorts, 'groups' | 'index'>,
   isWhole = false,
+  namesThen: () => Promise<ReadonlyMap<string, string>> = async () => new Map(),
 ): Promise<GroupRef> {
   const byId = { connection, group: groupId(text) };
   if (text !== '' && (await ports.groups.read(byId)) !== undefined) return byId;
+  const then = await namesThen();
   const all = (await collectPages(ports.index.all(connection))).map(({ ref, name }) => {
-    return { item: ref, names: [ref.group, name ?? ref.group], label: withId(name, ref.group) };
+    const names = [ref.group, name ?? ref.group, then.get(ref.group) ?? ref.group];
+    return { item: ref, names, label: withId(name, ref.group) };
   });
   return findOne(text, all, `no group of connection ${connection} has the id or the name "${text}"`, isWhole);
 }

@@ -1,10 +1,11 @@
 import type { PastMembers } from '../contract/answers/groups.ts';
 import { formatMoment } from '../contract/moment.ts';
 import { groupName } from '../domain/group.ts';
+import { GROUP_FIELDS } from '../domain/group-fields.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import { grouped } from '../domain/grouped.ts';
 import { contentOf, usersBetween } from '../domain/history.ts';
-import type { GroupRef, MemberId, PlatformUserId } from '../domain/ids.ts';
+import type { ConnectionName, GroupRef, MemberId, PlatformUserId } from '../domain/ids.ts';
 import { type DatedStep, membersAt, type Past, stepsAfter } from '../plan/replay.ts';
 import { readViews } from '../sync/apply/load.ts';
 import { undisturbed } from '../sync/apply/preview.ts';
@@ -87,6 +88,26 @@ export async function usersOfHistory(ref: GroupRef, ports: HistoryPorts, others:
   return { memberOf, known };
 }
 
+const MOST_SEARCHED = 5_000;
+
+/** Returns the names at this time of the groups that were renamed since, as far as the newest entries show them. */
+export async function namesAt(
+  connection: ConnectionName,
+  atMs: number,
+  { audit }: Pick<PastPorts, 'audit'>,
+): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, string>();
+  let searched = 0;
+  for await (const { group = '', changes } of entriesIn(audit.since(connection, atMs))) {
+    const renamed = changes.find(({ kind }) => kind === GROUP_FIELDS.name.change);
+    // The newest entry is first, so the last one has the name before all renames.
+    if (renamed?.before != null) names.set(group, renamed.before);
+    searched += 1;
+    if (searched === MOST_SEARCHED) break;
+  }
+  return names;
+}
+
 type Known = Pick<PastMembers, 'knownSince' | 'knownUntil'>;
 
 /** Says what is known if the members at a time are not known: the time is in the future, or before the records. */
@@ -114,13 +135,13 @@ export async function readPast(ref: GroupRef, times: readonly number[], ports: P
 
 /**
  * Returns the present content of the platform group of a directory group, and the steps since this time, or only the
- * newest ones. After a takeover, the group that owns the platform group has the history. @throws NotFound
+ * newest ones, with the other entries between them. After a takeover, the group that owns the platform group has the history. @throws NotFound
  */
 export const readHistory = async (ref: GroupRef, sinceMs: number, ports: PastPorts, newest = Infinity) =>
   undisturbed(await ownerOf(ref, ports), ports, async (state) => {
     const { intent, uncertain, suspectedChange } = state;
     const views = await readViews(state, { ports });
-    const steps = await readSteps(state, sinceMs, ports, newest);
+    const { steps, others } = await readSteps(state, sinceMs, ports, newest);
     // Writes without a known outcome, and a suspected change that apply has not read, may have changed these users.
     const open = [
       ...(intent === undefined ? [] : usersBetween(views.base, views.prepared)),
@@ -136,14 +157,15 @@ export const readHistory = async (ref: GroupRef, sinceMs: number, ports: PastPor
       view: views.base,
       open: { users: [...open, ...added, ...removed], sinceMs: openSinceMs, untilMs: ports.clock() },
     };
-    return { state, present, steps };
+    return { state, present, steps, others };
   });
 
-async function ownerOf(ref: GroupRef, ports: PastPorts): Promise<GroupState> {
+async function ownerOf(ref: GroupRef, ports: PastPorts, seen: readonly string[] = []): Promise<GroupState> {
   const state = await ports.groups.read(ref);
   if (state === undefined) throw new NotFound(`there is no group ${ref.group}`);
   const { movedTo, link } = state;
-  return movedTo === undefined || link !== undefined ? state : ownerOf({ ...ref, group: movedTo }, ports);
+  if (movedTo === undefined || link !== undefined || seen.includes(movedTo)) return state;
+  return ownerOf({ ...ref, group: movedTo }, ports, [...seen, ref.group]);
 }
 
 export type RecordedStep = DatedStep & { readonly entry: KeptEntry };
@@ -151,14 +173,15 @@ export type RecordedStep = DatedStep & { readonly entry: KeptEntry };
 /** Reads the newest steps back to the last one before this time, also those of the groups before a takeover. */
 async function readSteps(state: GroupState, sinceMs: number, ports: PastPorts, newest: number) {
   const steps: RecordedStep[] = [];
+  const others: KeptEntry[] = [];
   const isReached = () => stepsAfter(sinceMs, contentOf(state), steps).last !== undefined;
   for await (const { ref, entry } of entriesOf(state.ref, ports)) {
     const { step, atMs, action } = entry;
     if (steps.length >= newest || (atMs < sinceMs - UNCERTAIN_MS && isReached())) break;
-    if (step !== undefined)
-      steps.push({ ...step, atMs, action, entry, users: await ports.audit.usersOf(ref, entry) });
+    if (step === undefined) others.push(entry);
+    else steps.push({ ...step, atMs, action, entry, users: await ports.audit.usersOf(ref, entry) });
   }
-  return steps;
+  return { steps, others };
 }
 
 async function* entriesOf(last: GroupRef, { audit, reader }: PastPorts) {

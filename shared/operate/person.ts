@@ -14,7 +14,7 @@ import { findMember, membersHolding } from './find-member.ts';
 import { groupsOfMember } from './groups-of-member.ts';
 import { journalOf } from './journal.ts';
 import { readLog } from './log.ts';
-import { allGroups, formatPerson } from './names.ts';
+import { allGroups, formatPerson, NotFound } from './names.ts';
 import { listPastMembers } from './past.ts';
 import { blockRow } from './who.ts';
 
@@ -102,7 +102,13 @@ export async function reportPersonAt(
   const refs = isThorough
     ? await allGroups(name, ports)
     : named.flat().map((group) => ({ connection: name, group }));
-  const pasts = await mapConcurrently(AT_ONCE, refs, (ref) => listPastMembers(ref, [atMs], ports, members));
+  const pasts = await mapConcurrently(AT_ONCE, refs, (ref) =>
+    listPastMembers(ref, [atMs], ports, members).catch((error: unknown) => {
+      // Of such a group, only the item of the index is left.
+      if (!(error instanceof NotFound)) throw error;
+      return { group: String(ref.group), name: null, known: false, knownSince: null, members: [] };
+    }),
+  );
   // Several of the groups may have been one platform group, before and after a takeover.
   const ofGroup = new Map(pasts.map((past) => [past.group, past]));
   const groups = [...ofGroup.values()].flatMap(({ group, name, known, knownSince, members: then }) => {

@@ -119,10 +119,6 @@ function whyStopped(error: unknown, signal: AbortSignal): string {
   throw error;
 }
 
-/**
- * Returns whether the report shows how PATCH handles versions. A report without this result does not replace a report
- * with it.
- */
 const showsPatchVersion = (findings: readonly ProbeFinding[]): boolean => {
   const version = findings.find(({ about }) => about === PATCH_VERSION)?.found ?? '';
   return !version.startsWith('unknown');

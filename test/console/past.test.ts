@@ -7,7 +7,6 @@ import { added, portsAs, removed, sixInSync } from '../support/operate/world.ts'
 
 const HOUR_MS = 3_600_000;
 
-/** Creates the group g of six members, and then, each an hour later, changes it in four ways. */
 async function changed() {
   const world = await sixInSync({ auditReads: true });
   const { clock, ports, sent, platform } = world;
@@ -53,6 +52,22 @@ it('the timeline of a group has its size after each change, with its sort, and b
   const lastHours = await ask('timeline?group=g&span=1.5');
   expect(lastHours).toMatchObject({ begins: 'span', since: at(2.5), before: 5 });
   expect(rowsOf(lastHours).map(([time]) => time)).toEqual([at(3), at(4)]);
+});
+
+it('the timeline has the holds from before a takeover, and a person was added by the creation of a group', async () => {
+  const { ask, audit, ports, connection, refOf } = await changed();
+  const hold = (await audit('g')).find(({ action }) => action === 'hold');
+  await ports.audit.record(refOf('old'), hold as never, 'action');
+  const { group: to } = refOf('g');
+  await ports.reader.noteMove(connection.name, { from: refOf('old').group, to, source: 'events' });
+  const rows = rowsOf(await ask('timeline?group=g'));
+  expect(rows.filter(([, sort]) => sort === 'hold')).toHaveLength(2);
+  const { timeline } = await ask('person?member=m-fay');
+  expect(timeline.at(-1)).toMatchObject({
+    action: 'patch',
+    changeCount: 1,
+    changes: [{ kind: 'add_member' }],
+  });
 });
 
 it('a group with more than 200 changes shows the newest, and that older ones are left out', async () => {

@@ -139,5 +139,6 @@ export const AuditReport = z.object({
   broken: z
     .array(z.object({ group: nullable(text), at: instant, problem: z.enum(['changed', 'missing']) }))
     .describe('The first changed or removed entry of each audit.'),
+  next: nullable(text).describe('If the command was stopped: the group at which --from goes on.'),
 });
 export type AuditReport = Answer<typeof AuditReport>;

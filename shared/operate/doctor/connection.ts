@@ -233,10 +233,6 @@ function fixOfSource({ source, stopped, late }: SourceReport, { name }: Connecti
 
 const LOG = 'aws logs tail "/aws/lambda/$GROUPSYNC_PREFIX-directory" --since 1h';
 
-/**
- * Runs each step of reading the directory in the deployed function, with the function's own role and secret. Returns no
- * check for a connection without a directory.
- */
 async function checkDirectory(connection: Connection, { functions, deployment }: ToolPorts) {
   const { name, settings } = connection;
   if (settings.directory === null) return [];
