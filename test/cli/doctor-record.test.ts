@@ -1,11 +1,11 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent } from 'undici';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, expect, it, onTestFinished, vi } from 'vitest';
 import { openPlatform } from '../../local/open-platform.ts';
 import { parseWorld } from '../../local/platform/state/world.ts';
 import { AskInvocation } from '../../shared/contract/invocation.ts';
-import { recordedHop } from '../../shared/contract/recorded-hop.ts';
+import * as hops from '../../shared/contract/recorded-hop.ts';
 import { checkCredential } from '../../shared/operate/doctor/credential.ts';
 import { answerPlatformQuestion } from '../../shared/operate/platform/answer.ts';
 import { requireConnection } from '../../shared/operate/settings.ts';
@@ -20,14 +20,10 @@ import { temporaryFolder } from '../support/folder.ts';
 import { group, savedWorld } from '../support/operate/world.ts';
 import { entraWorldOf, oktaWorldOf, worldOf } from './directory-fixture.ts';
 
-/** The answers that were recorded: texts and headers. */
-const answers = vi.hoisted(() => [] as { readonly text: string; readonly headers: object }[]);
-vi.mock('../../shared/contract/recorded-hop.ts', async (original) => {
-  const real = await original<{ readonly recordedHop: typeof recordedHop }>();
-  const keep = (answer: Parameters<typeof recordedHop>[0]) =>
-    answers.push(answer) && real.recordedHop(answer);
-  return { ...real, recordedHop: keep };
-});
+const recordedHop = vi.spyOn(hops, 'recordedHop');
+afterAll(() => recordedHop.mockRestore());
+/** Returns the answers that were recorded: texts and headers. */
+const answersOf = () => recordedHop.mock.calls.map(([answer]) => answer);
 
 /** Returns all texts and numbers of a JSON value with at least four characters. */
 function valuesOf(value: unknown): readonly string[] {
@@ -105,8 +101,9 @@ it.each(Object.entries(VENDORS))(
     await world.publish(group('g-secret', 'Layoffs 2027'));
     await applyGroup(world.refOf('g-secret'), world.ports);
     const file = join(temporaryFolder(), 'record.json');
-    answers.length = 0;
+    recordedHop.mockClear();
     const { stderr, stdout } = await run('doctor', '--record', file);
+    const answers = answersOf();
     const page = readFileSync(`docs/read-${vendor}.md`, 'utf8');
     const expected = page.match(/^ok .* directory [^:]*: works/gm) ?? [];
     expect(expected).toHaveLength(6);

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
-import { expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import * as groupItem from '../../shared/store/group-item.ts';
+import * as changedMembersOf from '../../shared/sync/match/changed-members.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { wakeAll } from '../../shared/sync/wake.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
@@ -7,26 +9,22 @@ import { createTestEngine, type DirectoryEvent } from '../support/engine/test-en
 
 /* For a group in sync, apply reads only the changed members. A later read of all members must find no difference. */
 
-const met = vi.hoisted(() => ({ parts: 0, hint: '' }));
-vi.mock('../../shared/sync/match/changed-members.ts', async (original) => {
-  const whole = await original<typeof import('../../shared/sync/match/changed-members.ts')>();
-  const membersAfter: typeof whole.membersAfter = async (...asked) => {
-    const membersByUser = await whole.membersAfter(...asked);
+const met = { parts: 0, hint: '' };
+const { membersAfter } = changedMembersOf;
+const { parseGroup } = groupItem;
+beforeAll(() => {
+  vi.spyOn(changedMembersOf, 'membersAfter').mockImplementation(async (...asked) => {
+    const membersByUser = await membersAfter(...asked);
     met.parts += membersByUser === undefined ? 0 : 1;
     return membersByUser;
-  };
-  return { ...whole, membersAfter };
-});
-
-vi.mock('../../shared/store/group-item.ts', async (original) => {
-  const whole = await original<typeof import('../../shared/store/group-item.ts')>();
-  const parseGroup: typeof whole.parseGroup = (...asked) => {
-    const { changedMembers = [], ...state } = whole.parseGroup(...asked);
+  });
+  vi.spyOn(groupItem, 'parseGroup').mockImplementation((...asked) => {
+    const { changedMembers = [], ...state } = parseGroup(...asked);
     const hinted = changedMembers.map((one) => ({ ...one, role: met.hint === '' ? one.role : met.hint }));
     return changedMembers.length === 0 ? state : { ...state, changedMembers: hinted };
-  };
-  return { ...whole, parseGroup };
+  });
 });
+afterAll(() => void vi.restoreAllMocks());
 
 const MEMBERS = ['ann', 'bob', 'cid', 'dee', 'zed'];
 /** The employees. The first two are roles of one user, so two members may match one user. */
@@ -100,6 +98,7 @@ it(
     met.parts = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 10 }), async (steps) => {
+        vi.clearAllMocks();
         const { world, deliver, troubles, ref, shown, audit, employ } = await company();
         let people = PEOPLE;
         for (const { emit, person, isSeen, hint, faults } of [...steps, LAST]) {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { groupId } from '../../shared/domain/ids.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
+import * as tuning from '../../shared/sync/tuning.ts';
 import { ALL_CALL_FAULTS } from '../support/engine/chaos.ts';
 import { directoryEvents, expectedGroups } from '../support/engine/directory.ts';
 import { shownGroups } from '../support/engine/look-over.ts';
@@ -9,10 +10,10 @@ import { runEvents } from '../support/engine/run-events.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { CONNECTION } from '../support/engine/world.ts';
 
-vi.mock('../../shared/sync/tuning.ts', async (original) => ({
-  ...(await original<typeof import('../../shared/sync/tuning.ts')>()),
-  LARGE_GROUP: 1,
-}));
+beforeAll(() => {
+  vi.spyOn(tuning as { LARGE_GROUP: number }, 'LARGE_GROUP', 'get').mockReturnValue(1);
+});
+afterAll(() => void vi.restoreAllMocks());
 
 /** The kinds of effects between an event and the platform. The test must have a crash before each kind. */
 const EFFECTS = [
