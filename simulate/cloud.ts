@@ -125,10 +125,7 @@ export function createCloud(
         runLog.log({ lane: LANES[actor] ?? 'reconcile', what: `${actor} failed`, detail: String(error) });
         return false;
       }),
-    /**
-     * Advances the simulated time.
-     * @throws the first program error of the simulation or the engine
-     */
+    /** Advances the simulated time. @throws the first program error of the simulation or the engine */
     async pass(untilMs: number) {
       await time.run(untilMs);
       if (broken !== undefined) throw broken.error;
@@ -145,9 +142,7 @@ export const platformOf = (cloud: Cloud, connection: string): SimulatedPlatform 
   return spec && cloud.platforms.get(spec.company);
 };
 
-/**
- * Returns the stored item of a directory group. Ids of a simulation run contain no characters that keys must encode.
- */
+/** Returns the stored item of a directory group. */
 export const groupItem = ({ table }: Pick<Cloud, 'table'>, connection: string, group: string) =>
   group === '' ? undefined : table.items.get(`G#${connection}#${group} GROUP`);
 
@@ -159,9 +154,6 @@ const LANES: Partial<Record<Actor, LogLine['lane']>> = {
   ...{ ingest: 'ingest', apply: 'apply', operator: 'operator', checker: 'check' },
 };
 
-/**
- * Returns whether an error is a program error of the engine or of the simulation. A simulated fault is not a program
- * error.
- */
+/** Returns whether an error is a program error of the engine or of the simulation. */
 const isMistake = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;

@@ -1,11 +1,8 @@
 import { isScimKey, type OutgoingMessage, type ScimRequest } from './messages.ts';
-import { READER, readerEvents } from './reader/reader-events.ts';
+import { ownEvents, READER } from './reader/reader-events.ts';
 import { instantOf, type Reading, type Received, readAll } from './reading.ts';
 
-/**
- * The time of a message may be at most this far in the future. The checks use a copy of the value in shared/contract,
- * so they notice a wrong value there.
- */
+/** How far in the future a message may be. A copy, so that the checks notice a wrong value in the engine. */
 const MAX_AHEAD_MS = 5 * 60_000;
 
 /**
@@ -68,7 +65,7 @@ export function createDirectoryRecord(
    * recorded when they arrive.
    */
   const sentByReader = (connection: string, body: string, messageId: string, sentAtMs: number) => {
-    const events = readerEvents(body);
+    const events = ownEvents(body);
     if (events.length === 0) return undefined;
     return remember({ connection, body, events, delayMs: 0, copies: 1 }, { messageId, sentAtMs });
   };
@@ -77,10 +74,7 @@ export function createDirectoryRecord(
     sent(message: OutgoingMessage, as: { readonly messageId: string; readonly sentAtMs: number }) {
       remember(message, as);
     },
-    /**
-     * Sets the time of a dead-lettered message to the present if its time is in the future.
-     * @returns the new body; the given body if its time is not in the future
-     */
+    /** Sets a future time of a dead-lettered message to the present. @returns the body */
     withPresentTime(body: string, atMs: number): string {
       const { message } = byBody.get(body) ?? {};
       const { time = '' } = message?.events[0]?.order ?? {};
@@ -128,10 +122,7 @@ export function createDirectoryRecord(
       sent.counts = true;
       for (const one of all) receive(message.connection, one);
     },
-    /**
-     * Records a SCIM request that the server answered with 2xx. `made` is the id in the answer to a POST. The revision
-     * in the answer gives the order of requests that overlap.
-     */
+    /** Records a SCIM request that the server answered with 2xx. `made` is the id in the answer to a POST. */
     requested(request: ScimRequest, answer: ScimAnswer) {
       const { connection, creates } = request;
       const { atMs, made, revision, sentBy } = answer;
@@ -156,18 +147,12 @@ export function createDirectoryRecord(
         for (const [key, known] of given) if (known === ended) given.delete(key);
       }
     },
-    /**
-     * Records the id that the SCIM server gave to the resource `key` of the run. If `id` is undefined, the resource was
-     * deleted.
-     */
+    /** Records the id that the SCIM server gave to the resource `key` of the run. */
     learned(connection: string, key: string, id: string | undefined) {
       if (id === undefined) given.delete(`${connection} ${key}`);
       else given.set(`${connection} ${key}`, id);
     },
-    /**
-     * Returns the id that the engine uses for a group or member of the run; undefined if a SCIM resource does not
-     * exist.
-     */
+    /** Returns the engine's id of a group or member of the run; undefined if a SCIM resource does not exist. */
     idOf: (connection: string, key: string) => (isScimKey(key) ? given.get(`${connection} ${key}`) : key),
     isEnded: (connection: string, id: string) => endedIds.has(`${connection} ${id}`),
     received: (connection: string): readonly Received[] => received.get(connection) ?? [],

@@ -72,9 +72,7 @@ function drawCrashes(random: Random, connection: string, times: number, endMs: n
   });
 }
 
-/**
- * The crashes of all functions except the reader. Crashes of the reader are drawn with its directory (reader/draw.ts).
- */
+/** The crashes of all functions except the reader. */
 export const ALL_CRASHES = (Object.keys(CRASH_WEIGHTS) as (keyof typeof CRASH_WEIGHTS)[]).flatMap((lambda) =>
   crashPoints(lambda).map((effect) => ({ kind: 'crash', lambda, effect, nth: 1 }) as const),
 );

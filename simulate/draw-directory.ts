@@ -22,10 +22,7 @@ export interface Rhythm {
 
 const OF_GROUPS = { join: 30, leave: 20, rename: 6, snapshot: 10, delete: 3, recreate: 4, massLeaving: 3 };
 const OF_PEOPLE = { hire: 6, terminate: 5, handOn: 3, readdress: 2, person: 3 };
-/**
- * The weight of each kind of happening. A happening is one event, change or fault of a run. A kind with a larger weight
- * is drawn more often.
- */
+/** The weight of each kind of happening. */
 const KINDS = { ...OF_GROUPS, ...OF_PEOPLE, burst: 1.5, again: 3, refused: 1.5 };
 type Kind = keyof typeof KINDS;
 
@@ -34,10 +31,7 @@ interface Plan {
   readonly endMs: number;
 }
 
-/**
- * Draws the ordinary happenings of one directory and its company. The happenings are drawn in the order of time,
- * because one may depend on earlier ones.
- */
+/** Draws the ordinary happenings of one directory and its company. */
 export function drawRhythm(random: Random, town: Town, { actions, endMs }: Plan): Rhythm {
   const scenario = createScenario(random, town, endMs);
   scenario.begin();
@@ -182,10 +176,7 @@ function createScenario(
       company(atMs, { kind, role });
       if (kind === 'terminate') company(soon(atMs, DAY_MS), { kind: 'activate', role });
     },
-    /**
-     * Many members leave at the same time, sometimes from several groups. This looks like an error in the system that
-     * feeds the directory.
-     */
+    /** Many members leave at the same time, sometimes from several groups. */
     massLeaving: (atMs) => {
       const large = [...groups].filter(([, members]) => members.size >= 4).map(([group]) => group);
       for (const group of some(random, large, Number(weighted(random, { 1: 3, 2: 1, 4: 1 })))) {
@@ -204,10 +195,7 @@ function createScenario(
         turn(group, [member], soon(atMs, 2 * MINUTE_MS));
       }
     },
-    /**
-     * Draws two events of the same second that contradict each other. Only the order of the two events decides the
-     * result.
-     */
+    /** Draws two events of the same second that contradict each other. */
     again: (atMs, group) => {
       const members = [anyMember()];
       const actions: readonly DirectoryAction[] = [

@@ -19,10 +19,7 @@ interface Scene extends Pick<Rhythm, 'leavings' | 'refusals'> {
   readonly endMs: number;
 }
 
-/**
- * Draws for one connection: faults of its platform, actions of other clients, and actions of operators. For the first
- * connection, also draws the faults of AWS.
- */
+/** Draws for one connection: faults of its platform, actions of other clients, and actions of operators. */
 export function drawFaults(random: Random, town: Town, scene: Scene): readonly Happening[] {
   const { name: connection } = town;
   const isFirst = scene.towns[0] === town;
@@ -41,10 +38,7 @@ export function drawFaults(random: Random, town: Town, scene: Scene): readonly H
 const userOf = ({ settings }: Town, role: string): string =>
   settings.memberIdField === 'id' ? role : `u-${role}`;
 
-/**
- * Values of Retry-After: a number of seconds, or `date` for an HTTP date one minute ahead. Two hours is more than
- * groupsync ever waits.
- */
+/** Values of Retry-After: seconds, or `date` for a date a minute ahead. groupsync never waits two hours. */
 const RETRY_AFTERS = ['0', '30', '7200', 'date'];
 
 function drawPlatformFaults(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
@@ -166,10 +160,7 @@ function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening):
   );
 }
 
-/**
- * For up to eight groups, draws a change of the group by another client, and two events about the group. The second
- * event often arrives while groupsync writes the group.
- */
+/** For up to eight groups, draws a change of the group by another client, and two events about the group. */
 export function drawAfterthoughts(random: Random, town: Town, endMs: number): readonly Happening[] {
   return some(random, town.groups, 8).flatMap((group) => {
     const [first, second] = some(random, ['p0', 'p1', 'p2', 'p3'], 2);

@@ -229,6 +229,18 @@ function operatorOf(kind: string, place: Place, atMs: number): readonly Happenin
       return [operate(0, { kind, member: 'p8' })];
     case 'connect':
       return [operate(0, { kind, company: town.company })];
+    case 'import':
+    case 'undo_import': {
+      const members = place.members.slice(0, 5);
+      const imports = { kind: 'import', group, members, lists: 'snapshot', ageMs: 0 } as const;
+      if (kind === 'import') return [operate(0, imports)];
+      return [operate(10 * MINUTE_MS, imports), operate(0, { kind, group })];
+    }
+    case 'undo':
+      return [
+        directory(10 * MINUTE_MS, { kind: 'leave', group, members: ['p2', 'p4'] }),
+        operate(0, { kind, group, agoMs: 12 * MINUTE_MS }),
+      ];
     case 'send':
       return [operate(0, { kind, event: { kind: 'leave', group, members: ['p1'] } })];
     case 'confirm': {

@@ -14,10 +14,7 @@ import {
  */
 export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'> {
   readonly share: number;
-  /**
-   * Ids of the groups of this directory. If a company has two directories, their groups have different ids. The groups
-   * of different companies may have the same ids.
-   */
+  /** Ids of the groups of this directory. */
   readonly groups: readonly string[];
   readonly count: number;
   readonly hasScim: boolean;
@@ -28,9 +25,7 @@ export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'
 
 export const SCIM_MEMBERS = 8;
 
-/**
- * Draws the employees. A few have no address or no user id, or are inactive. See messages.ts for the ids `h` and `q`.
- */
+/** Draws the employees. A few lack an address or a user id, or are inactive. For `h` and `q`, see messages.ts. */
 export function drawPeople(
   random: Random,
   connection: string,

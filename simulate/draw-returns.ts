@@ -12,9 +12,7 @@ import {
   returnedName,
 } from './simulation-run.ts';
 
-/**
- * The share of simulation runs in which a connection is removed, and its company is connected again under another name.
- */
+/** The share of runs in which a connection is removed, and its company connected again under another name. */
 const RETURNS = 0.15;
 
 interface Return {

@@ -9,10 +9,7 @@ const SCIM_ACTIONS = 25;
 const SCIM_CYCLES = 10;
 const SCIM_KINDS = { join: 8, leave: 6, name: 3, snapshot: 5, delete: 1, forget: 1, profile: 2 };
 
-/**
- * Draws groups and members that exist only through SCIM requests. In each cycle, the provider sends all requests at the
- * same time.
- */
+/** Draws groups and members that exist only through SCIM requests. */
 export function drawScimGroups(random: Random, connection: string, endMs: number): readonly Happening[] {
   const everybody = Array.from({ length: SCIM_MEMBERS }, (_, index) => `q${index}`);
   const cycles = Array.from({ length: SCIM_CYCLES }, () => between(random, 10 * MINUTE_MS, endMs - HOUR_MS));

@@ -177,10 +177,7 @@ function drawTies(random: Random, { town, endMs }: Place): readonly Happening[] 
   }).flat();
 }
 
-/**
- * Draws SCIM requests that arrive minutes or hours late: after a newer request, at the same time as another request, or
- * after a deletion.
- */
+/** Draws late SCIM requests: after a newer one, together with another one, or after a deletion. */
 function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happening[] {
   if (!town.hasScim) return [];
   const { name: connection } = town;
@@ -293,10 +290,7 @@ function drawNewGroups(random: Random, { town, endMs }: Place): readonly Happeni
   ];
 }
 
-/**
- * Draws a revocation of the token at the time of the daily check of the credential. The token works again an hour
- * later.
- */
+/** Draws a revocation of the token at the time of the daily check of the credential. */
 function drawRevocations(random: Random, { town, endMs }: Place): readonly Happening[] {
   const days = Math.max(1, Math.floor(endMs / DAY_MS));
   const atMs = random.below(days) * DAY_MS + CHECKED_AT_MS - between(random, 5, 50) * MINUTE_MS;

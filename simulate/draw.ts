@@ -2,6 +2,7 @@ import { DIRECTORY_KINDS } from '../shared/contract/directory-settings.ts';
 import { drawRhythm } from './draw-directory.ts';
 import { drawAfterthoughts, drawFaults } from './draw-faults.ts';
 import { drawFourEyes } from './draw-four-eyes.ts';
+import { drawImports } from './draw-imports.ts';
 import { drawPairs, type Pair } from './draw-pairs.ts';
 import { drawConversions, drawPeople, drawUserIdChanges, type Town } from './draw-people.ts';
 import { drawReturn, withReturn } from './draw-returns.ts';
@@ -19,10 +20,7 @@ export interface DrawOptions {
   readonly scale?: keyof typeof SCALES;
   /** If true, the run lasts two years with few happenings. Otherwise it lasts some days with many happenings. */
   readonly long?: boolean;
-  /**
-   * Whether the run has an additional connection whose directory groupsync reads. A long run never has such a
-   * connection.
-   */
+  /** Whether the run has an additional connection whose directory groupsync reads. A long run never has one. */
   readonly directory?: boolean | undefined;
   /** If true, the run has only the connection whose directory groupsync reads. */
   readonly alone?: boolean | undefined;
@@ -35,10 +33,7 @@ const SCALES = {
   normal: { groups: 30, people: 100, actionsPerDay: 20 },
 };
 
-/**
- * In a long run, quiet days follow each day with happenings, so that a period has 104 days. Seven periods are two
- * years.
- */
+/** In a long run, quiet days follow each day with happenings. Seven periods are two years. */
 const STRETCHED_DAYS = 104;
 const stretched = (atMs: number) => (atMs % DAY_MS) + Math.floor(atMs / DAY_MS) * STRETCHED_DAYS * DAY_MS;
 const LONG_ACTIONS = 60;
@@ -63,6 +58,7 @@ export function drawRun(
     const wider = [
       ...drawWider(random.fork(`wider ${town.name}`), { town, endMs }),
       ...drawFourEyes(random.fork(`four eyes ${town.name}`), { town, endMs }),
+      ...drawImports(random.fork(`imports ${town.name}`), { town, endMs }),
       ...(town.name === returning?.town.name
         ? []
         : drawTakeovers(random.fork(`takeovers ${town.name}`), { town, endMs })),

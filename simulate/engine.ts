@@ -8,12 +8,12 @@ import { createPlatforms } from '../shared/platform/platforms.ts';
 import { createApplyQueue } from '../shared/queues/apply-queue.ts';
 import { createDeadLetterQueue } from '../shared/queues/dead-letter-queue.ts';
 import { createEventSender } from '../shared/queues/sqs-batch.ts';
-import { storesOver } from '../shared/store/stores.ts';
 import { createRateLimiter } from '../shared/scim/server/limiter.ts';
 import { createScimStore } from '../shared/scim/store/scim-store.ts';
 import { createScimTokenStore } from '../shared/scim/store/scim-token-store.ts';
 import { createConnectionStore } from '../shared/store/connection-store.ts';
 import { createEraser } from '../shared/store/eraser.ts';
+import { storesOver } from '../shared/store/stores.ts';
 import type { Key, Table } from '../shared/store/table.ts';
 import type { Ports } from '../shared/sync/ports/bundles.ts';
 import type { Secrets } from '../shared/sync/ports/secrets.ts';
@@ -21,16 +21,10 @@ import { StoreError } from '../shared/sync/ports/store-errors.ts';
 import type { MemoryTable } from './table.ts';
 import type { Worker } from './worker.ts';
 
-/**
- * The fault of one request. `unheard`: the request takes effect, but its caller gets no answer. `echo`: the same, and
- * the client then repeats the request.
- */
+/** `unheard`: the request takes effect, but its caller gets no answer. `echo`: the client then repeats it. */
 export type AwsFault = 'none' | 'throttled' | 'unheard' | 'echo';
 
-/**
- * Returns functions that send the requests of one worker to one service. Each request waits for its simulated time, and
- * may fail. A write may fail before or after it takes effect.
- */
+/** Returns functions that send the requests of one worker to one service. */
 export function requestsOf(worker: Worker, faultOf: (isRead: boolean) => AwsFault, failure: () => Error) {
   const ask = async (kind: string): Promise<void> => {
     await worker.effect(kind);

@@ -132,10 +132,7 @@ export async function execute(
 
 const IS_FEATURE: ReadonlySet<string> = new Set(FEATURES);
 
-/**
- * Returns the time of the next check. The next check is one hour later. In a long period without happenings
- * (silence.ts), the next check is at its end.
- */
+/** Returns the time of the next check. */
 const nextCheckMs = (cloud: Cloud, atMs: number): number => {
   const laterMs = afterSilence(cloud, atMs + HOUR_MS) - atMs;
   return atMs + Math.max(1, Math.floor(laterMs / HOUR_MS)) * HOUR_MS;

@@ -42,10 +42,7 @@ export function createFakeSecretsManager(nowMs: () => number, random: Random, fi
     /** Every refresh token that was ever stored, as `<connection> <token>`. */
     ever: ever as ReadonlySet<string>,
     put,
-    /**
-     * Returns the client of one worker. The client repeats a request with the same idempotency token, so the request
-     * takes effect only once.
-     */
+    /** Returns the client of one worker. */
     accessOf(worker: Worker, faultOf: (isRead: boolean) => AwsFault): Secrets & CredentialVault {
       const fault = (isRead: boolean): AwsFault => {
         const struck = faultOf(isRead);

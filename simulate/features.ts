@@ -57,7 +57,7 @@ const ACTIONS = {
     'needs removals that are older than the audit of 400 days, which only --long has',
   ),
   holds_reject: ['operator:reject'],
-  import: without('its events arrive as those of events_send'),
+  import: ['operator:import', 'operator:undo_import', 'operator:undo'],
   pause: ['operator:pause', 'operator:pause_all', 'operator:observe'],
   probe: without('uses groups of its own'),
   rebind: ['operator:rebind'],
@@ -73,10 +73,6 @@ const ACTIONS = {
   sync: ['operator:sync'],
   unblock: ['operator:unblock'],
 } as const satisfies Readonly<Record<Named, readonly string[] | Without>>;
-
-/*
- * Not in the product yet, so no feature: the undo of an action. A restore of the table has scenarios of its own.
- */
 
 /** The settings. The first value of a run is a feature of all its groups; a change is a `set:` of `ACTIONS`. */
 const SETTINGS = {
@@ -149,7 +145,7 @@ export const FEATURES: readonly string[] = [
 const STATES =
   /^(?:takeover:.*|operator:(?:approve|reject|pause|pause_all|observe|adopt|release|block)|set:(?:mode|groups\.(?:exclude|policies)))$/;
 const REMOVALS =
-  /^(?:directory:(?:leave|delete|snapshot|forget)|company:(?:terminate|erase)|operator:block)$/;
+  /^(?:directory:(?:leave|delete|snapshot|forget)|company:(?:terminate|erase)|operator:(?:block|import|undo))$/;
 
 /** Features with state: a decision, a pause, an adoption, the end of a link, a block, or another mode. */
 export const hasState = (feature: string): boolean => STATES.test(feature);

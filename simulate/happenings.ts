@@ -9,6 +9,7 @@ import { type OperatorDone, operate, type Screen, type Session } from './operato
 import { OPERATORS, personIn } from './persons.ts';
 import type { SimulatedPlatform } from './platform/platform.ts';
 import { keptSpokeId } from './platform/rules.ts';
+import { IMPORT_SOURCES, ownEvents } from './reader/reader-events.ts';
 import { readOnce } from './reader/readers.ts';
 import { type Happening, MINUTE_MS, originalName, type SourceAction, START_MS } from './simulation-run.ts';
 
@@ -68,7 +69,7 @@ export function startHappenings(cloud: Cloud): void {
 function sendToIngest(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes): void {
   const { runLog, directory, nowMs, queues } = cloud;
   const { action, way, connection } = happening;
-  if (isUnread(cloud, happening)) return;
+  if (way.form !== 'scim_request' && isUnread(cloud, happening)) return;
   const where = {
     connection,
     ...('group' in action && { group: action.group }),
@@ -88,14 +89,13 @@ function sendToIngest(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLa
   }
 }
 
-/**
- * Returns whether the reader has not read this group yet. Before the first read, no other producer sends events about
- * the group.
- */
-function isUnread({ sources, table }: Cloud, { connection, action, way }: DirectoryHappening): boolean {
+/** Returns whether the reader has not read this group yet. Until then, no other producer sends its events. */
+function isUnread(
+  { sources, table }: Cloud,
+  { connection, action }: Pick<Happening, 'connection' | 'action'>,
+) {
   const group = 'group' in action ? action.group : '';
-  const isMessage = way.form !== 'scim_request';
-  return isMessage && sources.has(connection) && !table.items.has(`C#${connection} READER#${group}`);
+  return sources.has(connection) && !table.items.has(`C#${connection} READER#${group}`);
 }
 
 /** Stores the screens of operators. An operator may decide later, when the screen is outdated. */
@@ -154,7 +154,13 @@ export async function operateIn(
   const { connections, directory, nowMs } = cloud;
   // The server gave the groups of SCIM other ids than the run.
   const group = 'group' in drawn ? (directory.idOf(connection, drawn.group) ?? drawn.group) : '';
-  const action = 'group' in drawn ? { ...drawn, group } : drawn;
+  const idOf = (member: string) => directory.idOf(connection, member) ?? member;
+  const action = {
+    ...drawn,
+    ...('group' in drawn && { group }),
+    ...('members' in drawn && { members: drawn.members.map(idOf) }),
+  } as typeof drawn;
+  if (action.kind === 'import' && isUnread(cloud, { connection, action })) return true;
   const spec = cloud.run.connections.find(({ name }) => name === connection);
   const screen = 'oldMs' in action ? screenOf(connection, action.group, action.oldMs) : undefined;
   const userId = 'role' in action && platformOf(cloud, connection)?.employees.get(action.role)?.userId;
@@ -162,7 +168,8 @@ export async function operateIn(
     ...{ connection, kind: action.kind, action, by },
     ...('group' in action && { group: action.group }),
     ...('member' in action && { member: action.member }),
-    ...('role' in action && { role: action.role, startedMs: nowMs() }),
+    ...('role' in action && { role: action.role }),
+    startedMs: nowMs(),
     ...(userId && { userId }),
   };
   let planned: Pick<OperatorDone, 'moves'> = {};
@@ -216,6 +223,21 @@ function sessionOf(
         directory.sent({ ...message, sentBy: [by] }, { messageId: '', sentAtMs: nowMs() });
         yield { line: index + 1, text: message.body };
       }
+    },
+    recording: ({ send }) => ({
+      send(messages) {
+        for (const { body } of messages) {
+          const events = ownEvents(body, IMPORT_SOURCES);
+          const message = { connection, body, events, delayMs: 0, copies: 1, sentBy: [by] };
+          directory.sent(message, { messageId: '', sentAtMs: nowMs() });
+        }
+        return send(messages);
+      },
+    }),
+    lastImport() {
+      const isOfGroup = (one: OperatorDone) => 'group' in action && one.group === action.group;
+      const own = cloud.actions.filter((one) => one.connection === connection && isOfGroup(one));
+      return own.findLast(({ imported }) => imported?.id !== undefined)?.imported?.id ?? 'none';
     },
     acceptDeletions: () => readOnce(cloud, connection, true),
     settingsFor: (company) => ({ baseUrl: baseUrlOf(company), ...spec?.settings }),

@@ -83,10 +83,7 @@ export function createLambdas(options: LambdasOptions) {
     runLog.fired('aws:slow_table');
     return slow.msPerRequest;
   };
-  /**
-   * Returns whether the function must crash now, before this effect. A crash at the n-th matching effect does not stop
-   * the earlier effects.
-   */
+  /** Returns whether the function must crash now, before this effect. */
   const isCrashDue = (actor: Actor, kind: string): boolean => {
     const crash = crashes.find(({ action }) => action.lambda === actor && action.effect === kind);
     if (crash === undefined) return false;
@@ -103,9 +100,7 @@ export function createLambdas(options: LambdasOptions) {
   const open = (actor: Actor): Seat => {
     workers += 1;
     let dead = false;
-    /**
-     * Unfinished work. AWS freezes a container between two invocations, so this work continues in the next invocation.
-     */
+    /** Unfinished work. AWS freezes a container between two invocations, and continues in the next one. */
     let frozen: (() => void)[] | undefined;
     const thawed = async (): Promise<void> => {
       if (frozen === undefined) return;

@@ -30,9 +30,7 @@ async function bundleWorker(outfile: string): Promise<void> {
   });
 }
 
-/**
- * Executes simulation runs in several processes, and calls `onRun` with each result.
- */
+/** Executes simulation runs in several processes, and calls `onRun` with each result. */
 export async function executeMany(
   errands: Iterator<Errand>,
   jobs: number,

@@ -55,15 +55,12 @@ interface Who {
     readonly memberIdField?: 'userId' | 'id';
     readonly match?: readonly string[];
     /** Conditions of the form `email=ADDRESS`. */
-    readonly people?: { readonly exclude: readonly string[] };
+    readonly people?: { readonly exclude: readonly string[] } | undefined;
   };
   readonly contested?: Contested;
   /** Bindings that operators set. A member without an address can be bound only in this way. */
   readonly rebound?: readonly { readonly member: string; readonly role: string }[];
-  /**
-   * Members whose data an operator erased. A bound member stays bound. For an unbound member, the erasure deletes the
-   * values that could match a person.
-   */
+  /** Members whose data an operator erased. Only a bound one certainly stays bound. */
   readonly forgotten?: ReadonlySet<string>;
   /** The ids of people that an operator certainly blocked. */
   readonly blocked?: ReadonlySet<string>;
@@ -86,9 +83,7 @@ function choosing(holders: Holders, settings: Who['settings']) {
   // know these roles and their users.
   const asksForAll = includeStates.some((state) => !LISTED_STATES.has(state));
   const isListed = ({ state }: HeldEmployee) => asksForAll || LISTED_STATES.has(state);
-  /**
-   * Returns all roles of the person who has this role. If groups contain users, all roles of one user are one person.
-   */
+  /** Returns all roles of the person who has this role. */
   const rolesOf = (one: HeldEmployee): readonly HeldEmployee[] =>
     memberIdField === 'id' || one.userId === null || !isListed(one)
       ? [one]
@@ -230,9 +225,7 @@ function connectedIn(held: readonly Holding[]): readonly ReadonlySet<string>[] {
   return found;
 }
 
-/**
- * For each role whose user also has another role, returns this user. If groups contain employees, the result is empty.
- */
+/** For each role whose user also has another role, returns this user. */
 function furtherRolesIn(
   { connections, happenings }: SimulationRun,
   connection: string,

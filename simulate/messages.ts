@@ -77,10 +77,7 @@ interface Order {
 /** Returns whether the group or member exists only in the SCIM server. This server assigns its id. */
 export const isScimKey = (key: string): boolean => key.startsWith('s') || key.startsWith('q');
 
-/**
- * Returns the address of a member in events about groups. It is undefined for two kinds of members. Only a profile
- * contains the address of a member `h…`. A member `n…` has no address.
- */
+/** Returns the address of a member in events about groups. */
 export const addressOf = (member: string, connection: string): string | undefined =>
   /^[hn]/.test(member) ? undefined : `${member}@${originalName(connection)}.test`;
 

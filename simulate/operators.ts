@@ -44,6 +44,7 @@ import type { Connection } from '../shared/sync/ports/connections.ts';
 import type { CredentialVault } from '../shared/sync/ports/secrets.ts';
 import { wakeGroups } from '../shared/sync/wake.ts';
 import type { EnginePorts } from './engine.ts';
+import { type Imported, type ImportSession, importMembers, undoImport, undoTo } from './imports.ts';
 import { isAdministrator, PERSONS } from './persons.ts';
 import { queueUrl } from './queues.ts';
 import type { DirectoryAction, OperatorAction } from './simulation-run.ts';
@@ -83,6 +84,7 @@ export interface OperatorDone {
   readonly moves?: readonly { readonly from: string; readonly to: string }[];
   /** The users whose removal the decision covers. */
   readonly removals?: readonly string[];
+  readonly imported?: Imported;
 }
 
 /** Returns whether a takeover made another source the owner of the group, and no later one gave it back. */
@@ -97,7 +99,7 @@ export const hasMoved =
 export type Screen = Pick<Hold, 'digest' | 'decision'> & { readonly users: readonly string[] };
 
 /** The data that a command of an operator needs, in addition to the ports of the engine. */
-export interface Session {
+export interface Session extends ImportSession {
   readonly sqs: SQSClient;
   readonly secretsManager: CredentialVault;
   /** The hold as the operator's screen showed it; undefined if the screen showed no hold. */
@@ -120,7 +122,7 @@ export interface Session {
 
 const REASON = 'simulated action';
 
-interface Outcome extends Pick<OperatorDone, 'answer' | 'removals' | 'token' | 'moves'> {
+interface Outcome extends Pick<OperatorDone, 'answer' | 'removals' | 'token' | 'moves' | 'imported'> {
   /** The requests that the action confirmed. */
   readonly confirmed?: readonly OperatorDone[];
 }
@@ -143,7 +145,7 @@ export async function operate(
 function answerOf(error: unknown): Outcome {
   if (error instanceof Refused && error.message.startsWith('nothing was removed yet'))
     return { answer: 'first' };
-  const isKnown = error instanceof Refused || error instanceof InvalidSettingError;
+  const isKnown = [Refused, InvalidSettingError, NotFound].some((known) => error instanceof known);
   if (isKnown || (error instanceof Error && error.message.startsWith('nothing was changed')))
     return { answer: 'refused' };
   throw error;
@@ -259,6 +261,9 @@ const COMMANDS: { readonly [Kind in OperatorAction['kind']]: Command<ActionOf<Ki
     const options = { connection: name, keptBy: name };
     return (await sendEvents(session.linesOf(event), options, tool)).messages > 0;
   },
+  import: importMembers,
+  undo_import: undoImport,
+  undo: undoTo,
   async accept_deletions({ name, tool, session }) {
     await recordAcceptedDeletions(name, tool);
     await recordDeletedGroups(name, await session.acceptDeletions(), tool);
@@ -326,14 +331,8 @@ async function changeBlock(
   { kind, role }: ActionOf<'block'>,
 ): Promise<boolean | Outcome> {
   const change = kind === 'block' ? blockPerson : unblockPerson;
-  try {
-    const { outcome } = await change(name, { text: role, reason: REASON }, tool);
-    return outcome === 'requested' ? { answer: outcome } : outcome === `${kind}ed`;
-  } catch (error) {
-    // groupsync may not know the person yet, or not any more.
-    if (error instanceof NotFound) return false;
-    throw error;
-  }
+  const { outcome } = await change(name, { text: role, reason: REASON }, tool);
+  return outcome === 'requested' ? { answer: outcome } : outcome === `${kind}ed`;
 }
 
 type Tool = EnginePorts & ReturnType<typeof toolsOf> & { readonly persons: typeof PERSONS };

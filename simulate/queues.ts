@@ -79,10 +79,7 @@ export function createQueues(options: QueuesOptions) {
     listen: (listener: typeof onDue) => {
       onDue = listener;
     },
-    /**
-     * Returns the SQS client of one worker. The client calls `before` for each operation. `before` may refuse the
-     * operation, let only a part of it happen, or suppress its answer.
-     */
+    /** Returns the SQS client of one worker. */
     client: (before?: Parameters<typeof clientOver>[2]) => clientOver(of, options.nowMs, before),
   };
 }
@@ -234,10 +231,7 @@ const REFUSED_CHARACTERS = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFF
 /** The format of a message group id. Amazon SQS fair queues use message groups in a standard queue. */
 const GROUP = /^[\w!"#$%&'()*+,./:;<=>?@[\\\]^`{|}~-]{1,128}$/;
 
-/**
- * Returns the result of each entry of a batch. A failed entry has an error code. With `isPartly`, every second entry
- * fails.
- */
+/** Returns the result of each entry of a batch. */
 function eachOf(entries: readonly Entry[], isPartly: boolean, take: (entry: Entry) => object | string) {
   const Successful: object[] = [];
   const Failed: object[] = [];

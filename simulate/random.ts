@@ -6,16 +6,11 @@ export interface Random {
   below(below: number): number;
   chance(probability: number): boolean;
   pick<Item>(items: readonly Item[]): Item;
-  /**
-   * Returns separate random numbers for one purpose. They stay the same if another purpose uses more or fewer numbers.
-   */
+  /** Returns separate random numbers for one purpose. */
   fork(purpose: string): Random;
 }
 
-/**
- * Returns a random generator with the algorithm mulberry32. The algorithm is small and fast. Its numbers are good
- * enough for drawing a run.
- */
+/** Returns a random generator with the algorithm mulberry32. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {

@@ -7,10 +7,7 @@ export interface Reading {
   readonly emails: ReadonlyMap<string, string>;
   /** The latest employee number of each member that has one. */
   readonly numbers: ReadonlyMap<string, string>;
-  /**
-   * Members whose account is inactive in the directory. They stay members of the directory groups, but groupsync does
-   * not add them to platform groups.
-   */
+  /** Members with an inactive account. They stay in the directory groups, but not in platform groups. */
   readonly inactive: ReadonlySet<string>;
   /** The time of the last event about each group or its members. The map includes deleted groups. */
   readonly changedAtMs: ReadonlyMap<string, number>;
@@ -92,10 +89,7 @@ function overlappingNames(received: readonly Received[]): ReadonlyMap<string, st
   return new Map(named.filter(overlaps).map(({ id, directoryEvent }) => [id, directoryEvent.name ?? '']));
 }
 
-/**
- * Puts the SCIM requests about each resource into the order of their versions. The answers of the server may arrive in
- * another order.
- */
+/** Puts the SCIM requests about each resource into the order of their versions. */
 function inVersions(received: readonly Received[]): readonly Received[] {
   const latest = new Map<string, bigint>();
   const versioned = received.filter(({ version }) => version !== undefined);
@@ -133,10 +127,7 @@ function replayAll(sorted: readonly Received[]) {
   return { groups, emails, numbers, inactive };
 }
 
-/**
- * Removes members from a SCIM event if an earlier SCIM request deleted them. Only a POST can create a deleted SCIM user
- * again, and the new user has another id.
- */
+/** Removes members that an earlier SCIM request deleted. Only a POST creates such a user, with another id. */
 function withoutEnded(one: Received, ended: Set<string>): Received {
   const { members = [], kind } = one.directoryEvent;
   if (one.source !== 'scim' || members.length === 0) return one;
@@ -231,10 +222,7 @@ function replaySnapshot(
   for (const [member, at] of group.members) if (at < first) group.members.delete(member);
 }
 
-/**
- * Orders events by time. Events of the same time are ordered by sequence (absent first), then by id as bytes, then by
- * source.
- */
+/** Orders events by time, then sequence (absent first), then id as bytes, then source. */
 function byOrder(a: Received, b: Received): number {
   if (a.instant !== b.instant) return a.instant < b.instant ? -1 : 1;
   if (a.sequence !== b.sequence) return a.sequence < b.sequence ? -1 : 1;
@@ -258,10 +246,7 @@ const TIED: readonly DirectoryEvent['kind'][] = [
   'delete',
 ];
 
-/**
- * Orders events with equal stamps. Of two names, the name that is smaller as UTF-8 bytes wins. Events of the kinds
- * `snapshot` and `name` both set a name.
- */
+/** Orders events with equal stamps. Of two names, the smaller one as UTF-8 bytes wins. */
 function byTieRule({ directoryEvent: a }: Received, { directoryEvent: b }: Received): number {
   const rank = ({ kind }: Received['directoryEvent']) => TIED.indexOf(kind === 'name' ? 'snapshot' : kind);
   return rank(a) - rank(b) || Buffer.compare(Buffer.from(b.name ?? '~'), Buffer.from(a.name ?? '~'));

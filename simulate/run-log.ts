@@ -22,10 +22,7 @@ export interface LogLine {
 
 export interface Violation extends Pick<LogLine, 'atMs' | 'connection' | 'group'> {
   readonly check: CheckName;
-  /**
-   * A short and stable name for the cause of the violation, such as `in_sync_but_different` or `removals_over_limit`.
-   * known.json contains these names.
-   */
+  /** A short and stable name for the cause of the violation, such as `in_sync_but_different`. */
   readonly cause: string;
   /** One or two sentences that name the expected and the actual state. */
   readonly sentence: string;
@@ -49,7 +46,8 @@ export type CheckName =
   | 'one_group'
   | 'two_persons'
   | 'pause'
-  | 'past';
+  | 'past'
+  | 'undone';
 
 /** Where a feature took effect. Without a connection, on all. See touch.ts. */
 export interface Effect {

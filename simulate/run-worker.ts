@@ -6,10 +6,7 @@ import { type RunReport, runReport } from './run-report.ts';
 import { seededBugNamed } from './seeded-bugs.ts';
 import type { SimulationRun } from './simulation-run.ts';
 
-/**
- * Returns whether a violation may come from the seeded bug. Violations of `plan` are ignored, because `plan` uses
- * stores without the bug.
- */
+/** Returns whether a violation may come from the seeded bug, which the stores of `plan` do not have. */
 const mayBeIts = ({ cause }: Violation) => !cause.startsWith('plan_');
 const sortOf = ({ check, cause }: Violation) => `${check} ${cause}`;
 

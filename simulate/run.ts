@@ -130,10 +130,7 @@ function* errandsFrom(first: number, most: number, missing?: MissingPairs): Gene
     yield { seed, draw: missing === undefined ? drawn : { ...drawn, meet: missing.next(seed) } };
 }
 
-/**
- * Executes many runs. Prints the number of runs, the faults that took effect, and the first failing run in reduced
- * form.
- */
+/** Executes many runs. */
 async function executeSeeds(): Promise<number> {
   const startedMs = Date.now();
   const most = numberOf('seeds') ?? 200;
@@ -215,10 +212,7 @@ async function printReduced(seed: number, violation: Violation, missing?: Missin
   console.log(`execute this run again:\n  ${commandFor(seed, kept, draw)} --trace run.html`);
 }
 
-/**
- * Returns the runs for the search of one seeded bug. The first run is the run that found the bug in an earlier search.
- * All other runs match the pattern `needs` of the bug.
- */
+/** Returns runs for one seeded bug: first the one that found it before, then those that match `needs`. */
 function* errandsFor({ name, needs, isOfReader }: SeededBug): Generator<Errand> {
   const [known] = FOUND[name] ?? [];
   const draw = { days: SEEDED_BUG_DAYS, ...drawn, directory: isOfReader, alone: isOfReader };
@@ -247,15 +241,14 @@ async function findSeededBugs(): Promise<number> {
     const hunt = hunts.find(({ bug }) => bug.name === answer.seededBug);
     if (hunt === undefined || hunt.isFound) return;
     hunt.runs += 1;
-    const [said, seed] =
-      'report' in answer
-        ? [answer.report.violations.map(sentence)[0], answer.report.seed]
-        : [`  broke: ${answer.broke}`, answer.seed];
-    if (said === undefined) return;
+    const about = `${hunt.bug.name}, ${hunt.bug.what}`;
+    // A bug in the simulation or in the seeded bug is no violation of a check.
+    if ('broke' in answer) console.log(`${about}: seed ${answer.seed} broke: ${answer.broke}`);
+    const [violation] = 'broke' in answer ? [] : answer.report.violations;
+    if ('broke' in answer || violation === undefined) return;
     hunt.isFound = true;
-    console.log(
-      `${hunt.bug.name}, ${hunt.bug.what}: found by seed ${seed}, in run number ${hunt.runs}\n${said}`,
-    );
+    const found = `found by seed ${answer.report.seed}, in run number ${hunt.runs}`;
+    console.log(`${about}: ${found}\n${sentence(violation)}`);
   });
   const missed = hunts.filter(({ isFound }) => !isFound);
   for (const { bug, runs } of missed) console.log(`${bug.name}, ${bug.what}: NOT FOUND in ${runs} runs`);

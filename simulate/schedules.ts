@@ -240,10 +240,7 @@ function strayIn({ groups, clientWrites }: SimulatedPlatform, name: string, clou
   return [...found, ...unlinked.map(({ id }) => id)];
 }
 
-/**
- * Returns the stored gate. The field `gate` is 0 for an open gate. Otherwise it contains the end of the wait and the
- * version of the secret.
- */
+/** Returns the stored gate. The field `gate` is 0 for an open gate, or the end of its wait with the version. */
 function gateOf(name: string, { table, secretsManager }: Cloud) {
   const stored: Partial<Item> = table.items.get(`C#${name} GATE`) ?? {};
   const { state = 'open', untilMs = 0, backlog = false } = stored;
@@ -261,10 +258,7 @@ function gateOf(name: string, { table, secretsManager }: Cloud) {
  */
 type Waiting = Map<string, { inputs: readonly unknown[]; sinceMs: number; mark: Mark }>;
 
-/**
- * Returns the state that the requeue job would find; undefined if the job has work. The job runs every minute and the
- * state rarely changes, so the results are cached.
- */
+/** Returns the state that the requeue job would find; undefined if the job has work. */
 function pumpMarkOf(name: string, cloud: Around): Mark | undefined {
   const { table, secretsManager, waiting } = cloud;
   const [gate, connection] = [table.items.get(`C#${name} GATE`), table.items.get(`C#${name} CONNECTION`)];

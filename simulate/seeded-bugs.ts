@@ -5,10 +5,7 @@ import { INVENTED_BUGS } from './seeded-bugs/invented.ts';
 import { MISSED_BUGS } from './seeded-bugs/missed.ts';
 import found from './seeded-bugs-found.json' with { type: 'json' };
 
-/**
- * A bug that the simulation must find. It replaces methods of a port. Some of these bugs existed in groupsync and were
- * fixed. The others are invented.
- */
+/** A bug that the simulation must find. It replaces methods of a port. Some of these bugs existed. */
 export interface SeededBug {
   readonly name: string;
   readonly what: string;
@@ -32,10 +29,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = Object.entries({
   isOfReader: name in READER_BUGS,
 }));
 
-/**
- * For each bug, the first run that found the bug, and the number of runs of that search. The next search (`--planted`)
- * begins with this run.
- */
+/** For each bug, the first run that found it, and the runs of that search. The next search begins with it. */
 export const FOUND = found as unknown as Readonly<Record<string, readonly [seed: number, runs: number]>>;
 
 export const seededBugNamed = (name: string | undefined): WrapPorts | undefined =>

@@ -32,10 +32,7 @@ const AT_LEAST_MS = 5 * HOUR_MS;
 const AT_MOST_MS = 13 * HOUR_MS;
 /** If the outcome of a notification is unknown, groupsync sends it again after 15 minutes. */
 const NOTIFY_AGAIN_MS = 16 * MINUTE_MS;
-/**
- * The maximum number of attempts to send the due notifications. A fault of the table may make several attempts in a row
- * fail.
- */
+/** The maximum number of attempts to send the due notifications. */
 const MOST_ATTEMPTS = 8;
 
 /**
@@ -87,10 +84,7 @@ async function showOne(cloud: Cloud, seen: Seen, { name, notified }: Asked): Pro
   await notifyAndCheck(cloud, seen, { name, notified });
 }
 
-/**
- * Sends due notifications until they match the findings. After the last attempt, reports each finding without a
- * notification. If an invocation fails, reports nothing.
- */
+/** Sends due notifications, and reports each finding that has none after the last attempt. */
 async function notifyAndCheck(cloud: Cloud, seen: Seen, { name, notified }: Asked): Promise<void> {
   let unreported: readonly string[] = [];
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {

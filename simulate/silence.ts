@@ -1,20 +1,14 @@
 import type { Cloud } from './cloud.ts';
 import { DAY_MS, type Happening, MINUTE_MS, type SimulationRun, START_MS } from './simulation-run.ts';
 
-/**
- * The longest time that the work after a happening takes. A group that waits for a free name or an operator may take
- * longer.
- */
+/** The longest time of the work after a happening. Some groups wait longer, for a free name or an operator. */
 const DONE_AFTER_MS = DAY_MS;
 /** The longest time between two runs of a job during a silence, which is a long period without happenings. */
 const STEP_MS = 7 * DAY_MS;
 /** A silence ends this long before the next happening. */
 const BEFORE_NEXT_MS = 10 * MINUTE_MS;
 
-/**
- * Returns the end of a happening: the time after its duration, its delay and its repetitions, in milliseconds after
- * START_MS.
- */
+/** Returns when a happening ends, with its delay and repetitions, in milliseconds after START_MS. */
 function endOf({ atMs, action, ...one }: Happening): number {
   const forMs = 'forMs' in action ? action.forMs : 0;
   const lateMs = 'way' in one ? one.way.lateMs : 0;

@@ -20,10 +20,7 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 
-/**
- * The suffix of the new connection's name. The addresses of members contain the original name, because the directory
- * stays the same.
- */
+/** The suffix of the new connection's name. */
 const RETURNED = '-again';
 export const returnedName = (connection: string): string => `${connection}${RETURNED}`;
 export const originalName = (connection: string): string =>
@@ -43,16 +40,11 @@ export interface ConnectionSpec {
   readonly name: string;
   readonly company: string;
   readonly settings: Readonly<Record<string, unknown>>;
-  /**
-   * The traits of this company's platform, which never change during the run. Faults of the platform are happenings.
-   */
+  /** The traits of this company's platform, which never change during the run. */
   readonly traits: Traits;
   /** With `oauth`, access tokens expire after an hour, and groupsync refreshes them at the platform's token URL. */
   readonly credential: 'static' | 'oauth';
-  /**
-   * Set if this connection replaces a removed connection of the same company under another name. An operator creates it
-   * during the run.
-   */
+  /** Set if this connection replaces a removed one of the same company under another name, during the run. */
   readonly isLater?: true;
   readonly people: readonly PersonSpec[];
   /** The directory that groupsync reads. If undefined, all changes arrive as messages and SCIM requests. */
@@ -147,10 +139,7 @@ export type DirectoryAction =
 
 export interface Way {
   readonly form: 'native' | 'sns' | 'eventbridge' | 'okta' | 'scim_request';
-  /**
-   * `none`: the message contains no time, so ingest uses the time of sending. `future`: the time is an hour ahead, so
-   * ingest must refuse the message.
-   */
+  /** `none`: ingest uses the time of sending. `future`: the time is an hour ahead, so ingest must refuse it. */
   readonly time: 'exact' | 'whole_second' | 'none' | 'future';
   /** The delay of the message. The delay may be days. */
   readonly lateMs: number;
@@ -198,10 +187,7 @@ export type ClientAction =
   | { readonly kind: 'own'; readonly name: string; readonly spokeId: string | null };
 
 export type OperatorAction =
-  /**
-   * `oldMs` is the age of the operator's screen. The operator decides about the removals on the screen, or about every
-   * second removal.
-   */
+  /** `oldMs` is the age of the operator's screen. `isPart`: the decision is about every second removal. */
   | {
       readonly kind: 'approve' | 'reject';
       readonly group: string;
@@ -228,6 +214,18 @@ export type OperatorAction =
   | { readonly kind: 'takeover'; readonly to: 'scim' | 'events' | 'directory' }
   /** Sends an event from a file. */
   | { readonly kind: 'send'; readonly event: DirectoryAction }
+  /** Imports a file of this age, with members of one group. */
+  | {
+      readonly kind: 'import';
+      readonly group: string;
+      readonly members: readonly string[];
+      readonly lists: 'snapshot' | 'add' | 'remove';
+      readonly ageMs: number;
+    }
+  /** Undoes the last import or undo of this group. */
+  | { readonly kind: 'undo_import'; readonly group: string }
+  /** Brings back the members that the group had at an earlier time. */
+  | { readonly kind: 'undo'; readonly group: string; readonly agoMs: number }
   /** Confirms that the groups that the reader misses are deleted. Drawn by no seed (reader/readers.ts). */
   | { readonly kind: 'accept_deletions' };
 

@@ -3,10 +3,10 @@ import type {
   Condition,
   Item,
   Key,
-  TablePart,
   QueryRequest,
   Table,
   TableIdentity,
+  TablePart,
   WriteOutcome,
 } from '../shared/store/table.ts';
 import { UnstorableError } from '../shared/sync/ports/store-errors.ts';
@@ -29,15 +29,9 @@ import { changed, holds, isSame, itemBytes, kept } from './table/values.ts';
  */
 
 interface MemoryTableOptions {
-  /**
-   * The table calls this function before each operation. A test can stop the worker here, or let another worker run
-   * first.
-   */
+  /** The table calls this function before each operation. */
   readonly before?: (operation: string, key: string) => Promise<void>;
-  /**
-   * The clock, and the delay of the index in milliseconds. Some changes take twice the delay, and some a tenth of the
-   * delay.
-   */
+  /** The clock, and the delay of the index in milliseconds, which some changes double and some take a tenth of. */
   readonly indexLag?: { readonly ms: number; readonly nowMs: () => number };
   /** Size of a page in bytes (default: 1 MB). */
   readonly pageBytes?: number;

@@ -11,10 +11,7 @@ interface Due {
  */
 const AT_A_TURN = 100;
 
-/**
- * Creates the simulated time. Waiting tasks continue one after the other in the order of their times. Tasks with equal
- * times continue in the order of their calls.
- */
+/** Creates the simulated time. */
 export function createTime(startMs: number) {
   let now = startMs;
   /** The waiting tasks. The last element is the next task. */

@@ -1,7 +1,4 @@
-/**
- * The error that stops a worker at a simulated crash. The worker then has no further effect, and its caller gets no
- * answer.
- */
+/** The error that stops a worker at a simulated crash. */
 export class Crash extends Error {
   override readonly name = 'Crash';
 }

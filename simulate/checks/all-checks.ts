@@ -14,6 +14,7 @@ import { createOwnership } from './ownership.ts';
 import { createPause } from './pause.ts';
 import { createTruth } from './truth.ts';
 import { createTwoPersons } from './two-persons.ts';
+import { createUndone } from './undone.ts';
 
 const CHECKERS = [
   createGuard,
@@ -30,6 +31,7 @@ const CHECKERS = [
   createOneGroup,
   createTwoPersons,
   createPause,
+  createUndone,
 ];
 
 /**

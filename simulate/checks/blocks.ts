@@ -11,10 +11,7 @@ interface PersonBlock {
   /** The start and the end of the command. The block may take effect between these times. */
   readonly fromMs: number;
   readonly blockedMs: number;
-  /**
-   * Whether the block is certainly stored: its command did not crash, and no command may have ended it, such as the
-   * `unblock` of another role of the same user.
-   */
+  /** Whether the block is certainly stored: its command did not crash, and no command may have ended it. */
   readonly isCertain: boolean;
   /** The start and the end of the command that ended the block; undefined if the block has not ended. */
   readonly ended?: { readonly fromMs: number; readonly untilMs: number };

@@ -123,10 +123,7 @@ function callsOfGroups(observation: Observation, company: string, calls: readonl
   return spent.values();
 }
 
-/**
- * Returns the calls about one other group that a worker makes after a refusal. With these calls, the worker finds out
- * whether the platform refuses all groups.
- */
+/** Returns the calls with which a worker finds out, after a refusal, whether the platform refuses all groups. */
 function askedForOthers(calls: readonly PlatformCall[]): ReadonlySet<PlatformCall> {
   const refusals = calls.filter(({ status }) => [401, 402, 403, 404, 410].includes(Number(status)));
   const isAsking = ({ id, by, atMs, route, method }: PlatformCall) => {

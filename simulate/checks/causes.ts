@@ -10,10 +10,7 @@ interface Recorded {
   readonly entry: StoredAudit;
 }
 
-/**
- * SQS may deliver a message twice. The second delivery may arrive up to this long after the write that the first
- * delivery caused.
- */
+/** SQS may deliver a message twice, the second time up to this long after the write that it caused. */
 const ARRIVES_WITHIN_MS = 60_000;
 
 /**
@@ -88,10 +85,7 @@ const isTakenOver = ({ seen }: Observation, { connection, group }: Owner): boole
     (one) => one.connection === connection && one.moves?.some(({ to }) => to === group),
   );
 
-/**
- * Returns whether the event had no id and an operator replayed its message. For such a message, ingest uses the id of
- * the dead-lettered message as the event id.
- */
+/** Returns whether the event had no id and was replayed. Ingest then uses the id of the dead-lettered message. */
 const isReplayed = ({ seen }: Observation, id: string, writtenAtMs: number): boolean =>
   id.startsWith('eventsDlq-') &&
   seen.operators.actions.some(

@@ -11,10 +11,7 @@ import {
   wantedIn,
 } from './outside.ts';
 
-/**
- * Checks that a rejected removal is not written, and that the rejection has no effect after the directory wanted the
- * user again: then a later removal is written.
- */
+/** Checks that no rejected removal is written, and that a later one is, after the directory wanted the user again. */
 export function createDecision(): Checker {
   const newWrites = createNewWrites();
   /** For each rejection and user, the last time at which the directory wanted the user again. */

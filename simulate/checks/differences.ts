@@ -18,9 +18,7 @@ type UserCause =
   | 'missing_in_given_up'
   | 'extra_in_given_up';
 
-/**
- * A difference between a platform group and its directory group. Nothing that an operator sees explains the difference.
- */
+/** A difference between a platform group and its directory group. */
 export interface Difference {
   readonly cause: 'missing_group' | 'group_left' | 'misrouted' | 'name' | 'spoke_id' | UserCause;
   readonly sentence: string;
@@ -89,10 +87,7 @@ function isUnmanaged(
   return hasReturned(name) && observation.ownerOf(company, id, null)?.connection !== name;
 }
 
-/**
- * Returns whether groupsync may have missed an event about the group. The event is in a dead-lettered message, or it
- * was a SCIM request whose answer was lost.
- */
+/** Returns whether groupsync may have missed an event about the group. */
 function isNotReceived(
   { observation, connection, group }: Context,
   directoryGroup: ReadGroup | undefined,
@@ -198,10 +193,7 @@ function isSame({ connection, group, actual }: Context, name: string): boolean {
   return isCalledSo && users.size === actual.users.length && actual.users.every((user) => users.has(user));
 }
 
-/**
- * Returns the group's name after two steps: the connection's name template, and the changes that this platform makes to
- * names.
- */
+/** Returns the name after the connection's name template and the changes that this platform makes to names. */
 export const nameOnPlatform = (connection: ObservedConnection, id: string, name: string): string =>
   keptName(sentName(connection, id, name), connection.platform.traits.names);
 
@@ -216,10 +208,7 @@ function sentName({ settings, name: connection }: ObservedConnection, id: string
  */
 const REFUSED_MS = 32 * HOUR_MS;
 
-/**
- * Returns whether the platform refused a name or an external id recently, or refused it at any time because it is too
- * long.
- */
+/** Returns whether the platform refused a name or an external id recently, or because it is too long. */
 function isValueRefused({ observation, connection }: Context, value: string): boolean {
   const { traits, refusedValues } = connection.platform;
   const atMs = refusedValues.get(value);
@@ -228,10 +217,7 @@ function isValueRefused({ observation, connection }: Context, value: string): bo
   return isTooLong || observation.nowMs - atMs < REFUSED_MS;
 }
 
-/**
- * Returns whether the platform refuses this value for an existing group. The group's stored error must show the
- * refusal.
- */
+/** Returns whether the platform refuses this value for an existing group. */
 function isRefused(context: Context, field: 'name' | 'spokeId', value: string): boolean {
   const { refusedFields } = context.connection.item(context.group) ?? {};
   return refusedFields?.[field]?.value === value && isValueRefused(context, value);

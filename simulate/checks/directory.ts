@@ -89,10 +89,7 @@ function checkRemovals({ observation, connection, source }: Scene, { checkedEven
   }
 }
 
-/**
- * Returns whether earlier events of the connection put the member into the group. The reader can remove only such a
- * member.
- */
+/** Returns whether earlier events of the connection put the member into the group. */
 function wasShown(
   { seen }: Observation,
   connection: string,
@@ -138,10 +135,7 @@ const timesIn = ({ directory }: SimulatedSource, fromMs: number, untilMs: number
   ...new Set(directory.log.map(({ atMs }) => atMs).filter((atMs) => atMs > fromMs && atMs <= untilMs)),
 ];
 
-/**
- * Checks that the events of the reader equal the directory. A difference may last some time after the last change and
- * the last fault, but not until the end of the run.
- */
+/** Checks that the reader's events equal the directory, some time after the last change, and at the end. */
 function checkAgreement(scene: Scene): void {
   const { observation, connection, source } = scene;
   const { nowMs, isEnd } = observation;

@@ -21,10 +21,7 @@ export const createEnd = (): Checker => (observation) => {
   }
 };
 
-/**
- * Checks that groupsync read the feed in the last twelve hours. The limit includes six hours in which the simulation
- * may skip scheduled runs that find nothing (schedules.ts).
- */
+/** Checks that groupsync read the feed in the last twelve hours. */
 function checkFeed({ seen, nowMs, accuse }: Observation, { name, gate }: ObservedConnection): void {
   const { readAtMs = 0 } = readItem<{ readAtMs: number }>(seen, `C#${name} FEED`) ?? {};
   if (gate === 'paused' || nowMs - readAtMs <= DAY_MS / 2) return;

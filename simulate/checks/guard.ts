@@ -24,15 +24,9 @@ const MOST_EMPTIED = { groups: 2, share: 0.05 };
 
 /** An unused approval expires after this time. */
 const APPROVAL_MS = 7 * DAY_MS;
-/**
- * The longest time for which the engine counts a removal: an hour, plus the 15 minutes in which its write may still
- * take effect.
- */
+/** The longest time for which the engine counts a removal: an hour, and 15 minutes for an uncertain write. */
 const COUNTED_AT_MOST_MS = HOUR_MS + 15 * 60_000;
-/**
- * The check remembers the limits of its last three runs, because a worker may use an old limit for some time after a
- * change.
- */
+/** A worker may use an old limit for some time, so the check remembers the limits of its last three runs. */
 const LIMITS_REMEMBERED = 3;
 
 /** Checks that removals and deletions above the guard's limits take effect only after an approval. */

@@ -5,10 +5,7 @@ type Entry = PlatformWrite & Partial<Pick<ClientWrite, 'initiator'>>;
 export type Change = Entry & { readonly sizeBefore: number; readonly spokeIdBefore: string | null };
 
 interface Past {
-  /**
-   * The client that last added each user: `us` is groupsync, `them` is another client. Users that were in the group at
-   * its first observation have the value `them`.
-   */
+  /** The client that last added each user: `us` is groupsync, `them` is another client. */
   readonly addedBy: Map<string, 'us' | 'them'>;
   readonly changes: Change[];
   spokeId: string | null;

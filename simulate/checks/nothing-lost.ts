@@ -33,10 +33,7 @@ function checkQueues({ seen, nowMs, accuse }: Observation): void {
   }
 }
 
-/**
- * Checks that the register of a present member has no expiry time. DynamoDB would delete an expired register, and the
- * member would be lost.
- */
+/** Checks that the register of a present member has no expiry time. */
 function checkMembersStay({ seen, accuse }: Observation): void {
   for (const [key, item] of seen.items) {
     const { presence, expiresAt } = item as { readonly presence?: string; readonly expiresAt?: number };
@@ -63,10 +60,7 @@ function checkClaims({ seen, connections, accuse }: Observation): void {
   }
 }
 
-/**
- * Checks two SCIM requests that give a group different names. The server must answer them with different versions.
- * Otherwise one of the two acknowledged names would be lost.
- */
+/** Checks that the server answers two SCIM requests with different names with different versions. */
 function checkVersions({ seen, accuse }: Observation, { name }: ObservedConnection): void {
   const named = new Map<string, string>();
   for (const { directoryEvent, version: number } of seen.directory.received(name)) {
@@ -114,10 +108,7 @@ function checkIntent({ nowMs, accuse }: Observation, connection: ObservedConnect
   accuse('nothing_lost', 'open_intent', { connection: connection.name, group }, sentence);
 }
 
-/**
- * Checks that the stored registers of a group equal the reference model. A group with a dead-lettered message is not
- * checked.
- */
+/** Checks that the stored registers of a group equal the reference model. */
 function checkRegisters(observation: Observation, connection: ObservedConnection, group: string): void {
   const { name, reading } = connection;
   const directoryGroup = reading.groups.get(group);

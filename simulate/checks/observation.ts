@@ -47,29 +47,17 @@ export interface ObservedConnection {
   readonly drift: (group: string) => readonly StoredDrift[];
   /** Users whose removal waits for an operator's decision, was rejected, or was approved in the last two hours. */
   readonly held: (group: string) => ReadonlySet<string>;
-  /**
-   * Whether a deletion of the whole group waits for a decision or was approved in the last two hours, or an operator
-   * rejected any removals of the group.
-   */
+  /** Whether a deletion of the group waits, was approved in the last two hours, or any removals were rejected. */
   readonly isDeletionHeld: (group: string) => boolean;
   readonly expected: (group: string) => ExpectedUsers;
-  /**
-   * Returns the platform group of this directory group. This is the linked group; without a link, it is the group that
-   * groupsync created.
-   */
+  /** Returns the linked platform group; without a link, the one that groupsync created. */
   readonly actual: (group: string) => HeldGroup | undefined;
-  /**
-   * Returns the directory group with this external id. Some platforms store ids in lower case, and the comparison
-   * allows for that.
-   */
+  /** Returns the directory group with this external id. */
   readonly groupWith: (spokeId: string) => string | undefined;
   /** Returns whether the external id is the id of this group. The comparison is the same as in `groupWith`. */
   readonly isIdOf: (group: string, spokeId: string | null | undefined) => boolean;
   readonly hasUncertainRequest: (group: string) => boolean;
-  /**
-   * Returns the end of the last fault of the platform or of AWS; 0 if there was none. It ignores the platform faults in
-   * `aside`.
-   */
+  /** Returns the end of the last fault of the platform or of AWS; 0 if there was none. */
   readonly lastFaultMs: (aside?: ReadonlySet<PlatformFault>) => number;
   /** The time of the last change in the HR system. */
   readonly companyMs: number;
@@ -137,9 +125,7 @@ export function createObserver(): (seen: Seen, isEnd: boolean) => Observation {
   const owners = new Map<string, Owner>();
   const firstCompany = new Map<string, string>();
   const deadLetters = new Set<string>();
-  /**
-   * The last known state of every drift record. The table deletes drift records after 400 days, so this map keeps them.
-   */
+  /** The last known state of every drift record. */
   const drifts = new Map<string, StoredDrift>();
 
   return (seen, isEnd) => {
@@ -316,10 +302,7 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
 
 const DRIFT_KEPT_DAYS = 400;
 
-/**
- * Returns whether an action concerns the connection. All connections share one dead-letter queue, so a replay of all
- * its messages concerns every connection.
- */
+/** Returns whether an action concerns the connection. */
 const concerns = ({ connection, kind }: Seen['operators']['actions'][number], name: string): boolean =>
   connection === name || kind === 'replay_all';
 
@@ -327,10 +310,7 @@ const concerns = ({ connection, kind }: Seen['operators']['actions'][number], na
 export const SCIM_ID = /^g[0-9a-f]{32}$/;
 const ANSWERED_WITHIN_MS = 2 * MINUTE_MS;
 
-/**
- * Returns whether a fault may have hidden the answer to a SCIM request of the connection. The simulated client then
- * does not know whether the request took effect.
- */
+/** Returns whether a fault may have hidden the answer to a SCIM request from the simulated client. */
 function hasUncertainScimRequest(past: SimulationRun['happenings'], connection: string): boolean {
   const isAsked = (one: SimulationRun['happenings'][number]) =>
     one.actor === 'directory' && one.way.form === 'scim_request';
@@ -354,10 +334,7 @@ function contestedIn(run: SimulationRun): (connection: string) => Contested {
   return known;
 }
 
-/**
- * The longest time between the start of a crash fault and the crash. The Lambda function crashes only when it reaches
- * the effect that the fault names.
- */
+/** The longest time between the start of a crash fault and the crash. */
 export const TRAP_MS = 2 * HOUR_MS;
 
 function lastFaultOf(

@@ -15,10 +15,7 @@ import { holdsIn, partitionOf, RECORDS_KEPT_MS, type StoredAudit, type StoredDri
  * answer, and clocks differ by 3 s.
  */
 const AT_ONCE_MS = 90_000;
-/**
- * The kinds of initiators that are never groupsync. The kind for applications includes groupsync, and an unknown kind
- * may include groupsync.
- */
+/** The kinds of initiators that are never groupsync. */
 const ANOTHER: ReadonlySet<string> = new Set(['ROLE', 'SYSTEM']);
 const ACTION_MS = 30 * MINUTE_MS;
 
@@ -40,6 +37,7 @@ const ACTIONS: Readonly<Record<string, RegExp>> = {
       takeover: /^directory_takeover$/,
       new_client: /client/,
       send: /^events_send$/,
+      ...{ import: /^import$/, undo_import: /^import$/, undo: /^import$/ },
       accept_deletions: /^directory_accept_deletions$/,
     },
   },
@@ -76,10 +74,7 @@ interface Written {
   readonly taken: Set<StoredAudit>;
 }
 
-/**
- * Returns whether the write changed nothing. The version then stays the same, so the entry may report that the write
- * had no effect.
- */
+/** Returns whether the write changed nothing, so that its entry may report no effect. */
 const changesNothing = ({ write: { action, added, removed, sent, version }, taken }: Written): boolean =>
   added.length + removed.length === 0 &&
   ((action === 'patch' && Object.keys(sent).join() === 'users') ||
@@ -228,10 +223,7 @@ function checkDrift(
   }
 }
 
-/**
- * Returns whether groupsync requested the removal of each of these users, and the platform did not remove the user.
- * Then a drift record for these users is correct.
- */
+/** Returns whether groupsync requested the removal of each of these users, and the platform did not remove the user. */
 function isKeptInVain(changes: readonly Change[], { kind, after }: StoredDrift): boolean {
   if (kind !== 'members_added') return false;
   return [after ?? []].flat().every((user) => {

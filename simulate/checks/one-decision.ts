@@ -21,9 +21,7 @@ export interface Around<What> {
   /** Whether the stored view equalled the platform group before the apply. */
   readonly isSeen: boolean;
   readonly outcome: string;
-  /**
-   * The hidden users before the apply. Each write sends these users again, but a plan does not show them as changes.
-   */
+  /** The hidden users before the apply. Each write sends them again, but a plan shows no change of them. */
   readonly sentAgain?: ReadonlySet<string>;
 }
 
@@ -123,10 +121,7 @@ function expectedAfter({ action, changes }: GroupPlan, before: Stood | undefined
 const without = (group: Stood | undefined, isLeftOut: (user: string) => boolean): Shown | undefined =>
   group && { ...group, users: group.users.filter((user) => !isLeftOut(user)) };
 
-/**
- * Returns a text that is equal for equal groups. The text ignores the order of users, and white space and case in the
- * name, because a platform may change these.
- */
+/** Returns a text that is equal for equal groups, without the order of users, and white space and case of names. */
 const keyOf = (group: Shown | undefined): string =>
   group === undefined
     ? 'gone'

@@ -51,10 +51,7 @@ function checkCreated(observation: Observation, connection: ObservedConnection):
   }
 }
 
-/**
- * Checks that no group is created while a group of another source has its name, and the lists show that group. A list
- * that apply uses may be two minutes older than the platform's lists.
- */
+/** Checks that no group is created while a group of another source has its name, and the lists show that group. */
 function checkNamesakes({ nowMs, accuse }: Observation, connection: Outside): void {
   const { name, platform, reading } = connection;
   const { groups, traits, writes, clientWrites } = platform;

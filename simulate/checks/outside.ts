@@ -14,10 +14,7 @@ import { connectedAtMs } from './returns.ts';
 export type Outside = Pick<ObservedConnection, 'name' | 'platform' | 'reading' | 'isIdOf' | 'groupWith'> &
   Pick<ObservedConnection, 'lastFaultMs' | 'companyMs' | 'hasUncertainRequest'>;
 
-/**
- * The longest time until a person who must leave is in no group. A group that another client changed is read within the
- * hour.
- */
+/** The longest time until a person who must leave is in no group. */
 const OUT_WITHIN_MS = 75 * MINUTE_MS;
 /** A write that was in flight at the time of an action may still take effect within this time. */
 export const IN_FLIGHT_MS = 15 * MINUTE_MS;
@@ -83,7 +80,7 @@ export const wantedIn = (
   { seen }: Observation,
   { name, reading, platform }: Outside,
   group: string,
-  more: { readonly includeStates?: readonly string[] } = {},
+  more: { readonly includeStates?: readonly string[]; readonly people?: undefined } = {},
 ) =>
   expectedUsers(reading, group, {
     holders: holdersAmong(platform.employees.values()),

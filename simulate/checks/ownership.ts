@@ -5,10 +5,7 @@ import { type Checker, type Observation, type ObservedConnection, removalsSince 
 import { IN_FLIGHT_MS } from './outside.ts';
 import { partitionOf, treatmentOf } from './stored.ts';
 
-/**
- * Checks that groupsync writes only to groups that are managed, writes as the mode permits, and never uses
- * people or tokens of one company for another.
- */
+/** Checks that groupsync writes only managed groups, as the mode permits, and mixes no two companies. */
 export function createOwnership(): Checker {
   const read = new Map<string, number>();
   return (observation) => {
@@ -28,17 +25,11 @@ export function createOwnership(): Checker {
   };
 }
 
-/**
- * Returns whether this external id is the id of a directory group in the table. The platform may have changed the id to
- * lower case.
- */
+/** Returns whether this external id is the id of a directory group in the table. */
 const isStoredGroup = ({ seen }: Observation, connection: string, spokeId: string): boolean =>
   [spokeId, spokeId.toUpperCase()].some((id) => seen.items.has(`${partitionOf(connection, id)} GROUP`));
 
-/**
- * Checks a write to a group without an owner. groupsync must not write to unmanaged groups. A removed connection may
- * only complete writes that were in flight.
- */
+/** Checks a write to a group without an owner. groupsync must not write to unmanaged groups. */
 function checkStray(observation: Observation, { change, owner }: Observation['strays'][number]): void {
   const { connections, accuse } = observation;
   const removals = removalsSince(observation, 0);
@@ -61,10 +52,7 @@ function checkStray(observation: Observation, { change, owner }: Observation['st
   accuse('ownership', cause, owner ?? {}, sentence);
 }
 
-/**
- * Returns whether the write only clears the external id that groupsync had set. A release makes this write. If the
- * table fails after the write, the release repeats it.
- */
+/** Returns whether the write only clears the external id that groupsync had set. */
 const clearsExternalId = (
   { sent, spokeIdBefore, isVain }: Change,
   group: string,
@@ -177,9 +165,7 @@ const wasPerson = ({ seen: { run } }: Observation, user: string): boolean =>
 const knowsPerson = ({ employees }: SimulatedPlatform, id: string): boolean =>
   employees.has(id) || [...employees.values()].some(({ userId }) => userId === id);
 
-/**
- * Returns the name of the other company to which this person or group belongs; undefined if it belongs to this company.
- */
+/** Returns the name of the other company to which this person or group belongs; undefined if none. */
 function otherCompanyOf(
   { seen }: Observation,
   company: string,

@@ -30,11 +30,7 @@ export function checkPast(
 ): void {
   pairs.moments += 1;
   if (members === undefined) pairs.unknown += 1;
-  // The platform groups that groupsync wrote with the id of this group, or of its group before a takeover.
-  const moved = withMoved({ seen }, connection, group);
-  const spokeIds = new Set<string | null>(moved.map((one) => keptSpokeId(one, platform.traits.spokeIds)));
-  const own = platform.writes.filter(({ spokeId }) => spokeIds.has(spokeId));
-  const past = pastOf(seen, platform, new Set([linked ?? '', ...own.map(({ id }) => id)]));
+  const past = pastOf(seen, platform, { connection, group, linked });
   const states = past.statesAt(atMs);
   for (const user of members === undefined ? [] : new Set([...past.users, ...members.keys()])) {
     const interval = members?.get(user);
@@ -50,9 +46,21 @@ export function checkPast(
   }
 }
 
-/** Returns what the platform recorded about these groups. */
-function pastOf({ run, nowMs }: Seen, platform: SimulatedPlatform, ids: ReadonlySet<string>) {
+/**
+ * Returns what the platform recorded about the groups that groupsync wrote with the id of this group, or of its group
+ * before a takeover.
+ */
+export function pastOf(
+  seen: Seen,
+  platform: SimulatedPlatform,
+  { connection, group, linked = '' }: Pick<PastAnswer, 'connection' | 'group'> & Partial<PastAnswer>,
+) {
+  const { run, nowMs } = seen;
   const { asOf, calls, traits, writes, clientWrites } = platform;
+  const moved = withMoved({ seen }, connection, group);
+  const spokeIds = new Set<string | null>(moved.map((one) => keptSpokeId(one, traits.spokeIds)));
+  const own = writes.filter(({ spokeId }) => spokeIds.has(spokeId));
+  const ids = new Set([linked, ...own.map(({ id }) => id)]);
   const changes = [...writes, ...clientWrites]
     .filter(({ id }) => ids.has(id))
     .map((one) => ({ ...one, users: [...one.added, ...one.removed] }))

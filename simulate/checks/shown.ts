@@ -59,10 +59,7 @@ export function truthOf(seen: Seen, name: string): Truth {
 
 interface Compared {
   readonly name: string;
-  /**
-   * The stored state at several times. The first sample is so old that the index must show it. The last sample is newer
-   * than the answers.
-   */
+  /** The stored state at several times: from so old that the index shows it, to newer than the answers. */
   readonly samples: readonly Truth[];
   readonly shown: Shown;
 }
@@ -76,9 +73,7 @@ const CLOSED_MS = 30 * MINUTE_MS;
 
 type Wrong = (cause: string, sentence: string, group?: string) => void;
 
-/**
- * Compares the values that an operator sees with the stored values. Skips each value that changed between two samples.
- */
+/** Compares what an operator sees with the stored values that did not change between two samples. */
 export function checkShown(seen: Seen, compared: Compared): void {
   const { name, samples } = compared;
   const wrong: Wrong = (cause, sentence, group) =>

@@ -94,10 +94,7 @@ export const heldUsers = (
     text === '' ? [] : text.split('\n').map(decodeURIComponent),
   );
 
-/**
- * Returns whether a refresh of people has confirmed the binding of the member. Before the confirmation, the key of the
- * binding in the index begins with `#`.
- */
+/** Returns whether a refresh of people has confirmed the binding. Until then, its index key begins with `#`. */
 export const isConfirmed = (seen: Seen, connection: string, role: string, member: string): boolean =>
   readItem<{ gsk: string }>(seen, `R#${connection}#${part(role)} M#${part(member)}`)?.gsk[0] !== '#';
 

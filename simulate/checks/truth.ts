@@ -14,10 +14,7 @@ import { isConfirmed, type StoredGroup, storedUser } from './stored.ts';
  * to 15 minutes.
  */
 const NOTICED_WITHIN_MS = 75 * MINUTE_MS;
-/**
- * Additional time in which groupsync may notice the effects of a fault. The simulation skips scheduled runs if the
- * previous run found the same state (schedules.ts).
- */
+/** Additional time in which groupsync may notice the effects of a fault. */
 const SEEN_AGAIN_MS = 3 * HOUR_MS;
 const STUCK_MS = 2 * HOUR_MS;
 const GATE_OPENS_WITHIN_MS = 70 * MINUTE_MS;
@@ -39,10 +36,7 @@ interface Memory {
   readonly closedMs: Map<string, number>;
   readonly differsSinceMs: Map<string, number>;
   readonly boundTo: Map<string, { readonly role: string; readonly atMs: number }>;
-  /**
-   * For each group, the time of a failure that a refusal explains. The map spares later checks a second search of the
-   * calls.
-   */
+  /** For each group, the time of a failure that a refusal explains, so that it is searched only once. */
   readonly explained: Map<string, number>;
   lastMs: number;
 }
@@ -152,9 +146,7 @@ const causeOf = ({ cause }: Difference, settled: string | undefined): string => 
   return settled === 'in_sync' ? 'in_sync_but_different' : 'clean_but_different';
 };
 
-/**
- * Returns whether the group waits because the platform requires unique names, and another platform group has its name.
- */
+/** Returns whether the group waits because the platform requires unique names, and another group has its name. */
 function isNameTaken(connection: ObservedConnection, group: string): boolean {
   const { traits, groups } = connection.platform;
   const { name, link } = connection.item(group) ?? {};

@@ -13,7 +13,7 @@ export function createTwoPersons(): Checker {
       const { connection: name, kind, answer, by, group = '', removals = [] } = action;
       const connection = connections.find((one) => one.name === name);
       const isApproved = kind === 'approve' && (answer === 'done' || answer === 'first');
-      if (!isApproved || connection === undefined || !hasFourEyes(observation, name)) continue;
+      if (!isApproved || connection === undefined || !hasFourEyes(observation, action)) continue;
       const own = removals.find((user) =>
         senders(observation, connection, action, user).includes(personIn(by)),
       );
@@ -25,12 +25,19 @@ export function createTwoPersons(): Checker {
   };
 }
 
-/** Returns whether four eyes was on from the beginning, and no person has changed it. */
-const hasFourEyes = ({ seen: { run, operators } }: Observation, name: string): boolean =>
-  run.connections.some((one) => one.name === name && one.settings['fourEyes'] === true) &&
-  !operators.actions.some(
-    (one) => one.connection === name && JSON.stringify(one.action).includes('fourEyes'),
-  );
+/** Returns whether four eyes was certainly on. Only two persons can switch it off. */
+function hasFourEyes({ seen: { run, operators } }: Observation, approval: OperatorDone): boolean {
+  const { connection: name, startedMs = 0, atMs: untilMs } = approval;
+  let isOn = run.connections.some((one) => one.name === name && one.settings['fourEyes'] === true);
+  for (const { connection, action, atMs, by, done, crashed, confirmedBy } of operators.actions) {
+    if (connection !== name || action.kind !== 'set' || action.key !== 'fourEyes' || !done) continue;
+    if (startedMs <= atMs && atMs <= untilMs) return false;
+    if (atMs > untilMs) return isOn;
+    if (action.value === true) isOn ||= crashed !== true;
+    else if (confirmedBy !== undefined && personIn(confirmedBy) !== personIn(by)) isOn = false;
+  }
+  return isOn;
+}
 
 /** Returns the persons who sent the event that ended the last time in which the directory wanted the user. */
 function senders(

@@ -226,10 +226,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
   };
 }
 
-/**
- * Returns `write` with cached results. The group object is the key of the cache, because each change of a group creates
- * a new object.
- */
+/** Returns `write` with cached results. */
 function remembered(write: (group: HeldGroup) => string): typeof write {
   const known = new WeakMap<HeldGroup, string>();
   return (group) => {

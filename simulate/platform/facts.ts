@@ -13,10 +13,7 @@ export interface PlatformOptions {
   /** Waits in simulated time. The wait continues even if the worker that made the request crashes. */
   readonly sleep: (ms: number) => Promise<void>;
   readonly people?: readonly PersonSpec[];
-  /**
-   * Whether each refresh issues a new refresh token and invalidates the previous refresh token. If undefined, the seed
-   * decides.
-   */
+  /** Whether each refresh issues a new refresh token and ends the previous one. If undefined, the seed decides. */
   readonly rotates?: boolean;
 }
 
@@ -35,10 +32,7 @@ export interface HeldEmployee {
   readonly number?: string | undefined;
 }
 
-/**
- * A write that the platform accepted. `spokeId`, `name` and `version` have the values after the write. For a deletion,
- * they have the last values of the group.
- */
+/** A write that the platform accepted, with the values after it. A deletion has the group's last values. */
 export interface PlatformWrite extends Pick<HeldGroup, 'id' | 'spokeId' | 'name' | 'version' | 'madeBy'> {
   readonly atMs: number;
   readonly action: 'create' | 'patch' | 'put' | 'delete';

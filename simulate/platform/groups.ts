@@ -130,10 +130,7 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
     return true;
   };
 
-  /**
-   * Returns the new name or external id that the platform refuses in this write; undefined if the platform refuses
-   * neither.
-   */
+  /** Returns the name or external id that the platform refuses in this write; undefined if it refuses neither. */
   const refusedValueOf = ({ name, spokeId }: WriteBody, known?: HeldGroup): string | undefined => {
     const isNewName = name !== undefined && name !== known?.name;
     if (isNewName && isTooLong(name)) return name;
@@ -234,10 +231,7 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
       return note('delete', { group, change: rules.DELETED }, author, {});
     },
 
-    /**
-     * Changes a group for another client. No platform fault affects this change.
-     * @returns whether the group changed
-     */
+    /** Changes a group for another client. No platform fault affects this change. @returns whether the group changed */
     edit(id: string, contentOf: (known: HeldGroup) => Partial<rules.GroupContent>, author: Author): boolean {
       const known = held.get(id);
       if (known === undefined) return false;

@@ -54,9 +54,6 @@ export function createObstacles(
   };
 }
 
-/**
- * Returns the text of the header Retry-After. The value `date` becomes an HTTP date one minute ahead. Any other value
- * is sent unchanged.
- */
+/** Returns the text of the header Retry-After. */
 const retryAfterText = (wanted: string, nowMs: number): string =>
   wanted === 'date' ? new Date(nowMs + 60_000).toUTCString() : wanted;

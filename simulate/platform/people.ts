@@ -15,10 +15,7 @@ export function createPeople(people: readonly PersonSpec[] = []) {
     const listed = all.filter(({ state }) => state === 'ACTIVE' || state === 'TERMINATED');
     return { all, listed, byUser: new Map(all.toReversed().map((one) => [one.userId, one.role])) };
   };
-  /**
-   * The cached answers. A company may have half a million people, so the answers are computed again only after a change
-   * of an employee.
-   */
+  /** The cached answers. */
   let known: ReturnType<typeof found> | undefined;
 
   return {

@@ -44,10 +44,7 @@ export function createPlatformFaults({ clock, random: ofPlatform }: PlatformOpti
     calm() {
       lasting = [];
     },
-    /**
-     * Returns whether the fault affects the user or group with any of these ids. A fault without a list of ids affects
-     * a share of all ids.
-     */
+    /** Returns whether the fault affects any of these ids. Without a list of ids, it affects a share of all. */
     isAbout(platformFault: PlatformFault, ...ids: readonly (string | null | undefined)[]): boolean {
       const found = find(platformFault);
       if (found === undefined) return false;

@@ -135,18 +135,12 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     /** For each refused name or external id, the time of the last refusal. */
     refusedValues: groups.refusedValues,
     tokens,
-    /**
-     * Starts a platform fault that ends after `forMs`. Each time the fault changes an answer or the effect of a
-     * request, the run log counts `platformFault:<name>`.
-     */
+    /** Starts a platform fault that ends after `forMs`. */
     begin(action: PlatformAction) {
       platformFaults.begin(action);
       if (action.platformFault === 'token_expires') tokens.endAccess();
     },
-    /**
-     * Ends all platform faults, and all repeated edits of other clients. Late writes still take effect within a minute.
-     * The traits of the platform stay.
-     */
+    /** Ends all platform faults, and all repeated edits of other clients. */
     calm() {
       platformFaults.calm();
       otherClient.calm();
@@ -161,10 +155,7 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
       if (isDone) runLog.fired(`company:${action.kind}`, { company, role });
       return isDone;
     },
-    /**
-     * Performs an action of another client on a platform group. If the id is undefined, the directory group has no
-     * platform group. See other-client.ts.
-     */
+    /** Performs an action of another client on a platform group; undefined if the directory group has none. */
     otherClient: otherClient.perform,
     /** Adds a group of another client that existed before the run. The feed does not show its creation. */
     seed: groups.seed,
@@ -192,10 +183,7 @@ const responseOf = ({ status, text, headers }: Answer) => ({
   body: [Buffer.from(text)],
 });
 
-/**
- * Throws the error again. A crash first gets a field `pathTemplate`. The client retries after errors without this
- * field, but a crashed worker must not retry.
- */
+/** Throws the error again. With `pathTemplate`, the client does not retry, as a crashed worker must not. */
 function passOn(thrown: unknown): never {
   throw thrown instanceof Crash ? Object.assign(thrown, { pathTemplate: '' }) : thrown;
 }

@@ -9,10 +9,7 @@ export interface Sent {
 
 const PATH = /\/(?:platform\/api\/(\w+)(?:\/([^/?]+))?|oauth\/token)(?:\?(.*))?$/;
 
-/**
- * The kind and the route of each request, by method and resource. If the path contains an id, the resource ends with a
- * slash.
- */
+/** The kind and route of each request, by method and resource. With an id, the resource ends with a slash. */
 const KINDS = {
   'GET groups': ['list', '/groups'],
   'POST groups': ['create', '/groups'],

@@ -148,10 +148,7 @@ export interface FeedPlace {
   readonly limit: number;
 }
 
-/**
- * Returns the events after a position of the log, at most `limit`. Also returns the next position, and whether the log
- * has no later event.
- */
+/** Returns at most `limit` events after a position, the next position, and whether no event is later. */
 export function feedPage<Batch extends FeedBatch>(log: readonly FeedEntry<Batch>[], place: FeedPlace) {
   const { fromMs = -Infinity, untilMs = Infinity, limit } = place;
   const entries: { entry: FeedEntry<Batch>; sequence: number }[] = [];
@@ -217,10 +214,7 @@ const REASONS = {
 
 type FindPerson = (user: string) => { readonly id: string; readonly name: string } | undefined;
 
-/**
- * Returns the event in the form of the specification ("Activity event"). Its id is its position in the log, so each
- * read shows the same id.
- */
+/** Returns the event in the form of the specification ("Activity event"). Its id is its position in the log. */
 export function activityEvent(
   { batch, kind, user }: FeedEntry,
   place: { readonly id: string; readonly company: string },

@@ -12,10 +12,7 @@ export function createTokens(
   /** For each bearer token, the time at which the token expires. A static token has Infinity. */
   const valid = new Map<string, number>();
   const refreshTokens = new Set<string>();
-  /**
-   * For each token, the time at which it was issued. The fault `token_revoked` affects only tokens that were issued
-   * before the fault began.
-   */
+  /** For each token, its time of issue. `token_revoked` affects only tokens from before the fault. */
   const givenAtMs = new Map<string, number>();
   const cutShort = new Set<string>();
 

@@ -42,20 +42,14 @@ export function createDistortion({ vendor, nowMs, random, fired }: DistortionOpt
     return true;
   };
 
-  /**
-   * Returns a group as the directory shows it. While the fault `shows_no_members` is active, the group has no count of
-   * members.
-   */
+  /** Returns a group as the directory shows it. */
   const asShown = (group: object): object => {
     if (active('shows_no_members') !== undefined) return vendor.withCount(group, () => undefined);
     const { id } = group as { readonly id: string };
     return vendor.withCount(group, (count) => (strikes('counts_too_many', id) ? count + 1 : count));
   };
 
-  /**
-   * Returns a page that wrongly ends the list. If the list has more pages, the page loses only its link to the next
-   * page. Otherwise the page loses half of its items.
-   */
+  /** Returns a page that wrongly ends the list: without its link, or the last page with half of its items. */
   const endedEarly = ({ next, items, ...page }: Page): Page => ({
     ...page,
     items: next === undefined ? items.slice(0, items.length >> 1) : items,

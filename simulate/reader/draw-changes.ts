@@ -27,10 +27,7 @@ const CHANGE_WEIGHTS = {
 };
 const WITHOUT_NESTING = { ...CHANGE_WEIGHTS, nest: 0, unnest: 0 };
 
-/**
- * Draws changes of users and groups. A change has no effect if it does not fit the state of the directory at its time.
- * For example, the directory may have deleted the group before.
- */
+/** Draws changes of users and groups. */
 export function drawChanges(random: Random, scene: Scene): readonly Timed<Changing>[] {
   const { endMs, vendor } = scene;
   const weights = vendor.nests ? CHANGE_WEIGHTS : WITHOUT_NESTING;

@@ -4,6 +4,7 @@ import type { DirectoryKind } from '../../shared/contract/directory-settings.ts'
 import { actsOf } from '../acts.ts';
 import { crashPoints } from '../draw-crashes.ts';
 import { drawFaults } from '../draw-faults.ts';
+import { drawImports } from '../draw-imports.ts';
 import { drawConversions, drawPeople, drawUserIdChanges, roleOf, type Town } from '../draw-people.ts';
 import { drawTakeovers } from '../draw-takeovers.ts';
 import { between, type Random, some, weighted } from '../random.ts';
@@ -84,6 +85,7 @@ export function drawDirectory(
     ...drawCrashes(random.fork('crashes'), endMs),
     ...drawPushes(random.fork('pushes'), scene),
     ...drawTakeovers(random.fork('takeovers'), { town, endMs }),
+    ...drawImports(random.fork('imports'), { town, endMs }),
   ];
   const isShort = faults.some(({ action }) => action.directoryFault === 'ends_early');
   const difficulty = drawDifficulty(random.fork('difficulty'), DIRECTORIES[kind].realistic, isShort);
@@ -109,10 +111,7 @@ function drawDifficulty(random: Random, usual: Settings, isShort: boolean): Sett
   };
 }
 
-/**
- * Faults that a run has at most once. After two such faults in a row, the reader would correctly accept the wrong
- * answer.
- */
+/** Faults at most once in a run. After two in a row, the reader would correctly accept the wrong answer. */
 const ONCE: ReadonlySet<DirectoryFault> = new Set<DirectoryFault>([
   'hides_group',
   'shows_no_members',

@@ -1,14 +1,10 @@
 import { type DirectoryEvent, NATIVE_KINDS } from '../messages.ts';
 
-/**
- * The source of a reader's events. The value is a copy of the engine's value, so that the checks notice a wrong value
- * in the engine.
- */
+/** The sources of the events of a reader, and of imports and undos, copied so that the checks notice a wrong value. */
 export const READER = 'groupsync/directory';
+export const IMPORT_SOURCES: readonly string[] = ['groupsync/import', 'groupsync/undo'];
 
-/**
- * Returns whether a message is from a reader. In the simulation, readers and all other sources send to the same queue.
- */
+/** Returns whether a message is from a reader. */
 export const isOfReader = (body: string): boolean => body.includes(`"source":"${READER}"`);
 
 interface Sent {
@@ -18,18 +14,19 @@ interface Sent {
   readonly time: string;
   readonly data: {
     readonly group?: { readonly id: string; readonly name?: string };
-    readonly members?: readonly { readonly id: string }[];
+    readonly members?: readonly { readonly id: string; readonly email?: string }[];
+    readonly part?: DirectoryEvent['part'];
     readonly user?: { readonly id: string; readonly email?: string; readonly 'scim:active'?: string };
   };
 }
 
-/** Returns the events in a message of a reader; none for a message of another source. */
-export function readerEvents(body: string): readonly DirectoryEvent[] {
+/** Returns the events of this source in a message that the engine sends to itself. */
+export function ownEvents(body: string, own: readonly string[] = [READER]): readonly DirectoryEvent[] {
   const parsed = [JSON.parse(body) as Sent | readonly Sent[]].flat() as readonly Sent[];
   return parsed.flatMap(
-    ({ source, type, time, id, data: { group, members, user } = {} }): DirectoryEvent[] => {
+    ({ source, type, time, id, data: { group, members, user, part } = {} }): DirectoryEvent[] => {
       const kind = NATIVE_KINDS.get(type);
-      if (source !== READER || kind === undefined) return [];
+      if (!own.includes(source) || kind === undefined) return [];
       const order = { time, id, source };
       if (user === undefined) {
         return [
@@ -37,6 +34,7 @@ export function readerEvents(body: string): readonly DirectoryEvent[] {
             kind,
             ...(group && { group: group.id, name: group.name ?? null }),
             ...(members && { members }),
+            ...(part && { part }),
             order,
           },
         ];

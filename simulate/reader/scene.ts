@@ -4,10 +4,7 @@ import type { SourceVendor } from './vendor.ts';
 /** The name of the connection with a reader. */
 export const CONNECTION = 'd';
 export const GROUPS = 7;
-/**
- * Groups that are never deleted. Messages of other producers are about these groups, so the reader always owns the
- * group of such a message.
- */
+/** Groups that are never deleted. */
 export const LASTING = ['k1', 'k2', 'k3', 'k4'];
 
 /** The input for drawing a directory, its changes and its faults. */

@@ -41,10 +41,7 @@ interface Reply {
 
 export type SimulatedSource = ReturnType<typeof createSource>;
 
-/**
- * Creates the directory simulator of a vendor (`directory-simulator/`) with the faults of the run. The simulator runs
- * without a server and in simulated time.
- */
+/** Creates the simulator of a vendor's directory with the faults of the run, without a server. */
 export function createSource({ setting, world, difficulty, seed, nowMs, random, runLog }: SourceOptions) {
   const directory = directoryOf(parseWorld(world));
   const vendor = sourceVendorOf(setting.kind);
@@ -129,10 +126,7 @@ export function createSource({ setting, world, difficulty, seed, nowMs, random, 
     throw new TypeError(`the simulated directory has no method ${method} ${url.pathname}`);
   };
 
-  /**
-   * Returns whether the user or group exists in the directory. The simulator would treat an unknown id as a member of
-   * another company.
-   */
+  /** Returns whether the user or group exists in the directory. */
   const isThere = (key: string): boolean => {
     const view = directory.viewAt(nowMs());
     return key.includes('@') || view.user(key) !== undefined || view.group(key) !== undefined;
@@ -155,10 +149,7 @@ export function createSource({ setting, world, difficulty, seed, nowMs, random, 
       const asked = { ...own, dispatcher: { request } as unknown as Dispatcher, webIdentity };
       return vendor.open(setting, control, asked);
     },
-    /**
-     * Changes the directory, or starts a fault. In a reduced run, the changed user or group may not exist. Then the
-     * change has no effect.
-     */
+    /** Changes the directory, or starts a fault. */
     happen(action: SourceAction): void {
       if (action.kind === 'directoryFault') {
         distortion.begin(action);

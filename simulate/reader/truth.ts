@@ -1,17 +1,12 @@
 import type { View } from '../../directory-simulator/engine/directory.ts';
 
-/**
- * A group of the directory. If the reader flattens nested groups, the group includes the members of its nested groups.
- */
+/** A group of the directory, with the members of nested groups if the reader flattens them. */
 interface TrueGroup {
   readonly name: string;
   readonly members: ReadonlySet<string>;
 }
 
-/**
- * Returns the group; undefined if the group does not exist. Deleted members do not count, even if the directory keeps
- * their memberships for a restoration.
- */
+/** Returns the group; undefined if the group does not exist. */
 export function trueGroup(view: View, id: string, isFlat: boolean): TrueGroup | undefined {
   const group = view.group(id);
   if (group === undefined) return undefined;

@@ -81,10 +81,7 @@ export interface SourceVendor<Kind extends DirectoryKind> {
 
 let pem: string | undefined;
 
-/**
- * Returns the same key for all runs of a process, because creating a key is slow. No result of a run depends on the
- * key.
- */
+/** Returns the same key for all runs of a process, because creating a key is slow. */
 export function customerKey(): string {
   pem ??= generateKeyPairSync('rsa', { modulusLength: 1_024 })
     .privateKey.export({ type: 'pkcs8', format: 'pem' })

@@ -1,3 +1,4 @@
+import { readStamp } from '../../shared/domain/stamp.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import type { WrapPorts } from '../lambdas.ts';
 import { at, atGroups, type Bug } from '../seeding.ts';
@@ -131,6 +132,33 @@ export const INVENTED_BUGS: Readonly<Record<string, Bug>> = {
       },
     })),
     '"getLagMs":[1-9]',
+  ],
+  undo_partly: [
+    'the undo of an import leaves the members that the import added',
+    at('audit', ({ usersOf }) => ({
+      usersOf: async (ref, entry) =>
+        (await usersOf(ref, entry))?.filter(({ is }) => ref.group !== '' || is !== '+'),
+    })),
+    '"undo_import"',
+  ],
+  moment_misread: [
+    'the undo of a moment does not bring back the users that groupsync has removed since',
+    at('audit', ({ usersOf }) => ({
+      usersOf: async (...asked) => (await usersOf(...asked))?.filter(({ is }) => is !== '-'),
+    })),
+    '"kind":"undo"',
+  ],
+  imports_unsigned: [
+    'groupsync does not know who sent an import or an undo, so this person may approve its removals',
+    at('groups', ({ members }) => ({
+      members: async (ref) =>
+        (await members(ref)).map((register) => {
+          const { actor: _, author: __, ...unsigned } = register;
+          const { source = '' } = readStamp(register.stamp) ?? {};
+          return /^groupsync.(?:import|undo)$/.test(source) ? unsigned : register;
+        }),
+    })),
+    '"fourEyes":true.*"kind":"(?:import|undo)',
   ],
   others_unproven: [
     'the past treats a change of another client as a change of groupsync',

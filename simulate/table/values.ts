@@ -1,9 +1,6 @@
 import type { Attributes, Change, Condition, Item, Value } from '../../shared/store/table.ts';
 
-/**
- * The maximum number of attributes that one expression can name. An expression has at most 4 KB, including placeholders
- * like `#n123`.
- */
+/** The maximum number of attributes that one expression can name. */
 const MAX_NAMES = 600;
 
 /** Compares two keys as DynamoDB does: by their UTF-8 bytes. */

@@ -87,6 +87,7 @@ it('300 simulation runs contain every platform fault, action, way, trait, fault 
     operator:pause_all operator:resume_all operator:observe operator:rebind operator:set operator:remove_connection
     operator:connect operator:replay_all operator:discard_one operator:edit_one operator:new_token
     operator:new_client operator:confirm operator:reject_requests operator:send operator:takeover
+    operator:import operator:undo_import operator:undo
     source:addMember source:removeMember source:suspendUser source:unsuspendUser source:archiveUser source:addGroup
     source:deleteGroup source:changeGroup source:deleteUser source:addUser source:undeleteUser source:purgeUser
     source:undeleteGroup quota_403 quota_429 answers_503 breaks_off answers_empty_json
