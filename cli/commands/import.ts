@@ -9,7 +9,7 @@ import type { StateRule } from '../../shared/operate/import/account-state.ts';
 import { COLUMN_KEYS, type Headings } from '../../shared/operate/import/columns.ts';
 import { type Comparing, compareWithNow } from '../../shared/operate/import/compare.ts';
 import type { FileKind } from '../../shared/operate/import/identify.ts';
-import { type ImportPlan, importCsv } from '../../shared/operate/import/import.ts';
+import { IMPORTED_PER_SECOND, type ImportPlan, importCsv } from '../../shared/operate/import/import.ts';
 import { countedStates } from '../../shared/operate/import/read-file.ts';
 import type { Row } from '../../shared/operate/import/rows.ts';
 import { planUndo } from '../../shared/operate/import/undo.ts';
@@ -246,6 +246,9 @@ async function planLines(context: Context, plan: ImportPlan, kind: FileKind, giv
   if (given !== undefined) return lines;
   const what = `${CONTENT[kind]} ${plural(groups, 'group')} in ${plural(messages, 'message')}`;
   lines.push(`${plural(rows, 'row')} → ${what}`);
+  const minutes = Math.round(rows / IMPORTED_PER_SECOND / 60);
+  if (minutes > 0)
+    lines.push(`sending takes about ${plural(minutes, 'minute')}, so other connections are not delayed`);
   if (kind === 'snapshot')
     lines.push('members that are not in the file will be removed, except removals that the guard holds');
   return lines;

@@ -48,8 +48,6 @@ const STEPS: readonly Step[] = [
   ['write scopes', tryScopes],
   [PATCH_VERSION, (group) => tryVersion('patch', group)],
   ['PUT version', (group) => tryVersion('put', group)],
-  ['name with capitals and odd white space', (group) => tryName(`  ${group.name}   In CAPITALS `, group)],
-  ['name of 300 characters', (group) => tryName(`${group.name} `.padEnd(300, 'x'), group)],
   ['unknown user', tryUnknownUser],
   ['activity feed', tryActivity],
 ];
@@ -194,15 +192,6 @@ async function tryVersion(method: 'patch' | 'put', group: TestGroup): Promise<st
   if (!current.isDone) return `unknown: the current version ${current.answer}, and nothing changes`;
   if (!stale.isDone) return `${stale.isRefused ? 'honoured' : 'unknown'}: a stale version ${stale.answer}`;
   return 'ignored';
-}
-
-async function tryName(sent: string, group: TestGroup): Promise<string> {
-  const { shown, isDone, isRefused, answer } = await write('patch', { name: sent }, group);
-  const { name } = shown;
-  if (isRefused) return answer;
-  if (name === sent) return 'kept';
-  if (isDone) return name === name.toLowerCase() ? 'folded' : 'trimmed';
-  return foldName(sent).startsWith(foldName(name)) ? `cut to ${name.length}` : 'changed';
 }
 
 /**

@@ -9,7 +9,7 @@ import { systemRandom } from './clock.ts';
 import { errorFields, type Logger } from './logger.ts';
 
 /** The number of connections at once, so that large ones fit into the memory together (bench/results.md). */
-export const AT_ONCE = { pump: 16, health: 16, people: 4, feed: 3, sweep: 1, notify: 1 };
+export const AT_ONCE = { pump: 16, health: 16, people: 4, feed: 6, sweep: 2, notify: 1 };
 
 interface Round {
   readonly connections: Pick<ConnectionStore, 'find' | 'list'>;

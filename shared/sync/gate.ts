@@ -9,7 +9,6 @@ import { entryOf, journalOf, OURSELVES } from './ports/logs.ts';
 import { failureIn, type Platform, PlatformFailure } from './ports/platform.ts';
 import { backoffMs, boundedWaitMs, FAILING_GROUPS, READS_IN_FLIGHT, REFUSED_WAIT_MS } from './tuning.ts';
 
-/** The maximum number of attempts of a conditional write of the gate. */
 const MAX_RACES = 20;
 
 /**

@@ -370,6 +370,17 @@ describe('ingest function', () => {
       expect(woken.map(({ group }) => group)).toEqual(['g2', 'g3']);
     });
 
+    it('ingest processes the change of another connection before a part of an import that was received before', async () => {
+      const messageAttributes = { connection: { stringValue: 'other', dataType: 'String' } };
+      const alone = recordOf(eventOf('g9'), { messageId: 'g9', messageAttributes });
+      const Records = [large('g1', '2'), large('g2', '2'), alone];
+      expect(await handler({ Records }, within(60_000))).toEqual(back('g2'));
+      expect(woken.map(({ connection, group }) => [connection, group])).toEqual([
+        ['other', 'g9'],
+        ['default', 'g1'],
+      ]);
+    });
+
     it('ingest processes at least one message, even if no time is left', async () => {
       expect(await handler({ Records: [large('g1', '1'), large('g2', '1')] }, within(0))).toEqual(back('g2'));
     });

@@ -30,6 +30,7 @@ interface Asked {
 async function run(csv: string, { dryRun = false, confirmed = true, columns, asOf }: Asked = {}) {
   const sent: string[] = [];
   let planned: unknown;
+  let nowMs = NOW_MS;
   const report = await importCsv(
     parseCsv(inChunks(csv, 1_000)),
     {
@@ -41,7 +42,10 @@ async function run(csv: string, { dryRun = false, confirmed = true, columns, asO
       },
       audit: createAuditLog(new MemoryTable()),
       ...calledBy('Ann'),
-      clock: () => NOW_MS,
+      clock: () => nowMs,
+      sleep: async (ms) => {
+        nowMs += ms;
+      },
       newId: () => 'import-1',
     },
     {
@@ -65,7 +69,7 @@ async function run(csv: string, { dryRun = false, confirmed = true, columns, asO
     expect(decoded.rejected).toEqual([]);
     return decoded.events;
   });
-  return { report, sent, events, planned };
+  return { report, sent, events, planned, seconds: (nowMs - NOW_MS) / 1_000 };
 }
 
 describe('parseCsv', () => {
@@ -97,6 +101,12 @@ describe('parseCsv', () => {
 });
 
 describe('importCsv', () => {
+  it('importCsv sends a large file slowly, so that the table has room for other connections', async () => {
+    const rows = Array.from({ length: 8_000 }, (_, n) => `g${n % 80},Group,u${n},u${n}@acme.test`);
+    expect((await run(rows.slice(0, 800).join('\n'))).seconds).toBe(0);
+    expect((await run(rows.join('\n'))).seconds).toBe(9);
+  });
+
   it.each(['yesterday', new Date(NOW_MS + 301_000).toISOString(), '2024-01-01T00:00:00Z'])(
     'importCsv sends nothing for the invalid time %s',
     async (asOf) => {

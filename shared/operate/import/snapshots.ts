@@ -33,13 +33,14 @@ interface Part {
 }
 
 /** Splits rows into events. The rows must be sorted by group and member. */
-export function* snapshotsOf(rows: readonly Row[], cutting: Cutting): Generator<string> {
+export function* snapshotsOf(rows: readonly Row[], cutting: Cutting) {
   let messages = 0;
   for (const some of byGroup(rows)) {
     const parts = partsOf(some);
     for (const [index, members] of parts.entries()) {
       messages += 1;
-      yield eventOf(some[0], { members, index, count: parts.length }, messages, cutting);
+      const part = { members, index, count: parts.length };
+      yield { body: eventOf(some[0], part, messages, cutting), size: members.length };
     }
   }
 }

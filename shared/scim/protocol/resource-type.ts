@@ -10,7 +10,6 @@ export const UNIQUE_ATTRIBUTE = { User: 'userName', Group: 'displayName' } as co
 export interface ResourceType {
   readonly name: TypeName;
   readonly endpoint: '/Users' | '/Groups';
-  /** Attributes that a client can send. */
   readonly core: Schema;
   readonly extension: Schema | undefined;
   /** Attributes that are stored and shown. Other attributes of the schemas are accepted and ignored. */

@@ -202,7 +202,6 @@ export const idleRevision = (before: ScimResource, nowMs: number): ScimResource 
 /** The maximum number of attempts of a write. More conflicts on one resource point to a defect. */
 export const MAX_RACES = 50;
 
-/** A write of a group's members that has begun, with the revision from which its stamps are made. */
 export interface MemberWrite {
   readonly id: string;
   readonly revision: ScimResource;

@@ -275,7 +275,6 @@ function takesSeveralWrites(current: readonly string[], wanted: ReadonlySet<stri
   return joined > 0 && joined + left > 1;
 }
 
-/** A revision that a request took before it read the list of members, its write, and this list. */
 interface TakenRevision {
   readonly revision: ScimResource;
   readonly write: string;

@@ -14,7 +14,6 @@ const MAX_REQUEST_MS = 60_000;
 /** This process remembers at most this many of its own removals. After more removals, it reads all resources again. */
 const MAX_CHANGES = 1_000;
 
-/** A sort key that comes after the id of every resource. */
 const LAST_KEY = '\uffff';
 
 interface Entry {

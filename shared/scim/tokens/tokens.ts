@@ -69,7 +69,6 @@ const createdBy = (by: string | undefined, isRequested = false) => ({
 /** The value of `client` for a new client. No client has this id, because ids are eight hexadecimal digits. */
 export const NEW_CLIENT = 'new';
 
-/** A token without its secret and hash, for display. */
 export interface TokenSummary extends Omit<ScimToken, 'hash' | 'connection'> {
   readonly state: 'active' | 'requested' | 'expired' | 'revoked';
 }

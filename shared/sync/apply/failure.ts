@@ -50,7 +50,6 @@ export async function handleFailure(
 /** Whether groupsync itself decided not to send the request. Such a failure shows no fault of the platform. */
 const isUnsent = ({ kind, call }: PlatformFailure): boolean => kind === 'unreached' && call === undefined;
 
-/** The error of a group while the search for a refused part waits for its next attempt. */
 export const UNACCEPTABLE = {
   code: 'platform_rejected',
   message: 'the platform refuses a part of the change: groupsync will continue to search for this part',

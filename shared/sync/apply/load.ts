@@ -266,7 +266,6 @@ async function findMissing(
   return { existing: undefined, showsNoManaged };
 }
 
-/** Returns at most `count` items, at even distances in the list. */
 const spread = <Item>(items: readonly Item[], count: number): readonly Item[] => {
   const stride = Math.max(1, items.length / count);
   return items.filter((_, at) => Math.floor(at / stride) !== Math.floor((at - 1) / stride)).slice(0, count);

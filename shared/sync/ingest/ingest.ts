@@ -180,14 +180,21 @@ const CHUNK_LENGTH = 65_536;
 const PATIENCE = 5;
 
 /**
- * Splits a batch into chunks by body size. The messages that were received most often come first. The reason is that a
- * run may end before its last chunk. In another order, the same message could be in the last chunk each time, until SQS
- * moves it to the dead-letter queue.
+ * Splits a batch into chunks by body size. The connections with the smallest part of the batch come first, so a lone
+ * change does not wait for an import. In a connection, the messages that were received most often come first. The reason
+ * is that a run may end before its last chunk. In another order, the same message could be in the last chunk each time,
+ * until SQS moves it to the dead-letter queue. For the same reason, messages after their quick receives come before all.
  */
 function chunksOf(messages: readonly IncomingMessage[]): readonly (readonly IncomingMessage[])[] {
   const chunks: IncomingMessage[][] = [];
+  const lengths = new Map<string | undefined, number>();
+  const owner = ({ bound, connection }: IncomingMessage) => bound?.to ?? connection;
+  const lengthOf = (message: IncomingMessage) => lengths.get(owner(message)) ?? 0;
+  for (const message of messages) lengths.set(owner(message), lengthOf(message) + message.body.length);
+  const order = (a: IncomingMessage, b: IncomingMessage) =>
+    Number(isLate(b)) - Number(isLate(a)) || lengthOf(a) - lengthOf(b) || urgency(b) - urgency(a);
   let length = 0;
-  for (const message of [...messages].sort((a, b) => urgency(b) - urgency(a))) {
+  for (const message of [...messages].sort(order)) {
     const current = chunks.at(-1);
     if (current === undefined || length + message.body.length > CHUNK_LENGTH) {
       chunks.push([message]);
@@ -200,6 +207,7 @@ function chunksOf(messages: readonly IncomingMessage[]): readonly (readonly Inco
   return chunks;
 }
 
+const isLate = ({ receives = 1 }: IncomingMessage): boolean => receives > QUICK_RECEIVES;
 const urgency = (message: IncomingMessage): number =>
   (message.receives ?? 1) - (isOversized(message) ? PATIENCE : 0);
 

@@ -14,7 +14,6 @@ export interface GroupSummary {
   readonly pausedAtMs?: number;
   /** Whether the group has held removals, with or without a decision. */
   readonly hasHolds: boolean;
-  /** Whether removals wait for a decision. */
   readonly holdWaits: boolean;
   /** The time from which the requeue job may wake the dirty group; undefined if no wake-up is scheduled. */
   readonly dueMs?: number;

@@ -28,7 +28,6 @@ export interface CallOutcome {
 }
 
 export interface Trying {
-  /** A callback for each attempt, including retries. */
   readonly onTry?: () => void;
   readonly maxAttempts?: number | undefined;
 }

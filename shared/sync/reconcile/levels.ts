@@ -20,7 +20,6 @@ const WAITED_MS = 3_600_000;
 const WAITED_BY_GATE_MS = 6 * 3_600_000;
 const UNCHECKED_MS = 2 * 24 * 3_600_000;
 const FEED_UNREAD_MS = 24 * 3_600_000;
-/** The maximum number of waiting groups whose errors are read. */
 const MOST_READ = 100;
 /** Errors of groups whose removed members keep access. */
 const KEEPS_ACCESS: ReadonlySet<string> = new Set(['removals_refused', 'kept']);
