@@ -120,9 +120,9 @@ const isOwn = (name: string) => FILES.some((file) => name.startsWith(file));
 function readForm<Form>(folder: string, name: string, form: z.ZodType<Form>): Form {
   const path = join(folder, name);
   const parsed = form.safeParse(existsSync(path) ? jsonValue(readFileSync(path, 'utf8')) : undefined);
-  const expected = 'expected a folder that groupsync evidence has written';
-  if (!existsSync(path)) throw new UsageError(`${expected}; ${path} does not exist`);
-  if (!parsed.success) throw new UsageError(`${expected}; ${path} has another content`);
+  const expected = 'expected a folder with evidence of groupsync';
+  if (!existsSync(path)) throw new Error(`${expected}; ${path} does not exist`);
+  if (!parsed.success) throw new Error(`${expected}; ${path} has another content`);
   return parsed.data;
 }
 

@@ -170,7 +170,7 @@ it('evidence of one person has only their stays, names who approved, and shows a
   }
   const { code, stderr } = await cli('evidence', 'verify', 'nowhere');
   expect([code, stderr]).toEqual([
-    2,
-    expect.stringMatching(/evidence has written; .*nowhere.manifest.json does not exist/),
+    1,
+    expect.stringMatching(/with evidence of groupsync; .*nowhere.manifest.json does not exist/),
   ]);
 });
