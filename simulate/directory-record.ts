@@ -5,10 +5,7 @@ import { instantOf, type Reading, type Received, readAll } from './reading.ts';
 /** How far in the future a message may be. A copy, so that the checks notice a wrong value in the engine. */
 const MAX_AHEAD_MS = 5 * 60_000;
 
-/**
- * The answer of the SCIM server to a request. The revision in the answer gives the order of the requests. The answer to
- * a deletion has no revision.
- */
+/** The answer of the SCIM server to a request. */
 interface ScimAnswer extends Pick<Received, 'sentBy'> {
   readonly atMs: number;
   readonly made?: string | undefined;
@@ -60,10 +57,7 @@ export function createDirectoryRecord(
     byBody.set(message.body, sent);
     return sent;
   };
-  /**
-   * A reader decides at run time which messages it sends. These messages are not happenings of the run, so they are
-   * recorded when they arrive.
-   */
+  /** A reader decides at run time which messages it sends. */
   const sentByReader = (connection: string, body: string, messageId: string, sentAtMs: number) => {
     const events = ownEvents(body);
     if (events.length === 0) return undefined;

@@ -32,10 +32,7 @@ export const CRASH_POINTS: Readonly<Record<LambdaName, string>> = {
 };
 
 export const crashPoints = (lambda: LambdaName): readonly string[] => CRASH_POINTS[lambda].split(/,\s+/);
-/**
- * Effects that occur in only one of ten runs. A crash happens at their first occurrence, because a second occurrence in
- * one run is very rare.
- */
+/** Effects that occur in only one of ten runs. */
 const SELDOM = new Set([
   ...['feed put DRIFT#', 'operator put GATE', 'pump update M#', 'sweep platform.get'],
   ...['operator SendMessageBatch events', 'operator DeleteMessageBatch eventsDlq'],

@@ -44,9 +44,13 @@ export function drawFourEyes(
   const requests = Array.from({ length: between(random, 1, 3) }, () => {
     const [author, other] = [random.pick(OPERATORS), anyPerson()];
     const kind = random.chance(0.75) ? 'confirm' : 'reject_requests';
+    const key = 'guard.maxRemovedCount';
+    const isOutdated = random.fork('outdated').chance(0.3);
+    const changes = [2, 1].map((value) => [{ kind: 'set', key, value }, author] as const);
     return from(anyTime(), [
       [random.pick(REQUESTED), author],
       [{ kind: 'confirm' }, author],
+      ...(isOutdated ? changes : []),
       [{ kind }, other],
       [{ kind: 'set', key: 'fourEyes', value: true }, author],
     ]);

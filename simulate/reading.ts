@@ -232,10 +232,7 @@ function byOrder(a: Received, b: Received): number {
   );
 }
 
-/**
- * If two events have equal stamps, the event whose kind is later in this list wins. So a leave wins over a join, and a
- * deletion wins over a name.
- */
+/** Of two events with equal stamps, the later in this list wins: a leave over a join, a deletion over a name. */
 const TIED: readonly DirectoryEvent['kind'][] = [
   'profile',
   'snapshot',

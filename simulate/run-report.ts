@@ -10,10 +10,7 @@ export interface RunReport {
   readonly meetings?: Outcome['meetings'];
 }
 
-/**
- * Returns the report of a run. A run may violate one check for many groups, so the report contains only the first
- * violation of each check and cause.
- */
+/** Returns the report of a run. */
 export function runReport({ run, violations, fired, figures, meetings }: Outcome): RunReport {
   const firsts = new Map(violations.toReversed().map((one) => [`${one.check} ${one.cause}`, one]));
   return {

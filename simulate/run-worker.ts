@@ -10,10 +10,7 @@ import type { SimulationRun } from './simulation-run.ts';
 const mayBeIts = ({ cause }: Violation) => !cause.startsWith('plan_');
 const sortOf = ({ check, cause }: Violation) => `${check} ${cause}`;
 
-/**
- * For each seed, the violations of the run without a seeded bug. The search for the next bug executes the same runs, so
- * these results are cached.
- */
+/** For each seed, the violations of the run without a seeded bug. */
 const plainly = new Map<number, ReadonlySet<string>>();
 
 async function sortsWithoutBug(run: SimulationRun): Promise<ReadonlySet<string>> {

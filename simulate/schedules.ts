@@ -130,10 +130,7 @@ async function cleanUp({ eraser, clock }: EnginePorts, { runLog, nowMs }: Cloud)
   }
 }
 
-/**
- * Logs the user fan-outs that the requeue job resumed after a crash of ingest. The checks treat them as new messages
- * about the affected groups.
- */
+/** Logs the user fan-outs that the requeue job resumed after a crash of ingest. */
 function noteFanOuts(
   { connection, walksResumed }: RequeueReport,
   { directory, lastMessageMs, nowMs }: Cloud,
@@ -272,10 +269,7 @@ function pumpMarkOf(name: string, cloud: Around): Mark | undefined {
   return known.sinceMs < cloud.nowMs() ? undefined : known.mark;
 }
 
-/**
- * Returns the time since which the requeue job has had work. Work is a user fan-out, a gate to test, or a group to
- * wake. A paused group is not work.
- */
+/** Returns the time since which the requeue job has had work. */
 function workSinceMs(name: string, cloud: Cloud): number {
   const { state, untilMs, backlog } = gateOf(name, cloud);
   const connection = cloud.table.items.get(`C#${name} CONNECTION`);

@@ -3,10 +3,7 @@ import { LANES, type LogLine, type Violation } from './run-log.ts';
 
 const MOST_LINES = 4_000;
 
-/**
- * Returns one simulation run as an HTML page that needs no other files. Time runs downwards, each actor has a column,
- * and violations are red.
- */
+/** Returns a run as an HTML page that needs no other files. Time runs downwards, violations are red. */
 export function tracePage({ run, logLines, violations, fired, figures }: Outcome, command: string): string {
   const [first] = violations;
   const shown = logLines.filter((line) => concerns(line, first)).slice(0, MOST_LINES);

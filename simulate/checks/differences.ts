@@ -32,10 +32,7 @@ interface Context {
   readonly actual: HeldGroup | undefined;
 }
 
-/**
- * For each platform group without differences, the inputs of its last comparison. While these inputs stay the same, the
- * group is not compared again.
- */
+/** For each platform group without differences, the inputs of its last comparison. */
 const SAME = new WeakMap<object, readonly unknown[]>();
 
 /**

@@ -10,6 +10,7 @@ export function createTwoPersons(): Checker {
     const { connections, seen, accuse } = observation;
     const { actions } = seen.operators;
     for (const action of actions.slice(read)) {
+      checkRequest(observation, action);
       const { connection: name, kind, answer, by, group = '', removals = [] } = action;
       const connection = connections.find((one) => one.name === name);
       const isApproved = kind === 'approve' && (answer === 'done' || answer === 'first');
@@ -23,6 +24,22 @@ export function createTwoPersons(): Checker {
     }
     read = actions.length;
   };
+}
+
+/** Checks that no person confirms a request after two later changes of its setting, of which one had an effect. */
+function checkRequest({ seen, accuse }: Observation, request: OperatorDone): void {
+  const { connection, action, startedMs = 0, atMs, by, confirmedBy, crashed } = request;
+  if (confirmedBy === undefined || crashed || action.kind !== 'set') return;
+  const rootOf = (key: string) => key.split('.')[0];
+  const later = seen.operators.actions.flatMap(({ action: set, ...one }) => {
+    const isBetween = one.connection === connection && (one.startedMs ?? 0) > startedMs && one.atMs < atMs;
+    return isBetween && set.kind === 'set' && rootOf(set.key) === rootOf(action.key) ? [{ ...one, set }] : [];
+  });
+  const isRepeated = later.some(({ answer, confirmedBy: other }) => answer !== 'done' || other !== undefined);
+  const values = new Set(later.map(({ set }) => JSON.stringify([set.key, set.value])));
+  if (isRepeated || values.size < 2) return;
+  const sentence = `${by} requested ${action.key}, and the setting was changed after that. Expected the request to end, but ${confirmedBy} confirmed it.`;
+  accuse('two_persons', 'outdated_request', { connection }, sentence);
 }
 
 /** Returns whether four eyes was certainly on. Only two persons can switch it off. */

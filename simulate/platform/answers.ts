@@ -145,10 +145,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
     return json(feedEnvelope({ events, ...ending }, traits.feedEnvelope, traits.emptyFeedPage));
   };
 
-  /**
-   * Returns whether the fault `feed_forgets` makes this cursor invalid. The platform then answers each use of the
-   * cursor with the same status.
-   */
+  /** Returns whether the fault `feed_forgets` makes this cursor invalid. */
   const isForgotten = (cursor: string | null): boolean => {
     const sinceMs = platformFaults.find('feed_forgets')?.sinceMs ?? 0;
     if (sinceMs > forgotten.beforeMs) forgotten = { beforeMs: sinceMs, status: random.pick(FORGOTTEN) };

@@ -35,10 +35,7 @@ export const PLAIN_TRAITS: Traits = {
   numericVersions: false,
 };
 
-/**
- * The longest time between the timeout of the caller and a late effect of its write. After this time, proxies and
- * servers have dropped the request.
- */
+/** The longest time between the timeout of the caller and a late effect of its write. */
 const LATEST_MS = 60_000;
 
 type Outcome =
@@ -145,10 +142,7 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
       platformFaults.calm();
       otherClient.calm();
     },
-    /**
-     * Applies a change of the HR system. If the change has an effect, the run log counts `company:<kind>`.
-     * @returns whether the change had an effect
-     */
+    /** Applies a change of the HR system. */
     company(action: CompanyAction) {
       const isDone = people.apply(action);
       const { role } = action.kind === 'hire' ? action.person : action;

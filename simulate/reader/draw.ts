@@ -148,10 +148,7 @@ function drawCrashes(random: Random, endMs: number): readonly Happening[] {
   });
 }
 
-/**
- * Draws messages of another producer about groups of the reader. Ingest does not store these messages. They only cause
- * the reader to read the groups.
- */
+/** Draws messages of another producer about groups of the reader, which only cause a read of the group. */
 function drawPushes(random: Random, { endMs, members }: Scene): readonly Happening[] {
   return Array.from({ length: between(random, 0, 12) }, (): Happening => {
     const group = random.pick(LASTING);

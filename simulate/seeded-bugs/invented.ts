@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { readStamp } from '../../shared/domain/stamp.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import type { WrapPorts } from '../lambdas.ts';
@@ -132,6 +133,22 @@ export const INVENTED_BUGS: Readonly<Record<string, Bug>> = {
       },
     })),
     '"getLagMs":[1-9]',
+  ],
+  requests_outlast: [
+    'a request that a second person must confirm stays valid after another change of its setting',
+    at('connections', (connections) => ({
+      replace(next, seen) {
+        const { requests = [] } = next;
+        const settings: Readonly<Record<string, unknown>> = next.settings;
+        const isOpen = ({ key, value }: (typeof requests)[number]) =>
+          !requests.some((one) => one.key === key) && !isDeepStrictEqual(settings[key], value);
+        return connections.replace(
+          { ...next, requests: [...requests, ...(seen?.requests ?? []).filter(isOpen)] },
+          seen,
+        );
+      },
+    })),
+    '"value":2},"by".*"fourEyes":true|"fourEyes":true.*"value":2}',
   ],
   undo_partly: [
     'the undo of an import leaves the members that the import added',
