@@ -114,7 +114,6 @@ async function importOrUndo(context: Context, file: string | undefined, flags: I
   );
 }
 
-/** Sends the members of an earlier time as a snapshot of now. */
 async function undo(
   context: Context,
   text: string,
@@ -149,7 +148,6 @@ async function undo(
   );
 }
 
-/** What an operator must know before an undo, by the source of the group. */
 const SOURCES = {
   events: 'the source may revert this with its next change of the group',
   scim: 'the SCIM client may never correct this, or revert it with its next change: repeat the change there',

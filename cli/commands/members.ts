@@ -152,7 +152,7 @@ async function exportMembers(
 }
 
 export const noExport = (group: string): string =>
-  `expected a group of the directory with a name, without groups in it, and of its present source; the group ${group} lacks one of these`;
+  `expected a group of the directory with a name, without groups in it, of its present source, and with members at the given time; the group ${group} lacks one of these`;
 
 function noteExport(
   { groups, leftOut }: ExportReport,

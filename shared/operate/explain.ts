@@ -96,25 +96,26 @@ async function findMember(state: GroupState, text: string, { ports }: Explaining
   if ((await registersIn(state, [id], ports)).length > 0) return { member: id };
   try {
     const member = await findAmongAll(ref.connection, text, ports);
-    return { member, isOutside: (await registersIn(state, [member], ports)).length === 0 };
+    const isOutside = (await registersIn(state, [member], ports)).length === 0;
+    const own = isOutside ? await ownOf(state, text, ports) : member;
+    return own === undefined ? { member, isOutside } : { member: own };
   } catch (error) {
     if (!(error instanceof NotFound)) throw error;
     const user = (await usersOf(ref, ports)).boundTo.get(text);
     if (user !== undefined) return { member: user.member };
-    if (!(error instanceof NoMatch)) return ownOf(state, text, error, ports);
-    return { member: id, isOutside: true, notFound: error };
+    const own = error instanceof NoMatch ? undefined : await ownOf(state, text, ports);
+    return own === undefined ? { member: id, isOutside: true, notFound: error } : { member: own };
   }
 }
 
-/** Returns the only member of the group among several members with the text. */
-async function ownOf({ ref }: GroupState, text: string, notFound: NotFound, ports: ExplainPorts) {
+/** Returns the only member of the group with the text; undefined if the group has no such member. */
+async function ownOf({ ref }: GroupState, text: string, ports: ExplainPorts) {
   const own = new Set((await ports.groups.members(ref)).map(({ member }) => member));
   const isOwn = (member: MemberId) => own.has(member);
   const found = await findAmongAll(ref.connection, text, ports, isOwn).catch(undefinedIfNoMatch);
-  return found === undefined ? { member: memberId(text), isOutside: true, notFound } : { member: found };
+  return found !== undefined && isOwn(found) ? found : undefined;
 }
 
-/** A register contains its value, the event that set it and, if known, the actor. */
 function eventsOf({ registers }: GroupState, { register, user }: Who): readonly ExplainedEvent[] {
   const { upserted, snapshot, deleted, name, author } = registers;
   const floor = user?.floor ?? STAMP_ZERO;
@@ -154,7 +155,6 @@ async function withNotFound(
 
 const MOST_ENTRIES = 20;
 
-/** Returns the newest log entries about a member of this group, with external changes. The newest entry is last. */
 const entriesAbout = async (
   { connection, group }: GroupRef,
   { member, platformUser }: Who,
@@ -164,7 +164,6 @@ const entriesAbout = async (
   return (await readLog(connection, { group, member: ids, limit: MOST_ENTRIES }, ports)).entries;
 };
 
-/** Describes the external change that added the member; undefined if there is no such change. */
 function formatManualChange(entries: readonly LogEntry[], { platformUser }: Who): string | undefined {
   const added = entries.findLast(({ action }) => action === 'drift_members_added');
   if (added === undefined) return undefined;

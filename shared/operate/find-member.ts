@@ -5,6 +5,7 @@ import { claimOf } from '../scim/server/context.ts';
 import { otherRolesOf } from '../sync/match/resolve.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
+import { undescribed } from '../sync/ports/desired.ts';
 import { collectPages } from '../sync/tuning.ts';
 import { findOne, formatPerson, withId } from './names.ts';
 import { requireConnection } from './settings.ts';
@@ -53,9 +54,11 @@ export async function findMember(
   const bound = known === undefined ? [] : (await membersHolding(text, known, ports)).filter(mayBe);
   if (bound[0] !== undefined && bound.length === 1) return bound[0];
   const holder = await ports.scim.holder(connection, claimOf(text, 'User'));
-  if (holder !== undefined) return memberId(holder);
+  if (holder !== undefined && bound.length === 0 && mayBe(memberId(holder))) return memberId(holder);
   const named = (await ports.users.named(connection)).filter(({ member }) => mayBe(member));
-  const all = named.map(({ member, attributes }) => {
+  const withNames = new Set(named.map(({ member }) => member));
+  const nameless = bound.filter((member) => !withNames.has(member));
+  const all = [...named, ...nameless.map(undescribed)].map(({ member, attributes }) => {
     // Only a prefix, so a member with exactly this text in an attribute goes first.
     const ofPerson = bound.includes(member) ? [`${text} `] : [];
     const names = [member, ...[...attributes.values()].map(({ value }) => value), ...ofPerson];

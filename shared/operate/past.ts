@@ -110,7 +110,7 @@ export async function namesAt(
 
 type Known = Pick<PastMembers, 'knownSince' | 'knownUntil'>;
 
-/** Says what is known if the members at a time are not known: the time is in the future, or before the records. */
+/** Describes what is known if the members at a time are not known: the time is in the future, or before the records. */
 export function whatIsKnown({ knownSince, knownUntil }: Known): string {
   if (knownUntil !== null)
     return `expected a past time; the members are known until ${formatMoment(Date.parse(knownUntil))}`;

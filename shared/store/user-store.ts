@@ -60,7 +60,7 @@ export function createUserStore(
     return item && parseUser(item);
   };
 
-  /** Writes the values by which a search finds the user. They are written before the user, so no user can lack them. */
+  /** Writes the values by which a search finds the user. A changed user is written after them, so it cannot lack them. */
   const writeNames = async (connection: ConnectionName, user: UserState, before?: UserState | 'unknown') => {
     const { member, attributes } = user;
     const names = namesOf(attributes);

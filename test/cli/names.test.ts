@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createCommandFormatter } from '../../cli/output/hints.ts';
 import { createOverview } from '../../console/server/overview.ts';
 import { createSession } from '../../console/server/session.ts';
-import { connectionName } from '../../shared/domain/ids.ts';
+import { connectionName, memberId } from '../../shared/domain/ids.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFile } from '../support/folder.ts';
@@ -80,6 +80,22 @@ describe('search for a group or member', () => {
       expect((await Promise.all(found)).map(({ json }) => json.member)).toEqual(['m-bob', 'solo', 'solo']);
     },
   );
+});
+
+it('explain prefers a member of the group, and a person of several members without attributes has them as choices', async () => {
+  const { cli, publish, ports, connection, clock } = await worldOf();
+  const email = 'bob@acme.test';
+  const name = { type: 'User', attribute: 'userName', value: email } as const;
+  await publish({
+    type: 'group.member.added',
+    data: { group: { id: 'h' }, members: [{ id: 'two', email }] },
+  });
+  await ports.scim.claim(connection.name, name, 'm-bob');
+  expect((await cli('explain', 'h', email, '--json')).json.member).toBe('two');
+  expect((await cli('explain', 'g', email, '--json')).json.member).toBe('m-bob');
+  for (const id of ['m-bob', 'two']) await ports.users.forget(connection.name, memberId(id), clock.ms);
+  const { stderr } = await cli('forget', email, '--yes');
+  expect(stderr).toMatch(/matches 2 items; give the id: .*two/);
 });
 
 it('a group without a group event, but with member events, is shown as unknown and not as deleted', async () => {

@@ -407,6 +407,25 @@ it('import --undo leaves a member that a later import of other rows lists too', 
   expect(users()).toEqual(['u-ann', 'u-dee']);
 });
 
+it('import --undo leaves a member that an undo of the group has added again', async () => {
+  const { cli, takeSent, users, clock, publish, apply } = await company({ guard: null }, ['ann'], ['ann']);
+  const { json } = await cli('import', fileOf(['ann', 'bob']), '--as-of', 'now', '--json');
+  await takeSent();
+  clock.ms += 3_600_000;
+  const to = new Date(clock.ms).toISOString();
+  clock.ms += 3_600_000;
+  await publish(removed('g', 'bob'));
+  await apply('g');
+  clock.ms += 60_000;
+  await cli('undo', 'g', '--to', to);
+  await takeSent();
+  clock.ms += 60_000;
+  expect((await cli('import', '--undo', json.importId, '--json')).json.stays).toMatchObject([
+    { member: 'm-bob' },
+  ]);
+  expect(users()).toEqual(['u-ann', 'u-bob']);
+});
+
 it('import --undo is later than an import whose time is ahead of the clock, and a dry run names no id', async () => {
   const { cli, takeSent, users, clock } = await company({ guard: null }, ['ann', 'bob'], ['ann', 'bob']);
   const time = new Date(clock.ms + 240_000).toISOString();

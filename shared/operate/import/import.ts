@@ -68,8 +68,9 @@ export async function importCsv(
   const rowSort = createRowSort();
   const today = new Date(nowMs).toISOString().slice(0, 10);
   const isFile = Symbol.asyncIterator in records;
+  const source = isFile ? IMPORT_SOURCE : UNDO_SOURCE;
   const read = isFile ? await readAll(records, rowSort, options, today) : takeRows(records, rowSort);
-  const { digest, ...duplicates } = checkRows(rowSort.sorted(), options.kind);
+  const { digest, ...duplicates } = checkRows(rowSort.sorted(), source, options.kind);
   const { errors, errorCount } = read.errorCount > 0 ? read : duplicates;
   const importId = `${ports.newId()}-${digest}`;
   const changed: string[] = [];
@@ -78,7 +79,6 @@ export async function importCsv(
   };
   const comparison =
     errorCount > 0 ? undefined : await options.compare?.(rowSort.sorted(), { asOf, onChange });
-  const source = isFile ? IMPORT_SOURCE : UNDO_SOURCE;
   const cutting = { time: asOf, importId, kind: options.kind ?? 'snapshot', source };
   const isUndoable = comparison !== undefined && changed.length > 0 && changed.length <= MOST_UNDONE;
   const plan = {
@@ -125,11 +125,11 @@ const contentOf = ({ email, attributes }: Row): string => JSON.stringify([email,
 
 /**
  * Checks that all lines of a member of a group have the same e-mail and attributes.
- * @returns also a digest of the rows, which is in the ids of all imports of these rows (`planUndo`)
+ * @returns also a digest of the source and the rows, which is in the ids of all imports of these rows (`planUndo`)
  */
-function checkRows(rows: readonly Row[], kind: FileKind = 'snapshot') {
+function checkRows(rows: readonly Row[], source: string, kind: FileKind = 'snapshot') {
   const errors = createErrors();
-  const hash = createHash('sha256');
+  const hash = createHash('sha256').update(source);
   let before: Row | undefined;
   for (const row of rows) {
     hash.update(JSON.stringify([row.kind ?? kind, row.group, row.member]));

@@ -211,7 +211,6 @@ const isLate = ({ receives = 1 }: IncomingMessage): boolean => receives > QUICK_
 const urgency = (message: IncomingMessage): number =>
   (message.receives ?? 1) - (isOversized(message) ? PATIENCE : 0);
 
-/** Whether the message is so large that it needs a separate chunk. */
 const isOversized = ({ body }: IncomingMessage): boolean => body.length > CHUNK_LENGTH;
 
 interface ChunkResult {
