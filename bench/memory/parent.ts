@@ -42,7 +42,7 @@ export type Ask = ReturnType<typeof connectToParent>['ask'];
 
 export function tableThrough(ask: Ask): Table {
   return {
-    identity: async () => ({ id: 'bench', createdAtMs: 0 }),
+    identity: async () => ({ id: 'first', createdAtMs: 0 }),
     get: (key) => ask('get', key),
     async getMany(keys) {
       const found = [];
