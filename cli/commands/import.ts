@@ -5,6 +5,8 @@ import type { ImportReport } from '../../shared/contract/answers/files.ts';
 import { formatMoment } from '../../shared/contract/moment.ts';
 import { namedAttributes } from '../../shared/contract/settings.ts';
 import { createDirectory, type KnownNames } from '../../shared/directory/operate/import.ts';
+import { groupFloor, NO_GROUP } from '../../shared/domain/group.ts';
+import { laterStamp, stampTimeMs } from '../../shared/domain/stamp.ts';
 import type { StateRule } from '../../shared/operate/import/account-state.ts';
 import { COLUMN_KEYS, type Headings } from '../../shared/operate/import/columns.ts';
 import { type Comparing, compareWithNow } from '../../shared/operate/import/compare.ts';
@@ -101,14 +103,13 @@ async function importOrUndo(context: Context, file: string | undefined, flags: I
   if (stays.length > SHOWN) out.note(`… and ${stays.length - SHOWN} more`);
   if (waiting > 0)
     out.note(`without effect yet, so the undo prevents them: ${plural(waiting, 'change')} of the import`);
-  const nothing = 'no membership is as this import left it';
   return importFile(
     context,
     `undo of import ${importId}`,
     { asOf, ...(dryRun && { dryRun }), ...(reason && { reason }) },
     {
       rows,
-      nothing,
+      nothing: 'no membership is as this import left it',
       report: { stays },
     },
   );
@@ -135,10 +136,15 @@ async function undo(
   noteLeftOut(past, to, out);
   out.note(SOURCES[other?.source ?? 'events']);
   const { group, name, members, unresolved } = past;
+  const [state, registers] = await Promise.all([ports.groups.read(ref), ports.groups.members(ref)]);
+  const floor = groupFloor(state?.registers ?? NO_GROUP);
+  // The time of an event may be ahead of the clock.
+  const last = registers.reduce((stamp, one) => laterStamp(stamp, one.stamp), floor);
+  const asOf = new Date(Math.max(ports.clock(), stampTimeMs(last) + 1)).toISOString();
   return importFile(
     context,
     `undo to ${new Date(atMs).toISOString()}`,
-    { ...flags, asOf: 'now' },
+    { ...flags, asOf },
     {
       rows: members.map(({ id }) => ({ line: 0, group, name, member: id, email: '' })),
       nothing: `${await groupLabel(ref)} has its members of ${formatMoment(atMs)}`,
@@ -169,7 +175,6 @@ interface ImportFlags {
 
 interface Undo extends Pick<Comparing, 'undoneSinceMs'> {
   readonly rows: readonly Row[];
-  /** Why there is nothing to undo, if no row changes a membership. */
   readonly nothing: string;
   readonly report: Pick<ImportReport, 'stays' | 'unresolved'>;
 }
@@ -335,9 +340,7 @@ async function givenGroup(
   return group;
 }
 
-/**
- * Returns undefined if the file cannot be compared. @throws UsageError for a time before the last erasure of the data
- */
+/** @returns undefined if the file cannot be compared. @throws UsageError for a time before the last erasure */
 async function compare(context: Context, rows: readonly Row[], comparing: Comparing) {
   const { asOf } = comparing;
   const { ports, found } = await context.connected();

@@ -140,7 +140,6 @@ const RESTORES = /^drift [\w, ]+; /;
 const KIND_TEXTS: Readonly<Record<string, string>> = { add_member: 'added', remove_member: 'removed' };
 const kindText = (kind: string): string => KIND_TEXTS[kind] ?? kind.replaceAll('_', ' ');
 
-/** Formats the changes: `added user_0342`, or the number of changes per kind. */
 function changesText({ action, changes, changeCount }: LogEntry, clip: Clip): string {
   const [only] = changes;
   if (changeCount === 1 && only) {

@@ -158,7 +158,6 @@ async function isHeld(removals: number, size: number, found: Found, { connection
 
 type About = Pick<ImportComparison['changes'][number], 'overrides' | 'pending'>;
 
-/** Returns the event whose effect an undo changes back. */
 function overridden(
   member: MemberId,
   { registers, state, known, latestOf }: Present,
