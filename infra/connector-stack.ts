@@ -74,7 +74,6 @@ const MEMORY_MIB: Readonly<Record<DeployableKey, number>> = {
 
 const CALLED_BY_OPERATORS: ReadonlySet<string> = new Set(['reconcile', 'people', 'directory']);
 
-/** `groupsync deploy` prints the same text. */
 const NO_ALARM_TARGET =
   'no alarm is delivered: set alarmEmail, or subscribe a target to the topic of the alarms';
 

@@ -176,8 +176,8 @@ function onlyKeys(statement: PolicyStatement, keys: readonly string[]): PolicySt
 
 const partitionsOf = (connection: string): readonly string[] =>
   CONNECTION_PARTITIONS.flatMap((kind) => [
-    // The key of a delivery always has a day. The policy is close to its maximum length.
-    ...(kind === 'D' ? [] : [`${kind}#${connection}`]),
+    // These keys always have a day, a shard or a member. The policy is close to its maximum length.
+    ...(['D', 'N', 'U'].includes(kind) ? [] : [`${kind}#${connection}`]),
     `${kind}#${connection}#*`,
   ]);
 

@@ -109,6 +109,7 @@ export const CONNECTION_PARTITIONS = [
   'C',
   'D',
   'G',
+  'N',
   'P',
   'PU',
   'R',

@@ -56,6 +56,7 @@ describe('activity of the console', () => {
     const { timeline } = await ask('person?member=m-bob');
     expect(timeline.filter(({ action }: Entry) => action === 'patch').map(saidBy)).toEqual([
       ['patch', 'dan', '-m-bob', 'e-4'],
+      ['patch', 'test', '+m-bob', 'e2'],
     ]);
     const { history } = await ask('group?group=g');
     const authors = history

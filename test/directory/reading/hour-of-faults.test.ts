@@ -88,7 +88,10 @@ const WHOLE = [
 describe.each(Object.entries(READERS))('an hour of wrong answers of %s', (vendor, open) => {
   const started = async () => {
     const reader = await settle(await open({ world, settings }), 40);
-    const usersOf = () => platformGroupsOf(reader).map(({ users }) => users);
+    const usersOf = () =>
+      platformGroupsOf(reader)
+        .map(({ users }) => users)
+        .sort();
     expect(usersOf()).toEqual(WHOLE);
     const hour = async (each: () => void = () => {}) => {
       for (let minute = 0; minute < 60; minute += 5) {

@@ -68,6 +68,10 @@ const TOKEN = 'token';
 export interface PlatformOptions extends Partial<Traits> {
   readonly nowMs: () => number;
   readonly company?: string;
+  /**
+   * Returns the name that the platform stores for a sent name. It replaces the trait `names` for other forms of names.
+   */
+  readonly nameAs?: (name: string) => string;
   readonly spokeIdAs?: (spokeId: string) => string;
 }
 
@@ -138,13 +142,15 @@ export class TestPlatform {
   readonly #nowMs: () => number;
   readonly #simulated: SimulatedPlatform;
   readonly #traits: { -readonly [Name in keyof Traits]: Traits[Name] };
+  readonly #nameAs: (name: string) => string;
   readonly #spokeIdAs: (spokeId: string) => string;
   readonly #late: { readonly run: () => void; readonly latestMs: number }[] = [];
   #checkedWrites = 0;
 
   constructor({ nowMs, company = 'company', ...options }: PlatformOptions) {
-    const { spokeIdAs = (spokeId) => spokeId, ...traits } = options;
+    const { nameAs = (name) => name, spokeIdAs = (spokeId) => spokeId, ...traits } = options;
     this.#nowMs = nowMs;
+    this.#nameAs = nameAs;
     this.#spokeIdAs = spokeIdAs;
     this.#traits = { ...PLAIN_TRAITS, ...traits };
     this.#simulated = createSimulatedPlatform({
@@ -245,7 +251,7 @@ export class TestPlatform {
     if (!isWrite || (name ?? spokeId) === undefined) return sent;
     const stored = {
       ...body,
-      ...(name === undefined ? {} : { name }),
+      ...(name === undefined ? {} : { name: this.#nameAs(name) }),
       ...(typeof spokeId === 'string' ? { spokeId: this.#spokeIdAs(spokeId) } : {}),
     };
     return { ...sent, body: JSON.stringify(stored) };
@@ -337,7 +343,7 @@ export class TestPlatform {
   /** Adds a group of another client that existed before the test. The feed does not show its creation. */
   addForeign(fields: { readonly name: string; readonly spokeId: string; readonly users: readonly string[] }) {
     const { name, spokeId, users } = fields;
-    const stored = { name, spokeId: this.#spokeIdAs(spokeId) };
+    const stored = { name: this.#nameAs(name), spokeId: this.#spokeIdAs(spokeId) };
     return this.#simulated.seed({ ...stored, users: [...users] }).id;
   }
 
