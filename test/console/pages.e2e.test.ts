@@ -482,7 +482,7 @@ it('every page fits each window and is accessible in both color schemes, with re
   expect(errors).toEqual([]);
 });
 
-it('the Deliveries page shows twelve mistakes of an identity provider, each with its effect', async () => {
+it('the Deliveries page shows twelve mistakes of an identity provider, each with its answer and reason', async () => {
   const { scim, scimToken } = on.stack.address;
   const ask = async (method: string, path: string, body?: object | string) => {
     const headers = { authorization: `Bearer ${scimToken}`, 'content-type': 'application/scim+json' };
