@@ -223,7 +223,7 @@ function replaySnapshot(
 }
 
 /** Orders events by time, then sequence (absent first), then id as bytes, then source. */
-function byOrder(a: Received, b: Received): number {
+export function byOrder(a: Received, b: Received): number {
   if (a.instant !== b.instant) return a.instant < b.instant ? -1 : 1;
   if (a.sequence !== b.sequence) return a.sequence < b.sequence ? -1 : 1;
   return (

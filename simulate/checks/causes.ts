@@ -1,5 +1,5 @@
 import { isPerson } from '../persons.ts';
-import type { Received } from '../reading.ts';
+import { byOrder, type Received } from '../reading.ts';
 import { type Observation, type Owner, withMoved } from './observation.ts';
 import { type StoredAudit, storedMember } from './stored.ts';
 
@@ -65,15 +65,12 @@ function falseEvent(
   if (actor.kind === 'operator' || isPerson(actor.id)) return undefined;
   // A group stores only its latest actor. So of an earlier event, only the source may be known. The same is true of an
   // event about a user.
-  const isReplaced = observation.seen.directory
-    .received(connection)
-    .some(
-      ({ directoryEvent: { by, group: of }, sentBy, instant, arrivedAtMs }) =>
-        (by ?? sentBy) !== undefined &&
-        of === group &&
-        arrivedAtMs <= write.atMs + ARRIVES_WITHIN_MS &&
-        about.every((one) => instant > one.instant),
-    );
+  const isReplaced = observation.seen.directory.received(connection).some((other) => {
+    const { by, group: of } = other.directoryEvent;
+    const isKnown = (by ?? other.sentBy) !== undefined && of === group;
+    const hasArrived = other.arrivedAtMs <= write.atMs + ARRIVES_WITHIN_MS;
+    return isKnown && hasArrived && about.every((one) => byOrder(other, one) > 0);
+  });
   const isUnknown = (one: Received) => isReplaced || one.directoryEvent.group === undefined;
   const expected = about.flatMap((one) => [actorOf(one), ...(isUnknown(one) ? [`directory ${source}`] : [])]);
   const isTrue = expected.some((one) => one === undefined || one === `${actor.kind} ${actor.id}`);

@@ -160,6 +160,7 @@ function makeWorld() {
     calls,
     actions,
     happenings,
+    received,
     said,
     table,
     time,
@@ -658,8 +659,19 @@ describe('check of bounded work', () => {
   ]);
 });
 
+/** The directory sends two events of Ada at one instant: the cause of the write, and an event with this id. */
+function sendsTwoAtOnce({ received }: World, id: string): void {
+  const sent = received.map((one) => ({ ...one, directoryEvent: { ...one.directoryEvent, by: 'ada' } }));
+  received.splice(0, 1, ...sent, ...sent.map((one) => ({ ...one, id })));
+}
+
 describe('check that the audit records everything', () => {
   checks('on_record', AT_END, [
+    [
+      'an entry lacks the actor of an event, because an event with a later id has an actor',
+      (w) => sendsTwoAtOnce(w, 'e2'),
+    ],
+    ['an entry lacks the actor of the latest event', (w) => sendsTwoAtOnce(w, 'e0'), 'false_cause'],
     [
       'the audit entry of a write names an approval that no operator gave',
       (w) => [w.write({}), w.entry({ cause: 'approved by jo: so', actor: { kind: 'operator', id: 'jo' } })],
