@@ -51,11 +51,7 @@ export async function startScim(
   };
 }
 
-async function serve(
-  incoming: IncomingMessage,
-  response: ServerResponse,
-  { ports, logger }: Wired,
-): Promise<void> {
+async function serve(incoming: IncomingMessage, response: ServerResponse, { ports, logger }: Wired) {
   const startedMs = ports.clock();
   const body = await readBody(incoming);
   if (body === undefined) return;

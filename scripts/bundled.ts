@@ -21,11 +21,7 @@ const OF_PAGE = ['node_modules/preact', 'node_modules/@preact/signals', 'node_mo
 const PACKAGE_FOLDER = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//;
 
 /** Returns the folders of the packages whose code a bundle contains, sorted. */
-function bundledFolders({
-  inputs,
-}: {
-  readonly inputs: Readonly<Record<string, unknown>>;
-}): readonly string[] {
+function bundledFolders({ inputs }: { readonly inputs: Readonly<Record<string, unknown>> }) {
   const folders = Object.keys(inputs).flatMap((path) => PACKAGE_FOLDER.exec(path)?.[1] ?? []);
   return [...new Set([...folders, ...OF_PAGE])].sort();
 }

@@ -73,10 +73,7 @@ async function makeUnmanaged(file: LocalFile): Promise<void> {
   await send(file, [event('group.upserted', { group: UNWRITTEN })]);
 }
 
-async function started(
-  args: readonly string[],
-  pattern: RegExp,
-): Promise<{ output: string; stop: () => void }> {
+async function started(args: readonly string[], pattern: RegExp) {
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   await new Promise<void>((resolve, reject) => {

@@ -60,11 +60,7 @@ export function lockedPackages(name: string, names: readonly string[], project: 
 }
 
 /** Returns the path of the package that Node finds from another package. Node prefers the nearest `node_modules`. */
-function placeOf(
-  name: string,
-  from: string,
-  packages: Readonly<Record<string, unknown>>,
-): string | undefined {
+function placeOf(name: string, from: string, packages: Readonly<Record<string, unknown>>) {
   for (let base = from; ; base = base.slice(0, Math.max(0, base.lastIndexOf('node_modules/') - 1))) {
     const path = base === '' ? `node_modules/${name}` : `${base}/node_modules/${name}`;
     if (path in packages) return path;

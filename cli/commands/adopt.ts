@@ -54,11 +54,7 @@ async function adopt(
   return adoptPairs(context, await previewAdoptions(found, pairs, ports), options);
 }
 
-async function adoptPairs(
-  context: Context,
-  previews: readonly AdoptionPreview[],
-  options: AdoptOptions,
-): Promise<number> {
+async function adoptPairs(context: Context, previews: readonly AdoptionPreview[], options: AdoptOptions) {
   const { out } = context;
   const { found, ports } = await context.connected();
   for (const preview of previews) out.note(formatPreview(preview, found));
@@ -100,11 +96,7 @@ function printAdoptions(
  * @returns the reason of the approval; undefined without `--digest`
  * @throws Error if the given digest is another one, or if another person must approve
  */
-async function approvalOf(
-  { digest, reason, wait }: AdoptOptions,
-  shown: string | null,
-  context: Context,
-): Promise<string | undefined> {
+async function approvalOf({ digest, reason, wait }: AdoptOptions, shown: string | null, context: Context) {
   if (digest === undefined) return undefined;
   if (!wait)
     throw new UsageError('--no-wait: expected no such option with --digest, which waits for the removals');

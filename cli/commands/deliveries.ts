@@ -66,11 +66,7 @@ async function showDeliveries(context: Context, options: DeliveryOptions): Promi
   }
 }
 
-async function showOnce(
-  context: Context,
-  found: DeliveryReport,
-  { limit, event }: DeliveryOptions,
-): Promise<number> {
+async function showOnce(context: Context, found: DeliveryReport, { limit, event }: DeliveryOptions) {
   const { out, connection } = context;
   const names = await namesIn(context, found.deliveries);
   if (!found.complete) out.note(`showing at most ${limit} deliveries (--limit); older deliveries may match`);

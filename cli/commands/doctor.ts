@@ -23,10 +23,7 @@ export function addDoctor(program: Command, act: Act): void {
     .action(act(doctor));
 }
 
-async function doctor(
-  context: Context,
-  { faults, record }: { faults?: boolean; record?: string },
-): Promise<number> {
+async function doctor(context: Context, { faults, record }: { faults?: boolean; record?: string }) {
   const { io, out, prefix, connection, connectionGiven, ports } = context;
   const chosen = connectionGiven ? connection : undefined;
   const ask = (asked: ToolPorts) => examine({ prefix, connection: chosen }, asked);

@@ -48,11 +48,7 @@ export function addEvidence(program: Command, act: Act): void {
     .action(act(verifyEvidence));
 }
 
-async function writeEvidence(
-  context: Context,
-  text: string | undefined,
-  flags: EvidenceFlags,
-): Promise<number> {
+async function writeEvidence(context: Context, text: string | undefined, flags: EvidenceFlags) {
   const { member, all, file } = flags;
   if ([text, member, all].filter((one) => one !== undefined).length !== 1)
     throw new UsageError('expected a group, --member or --all');

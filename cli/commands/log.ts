@@ -53,10 +53,7 @@ export function addLog(program: Command, act: Act): void {
  * Returns all ids of the member. Changes contain platform user ids, but the operator may know only the directory's id or
  * a name.
  */
-export async function idsOf(
-  { connection, ports, member }: Context,
-  text: string,
-): Promise<ReadonlySet<string>> {
+export async function idsOf({ connection, ports, member }: Context, text: string) {
   const found = await member(text).catch(undefinedIfNoMatch);
   if (found === undefined) return new Set([text]);
   const { users, people } = await ports();

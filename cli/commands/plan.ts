@@ -100,7 +100,7 @@ async function sync(
   if (groups.length > 0 && options.all === true) throw new UsageError('expected groups or --all, not both');
   const refs = await chosen(context, groups);
   if (!context.yes) {
-    const plans = await planOrReport(context, refs);
+    const plans = await unlessPlatformFails(context, [], () => planAll(context, refs));
     showPlans(plans, out, await context.names(namedIn(plans)), out.note);
     if (!(await context.confirm(`Sync ${plural(refs.length, 'group')}?`))) return EXIT.failed;
   }
@@ -131,9 +131,6 @@ function printSynced({ synced, stopped }: SyncReport, names: Names, { out }: Con
   );
   if (stopped !== null) out.line(out.paint.red(`stopped waiting: ${stopped}`));
 }
-
-const planOrReport = (context: Context, refs: readonly GroupRef[]) =>
-  unlessPlatformFails(context, [], () => planAll(context, refs));
 
 async function unlessPlatformFails<Result>({ out }: Context, otherwise: Result, plan: () => Promise<Result>) {
   return plan().catch((cause: unknown) => {

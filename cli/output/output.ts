@@ -110,13 +110,8 @@ export function createOutput(
   };
 }
 
-interface Progress {
-  show(done: number, total: number): void;
-  end(): void;
-}
-
 /** Shows a bar on a terminal. Elsewhere it prints nothing, to keep logs readable. */
-function startProgress(screen: Terminal, what: string, quiet: boolean): Progress {
+function startProgress(screen: Terminal, what: string, quiet: boolean) {
   if (quiet || screen.isTTY !== true) return { show: () => undefined, end: () => undefined };
   const bar = new SingleBar({
     format: `${what} {bar} {value}/{total}`,
@@ -127,7 +122,7 @@ function startProgress(screen: Terminal, what: string, quiet: boolean): Progress
   });
   let started = false;
   return {
-    show(done, total) {
+    show(done: number, total: number) {
       if (started) bar.setTotal(total);
       else bar.start(total, 0);
       started = true;

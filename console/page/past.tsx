@@ -87,11 +87,7 @@ function Drawing({ of, chosen }: { readonly of: Timeline; readonly chosen: strin
 }
 
 /** Returns the path of the size. It has a gap while the size is not known. */
-function lineOf(
-  { before, changes }: Timeline,
-  left: (at: string) => number,
-  top: (size: number) => number,
-): string {
+function lineOf({ before, changes }: Timeline, left: (at: string) => number, top: (size: number) => number) {
   const y = (size: number) => 1 + top(size) * (HEIGHT - 2);
   const parts = [`M 0 ${y(before)}`];
   let isKnown = true;

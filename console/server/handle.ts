@@ -173,11 +173,7 @@ const polled = async (read: () => Promise<Live>, pollMs: number): Promise<string
   `retry: ${pollMs}\ndata: ${JSON.stringify(await read())}\n\n`;
 
 /** Streams one line per read of the connection, and a comment line as keep-alive. */
-function stream(
-  read: () => Promise<Live>,
-  describe: Describe,
-  signal: AbortSignal,
-): ReadableStream<Uint8Array> {
+function stream(read: () => Promise<Live>, describe: Describe, signal: AbortSignal) {
   const encoder = new TextEncoder();
   let timer: NodeJS.Timeout | undefined;
   return new ReadableStream({

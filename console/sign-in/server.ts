@@ -68,12 +68,7 @@ async function answer(request: Request, options: ConsoleServerOptions): Promise<
   return open(url, cookies, options);
 }
 
-async function answerPage(
-  request: Request,
-  path: string,
-  cookies: Cookies,
-  options: ConsoleServerOptions,
-): Promise<Response> {
+async function answerPage(request: Request, path: string, cookies: Cookies, options: ConsoleServerOptions) {
   const refusal = refusalOf(request, options.origin);
   if (refusal !== undefined) return problem(403, refusal);
   const person = await personOf(cookies, options);
@@ -122,10 +117,7 @@ function refusalOf({ method, headers }: Request, origin: string): string | undef
 const sessionIdOf = (cookies: Cookies): string | undefined =>
   /^[0-9a-f]{64}$/.exec(cookies.get(SESSION_COOKIE) ?? '')?.[0];
 
-async function personOf(
-  cookies: Cookies,
-  options: ConsoleServerOptions,
-): Promise<SignedInPerson | undefined> {
+async function personOf(cookies: Cookies, options: ConsoleServerOptions) {
   const id = sessionIdOf(cookies);
   const session = id === undefined ? undefined : await options.sessions.find(hashOf(id));
   if (session === undefined || session.expiresMs <= options.clock()) return undefined;

@@ -103,11 +103,7 @@ const NOT_LOCAL = new AwsFault(
   403,
 );
 
-async function serve(
-  request: IncomingMessage,
-  response: ServerResponse,
-  ask: AwsFront['ask'],
-): Promise<void> {
+async function serve(request: IncomingMessage, response: ServerResponse, ask: AwsFront['ask']) {
   const body = await readAll(request);
   if (body === undefined) return;
   if (!isOurHost(request.headers) || !isOurPage(request.headers)) return send(response, asFault(NOT_LOCAL));

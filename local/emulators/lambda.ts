@@ -40,11 +40,7 @@ async function configure(functions: ReadonlyMap<string, LocalFunction>, id: stri
   });
 }
 
-async function run(
-  functions: ReadonlyMap<string, LocalFunction>,
-  id: string,
-  request: AwsRequest,
-): Promise<AwsReply> {
+async function run(functions: ReadonlyMap<string, LocalFunction>, id: string, request: AwsRequest) {
   const fn = find(functions, id);
   const event = readPayload(request.body);
   const type = request.headers['x-amz-invocation-type'] ?? 'RequestResponse';

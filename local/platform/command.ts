@@ -94,12 +94,7 @@ function readWorld(file: string): WorldInput {
   }
 }
 
-function integer(
-  flag: string,
-  text: string | boolean | undefined,
-  defaultValue: number,
-  max: number,
-): number {
+function integer(flag: string, text: string | boolean | undefined, defaultValue: number, max: number) {
   if (text === undefined) return defaultValue;
   const value = Number(text);
   if (Number.isInteger(value) && value >= 0 && value <= max) return value;

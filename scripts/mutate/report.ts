@@ -36,11 +36,7 @@ export function reportOf(folder: string, changes: readonly Change[], survey: Sur
 }
 
 /** Chooses tests that together notice each change, starting with the test that notices most. Lists the others. */
-function unneededTests(
-  noticed: readonly Change[],
-  results: ReturnType<typeof resultsOf>,
-  survey: Survey,
-): string {
+function unneededTests(noticed: readonly Change[], results: ReturnType<typeof resultsOf>, survey: Survey) {
   const tests = Object.entries(survey.tests).map(([name, { id, ms }]) => {
     const ran = noticed.filter((change) => results.get(change.id)?.has(id));
     const found = ran.filter((change) => results.get(change.id)?.get(id));

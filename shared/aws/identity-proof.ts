@@ -99,11 +99,7 @@ export const signedIn = (person: string): AuditActor => ({ kind: 'operator', id:
  * @param consoleRole the ARN of the console's role; undefined if the stage has no console
  * @throws Error if a sender breaks these rules
  */
-export function deciderOf(
-  sender: AuditActor,
-  person: string | undefined,
-  consoleRole: string | undefined,
-): AuditActor {
+export function deciderOf(sender: AuditActor, person: string | undefined, consoleRole: string | undefined) {
   // A session of the role `arn:aws:iam::111122223333:role/NAME` has the ARN
   // `arn:aws:sts::111122223333:assumed-role/NAME/SESSION`.
   const sessions = consoleRole?.replace(/:iam:(.*):role\//, ':sts:$1:assumed-role/');

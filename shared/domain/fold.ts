@@ -43,11 +43,7 @@ export interface UserFold {
 }
 
 /** Returns the latest value of each attribute of a user in the batch. */
-export function attributesOf({
-  attributes,
-  attributesStamp,
-  more,
-}: UserFold): ReadonlyMap<string, Register<string>> {
+export function attributesOf({ attributes, attributesStamp, more }: UserFold) {
   const registers = new Map(more);
   for (const [name, value] of attributes)
     registers.set(name, join(registers.get(name), { value, stamp: attributesStamp }));

@@ -27,11 +27,7 @@ const RECORDED_WITHIN_MS = 10_000;
  * @returns the outcome of each pair. `isApproved` is false if the removals differ from those of the preview.
  * @throws Refused if another person must approve the removals
  */
-export async function adoptShown(
-  connection: Connection,
-  { pairs, reason }: Adoptions,
-  ports: ToolPorts,
-): Promise<readonly Adoption[]> {
+export async function adoptShown(connection: Connection, { pairs, reason }: Adoptions, ports: ToolPorts) {
   const { name } = connection;
   if (reason !== undefined) refuseApproval(connection);
   const approves = async (ref: GroupRef, digest: string, why: string) => {

@@ -24,11 +24,7 @@ type DecisionPorts = HoldPorts & ConfirmPorts & ProbePorts;
 type Decided = DecidedHold | DecidedRequests | ProbeReport;
 
 /** Performs a decision as the caller that the ports identify. @param signal ends a probe between two of its steps */
-export async function carryOut(
-  decision: DecisionRequest,
-  ports: DecisionPorts,
-  signal: AbortSignal,
-): Promise<Decided> {
+export async function carryOut(decision: DecisionRequest, ports: DecisionPorts, signal: AbortSignal) {
   if (decision.about === 'probe')
     return probePlatform({ connection: await requireConnection(decision.connection, ports), signal }, ports);
   if (decision.about === 'settings') return decideRequests(decision.connection, decision, ports);

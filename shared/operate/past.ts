@@ -91,11 +91,7 @@ export async function usersOfHistory(ref: GroupRef, ports: HistoryPorts, others:
 const MOST_SEARCHED = 5_000;
 
 /** Returns the names at this time of the groups that were renamed since, as far as the newest entries show them. */
-export async function namesAt(
-  connection: ConnectionName,
-  atMs: number,
-  { audit }: Pick<PastPorts, 'audit'>,
-): Promise<ReadonlyMap<string, string>> {
+export async function namesAt(connection: ConnectionName, atMs: number, { audit }: Pick<PastPorts, 'audit'>) {
   const names = new Map<string, string>();
   let searched = 0;
   for await (const { group = '', changes } of entriesIn(audit.since(connection, atMs))) {

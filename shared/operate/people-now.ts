@@ -38,10 +38,7 @@ export async function planningWith<Ports extends PeoplePorts>(
  * Returns, in memory, the people index that a refresh would produce. Nothing is written.
  * @throws PlatformFailure if an employee cannot be read
  */
-async function peopleNow(
-  connection: Connection,
-  { people, platforms, clock }: PeoplePorts,
-): Promise<PreviewPorts['people']> {
+async function peopleNow(connection: Connection, { people, platforms, clock }: PeoplePorts) {
   const { name, settings } = connection;
   const fields = matchRules(settings).map(({ employeeField }) => employeeField);
   const platform = await platforms.open(connection);

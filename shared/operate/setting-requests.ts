@@ -10,10 +10,7 @@ export const requestedKeys = (
 ): readonly ProtectedSetting[] => (before.fourEyes ? weakenedSettings(before, wanted) : []);
 
 /** Returns the settings that apply until another person confirms the changes that weaken four eyes or the guard. */
-export function untilConfirmed(
-  before: Connection['settings'],
-  wanted: Connection['settings'],
-): Connection['settings'] {
+export function untilConfirmed(before: Connection['settings'], wanted: Connection['settings']) {
   const kept = requestedKeys(before, wanted).map((key) => [key, before[key]] as const);
   return kept.length === 0 ? wanted : parseSettings({ ...wanted, ...Object.fromEntries(kept) });
 }

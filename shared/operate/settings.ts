@@ -60,9 +60,7 @@ function readableOf(error: unknown): Connection {
   throw error;
 }
 
-export async function readableConnections(
-  connections: Pick<ConnectionStore, 'list'>,
-): Promise<readonly Connection[]> {
+export async function readableConnections(connections: Pick<ConnectionStore, 'list'>) {
   const invalid: Connection[] = [];
   const valid = await connections.list((_, error) => invalid.push(readableOf(error)));
   return [...valid, ...invalid];

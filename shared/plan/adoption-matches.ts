@@ -19,10 +19,7 @@ interface AdoptionMatch extends UnlinkedGroup {
  * comparison ignores case, extra white space and Unicode form. An inexact match is safe, because an operator sees each
  * match before the adoption.
  */
-export function adoptionMatches(
-  unmanaged: readonly ListedGroup[],
-  unlinked: readonly UnlinkedGroup[],
-): ReadonlyMap<ListedGroup, readonly AdoptionMatch[]> {
+export function adoptionMatches(unmanaged: readonly ListedGroup[], unlinked: readonly UnlinkedGroup[]) {
   const byId = grouped(unlinked, ({ group }) => foldSpokeId(group));
   const byName = grouped(unlinked, ({ name }) => foldName(name));
   const matchesOf = (listed: ListedGroup): readonly AdoptionMatch[] => {
@@ -39,9 +36,7 @@ export function adoptionMatches(
  * platform group, and if the directory group matches no second platform group by the same key (external id or name). A
  * directory group with a match by external id has no certain match by name.
  */
-export function certainMatches(
-  matches: ReadonlyMap<ListedGroup, readonly AdoptionMatch[]>,
-): ReadonlySet<ListedGroup> {
+export function certainMatches(matches: ReadonlyMap<ListedGroup, readonly AdoptionMatch[]>) {
   const counts = new Map<string, number>();
   const keyOf = ({ group, by }: AdoptionMatch) => `${by} ${group}`;
   for (const match of [...matches.values()].flat()) {

@@ -37,10 +37,7 @@ export interface EarlierAction {
  * user a year ago, and an operator now adopts a platform group that has the user. An event may arrive up to
  * `MAX_AHEAD_MS` before its time, so an action within this time before the event counts as an action after the event.
  */
-export function authorsOf(
-  causes: readonly HeldCause[],
-  actions: readonly EarlierAction[],
-): ReadonlySet<string> {
+export function authorsOf(causes: readonly HeldCause[], actions: readonly EarlierAction[]) {
   // Most removals of a hold have the same cause.
   const distinct = [...new Map(causes.map((cause) => [JSON.stringify(cause), cause])).values()];
   const senders = distinct.flatMap((cause) => (cause.kind === 'no_event' ? [] : (cause.by ?? [])));

@@ -146,11 +146,7 @@ export const isSameVersion = (listed: ListedGroup, observed: ObservedGroup): lis
  * @param listed the group in the list
  * @param previousView the last view of the directory group's previous link
  */
-export function adoptedView(
-  observed: ObservedGroup,
-  listed: ListedGroup,
-  previousView: View | undefined,
-): View {
+export function adoptedView(observed: ObservedGroup, listed: ListedGroup, previousView: View | undefined) {
   const hidden = isSameVersion(listed, observed) ? listed.users : [];
   return withHidden(
     viewOf(observed, previousView),

@@ -38,10 +38,7 @@ export const ownFindings = (found: readonly Finding[]): readonly Finding[] =>
   found.filter(({ subject }) => !isOfStage(subject));
 
 /** Returns the findings of the stage. Each counts its connections, and names those with the oldest problems first. */
-export function stageFindings(
-  all: ReadonlyMap<ConnectionName, readonly Finding[]>,
-  nowMs: number,
-): readonly Finding[] {
+export function stageFindings(all: ReadonlyMap<ConnectionName, readonly Finding[]>, nowMs: number) {
   return STAGE_SUBJECTS.map((subject) => {
     const affected = [...all].flatMap(([connection, found]) => {
       const finding = found.find((one) => one.subject === subject && one.count > 0);

@@ -15,10 +15,7 @@ export type PersonSettings = Pick<ConnectionSettings, 'memberIdField' | 'include
 /** The roles of one person. The first role decides whether the person may be a member. */
 type PersonRoles<One extends PlatformRole> = readonly [One, ...One[]];
 
-export function mayBeMember(
-  { state }: Pick<PlatformRole, 'state'>,
-  { includeStates }: PersonSettings,
-): boolean {
+export function mayBeMember({ state }: Pick<PlatformRole, 'state'>, { includeStates }: PersonSettings) {
   const states: readonly string[] = includeStates;
   return states.includes(state);
 }

@@ -26,11 +26,7 @@ export function changeBetween(before: Users, after: Users): UserChange {
 }
 
 /** Returns the view of an existing group after a change; undefined after a deletion. */
-export function changedView(
-  base: View,
-  intent: Intent,
-  { added, removed }: UserChange = NO_CHANGE,
-): View | undefined {
+export function changedView(base: View, intent: Intent, { added, removed }: UserChange = NO_CHANGE) {
   if (intent.action === 'delete') return undefined;
   const { alias, hidden = new Map(), ...others } = base;
   const stay = [...base.users].filter(([user]) => !removed.has(user));

@@ -170,10 +170,7 @@ async function otherLinkedGroup(
  * Returns the failure if the platform refuses both the fetch of the witness and the list of groups. In this case, the
  * credential can access no group. A 404 for the witness counts as a refusal.
  */
-export async function refusalAtGroups(
-  witness: PlatformGroupId,
-  { groups }: Platform,
-): Promise<PlatformFailure | undefined> {
+export async function refusalAtGroups(witness: PlatformGroupId, { groups }: Platform) {
   if (witness !== LIST_ALONE) {
     let shown: unknown;
     const failure = await failureIn(async () => {

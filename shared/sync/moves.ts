@@ -21,10 +21,7 @@ export const openMovesOf = async (
   (await reader.moves(connection)).filter(({ openSinceMs }) => openSinceMs !== undefined);
 
 /** Returns the group. If takeovers have moved its platform group several times, `movedTo` is the owner now. */
-export async function withCurrentOwner(
-  state: GroupState,
-  groups: Pick<Ports['groups'], 'read'>,
-): Promise<GroupState> {
+export async function withCurrentOwner(state: GroupState, groups: Pick<Ports['groups'], 'read'>) {
   const passed = new Set([state.ref.group]);
   let { movedTo } = state;
   while (movedTo !== undefined && !passed.has(movedTo)) {

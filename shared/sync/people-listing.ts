@@ -122,11 +122,7 @@ function endedRoles(
 const rolesOf = (list: readonly { readonly role: RoleId }[]) => list.map(({ role }) => role);
 
 /** @returns the roles whose groups must be woken after a change in this run or in an unfinished earlier run */
-async function saveRecords(
-  records: readonly EmployeeRecord[],
-  known: Known,
-  saving: Saving,
-): Promise<readonly Person[]> {
+async function saveRecords(records: readonly EmployeeRecord[], known: Known, saving: Saving) {
   const { name } = saving.connection;
   const { people } = saving.ports;
   // Whether the record changes the person, or an earlier change is not fanned out. Nearly all records are no news.

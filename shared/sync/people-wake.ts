@@ -22,11 +22,7 @@ import { fanOutUser, wakeAll } from './wake.ts';
  * the member in the group. So `askMissing` must read this role if the list lacks it.
  * @throws Error if a group could not be woken
  */
-export async function wakeMembersOf(
-  connection: Connection,
-  roles: readonly Person[],
-  ports: PeoplePorts,
-): Promise<readonly GroupId[]> {
+export async function wakeMembersOf(connection: Connection, roles: readonly Person[], ports: PeoplePorts) {
   const { name } = connection;
   const bindings = await bindingsTo(connection, roles, ports);
   const members = [...new Set(bindings.map(({ member }) => member))];
@@ -114,10 +110,7 @@ async function hasMovedWith(user: UserState, record: Person, input: MatchInput):
 }
 
 /** Returns the groups with a pending member who now matches a person, or whose reason for pending has changed. */
-export async function groupsOfSolvable(
-  connection: Connection,
-  ports: PeoplePorts,
-): Promise<readonly GroupId[]> {
+export async function groupsOfSolvable(connection: Connection, ports: PeoplePorts) {
   const groups: GroupId[] = [];
   const asked = new Map<string, ReturnType<PeopleStore['holding']>>();
   // A member may be pending in many groups. The cache searches the member's person only once.

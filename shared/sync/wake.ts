@@ -75,11 +75,7 @@ export interface UnwokenGroup {
  * immediately; `again`: the group has no new change, so its calls of this hour still count towards its limit
  * @returns the groups that could not be marked or woken
  */
-export async function wakeGroups(
-  refs: readonly UpdatedGroup[],
-  ports: WakePorts,
-  why: WakeReason = 'news',
-): Promise<readonly UnwokenGroup[]> {
+export async function wakeGroups(refs: readonly UpdatedGroup[], ports: WakePorts, why: WakeReason = 'news') {
   const unwoken: UnwokenGroup[] = [];
   const wakes: Wake[] = [];
   const marked = new Set(refs.map(nameOf));
@@ -180,11 +176,7 @@ const FIRST_REVISION = 1;
  *     writer   IN# ──▶ register ──▶ marks dirty, wakes
  *     fan-out  USER (revision, fanOut) ──▶ reads IN# ──▶ renews copies ──▶ marks dirty, wakes ──▶ clears fanOut
  */
-export async function fanOutUser(
-  users: UserStore,
-  connection: ConnectionName,
-  user: UserState,
-): Promise<readonly GroupId[]> {
+export async function fanOutUser(users: UserStore, connection: ConnectionName, user: UserState) {
   const copy = copyOf(user);
   const reached: GroupId[] = [];
   for await (const groups of users.groupsOf(connection, user.member)) {

@@ -20,10 +20,7 @@ export interface GroupOfSource extends SourceGroup {
  * Lists all groups. The index is sorted by the next wake-up, so a read can miss a group whose wake-up changes meanwhile.
  * So the index is read until a read adds no group.
  */
-async function allGroups(
-  name: ConnectionName,
-  index: SourceGroupPorts['index'],
-): Promise<readonly GroupRef[]> {
+async function allGroups(name: ConnectionName, index: SourceGroupPorts['index']) {
   const found = new Map<GroupId, GroupRef>();
   let known = -1;
   while (known < found.size) {

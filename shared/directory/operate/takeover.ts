@@ -131,11 +131,7 @@ async function targetsOf(
   }));
 }
 
-function refuseUnknown(
-  file: GroupFile,
-  sources: readonly GroupOfSource[],
-  targets: readonly TargetGroup[],
-): void {
+function refuseUnknown(file: GroupFile, sources: readonly GroupOfSource[], targets: readonly TargetGroup[]) {
   const moving = new Set<string>(sources.map(({ group }) => group));
   const known = new Set(targets.map(({ id }) => id));
   for (const [from, to] of file) {
@@ -175,11 +171,7 @@ export async function takeOverGroups(
  * function stops halfway (`sync/moves.ts`).
  * @returns false if the group has not moved
  */
-async function moveGroup(
-  connection: Connection,
-  move: MovedGroup,
-  ports: DirectoryToolPorts,
-): Promise<boolean> {
+async function moveGroup(connection: Connection, move: MovedGroup, ports: DirectoryToolPorts) {
   const { from, to, source } = move;
   const { name } = connection;
   if (move.openSinceMs !== undefined) return continueMove(connection, move, ports, false);

@@ -163,10 +163,7 @@ function finderOf(directory: ReadDirectory, { id, known, listed, facts, unchecke
  * @returns undefined if the directory has no such group
  * @throws DirectoryError `invalid` if a nested group is not found
  */
-export async function checkCounts(
-  directory: ReadDirectory,
-  whole: GroupWithNested,
-): Promise<GroupWithNested | undefined> {
+export async function checkCounts(directory: ReadDirectory, whole: GroupWithNested) {
   let { group, counted, isShort, isCounted } = whole;
   for (const [id, listed] of whole.unchecked) {
     const found = await directory.group(id);

@@ -128,11 +128,7 @@ function givenPlaces(fields: readonly string[], headings: Headings): Given | NoL
 }
 
 /** Returns the index of the first heading of a column with this rank. Without a rank, the lowest rank counts. */
-function place(
-  free: readonly (Heading | undefined)[],
-  column: FileColumn,
-  rank?: number,
-): number | undefined {
+function place(free: readonly (Heading | undefined)[], column: FileColumn, rank?: number) {
   const ranks = free.map((heading) => (heading?.column === column ? heading.rank : Number.POSITIVE_INFINITY));
   const best = rank ?? Math.min(...ranks);
   const at = Number.isFinite(best) ? ranks.indexOf(best) : -1;

@@ -17,10 +17,7 @@ export const newResourceId = (type: TypeName, { ports }: ScimContext): string =>
  * succeeds, the user is complete.
  * @throws ScimError uniqueness
  */
-export async function createUserResource(
-  attributes: ScimObject,
-  context: ScimContext,
-): Promise<ScimResource> {
+export async function createUserResource(attributes: ScimObject, context: ScimContext) {
   await context.admitted;
   const user = firstRevision({ type: 'User', id: newResourceId('User', context), attributes }, context);
   await saveNew({ ...user, settled: true }, context, () => recordNewUser(user, context));

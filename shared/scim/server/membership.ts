@@ -46,10 +46,7 @@ export async function listedAmong(
 export const listedOf = (registers: readonly MemberRegister[], floor: Stamp): readonly MemberId[] =>
   registers.filter((register) => memberCounts(register, floor, STAMP_ZERO)).map(({ member }) => member);
 
-export async function readFloor(
-  ref: GroupRef,
-  { groups }: Pick<ScimContext['ports'], 'groups'>,
-): Promise<Stamp> {
+export async function readFloor(ref: GroupRef, { groups }: Pick<ScimContext['ports'], 'groups'>) {
   return groupFloor((await groups.read(ref))?.registers ?? NO_GROUP);
 }
 

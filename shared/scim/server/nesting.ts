@@ -33,11 +33,7 @@ const groupsAmongListed = (ids: Iterable<string>): readonly GroupId[] =>
  * @throws ScimError `invalidValue` if the change adds a group and nesting is off, if too many groups would be nested or
  * too deeply, or if an added id is the id of a register
  */
-export async function withNestedGroups(
-  group: GroupId,
-  change: MemberChange,
-  context: ScimContext,
-): Promise<MemberChange> {
+export async function withNestedGroups(group: GroupId, change: MemberChange, context: ScimContext) {
   if (groupsAmongListed(change.present).length > 0) throw reservedId();
   const candidates = [...change.present, ...change.absent].filter((id) => id.startsWith(GROUP_ID_MARK));
   if (candidates.length === 0) return change;

@@ -36,10 +36,7 @@ interface ClientSummary {
 }
 
 /** Returns the clients, oldest first. */
-export async function listClients(
-  connection: ConnectionName,
-  ports: TokenPorts,
-): Promise<readonly ClientSummary[]> {
+export async function listClients(connection: ConnectionName, ports: TokenPorts) {
   const clients = grouped(await listTokens(connection, ports), ({ client }) => client);
   return [...clients].map(([id, secrets]) => ({ id, secrets }));
 }
@@ -84,10 +81,7 @@ export async function confirmToken(
   if (made !== undefined && made.revokedMs === undefined) await endEarlier(made, ports);
 }
 
-async function endEarlier(
-  { connection, client, prefix: own, previousForMs }: ScimToken,
-  ports: TokenPorts,
-): Promise<void> {
+async function endEarlier({ connection, client, prefix: own, previousForMs }: ScimToken, ports: TokenPorts) {
   if (client === undefined || previousForMs === undefined) return;
   const untilMs = ports.clock() + previousForMs;
   for (const { prefix, state } of await secretsOf(connection, client, ports))

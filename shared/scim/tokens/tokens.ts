@@ -74,10 +74,7 @@ export interface TokenSummary extends Omit<ScimToken, 'hash' | 'connection'> {
 }
 
 /** Returns bearer tokens and secrets of OAuth clients, oldest first. */
-export async function listTokens(
-  connection: ConnectionName,
-  { tokens, clock }: TokenPorts,
-): Promise<readonly TokenSummary[]> {
+export async function listTokens(connection: ConnectionName, { tokens, clock }: TokenPorts) {
   const nowMs = clock();
   const kept = await tokens.list(connection);
   return kept
@@ -137,10 +134,7 @@ async function secretOfAccess(token: string, prefix: string, { tokens, clock }: 
  * Records the use of a token, at most once an hour.
  * @returns undefined if the token has expired or was revoked
  */
-export async function recordUse(
-  found: ScimToken,
-  { tokens, clock }: TokenPorts,
-): Promise<ScimToken | undefined> {
+export async function recordUse(found: ScimToken, { tokens, clock }: TokenPorts) {
   const nowMs = clock();
   if (stateOf(found, nowMs) !== 'active') return undefined;
   if ((found.lastUsedMs ?? 0) < nowMs - NOTED_EVERY_MS) {

@@ -179,11 +179,7 @@ async function creationOf(
 }
 
 /** Returns the list with the further facts in `what`: whether it shows managed groups, and whether it lacks groups. */
-async function readOfList(
-  what: readonly StoredFact[],
-  facts: Facts,
-  reading: Reading,
-): Promise<Listing | undefined> {
+async function readOfList(what: readonly StoredFact[], facts: Facts, reading: Reading) {
   const { listed } = facts;
   if (listed === undefined) return undefined;
   return {

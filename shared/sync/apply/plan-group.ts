@@ -33,11 +33,7 @@ interface PlanPorts extends PreviewPorts {
  * @throws PlatformFailure if a read of the platform fails and the plan depends on this read. An example is a write with
  * an unknown outcome. The plan of a waiting group shows the reason of the wait instead of this error
  */
-export async function planGroup(
-  ref: GroupRef,
-  ports: PlanPorts,
-  settings?: ConnectionSettings,
-): Promise<GroupPlan> {
+export async function planGroup(ref: GroupRef, ports: PlanPorts, settings?: ConnectionSettings) {
   const connection = await ports.connections.find(ref.connection);
   const state = await ports.groups.read(ref);
   if (connection === undefined || state === undefined)

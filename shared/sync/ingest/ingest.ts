@@ -129,10 +129,7 @@ export const postponedSeconds = (random: number): number =>
   Math.round(SOONEST_SECONDS + (LATEST_SECONDS - SOONEST_SECONDS) * random);
 
 /** Returns the connections whose producers sent an event. Replays and groupsync's own events do not count. */
-function producersOf(
-  accepted: readonly AcceptedEvent[],
-  messages: readonly IncomingMessage[],
-): readonly ConnectionName[] {
+function producersOf(accepted: readonly AcceptedEvent[], messages: readonly IncomingMessage[]) {
   const again = new Set(messages.flatMap((one) => (one.failedBefore === undefined ? [] : one.messageId)));
   return accepted
     .filter(({ event, messageId }) => !isOwnSource(event.source) && !again.has(messageId))
@@ -230,10 +227,7 @@ const OF_READER = 'group_of_reader';
  * Returns one record for each message and each connection that it names. A message of the reader has a record only if
  * groupsync refuses it, because the run of the reader has one too.
  */
-async function deliveriesOf(
-  chunk: ChunkResult,
-  { connections }: AcceptPorts,
-): Promise<readonly DeliveryOf[]> {
+async function deliveriesOf(chunk: ChunkResult, { connections }: AcceptPorts) {
   const records: DeliveryOf[] = [];
   for (const message of chunk.messages) {
     const own = message.connection ?? message.bound?.to ?? DEFAULT_CONNECTION;

@@ -149,10 +149,7 @@ function causesOf(
 }
 
 /** Reads only the members of the last change. Returns undefined if all members must be read. */
-export async function readPart(
-  facts: Facts,
-  reading: Reading,
-): Promise<Pick<Facts, 'wanted' | 'views'> | undefined> {
+export async function readPart(facts: Facts, reading: Reading) {
   const { connection, ports, confirm } = reading;
   const { ref, changedMembers = [], link } = facts.state;
   const desired = desiredGroup(ref.group, facts.state.registers);
@@ -249,10 +246,7 @@ export async function readWanted(state: GroupState, reading: Reading): Promise<W
  * Returns the matches without those of blocked people, who become pending. The binding of a blocked member stays, so
  * the members of the group are matched first.
  */
-function withoutBlocked(
-  resolutions: ReadonlyMap<MemberId, Resolution>,
-  { blocks, settings }: Connection,
-): { readonly resolutions: ReadonlyMap<MemberId, Resolution> } & Pick<Wanted, 'whyNot'> {
+function withoutBlocked(resolutions: ReadonlyMap<MemberId, Resolution>, { blocks, settings }: Connection) {
   const allowed = new Map(resolutions);
   const whyNot = new Map<PlatformUserId, WhyNot>();
   if (blocks === undefined) return { resolutions, whyNot };

@@ -8,10 +8,7 @@ const MOST_HOURS = 24;
 export type TrendPorts = Pick<Ports, 'index' | 'trends' | 'clock'>;
 
 /** Stores once in each hour how many groups and memberships need work, for the charts of the console. */
-export async function recordTrend(
-  connection: ConnectionName,
-  { index, trends, clock }: TrendPorts,
-): Promise<void> {
+export async function recordTrend(connection: ConnectionName, { index, trends, clock }: TrendPorts) {
   const atMs = Math.floor(clock() / HOUR_MS) * HOUR_MS;
   const earlier = await trends.read(connection);
   if (earlier.some((hour) => hour.atMs >= atMs)) return;

@@ -97,12 +97,7 @@ function graphRefusal(operation: string, answer: DirectoryAnswer, body: unknown,
 }
 
 /** Returns the error for an answer of the token endpoint other than 200. */
-export function tokenRefusal(
-  operation: string,
-  answer: DirectoryAnswer,
-  body: unknown,
-  nowMs: number,
-): DirectoryError {
+export function tokenRefusal(operation: string, answer: DirectoryAnswer, body: unknown, nowMs: number) {
   const { error, error_codes: codes = [] } = TokenError.safeParse(body).data ?? {};
   const reason = codes[0] === undefined ? error : `AADSTS${codes[0]}`;
   const kind = signInKindOf(kindOf(answer.status, reason !== undefined));

@@ -37,11 +37,7 @@ export const cursorAt = (nowMs: number): string => String(nowMs);
 
 type Entry = z.infer<typeof Activity>;
 
-async function activitiesOf(
-  api: GoogleApi,
-  application: string,
-  startTime: string,
-): Promise<readonly Entry[]> {
+async function activitiesOf(api: GoogleApi, application: string, startTime: string) {
   const entries: Entry[] = [];
   const operation = `activities.list ${application}`;
   const path = ['admin', 'reports', 'v1', 'activity', 'users', 'all', 'applications', application];
