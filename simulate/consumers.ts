@@ -228,6 +228,7 @@ async function carryOut(
     ({ kind, done, crashed, ...action }) =>
       kind === 'remove_connection' && done && !crashed && action.connection === connection,
   );
+  const askedAtMs = nowMs();
   const { status, body, etag } = await send(request.method, request.path, '', request.body);
   if (status === 429 || status >= 500) return false;
   if (status >= 300) return true;
@@ -238,7 +239,7 @@ async function carryOut(
   runLog.fired('way:scim_request');
   const made = request.creates === undefined ? undefined : body?.id;
   const revision = revisionIn(etag, body);
-  directory.requested(request, { atMs: nowMs(), made, revision, sentBy: creators });
+  directory.requested(request, { atMs: nowMs(), made, revision, sentBy: creators, askedAtMs });
   return true;
 }
 

@@ -6,7 +6,7 @@ import { instantOf, type Reading, type Received, readAll } from './reading.ts';
 const MAX_AHEAD_MS = 5 * 60_000;
 
 /** The answer of the SCIM server to a request. */
-interface ScimAnswer extends Pick<Received, 'sentBy'> {
+interface ScimAnswer extends Pick<Received, 'sentBy' | 'askedAtMs'> {
   readonly atMs: number;
   readonly made?: string | undefined;
   /** `modifiedMs` is missing if the answer has no body. */
@@ -119,7 +119,7 @@ export function createDirectoryRecord(
     /** Records a SCIM request that the server answered with 2xx. `made` is the id in the answer to a POST. */
     requested(request: ScimRequest, answer: ScimAnswer) {
       const { connection, creates } = request;
-      const { atMs, made, revision, sentBy } = answer;
+      const { atMs, made, revision, sentBy, askedAtMs } = answer;
       if (creates !== undefined && made !== undefined) given.set(`${connection} ${creates.key}`, made);
       const id = made ?? given.get(`${connection} ${creates?.key}`) ?? '';
       for (const { order, ...directoryEvent } of request.events(id)) {
@@ -132,6 +132,7 @@ export function createDirectoryRecord(
           source: order.source,
           arrivedAtMs: atMs,
           sentBy,
+          askedAtMs,
           ...(revision !== undefined && { version: revision.number }),
         });
       }

@@ -34,8 +34,9 @@ export interface Received {
   readonly arrivedAtMs: number;
   /** The operator who sent the event from a file, or the persons who created and confirmed its SCIM token. */
   readonly sentBy?: readonly string[] | undefined;
-  /** The version of the resource in the answer to a SCIM request. */
+  /** The version of the resource in the answer to a SCIM request, and the time at which the client sent the request. */
   readonly version?: bigint;
+  readonly askedAtMs?: number | undefined;
 }
 
 interface Group {
@@ -72,7 +73,7 @@ export function readAll(received: readonly Received[]): Reading {
 /**
  * Returns the names of SCIM requests that may have been written after the name of the latest version. A request for a
  * whole list takes its version first and writes the name last. Only requests that overlap have this result: the request
- * with the latest version was answered first.
+ * with the latest version was sent before the other one was answered.
  *
  *     PUT    takes version 5 ────────────────────▶ writes its name as version 7 ──▶ answers version 5
  *     PATCH        writes its name as version 6 ──▶ answers version 6
@@ -84,7 +85,7 @@ function overlappingNames(received: readonly Received[]): ReadonlyMap<string, st
     if ((one.version ?? 0n) >= (latest.get(one.id)?.version ?? 0n)) latest.set(one.id, one);
   const overlaps = ({ id, version, arrivedAtMs, directoryEvent: { kind } }: Received) => {
     const last = latest.get(id);
-    return kind === 'snapshot' && last?.version !== version && Number(last?.arrivedAtMs) <= arrivedAtMs;
+    return kind === 'snapshot' && last?.version !== version && Number(last?.askedAtMs) <= arrivedAtMs;
   };
   return new Map(named.filter(overlaps).map(({ id, directoryEvent }) => [id, directoryEvent.name ?? '']));
 }
