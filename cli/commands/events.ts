@@ -88,9 +88,7 @@ const WHOSE = {
   scim: 'to a SCIM client: the events have no effect there after the next request of the client',
 };
 
-export const otherSourceLines = ({
-  otherSources = [],
-}: Pick<EventsReport, 'otherSources'>): readonly string[] => [
+export const otherSourceLines = ({ otherSources = [] }: Pick<EventsReport, 'otherSources'>) => [
   ...otherSources.slice(0, SHOWN).map(({ group, source }) => `the group ${group} belongs ${WHOSE[source]}`),
   ...(otherSources.length > SHOWN ? [`… and ${otherSources.length - SHOWN} more groups`] : []),
   ...(otherSources.length > 0

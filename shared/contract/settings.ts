@@ -144,9 +144,7 @@ export function matchRules(settings: Pick<ConnectionSettings, 'match'>): readonl
 const IN_EVERY_SOURCE: ReadonlySet<string> = new Set(['id', 'email', 'otherEmails', 'userName']);
 
 /** Returns the attributes that match rules or exclusions name, without those that every source sends anyway. */
-export const namedAttributes = (
-  settings: Pick<ConnectionSettings, 'match' | 'people'>,
-): readonly string[] => {
+export const namedAttributes = (settings: Pick<ConnectionSettings, 'match' | 'people'>) => {
   const matched = matchRules(settings).map(({ memberAttribute }) => memberAttribute);
   return [...new Set([...matched, ...excludedBy(settings)])].filter((name) => !IN_EVERY_SOURCE.has(name));
 };

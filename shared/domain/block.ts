@@ -29,10 +29,7 @@ interface IdsOfOne {
   readonly userId?: string | undefined;
 }
 
-export const blockOf = (
-  blocks: readonly Block[] | undefined,
-  { member, role, userId }: IdsOfOne,
-): Block | undefined =>
+export const blockOf = (blocks: readonly Block[] | undefined, { member, role, userId }: IdsOfOne) =>
   blocks?.find(
     (one) =>
       (member !== undefined && one.members.includes(member)) ||

@@ -104,10 +104,8 @@ export const removalsAfter = (
 export const holdsOf = ({ removals }: { readonly removals?: Removals | undefined }): readonly Hold[] =>
   removals?.sets ?? [];
 
-export const holdWith = (
-  kind: HoldDecision['kind'],
-  state: Parameters<typeof holdsOf>[0],
-): Hold | undefined => holdsOf(state).find(({ decision }) => decision.kind === kind);
+export const holdWith = (kind: HoldDecision['kind'], state: Parameters<typeof holdsOf>[0]) =>
+  holdsOf(state).find(({ decision }) => decision.kind === kind);
 
 /** A waiting hold and an unused approval expire after this time. A new hold then contains the removals. */
 export const HOLD_LIFETIME_MS = 7 * DAY_MS;

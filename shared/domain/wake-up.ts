@@ -46,11 +46,7 @@ export const delayMs = (lastWriteAtMs: number | undefined, { nowMs, coalesceMs }
   Math.min(coalesceMs, Math.max(0, (lastWriteAtMs ?? 0) + coalesceMs - nowMs));
 
 /** Whether another worker may be calling the platform now. That worker will also process new changes of the group. */
-export const isAtWork = (
-  { intent, releasedIntent }: GroupState,
-  nowMs: number,
-  mine: IntentId | undefined,
-): boolean =>
+export const isAtWork = ({ intent, releasedIntent }: GroupState, nowMs: number, mine: IntentId | undefined) =>
   intent !== undefined &&
   intent.id !== mine &&
   intent.id !== releasedIntent &&

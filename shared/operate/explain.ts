@@ -14,7 +14,7 @@ import { findMember as findAmongAll, rolesHolding } from './find-member.ts';
 import { registersIn } from './groups-of-member.ts';
 import { type LogPorts, readLog, shownActor } from './log.ts';
 import { type NamesPorts, NoMatch, NotFound, undefinedIfNoMatch, usersOf } from './names.ts';
-import { blockAbout, blockRow, identify, obstacleTo, previewWhole, verdictFacts, type Who } from './who.ts';
+import { blockAbout, blockRow, identify, previewWhole, verdictFacts, type Who } from './who.ts';
 
 type ExplainPorts = PreviewPorts &
   LogPorts &
@@ -41,12 +41,7 @@ export async function explainMember(
     ports.gates.read(ref.connection),
     previewWhole(state, connection, ports),
   ]);
-  const asked = verdictFacts(who, {
-    facts,
-    decision,
-    obstacle: obstacleTo(facts.state, connection, gate, facts.nowMs),
-    connection,
-  });
+  const asked = verdictFacts(who, { facts, decision, gate, connection });
   const verdict = verdictOf(asked);
   const block = blockAbout(who, connection);
   const byHand = isOutside ? formatManualChange(entries, who) : undefined;

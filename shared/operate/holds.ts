@@ -266,22 +266,13 @@ async function firstApprovals(ref: GroupRef, digest: string, { audit, clock, rea
  */
 async function actionsBefore(
   ref: GroupRef,
-  window: Window,
+  { sinceMs, untilMs }: Window,
   isNested: boolean,
   { audit, reader }: HoldPorts,
 ): Promise<readonly EarlierAction[]> {
   const refs = [journalOf(ref.connection), ...(await withGroupsBefore(ref, reader, isNested))];
-  const found = await Promise.all(refs.map((one) => actionsWithin(one, window, audit)));
-  return found.flat();
-}
-
-async function actionsWithin(
-  ref: GroupRef,
-  { sinceMs, untilMs }: Window,
-  audit: HoldPorts['audit'],
-): Promise<readonly EarlierAction[]> {
-  const entries = await entriesSince(audit.actions(ref), sinceMs);
-  return entries.flatMap(({ atMs, action, actor, outcome, changes }) => {
+  const found = await Promise.all(refs.map((one) => entriesSince(audit.actions(one), sinceMs)));
+  return found.flat().flatMap(({ atMs, action, actor, outcome, changes }) => {
     const keys = changes.map(({ reason }) => reason);
     return atMs <= untilMs && outcome === 'written' ? { action, by: actor.id, atMs, keys } : [];
   });

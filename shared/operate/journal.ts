@@ -1,8 +1,8 @@
 import { type OperatorAction, READ } from '../contract/operator-actions.ts';
-import { type ConnectionName, type GroupRef, intentId } from '../domain/ids.ts';
+import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { whyMoving } from '../plan/release.ts';
 import type { AuditLog, Ports, ToolPorts } from '../sync/ports/bundles.ts';
-import { type AuditEntry, type AuditedChange, journalOf, linksOf } from '../sync/ports/logs.ts';
+import { type AuditEntry, type AuditedChange, entryOf, journalOf, linksOf } from '../sync/ports/logs.ts';
 
 export { journalOf } from '../sync/ports/logs.ts';
 
@@ -41,7 +41,7 @@ export async function doRecorded(
   if (known?.openMove !== undefined)
     throw new Error(`nothing was changed: ${whyMoving(known.openMove, ports.clock())}`);
   const at = known === undefined ? journalOf(ref.connection) : ref;
-  const entry = await entryOf(action, ports);
+  const entry: AuditEntry = await actionEntry(action, ports);
   const named = known === undefined ? { ...entry, group: ref.group } : entry;
   let head = known ?? (await audit.head(at)) ?? {};
   let link = await audit.record(at, { ...named, previous: linksOf(head) }, 'action');
@@ -72,25 +72,15 @@ export async function withGroupsBefore(
   return [...groups].map((group) => ({ connection, group }));
 }
 
-async function entryOf(
-  { action, changes, group, reason, step }: Action,
-  ports: JournalPorts,
-): Promise<AuditEntry> {
+async function actionEntry({ action, changes, group, reason, step }: Action, ports: JournalPorts) {
   const actor = await ports.caller();
   return {
-    atMs: ports.clock(),
-    intent: intentId(ports.newId()),
-    action,
-    changes,
-    changeCount: changes.length,
-    versionBefore: null,
-    versionAfter: null,
+    ...entryOf(action, changes, ports),
     actor,
     ...(reason === undefined ? {} : { reason }),
     ...(group === undefined ? {} : { group }),
     ...(step && { step }),
     cause: reason === undefined ? actor.id : `${actor.id}: ${reason}`,
-    outcome: 'written',
   };
 }
 

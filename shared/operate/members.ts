@@ -9,7 +9,6 @@ import type {
 import { blockOf } from '../domain/block.ts';
 import type { Gate } from '../domain/gate.ts';
 import { groupExists, groupName } from '../domain/group.ts';
-import type { GroupState } from '../domain/group-state.ts';
 import { type GroupRef, type MemberId, memberId, type PlatformUserId } from '../domain/ids.ts';
 import type { Decision } from '../plan/decision.ts';
 import type { Facts } from '../plan/facts.ts';
@@ -22,7 +21,7 @@ import { readCounted } from './counted-members.ts';
 import type { Explaining } from './explain.ts';
 import { type NamesPorts, NotFound, usersOf } from './names.ts';
 import { listPastMembers, NotKnown, type PastPorts } from './past.ts';
-import { identify, obstacleTo, previewWhole, verdictFacts } from './who.ts';
+import { identify, previewWhole, verdictFacts } from './who.ts';
 
 /**
  * Lists every member of a directory group and every user of its platform group. Each row says whether the user is in
@@ -41,7 +40,7 @@ export async function listMembers(ref: GroupRef, { connection, ports }: Explaini
   const unwanted = present.filter((user) => facts.wanted?.membersByUser.has(user) !== true);
   const kept = unwanted.flatMap((user) => boundTo.get(user)?.member ?? []);
   const members = [...new Set([...wantedIn(facts), ...kept])].sort();
-  const about = { state: facts.state, decision, facts, gate, known };
+  const about = { decision, facts, gate, known };
   const rows = await mapConcurrently(READS_IN_FLIGHT, members, (member) =>
     rowOf(member, about, { connection, ports }),
   );
@@ -55,7 +54,6 @@ const wantedIn = ({ wanted }: Facts): readonly MemberId[] => [
 ];
 
 interface About {
-  readonly state: GroupState;
   readonly decision: Decision;
   readonly facts: Facts;
   readonly gate: Gate;
@@ -64,16 +62,11 @@ interface About {
 
 async function rowOf(
   member: MemberId,
-  { state, decision, facts, gate, known }: About,
+  { decision, facts, gate, known }: About,
   { connection, ports }: Explaining,
 ): Promise<GroupMember> {
-  const who = await identify(member, state, connection, ports);
-  const asked = verdictFacts(who, {
-    facts,
-    decision,
-    obstacle: obstacleTo(state, connection, gate, facts.nowMs),
-    connection,
-  });
+  const who = await identify(member, facts.state, connection, ports);
+  const asked = verdictFacts(who, { facts, decision, gate, connection });
   const { outcome, detail } = verdictOf(asked);
   const user = known.get(member) ?? who.user;
   return {

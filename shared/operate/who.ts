@@ -56,10 +56,12 @@ export const verdictFacts = (
   who: Who,
   {
     connection,
+    gate,
     ...about
-  }: Pick<VerdictInput, 'facts' | 'decision' | 'obstacle'> & { readonly connection: Connection },
+  }: Pick<VerdictInput, 'facts' | 'decision'> & { readonly connection: Connection; readonly gate: Gate },
 ): VerdictInput => ({
   ...about,
+  obstacle: obstacleTo(about.facts.state, connection, gate, about.facts.nowMs),
   member: who.member,
   user: who.platformUser === undefined ? undefined : platformUserId(who.platformUser),
   whyPending: whyPending(who, connection),
@@ -104,10 +106,7 @@ export function obstacleTo(
   return undefined;
 }
 
-export const blockAbout = (
-  { member, person, platformUser }: Who,
-  { blocks }: Connection,
-): Block | undefined =>
+export const blockAbout = ({ member, person, platformUser }: Who, { blocks }: Connection) =>
   blockOf(blocks, { ...person, member }) ??
   (platformUser === undefined
     ? undefined

@@ -25,17 +25,11 @@ export const refusedOf = (wanted: Fields, { refusedFields = {} }: GroupState): r
   FIELD_NAMES.filter((field) => wanted[field] != null && refusedFields[field]?.value === wanted[field]);
 
 /** Returns the first of these refused fields whose value groupsync must try again now. */
-export const dueField = (
-  fields: readonly GroupField[],
-  { refusedFields = {} }: GroupState,
-  nowMs: number,
-): GroupField | undefined => fields.find((field) => nowMs - (refusedFields[field]?.atMs ?? 0) >= AGAIN_MS);
+export const dueField = (fields: readonly GroupField[], { refusedFields = {} }: GroupState, nowMs: number) =>
+  fields.find((field) => nowMs - (refusedFields[field]?.atMs ?? 0) >= AGAIN_MS);
 
-export const differing = (
-  fields: readonly GroupField[],
-  wanted: Fields,
-  current: View,
-): readonly GroupField[] => fields.filter((field) => !fieldMatches(current, field, wanted[field]));
+export const differing = (fields: readonly GroupField[], wanted: Fields, current: View) =>
+  fields.filter((field) => !fieldMatches(current, field, wanted[field]));
 
 /** Returns the fields that still differ from the wanted value after the plan. */
 export function differingWithheld({

@@ -60,11 +60,8 @@ export const auditKey = (
 ): Key => ofGroup(ref, `${prefix}${at}#${intent}`);
 export const STEP_PREFIX = 'STEP#';
 /** The key of a chunk with the users of an audit entry. */
-export const stepKey = (
-  ref: GroupRef,
-  { atMs, intent }: { atMs: number; intent: IntentId },
-  n: number,
-): Key => ofGroup(ref, `${STEP_PREFIX}${new Date(atMs).toISOString()}#${intent}#${n}`);
+export const stepKey = (ref: GroupRef, { atMs, intent }: { atMs: number; intent: IntentId }, n: number) =>
+  ofGroup(ref, `${STEP_PREFIX}${new Date(atMs).toISOString()}#${intent}#${n}`);
 export const isAuditKey = ({ sk }: Key): boolean =>
   [AUDIT_PREFIX, ACTION_PREFIX, STEP_PREFIX].some((prefix) => sk.startsWith(prefix));
 

@@ -49,10 +49,7 @@ function isBefore({ at }: ActivityEvent, { detectedAtMs }: DriftRecord): boolean
 }
 
 /** Returns the activity events of a suspected change, under the id of the linked platform group. */
-export const activityOf = ({
-  link,
-  suspectedChange,
-}: GroupState): ReadonlyMap<PlatformGroupId, readonly ActivityEvent[]> =>
+export const activityOf = ({ link, suspectedChange }: GroupState) =>
   new Map(
     link === undefined || suspectedChange === undefined ? [] : [[link.id, suspectedChange.activityEvents]],
   );

@@ -50,7 +50,7 @@ export async function writeGate(
   const opens = next.state === 'open';
   const { reason = '' } = opens ? seen : next;
   const change = { kind: 'gate', before: seen.state, after: next.state, reason };
-  const entry = entryOf(opens ? 'gate_open' : 'gate_close', change, { clock, newId });
+  const entry = entryOf(opens ? 'gate_open' : 'gate_close', [change], { clock, newId });
   const cause = opens ? `it was closed by ${reason}` : reason;
   await audit.record(journalOf(name), { ...entry, actor: OURSELVES, cause });
   return true;

@@ -14,10 +14,7 @@ export type MovePorts = Pick<Ports, 'clock' | 'newId'> & {
   readonly reader: Pick<Ports['reader'], 'moves' | 'endMove' | 'notePushed'>;
 };
 
-export const openMovesOf = async (
-  connection: ConnectionName,
-  reader: Pick<Ports['reader'], 'moves'>,
-): Promise<readonly MovedGroup[]> =>
+export const openMovesOf = async (connection: ConnectionName, reader: Pick<Ports['reader'], 'moves'>) =>
   (await reader.moves(connection)).filter(({ openSinceMs }) => openSinceMs !== undefined);
 
 /** Returns the group. If takeovers have moved its platform group several times, `movedTo` is the owner now. */

@@ -26,10 +26,8 @@ import { fanOutAndWake, wakeAll } from './wake.ts';
  * these employees and ends with the first error.
  * @throws PlatformFailure if a part could not be read. All other parts are saved before the error is thrown
  */
-export const refreshPeople = (
-  connection: Connection,
-  ports: PeoplePorts & BlockedIdPorts,
-): Promise<PeopleReport> => throughGate(connection, ports, () => refresh(connection, ports));
+export const refreshPeople = (connection: Connection, ports: PeoplePorts & BlockedIdPorts) =>
+  throughGate(connection, ports, () => refresh(connection, ports));
 
 async function refresh(connection: Connection, ports: PeoplePorts & BlockedIdPorts): Promise<PeopleReport> {
   const { name, settings } = connection;

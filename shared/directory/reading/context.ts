@@ -239,10 +239,7 @@ interface SourcePorts {
 }
 
 /** Returns whether the source of the group is SCIM or events. A released group has no source. */
-export const isOfAnotherSource = ({
-  registers,
-  released,
-}: Pick<GroupState, 'registers' | 'released'>): boolean =>
+export const isOfAnotherSource = ({ registers, released }: Pick<GroupState, 'registers' | 'released'>) =>
   groupExists(registers) && !released && readStamp(registers.upserted)?.source !== READER_SOURCE;
 
 export async function groupsOfOtherSources(

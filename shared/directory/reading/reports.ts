@@ -40,10 +40,7 @@ interface Report extends ReportedChange {
  * If the run has no time left, or a call fails, the cursor stays. The next run then receives the same reports again,
  * and records the reports that this run has not recorded. A report that is already recorded costs no call.
  */
-export async function takeReports(
-  run: ReaderRun,
-  { cursor, taken = [] }: ReaderPosition,
-): Promise<TakenReports> {
+export async function takeReports(run: ReaderRun, { cursor, taken = [] }: ReaderPosition) {
   const changes = await run.directory.changesSince(cursor);
   const { isReset = false } = changes;
   if (isReset) await reportAllGroups(run);

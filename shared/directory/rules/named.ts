@@ -12,10 +12,8 @@ interface Lag {
 }
 
 /** Returns the recent reported memberships. A list that disagrees with one of them is too old. */
-export const namedWithinLag = (
-  { named = [] }: Pick<ReaderGroup, 'named'>,
-  { nowMs, lagMs }: Lag,
-): readonly NamedMembership[] => named.filter(({ atMs }) => nowMs - atMs < CONFIRMED_AFTER_MS + lagMs);
+export const namedWithinLag = ({ named = [] }: Pick<ReaderGroup, 'named'>, { nowMs, lagMs }: Lag) =>
+  named.filter(({ atMs }) => nowMs - atMs < CONFIRMED_AFTER_MS + lagMs);
 
 /** Returns the reader's item of a group after a report of memberships in the group or in a nested group. */
 export function afterNaming(known: ReaderGroup, added: readonly NamedMembership[], lag: Lag): ReaderGroup {

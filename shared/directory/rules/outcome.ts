@@ -74,10 +74,10 @@ const withoutRemovals = (
     : { kind: 'changes', isNamed, added, removed: [], keepsBecause: because };
 
 /** Returns the short reads of the last hour, including the current read. */
-export const shortReads = (
-  { shortMs = [] }: Pick<ReaderGroup, 'shortMs'>,
-  nowMs: number,
-): readonly number[] => [...shortMs.filter((atMs) => nowMs - atMs < HOUR_MS), nowMs];
+export const shortReads = ({ shortMs = [] }: Pick<ReaderGroup, 'shortMs'>, nowMs: number) => [
+  ...shortMs.filter((atMs) => nowMs - atMs < HOUR_MS),
+  nowMs,
+];
 
 /** Returns the time of the first of the successive unsure reads with this content. */
 export const unconfirmedSince = (

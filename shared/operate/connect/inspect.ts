@@ -54,10 +54,7 @@ export type InspectedInput = Pick<InspectInput, 'name' | 'settings' | 'isNew'>;
  * For a new connection, `memberIdField` is the field whose values the existing groups contain. For an existing
  * connection, the setting stays as it is. Only an operator changes it.
  */
-export const proposedSettings = (
-  { settings, isNew }: InspectedInput,
-  memberIds: MemberIds | null,
-): ConnectionSettings =>
+export const proposedSettings = ({ settings, isNew }: InspectedInput, memberIds: MemberIds | null) =>
   isNew && memberIds !== null && memberIds.field !== null
     ? { ...settings, memberIdField: memberIds.field }
     : settings;

@@ -1,4 +1,4 @@
-import { plainHeading, spellingsOf } from './headings.ts';
+import { plainHeading, spellingsOf, wordsIn } from './headings.ts';
 
 /** Whether an account is switched on. A file does not add people whose account is inactive. */
 type AccountState = 'active' | 'inactive';
@@ -11,24 +11,16 @@ type StateKind = 'status' | 'switched off' | 'end date' | 'control flags';
  * Entra ID and Microsoft 365 (accountEnabled, block credential), Active Directory, Workday and other HR systems.
  */
 export const STATE_SPELLINGS: Readonly<Record<StateKind, readonly string[]>> = {
-  status: ['status', 'lifecyclestatus', 'signinstatus', 'activestatus', 'active', 'activated', 'enabled'],
-  'switched off': [
-    ...['suspended', 'archived', 'disabled', 'deactivated', 'deprovisioned', 'deleted', 'inactive'],
-    ...['terminated', 'blockcredential', 'blocksignin', 'signinblocked'],
-  ],
-  'end date': [
-    ...[
-      'terminationdate',
-      'terminatedon',
-      'enddate',
-      'contractenddate',
-      'leavedate',
-      'leavingdate',
-      'exitdate',
-    ],
-    ...['lastworkingday', 'lastworkingdate', 'lastdayofwork', 'offboardingdate', 'deactivationdate'],
-    ...['expirationdate', 'deletiontime', 'softdeletiontimestamp'],
-  ],
+  status: wordsIn('status lifecyclestatus signinstatus activestatus active activated enabled'),
+  'switched off': wordsIn(
+    'suspended archived disabled deactivated deprovisioned deleted inactive',
+    'terminated blockcredential blocksignin signinblocked',
+  ),
+  'end date': wordsIn(
+    'terminationdate terminatedon enddate contractenddate leavedate leavingdate exitdate',
+    'lastworkingday lastworkingdate lastdayofwork offboardingdate deactivationdate',
+    'expirationdate deletiontime softdeletiontimestamp',
+  ),
   'control flags': ['useraccountcontrol'],
 };
 
@@ -38,32 +30,20 @@ const PREFIX =
 
 /** The readers of the directories count the same states as active, for example a locked account. */
 const STATES: Readonly<Record<AccountState, ReadonlySet<string>>> = {
-  active: new Set([
-    ...[
-      'active',
-      'activated',
-      'enabled',
-      'provisioned',
-      'recovery',
-      'lockedout',
-      'locked',
-      'passwordexpired',
-    ],
-    ...[
-      'passwordreset',
-      'pendinguseraction',
-      'awaitingpasswordreset',
-      'accountok',
-      'signinallowed',
-      'allowed',
-    ],
-    ...['employed', 'current'],
-  ]),
-  inactive: new Set([
-    ...['suspended', 'archived', 'staged', 'deprovisioned', 'deactivated', 'disabled', 'inactive', 'deleted'],
-    ...['softdeleted', 'terminated', 'signinblocked', 'blocked', 'offboarded', 'former', 'formeremployee'],
-    ...['left', 'leaver', 'retired', 'resigned', 'dismissed', 'separated', 'exited', 'deceased'],
-  ]),
+  active: new Set(
+    wordsIn(
+      'active activated enabled provisioned recovery lockedout locked passwordexpired',
+      'passwordreset pendinguseraction awaitingpasswordreset accountok signinallowed allowed',
+      'employed current',
+    ),
+  ),
+  inactive: new Set(
+    wordsIn(
+      'suspended archived staged deprovisioned deactivated disabled inactive deleted',
+      'softdeleted terminated signinblocked blocked offboarded former formeremployee',
+      'left leaver retired resigned dismissed separated exited deceased',
+    ),
+  ),
 };
 
 /** Spreadsheets translate TRUE and FALSE. */

@@ -10,6 +10,8 @@ export type FileColumn =
   | 'email'
   | 'type';
 
+export const wordsIn = (...lines: readonly string[]) => lines.flatMap((line) => line.split(' '));
+
 export interface Heading {
   readonly column: FileColumn;
   /**
@@ -32,17 +34,10 @@ export const SPELLINGS: Readonly<Record<FileColumn, readonly (readonly string[])
   group: [['group']],
   'group name': [['groupname', 'groupdisplayname', 'groupdisplay', 'grouptitle', 'oktagroupname']],
   'member id': [
-    [
-      'memberid',
-      'userid',
-      'personid',
-      'memberexternalid',
-      'memberobjectid',
-      'userobjectid',
-      'oktauserid',
-      'memberuniqueid',
-      'objectid',
-    ],
+    wordsIn(
+      'memberid userid personid memberexternalid memberobjectid userobjectid oktauserid',
+      'memberuniqueid objectid',
+    ),
     ['memberobjectidorupn', 'memberobjectidoruserprincipalname', 'memberkey'],
     // Under these headings, some files have ids or addresses, and other files have names.
     ['member', 'user'],
@@ -54,20 +49,10 @@ export const SPELLINGS: Readonly<Record<FileColumn, readonly (readonly string[])
   ],
   email: [
     ['memberemail', 'membermail', 'memberemailaddress'],
-    [
-      'email',
-      'emailaddress',
-      'mail',
-      'useremail',
-      'usermail',
-      'useremailaddress',
-      'primaryemail',
-      'primaryemailaddress',
-      'emailprimarywork',
-      'workemail',
-      'workemailaddress',
-      'primarysmtpaddress',
-    ],
+    wordsIn(
+      'email emailaddress mail useremail usermail useremailaddress primaryemail primaryemailaddress',
+      'emailprimarywork workemail workemailaddress primarysmtpaddress',
+    ),
   ],
   type: [['membertype', 'objecttype', 'objectclass'], ['type']],
 };

@@ -119,7 +119,5 @@ export const AGAIN: Performed = { result: { kind: 'again' } };
 export const CONFLICT: Performed = { result: { kind: 'conflict' } };
 export const SUPERSEDED: Performed = { result: { kind: 'superseded' } };
 
-export const unlessSuperseded = async (
-  isDone: Promise<boolean>,
-  next: Performed = AGAIN,
-): Promise<Performed> => ((await isDone) ? next : SUPERSEDED);
+export const unlessSuperseded = async (isDone: Promise<boolean>, next: Performed = AGAIN) =>
+  (await isDone) ? next : SUPERSEDED;

@@ -79,7 +79,7 @@ export async function recordFound(
   const change = { kind: action, before: link?.id ?? null, after: next?.id ?? null, reason: FETCHED };
   const versions = { versionBefore: link?.version ?? null, versionAfter };
   return record(state, {
-    ...entryOf(action, change, ports),
+    ...entryOf(action, [change], ports),
     ...versions,
     actor: OURSELVES,
     cause: FETCHED,

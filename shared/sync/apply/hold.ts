@@ -28,7 +28,7 @@ export async function hold(
       ? `removals wait: ${limitOf(first.hold, settings.guard)}`
       : 'some of its removals have ended',
   };
-  const entry = entryOf(first ? 'hold' : 'drop_hold', change, context.ports);
+  const entry = entryOf(first ? 'hold' : 'drop_hold', [change], context.ports);
   const audited = await context.record(state, { ...entry, ...originOf(state, wanted) });
   const stored = await context.ports.groups.storeRemovals(state, sets, audited);
   return stored === undefined ? SUPERSEDED : { facts: withRemovals(stored, before) };

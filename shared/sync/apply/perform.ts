@@ -225,7 +225,7 @@ async function endReleasedLink(
   const { id = null, version = null } = state.link ?? {};
   const change = { kind: 'release_group', before: id, after: null, reason };
   const audited = await context.record(state, {
-    ...entryOf('release', change, ports),
+    ...entryOf('release', [change], ports),
     versionBefore: version,
     versionAfter: version,
     actor: OURSELVES,

@@ -35,10 +35,8 @@ export function withUncertain(
  * Returns the record of uncertain writes after a refused write. The reservation `owed` replaces the record's own
  * reservation of removals. Without `owed`, returns undefined, because the stored record does not change.
  */
-export const stillOwed = (
-  record: Uncertain | undefined,
-  owed: GuardRecord | undefined,
-): Uncertain | undefined => record && owed && { ...record, removals: owed };
+export const stillOwed = (record: Uncertain | undefined, owed: GuardRecord | undefined) =>
+  record && owed && { ...record, removals: owed };
 
 export async function storeMoved(
   record: UncertainWrites | undefined,

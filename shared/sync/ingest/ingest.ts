@@ -117,10 +117,8 @@ export async function ingest(
  */
 const QUICK_RECEIVES = 5;
 
-const isPostponed = (
-  { messageId, receives = 1 }: IncomingMessage,
-  { messages, lasting }: Failures,
-): boolean => messages.has(messageId) && !lasting.has(messageId) && receives <= QUICK_RECEIVES;
+const isPostponed = ({ messageId, receives = 1 }: IncomingMessage, { messages, lasting }: Failures) =>
+  messages.has(messageId) && !lasting.has(messageId) && receives <= QUICK_RECEIVES;
 
 const [SOONEST_SECONDS, LATEST_SECONDS] = [5, 30];
 

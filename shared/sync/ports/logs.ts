@@ -105,13 +105,13 @@ export const AuditEntry = z.lazy(() =>
 );
 export type AuditEntry = Frozen<z.infer<typeof AuditEntry>>;
 
-/** Returns an entry for one change that is not a write to the platform. */
-export const entryOf = (action: string, change: AuditedChange, { clock, newId }: EntryPorts) => ({
+/** Returns an entry for changes that are not a write to the platform. */
+export const entryOf = (action: string, changes: AuditEntry['changes'], { clock, newId }: EntryPorts) => ({
   atMs: clock(),
   intent: intentId(newId()),
   action,
-  changes: [change],
-  changeCount: 1,
+  changes,
+  changeCount: changes.length,
   versionBefore: null,
   versionAfter: null,
   outcome: 'written' as const,
