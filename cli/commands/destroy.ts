@@ -6,10 +6,6 @@ import { plural } from '../output/words.ts';
 import { collected, examples } from './arguments.ts';
 import { type OpenStage, SET, SETTINGS_HELP, STAGE, withStage } from './stage-options.ts';
 
-interface DestroyOptions {
-  readonly deleteData?: boolean;
-}
-
 export function addDestroy(program: Command, act: Act): void {
   program
     .command('destroy')
@@ -22,8 +18,11 @@ export function addDestroy(program: Command, act: Act): void {
     .action(act(destroy));
 }
 
-async function destroy(context: Context, options: DestroyOptions, command: Command): Promise<number> {
-  const losesData = options.deleteData === true;
+async function destroy(
+  context: Context,
+  { deleteData: losesData = false }: { readonly deleteData?: boolean },
+  command: Command,
+): Promise<number> {
   const fixed = losesData ? { retainData: 'false' } : {};
   return withStage(context, { command, fixed }, async (stage) => {
     const { resources } = stage.built;

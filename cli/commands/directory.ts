@@ -116,11 +116,7 @@ function statusLines(report: DirectoryStatus, kind: string, red: (text: string) 
   return lines;
 }
 
-interface GroupsOptions extends DirectoryOptions {
-  readonly compare?: boolean;
-}
-
-async function groups(context: Context, options: GroupsOptions): Promise<number> {
+async function groups(context: Context, options: DirectoryOptions & { readonly compare?: boolean }) {
   if (options.compare === true) return compare(context, options);
   const { out, connected, names } = context;
   const { ports, found } = await connected();

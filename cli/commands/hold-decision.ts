@@ -1,13 +1,11 @@
 import type { HeldMember } from '../../shared/contract/answers/holds.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { type Hold, type HoldDecision, holdsOf } from '../../shared/domain/hold.ts';
-import { type GroupRef, type PlatformUserId, platformUserId } from '../../shared/domain/ids.ts';
+import { platformUserId } from '../../shared/domain/ids.ts';
 import { readHeldRemovals } from '../../shared/operate/held-members.ts';
-import type { HoldRequest } from '../../shared/operate/holds.ts';
 import { recordRead } from '../../shared/operate/journal.ts';
 import { findOne, NotFound, withId } from '../../shared/operate/names.ts';
 import { limitOf } from '../../shared/plan/guard-limit.ts';
-import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { DecidedHold } from '../../shared/sync/ports/decisions.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
@@ -47,8 +45,9 @@ export async function decideHold(
   const question = name === 'approve' ? approveQuestion(removes) : rejectQuestion(removes);
   if (!(await context.confirm(question))) return EXIT.failed;
   const request = { reason, digest, decision: hold.decision };
-  const users = [...chosen].map(platformUserId);
-  const outcome = await decide({ name, ref, users, request }, await context.ports());
+  const some = chosen.size === 0 ? {} : { users: [...chosen].map(platformUserId) };
+  const { decisions } = await context.ports();
+  const outcome = await decisions.hold({ ...ref, isApproved: name === 'approve', ...some, request });
   out.answer({ group: ref.group, outcome: outcome.kind, digest }, () =>
     out.line(formatOutcome(outcome, name)),
   );
@@ -99,18 +98,6 @@ function noteRemovals(
   if (leaving.length > SHOWN) note(`  … and ${leaving.length - SHOWN} more`);
   const others = members.length - leaving.length;
   if (others > 0) note(`${plural(others, 'other removal')} ${others === 1 ? 'stays' : 'stay'} held`);
-}
-
-interface DecisionInput {
-  readonly name: 'approve' | 'reject';
-  readonly ref: GroupRef;
-  readonly users: readonly PlatformUserId[];
-  readonly request: HoldRequest;
-}
-
-function decide({ name, ref, users, request }: DecisionInput, ports: ToolPorts): Promise<DecidedHold> {
-  const some = users.length === 0 ? {} : { users: [...users] };
-  return ports.decisions.hold({ ...ref, isApproved: name === 'approve', ...some, request });
 }
 
 const SHOWN = 20;

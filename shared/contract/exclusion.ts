@@ -15,18 +15,12 @@ export const USER_ATTRIBUTES = [
 ] as const;
 export const CUSTOM_PREFIX = 'custom.';
 
-/** A condition of `people.exclude`: a member whose attribute has this value is in no group. */
-interface Exclusion {
-  readonly attribute: string;
-  /** In the form of `addressForm`. */
-  readonly value: string;
-}
-
 /**
- * Reads `attribute=value`, such as `type=guest`. Everything after the first `=` is the value.
- * @returns undefined if the attribute is unknown or the value is empty
+ * Reads a condition of `people.exclude`: `attribute=value`, such as `type=guest`. Everything after the first `=` is the
+ * value. A member whose attribute has this value is in no group.
+ * @returns the value in the form of `addressForm`; undefined if the attribute is unknown or the value is empty
  */
-export function parseExclusion(text: string): Exclusion | undefined {
+export function parseExclusion(text: string) {
   const equals = text.indexOf('=');
   const attribute = text.slice(0, Math.max(0, equals)).trim();
   const value = addressForm(text.slice(equals + 1));

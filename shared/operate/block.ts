@@ -4,7 +4,7 @@ import { type Block, type BlockedIds, blockedUsers, blockOf } from '../domain/bl
 import type { Gate } from '../domain/gate.ts';
 import { groupName } from '../domain/group.ts';
 import type { GroupState } from '../domain/group-state.ts';
-import { type ConnectionName, type GroupRef, memberId, type PlatformUserId, roleId } from '../domain/ids.ts';
+import { type ConnectionName, memberId, type PlatformUserId, roleId } from '../domain/ids.ts';
 import { personsOf } from '../plan/person.ts';
 import { whyReleased } from '../plan/release.ts';
 import { hasSameIds, idsOfPerson } from '../sync/people-wake.ts';
@@ -215,19 +215,11 @@ async function groupsNaming({ members }: BlockedIds, name: ConnectionName, ports
   return new Set(found.flat());
 }
 
-interface FoundGroup extends BlockedGroup {
-  readonly ref: GroupRef;
-}
-
 /**
  * Returns the groups in which events named the person, and all groups whose platform group contains the person, as last
  * written or read. It reads the views of all groups, because no index leads from a user to the groups of other clients.
  */
-export async function groupsOfBlocked(
-  ids: BlockedIds,
-  connection: Connection,
-  ports: BlockPorts,
-): Promise<readonly FoundGroup[]> {
+export async function groupsOfBlocked(ids: BlockedIds, connection: Connection, ports: BlockPorts) {
   const { name, settings } = connection;
   const nowMs = ports.clock();
   const named = await groupsNaming(ids, name, ports);

@@ -12,16 +12,10 @@ type Shown = Pick<GroupState, 'pausedAtMs' | 'dirtySinceMs' | 'failedAtMs' | 'se
   readonly registers?: GroupRegisters | undefined;
 };
 
-export function stateName({
-  pausedAtMs,
-  dirtySinceMs,
-  failedAtMs,
-  settled,
-  registers,
-}: Shown): GroupStateName {
-  if (pausedAtMs !== undefined) return 'paused';
-  if (dirtySinceMs !== undefined) return 'dirty';
-  if (failedAtMs !== undefined) return 'failed';
+export function stateName({ settled, registers, ...times }: Shown): GroupStateName {
+  if (times.pausedAtMs !== undefined) return 'paused';
+  if (times.dirtySinceMs !== undefined) return 'dirty';
+  if (times.failedAtMs !== undefined) return 'failed';
   if (settled === 'deleted' && registers !== undefined && isUnheardOf(registers)) return 'unknown';
   return settled ?? 'in_sync';
 }

@@ -88,10 +88,6 @@ export function wireIngest() {
   };
 }
 
-interface Metrics {
-  count(name: MetricName): void;
-}
-
 interface MetricsOptions {
   readonly prefix: string;
   readonly clock: () => number;
@@ -102,8 +98,8 @@ interface MetricsOptions {
  * Writes metrics in CloudWatch's embedded metric format. Each value is one log line, and CloudWatch makes a metric of
  * it. Source: Amazon CloudWatch user guide, "Specification: Embedded metric format".
  */
-export const createMetrics = ({ prefix, clock, write }: MetricsOptions): Metrics => ({
-  count(name) {
+export const createMetrics = ({ prefix, clock, write }: MetricsOptions) => ({
+  count(name: MetricName): void {
     const metric = {
       Namespace: METRIC_NAMESPACE,
       Dimensions: [[METRIC_DIMENSION]],

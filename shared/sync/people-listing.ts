@@ -10,16 +10,6 @@ import { GONE, type Person } from './ports/people.ts';
 import { type EmployeeRecord, failureIn, type Platform, PlatformFailure } from './ports/platform.ts';
 import { mapConcurrently, ROLE_END_WAIT_MS, WRITES_IN_FLIGHT } from './tuning.ts';
 
-interface Listing {
-  readonly listed: ReadonlySet<RoleId>;
-  readonly changed: number;
-  readonly woken: ReadonlySet<GroupId>;
-  /** The failures for positions of the list that the platform could not return. */
-  readonly unread: readonly PlatformFailure[];
-  /** The reason why the listing is incomplete; undefined if it is complete. */
-  readonly cut: PlatformFailure | undefined;
-}
-
 type Known = ReadonlyMap<RoleId, Person>;
 
 interface Saving {
@@ -38,8 +28,11 @@ interface Saving {
  *
  *     page 1   contractor TERMINATED ──▶ waits ─────────────────────▶ saved, still a member
  *     page 7                                employee ACTIVE ──▶ saved
+ *
+ * @returns `unread`: the failures for positions of the list that the platform could not return; `cut`: the reason why
+ * the listing is incomplete, or undefined
  */
-export async function readListing(platform: Platform, saving: Saving): Promise<Listing> {
+export async function readListing(platform: Platform, saving: Saving) {
   const { settings } = saving.connection;
   const fields = matchRules(settings).map(({ employeeField }) => employeeField);
   const pages = platform.employees({ fields, states: settings.includeStates });

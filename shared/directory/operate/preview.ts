@@ -44,18 +44,12 @@ interface DirectoryTrial {
   readonly selected: readonly NamedGroup[];
 }
 
-interface TryReport {
-  readonly steps: readonly DirectoryStepRow[];
-  /** Null if a step fails. */
-  readonly trial: DirectoryTrial | null;
-}
-
 /** Tries the steps of reading a directory. If all steps work, it also returns a preview. */
 export async function tryDirectory(
   connection: Connection,
   setting: DirectorySetting,
   ports: TryPorts & { readonly directories: Directories },
-): Promise<TryReport> {
+) {
   const wanted = { ...connection, settings: { ...connection.settings, directory: setting } };
   const steps = (await ports.directories.examine(wanted)).map(rowOfStep);
   if (steps.some(({ problem }) => problem !== null)) return { steps, trial: null };

@@ -82,10 +82,8 @@ export const tokenRow = ({ prefix, client, state, ...token }: TokenSummary) => (
   lastUsedAt: instant(token.lastUsedMs),
 });
 
-type ClientPorts = Parameters<typeof issueToken>[2];
-
 /** Creates an OAuth client. `expiresMs` is the expiry of its secret. */
-export const issueClient = (connection: ConnectionName, expiresMs: number | undefined, ports: ClientPorts) =>
+export const issueClient = (connection: ConnectionName, expiresMs: number | undefined, ports: CreatorPorts) =>
   makeAsCaller(
     connection,
     { action: 'scim_client_create', kind: 'create_client', before: null, reason: untilText(expiresMs) },
@@ -102,7 +100,7 @@ export async function renewClient(
   connection: ConnectionName,
   id: string,
   rotation: Rotation,
-  ports: ClientPorts,
+  ports: CreatorPorts,
 ): ReturnType<typeof createToken> {
   const client = (await listClients(connection, ports)).find((one) => one.id === id);
   if (client === undefined || !isActiveClient(client)) {

@@ -19,21 +19,13 @@ export interface TokenEndpointPorts extends Pick<Ports, 'tokens' | 'clock' | 'ra
   readonly oauth: OAuthServer;
 }
 
-interface TokenAnswer {
-  readonly reply: ScimReply;
-  /** The connection of the client, if the client's secret is valid. */
-  readonly connection: ConnectionName | undefined;
-}
-
 /**
  * The token endpoint of OAuth 2.0 clients (RFC 6749 sections 3.2 and 4.4). The requests of each address share one limit
  * with the address's requests with unknown tokens. A client needs about one request an hour.
+ * @returns also the connection of the client, if the client's secret is valid
  * @throws ScimError 405 or 429, for which OAuth has no error
  */
-export async function answerTokenRequest(
-  request: HttpRequest,
-  ports: TokenEndpointPorts,
-): Promise<TokenAnswer> {
+export async function answerTokenRequest(request: HttpRequest, ports: TokenEndpointPorts) {
   if (request.method.toUpperCase() !== 'POST') {
     throw new ScimError(405, 'expected the method POST', { headers: { allow: 'POST' } });
   }
