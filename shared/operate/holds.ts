@@ -34,7 +34,7 @@ export type HoldPorts = JournalPorts &
   };
 
 /** An operator's decision. It is stored with the removals, and in the audit log with the operator's name. */
-export interface HoldRequest {
+interface HoldRequest {
   readonly reason: string;
   /**
    * Identifies the removals that the operator was shown. The decision covers only these removals, because the hold may
