@@ -82,7 +82,7 @@ function checkVersions({ seen, accuse }: Observation, { name }: ObservedConnecti
 /** Checks that each message without a readable event is unchanged in the dead-letter queue. */
 function checkRubbish({ seen, nowMs, accuse }: Observation, { name }: ObservedConnection): void {
   const thrownAway = seen.operators.actions.filter(
-    ({ kind }) => kind === 'discard_one' || kind === 'edit_one',
+    ({ kind, connection, done }) => kind === 'discard_one' && connection === name && done,
   );
   const kept = new Set([...seen.queues.events, ...seen.queues.eventsDlq].map(({ body }) => body));
   const lost = seen.run.happenings.filter(
@@ -90,7 +90,7 @@ function checkRubbish({ seen, nowMs, accuse }: Observation, { name }: ObservedCo
       action.kind === 'rubbish' && connection === name && START_MS + atMs <= nowMs && !kept.has(action.body),
   );
   if (lost.length <= thrownAway.length || seen.run.days > DEAD_LETTERS_KEPT_DAYS) return;
-  const sentence = `${lost.length} unreadable messages are not in the dead-letter queue. Expected at most the ${thrownAway.length} messages that operators edited or discarded to be missing.`;
+  const sentence = `${lost.length} unreadable messages are not in the dead-letter queue. Expected at most the ${thrownAway.length} messages that operators discarded to be missing.`;
   accuse('nothing_lost', 'deadLetter_lost', { connection: name }, sentence);
 }
 

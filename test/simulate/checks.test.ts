@@ -264,6 +264,7 @@ function makeWorld() {
         ...happening,
       } as SimulationRun['happenings'][number]),
     colleague: () => drawn.push({ ...connection, name: 'b' }),
+    rubbish: () => world.happens({ actor: 'directory', action: { kind: 'rubbish', body: '{' } }),
     deadLetter: (group: string, queue: 'events' | 'eventsDlq' = 'eventsDlq') =>
       queues[queue].push({ body: `{"group":{"id":"${group}"}}`, visibleAtMs: 0 } as QueuedMessage),
     /** Returns the key of the audit entry of the last write. */
@@ -636,6 +637,15 @@ describe('checks from outside', () => {
 describe('check that nothing is lost', () => {
   checks('nothing_lost', AT_END, [
     ['a message waits in the events queue', (w) => w.deadLetter('g9', 'events'), 'queue_events'],
+    [
+      'an unreadable message is lost, and an operator discarded one of another connection',
+      (w) => [w.rubbish(), w.action({ kind: 'discard_one', connection: 'b' })],
+      'deadLetter_lost',
+    ],
+    [
+      'an operator may have discarded an unreadable message',
+      (w) => [w.rubbish(), w.action({ kind: 'discard_one', crashed: true })],
+    ],
     ['a fan-out does not end', (w) => w.items.set('U#a#m1 USER', { member: 'm1', fanOut: 3 }), 'open_walk'],
   ]);
 });
