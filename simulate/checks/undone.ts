@@ -131,7 +131,7 @@ function changedPeople({ seen: { run, platforms } }: Observation): readonly stri
     }),
   );
   const employees = [...platforms.values()].flatMap((one) => [...one.employees.values()]);
-  return employees.flatMap(({ role, userId }) =>
-    roles.has(role) ? [role, userId ?? role, `u-${role}`] : [],
-  );
+  const users = employees.flatMap(({ role, userId }) => (roles.has(role) ? [userId ?? role] : []));
+  // The platform no longer has the employees that the HR system erased.
+  return [...users, ...[...roles].flatMap((role) => [role, `u-${role}`])];
 }

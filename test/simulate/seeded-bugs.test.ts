@@ -72,13 +72,14 @@ const WHOLE = { kind: 'snapshot', group, name: 'Team', members, parts: 1 } as co
 const reject = { kind: 'reject', group, oldMs: 0 } as const;
 
 function withUndos(name: string): readonly Happening[] {
-  const { event, operator } = actsOf(name);
+  const { event, operator, company } = actsOf(name);
   return [
     event(HOUR_MS, { ...WHOLE, members: members.slice(0, 5) }),
     operator(2 * HOUR_MS, { kind: 'import', group, members: members.slice(0, 6), lists: 'add', ageMs: 0 }),
     event(3 * HOUR_MS, { kind: 'leave', group, members: ['p1'] }),
     operator(4 * HOUR_MS, { kind: 'undo_import', group }),
     operator(6 * HOUR_MS, { kind: 'undo', group, agoMs: 3.5 * HOUR_MS }),
+    company(6.1 * HOUR_MS, { kind: 'erase', role: `r-${name}-p3` }),
   ];
 }
 
