@@ -153,29 +153,6 @@ describe('table of modes', () => {
     expect(await reads(there)).toEqual(result);
     if (one === 'report') expect(there.world.platform.writes).toHaveLength(writes);
   });
-
-  it('with onGroupDeleted=release, an authoritative group loses its members from the directory before the release', async () => {
-    const { deliver, other, users, state, id } = await company('authoritative', {
-      onGroupDeleted: 'release',
-    });
-    await deliver({ add: ['c'], to: 'g' });
-    await deliver({ remove: 'g' });
-    expect([users(), (await state('g'))?.link]).toEqual([[], undefined]);
-    await other({ users: ['u-x'] });
-    expect(users()).toEqual(['u-x']);
-    await deliver({ snapshot: 'g', of: ['a'] });
-    expect([users(), (await state('g'))?.link?.id]).toEqual([['u-a'], id]);
-  });
-
-  it('a group stays linked while a removal before its release waits or is rejected', async () => {
-    const guard = { maxRemovedCount: 0 };
-    const { deliver, users, state, ref, world } = await company('additive', { guard });
-    await deliver({ remove: 'g' });
-    expect([users(), (await state('g'))?.settled]).toEqual([AB, 'held']);
-    await rejectHold(ref('g'), { reason: 'not yet' }, world.toolPorts);
-    await deliver();
-    expect([users(), (await state('g'))?.link === undefined]).toEqual([AB, false]);
-  });
 });
 
 describe('rejected deletion of a group', () => {

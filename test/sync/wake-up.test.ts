@@ -145,21 +145,6 @@ describe('change of a group', () => {
     expect(world.platform.writes.map(({ action }) => action)).toEqual(['create', 'patch']);
   });
 
-  it.each([
-    ['a retry in an hour', 60 * MINUTE_MS, [0]],
-    ['long overdue', -2 * MINUTE_MS, [0]],
-    ['due', -30_000, []],
-  ])('a change is written soon, even if the stored wake-up is %s', async (_, aheadMs, expected) => {
-    const { world, change, set, messages, item, shown, deliver } = await settled();
-    const wakeAt = world.nowMs() + aheadMs;
-    await set({ dirtySince: 1, wakeAt });
-    await change({ add: ['b'], to: 'g' });
-    expect(messages()).toEqual(expected);
-    if (expected.length > 0) expect(await item()).toMatchObject({ wakeAt: world.nowMs() + W_MS });
-    await deliver();
-    expect(shown('g')).toEqual([['u-a', 'u-b']]);
-  });
-
   it('a change of a paused group sends no message, and is written after the pause ends', async () => {
     const { world, toolPorts, ref, change, messages, shown, deliver } = await settled();
     const pausedAtMs = world.nowMs();
