@@ -71,16 +71,22 @@ describe('answer about another group', () => {
     expect(world.platform.groups.get(theirs)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
   });
 
-  it.each([true, false])(
-    'a group that another client creates during the creation does not count as the created group (spokeIds shown: %s)',
-    async (echoSpokeId) => {
+  it.each([
+    [true, 'all groups'],
+    [false, 'all groups'],
+    [true, 'no new group'],
+  ])(
+    'a group that another client creates during the creation does not count as the created group (spokeIds shown: %s, the list shows %s)',
+    async (echoSpokeId, shown) => {
       const { world, emit, work, deliver, state } = await company({ platform: { echoSpokeId } });
       const { platform } = world;
+      if (shown === 'no new group') platform.listLimit = platform.groups.size;
       platform.confused = (asked) =>
         asked === 'create' ? platform.addForeign({ name: 'Meanwhile', spokeId: 'm', users: [] }) : undefined;
       emit({ snapshot: 'h', of: ['c'] });
-      await work(20);
+      await work(2);
       platform.confused = () => undefined;
+      platform.listLimit = Number.POSITIVE_INFINITY;
       world.advance(3_600_000);
       await deliver();
       const named = (name: string) => [...platform.groups.values()].filter((group) => group.name === name);

@@ -8,7 +8,7 @@ import { decide } from '../../plan/decide/index.ts';
 import type { Write } from '../../plan/decision.ts';
 import { isOurCreation } from '../../plan/external-change.ts';
 import { meaningOf } from '../../plan/meaning.ts';
-import { isListed } from '../../plan/names.ts';
+import { foldName, isListed } from '../../plan/names.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { changeByDrop, changed } from '../../plan/transition.ts';
 import { changeBetween } from '../../plan/uncertain.ts';
@@ -78,16 +78,17 @@ async function confirmClearing(observed: ObservedGroup, writing: Writing): Promi
 }
 
 /**
- * Whether the answer to a POST shows the group that the POST created. There are three cases in which the answer shows
- * another group. The shown group existed before the POST, another directory group has claimed it, or the shown group
- * does not fit the sent fields (`isOurCreation`) and another listed group does. In all other cases, a different name is
- * the platform's form of the sent name.
+ * Whether the answer to a POST shows the group that the POST created. There are four cases in which the answer shows
+ * another group. The shown group existed before the POST, another directory group has claimed it, it has another
+ * external id and another name than were sent, or it does not fit the sent fields (`isOurCreation`) and another listed
+ * group does. In all other cases, a different name is the platform's form of the sent name.
  */
 async function isCreated(observed: ObservedGroup, { write, intent, facts, context }: Writing) {
   const isIt = ({ id }: ListedGroup) => id === observed.id;
   if (facts.listed && isListed(facts.listed.groups, observed.id)) return false;
   const fits = (group: ListedGroup) => isWhole(group) && isOurCreation(group, intent, write.plan.after);
   if (!fits(observed)) {
+    if (observed.spokeId !== null && foldName(observed.name) !== foldName(intent.name)) return false;
     const groups = await context.platform.groups.list(0);
     if (groups.some((group) => !isIt(group) && fits(group))) return false;
   }
