@@ -20,14 +20,15 @@ interface PersonBlock {
 /** A write that was in flight when an operator ended a block may still remove the person. */
 const IN_FLIGHT_MS = 15 * MINUTE_MS;
 
-/** Returns all blocks of a connection since its last removal, in the order of the commands. */
+/** Returns all blocks of a connection in the order of the commands. The removal of the connection ends its blocks. */
 export function blocksOf({ operators, run }: Pick<Seen, 'operators' | 'run'>, name: string): PersonBlock[] {
   let blocks: PersonBlock[] = [];
   for (const action of operators.actions) {
     const { kind, connection, done, crashed, role, userId, atMs, startedMs = atMs } = action;
     if (connection !== name || !done) continue;
+    const ended = { fromMs: startedMs, untilMs: atMs };
     // The stored connection contains the blocks.
-    if (kind === 'remove_connection') blocks = [];
+    if (kind === 'remove_connection') blocks = blocks.map((one) => ({ ended, ...one }));
     if (role === undefined) continue;
     const isCertain = crashed !== true;
     if (kind === 'block') {
@@ -36,7 +37,6 @@ export function blocksOf({ operators, run }: Pick<Seen, 'operators' | 'run'>, na
       blocks.push({ role, ids, possibleIds, fromMs: startedMs, blockedMs: atMs, isCertain });
     }
     if (kind !== 'unblock') continue;
-    const ended = { fromMs: startedMs, untilMs: atMs };
     blocks = blocks.map((one) => {
       if (one.ended !== undefined || !one.possibleIds.has(role)) return one;
       return isCertain && one.role === role ? { ...one, ended } : { ...one, isCertain: false };

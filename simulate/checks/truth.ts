@@ -162,13 +162,15 @@ function checkGate(
   connection: ObservedConnection,
   { closedMs, lastMs }: Memory,
 ): void {
-  const { name, gate, actionMs } = connection;
+  const { name, gate, actionMs, isObserving } = connection;
   if (gate === 'open') return;
   const wasClosed = closedMs.get(name) === lastMs;
   closedMs.set(name, observation.nowMs);
   const isLong =
     observation.nowMs - latest([connection.lastFaultMs(HARMLESS), actionMs]) > GATE_OPENS_WITHIN_MS;
-  if (gate === 'paused' || !wasClosed || !isLong || hasLostItsCredential(observation, connection)) return;
+  // The next write opens the gate. A connection that observes writes nothing.
+  const isUnused = gate === 'paused' || isObserving;
+  if (isUnused || !wasClosed || !isLong || hasLostItsCredential(observation, connection)) return;
   const sentence = `The platform of ${name} has had no fault for over an hour. Expected its gate to be open again, but it is ${gate}.`;
   observation.accuse('truth', 'gate_stuck', { connection: name }, sentence);
 }

@@ -264,6 +264,7 @@ function makeWorld() {
         ...happening,
       } as SimulationRun['happenings'][number]),
     colleague: () => drawn.push({ ...connection, name: 'b' }),
+    observes: () => Object.assign(items.get('C#a CONNECTION') ?? {}, { observing: true }),
     rubbish: () => world.happens({ actor: 'directory', action: { kind: 'rubbish', body: '{' } }),
     deadLetter: (group: string, queue: 'events' | 'eventsDlq' = 'eventsDlq') =>
       queues[queue].push({ body: `{"group":{"id":"${group}"}}`, visibleAtMs: 0 } as QueuedMessage),
@@ -393,6 +394,14 @@ describe('check of the truth at any time', () => {
     ],
   ]);
 
+  checks('truth', NOT_YET, [
+    ['the gate stays closed for hours', (w) => w.items.set('C#a GATE', { state: 'backoff' }), 'gate_stuck'],
+    [
+      'the gate stays closed while the connection observes',
+      (w) => [w.items.set('C#a GATE', { state: 'backoff' }), w.observes()],
+    ],
+  ]);
+
   it('the check truth finds a confirmed binding that changes without a command of an operator', () => {
     const rebound = (world: World, hour: number, connection = 'a') =>
       hour === 4 && world.action({ kind: 'rebind', connection, atMs: START_MS + 3.5 * HOUR_MS });
@@ -485,6 +494,20 @@ describe('check of the guard', () => {
     const fast = (world: World, hour: number) => [slow(world, hour), hour === 5 && removed(world, hour, 10)];
     expect(causesOf(slow, NOT_YET)).toEqual([]);
     expect(causesOf(fast, NOT_YET)).toEqual(['guard removals_over_limit']);
+  });
+
+  it('the check of the guard accepts the removal of a blocked person after the connection was removed', () => {
+    const guard = { minSize: 2, maxRemovedShare: 0.4, maxRemovedCount: 8, perHourCount: 9 };
+    const removal = (isBlocked: boolean) =>
+      causesOf((world, hour) => {
+        world.set({ guard });
+        if (hour !== 5) return;
+        if (isBlocked) world.action({ kind: 'block', role: 'r2', userId: 'u-r2' });
+        world.write({ removed: ['u-r2'], sent: { users: ['u-r1'] } });
+        world.action({ kind: 'remove_connection' });
+      }, NOT_YET);
+    expect(removal(true)).not.toContain('guard write_over_share');
+    expect(removal(false)).toContain('guard write_over_share');
   });
 });
 
