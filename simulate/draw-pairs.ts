@@ -155,8 +155,10 @@ function awsOf(kind: string, atMs: number): AwsAction {
 function faultOf(platformFault: PlatformFault, place: Place, atMs: number): readonly Happening[] {
   const { group, town } = place;
   const [, , , about] = PLATFORM_FAULTS[platformFault] as readonly unknown[];
+  // A platform that keeps a removed user and hides the same user cannot be distinguished from a correct one.
+  const user = platformFault === 'answers_lack_users' ? 'p0' : 'p6';
   const given = {
-    ...(about === 'users' && { about: [`u-r-${town.name}-p6`] }),
+    ...(about === 'users' && { about: [`u-r-${town.name}-${user}`] }),
     ...(about === 'retryAfter' && { about: ['30'] }),
   };
   const action = { kind: 'platformFault', platformFault, forMs: FAULT_MS, ...given } as const;
