@@ -74,18 +74,6 @@ it('an undo of a paused group is written after resume', async () => {
   expect(users()).toEqual(['u-ann', 'u-bob']);
 });
 
-it('in the mode report, an undo is only shown', async () => {
-  const { cli, takeSent, to, users, apply } = await company({ guard: null }, ['ann', 'bob'], ['bob']);
-  await cli('connections', 'set', 'default', 'mode=report');
-  await apply('g');
-  await cli('undo', 'g', '--to', to);
-  await takeSent();
-  expect(users()).toEqual(['u-bob']);
-  expect((await cli('plan', 'g', '--json')).json.plans).toMatchObject([
-    { action: 'report', changes: [{ kind: 'add_member', after: 'u-ann' }] },
-  ]);
-});
-
 it('an undo leaves out a person that only another client added to the group', async () => {
   const world = await company({ guard: null, mode: 'additive' }, ['ann'], ['ann']);
   const id = String((await world.ports.groups.read(world.refOf('g')))?.link?.id);
@@ -306,19 +294,6 @@ it('import --undo of added people removes only them, and names those that a late
   expect((await undo()).stderr).toMatch(/stays, because of another event or group: .*m-dee\) in Blue \(g\)/);
   await takeSent();
   expect(users()).toEqual(['u-ann', 'u-cid', 'u-dee']);
-});
-
-it('under four eyes, the person of import --undo cannot approve its held removals', async () => {
-  const { cliOf, undo, takeSent, users, apply } = await wrongImport({ fourEyes: true }, '--add');
-  await cliOf('Ann')('connections', 'set', 'default', 'guard.maxRemovedCount=1');
-  await undo();
-  await takeSent();
-  const approve = (name: string) => cliOf(name)('holds', 'approve', 'g', '--reason', 'r');
-  expect(users()).toHaveLength(5);
-  expect((await approve('Ann')).code).not.toBe(0);
-  expect((await approve('Bob')).code).toBe(0);
-  await apply('g');
-  expect(users()).toEqual(['u-ann', 'u-bob', 'u-cid']);
 });
 
 it('import --undo changes the own memberships of a group, and not those by a group within it', async () => {

@@ -274,20 +274,6 @@ describe('released group', () => {
     expect((await state('g'))?.link?.id).toBeUndefined();
   });
 
-  it('a group in mode report is not written when it is released', async () => {
-    const policies = [{ match: 'g', mode: 'report' }];
-    const { deliver, world, ref, theirs, state } = await company({ groups: { policies } });
-    await deliver({ snapshot: 'g', of: ['a'] });
-    const id = theirs(['stranger'], 'Theirs', 'g');
-    await adoptGroup(ref('g'), id, world.toolPorts);
-    await deliver();
-    await releaseGroup(ref('g'), world.toolPorts);
-    await deliver();
-    expect(world.platform.writes).toEqual([]);
-    expect(world.platform.groups.get(id)).toMatchObject({ spokeId: 'g' });
-    expect((await state('g'))?.link?.id).toBeUndefined();
-  });
-
   it.each(['by an operator', 'after the directory creates it again'])(
     'a released group that is adopted again %s keeps the origin of its members',
     async (how) => {
@@ -392,18 +378,6 @@ describe('group that the directory deletes', () => {
     ['delete', []],
     ['release', [[]]],
   ] as const;
-
-  it.each(ends)(
-    'a deleted group is handled as onGroupDeleted defines, and a new snapshot fills the group again: %s',
-    async (onGroupDeleted, left) => {
-      const { deliver, shown } = await company({ onGroupDeleted });
-      await deliver({ snapshot: 'g', of: ['a'] });
-      await deliver({ remove: 'g' });
-      expect(shown('g')).toEqual(left);
-      await deliver({ snapshot: 'g', of: ['b'] });
-      expect(shown('g')).toEqual([users('b')]);
-    },
-  );
 
   it.each(ends)(
     'a deleted group that returns without a name has the same result with and without a run of apply in between: %s',

@@ -285,18 +285,6 @@ describe('gate of a connection', () => {
     await pauseConnection(CONNECTION, 'Ann: again', toolPorts, seen.gate);
     expect(await gate()).toMatchObject({ state: 'paused', reason: expect.stringContaining('Ann: again') });
   });
-
-  it('a paused gate stays paused, and a waiting group is written after an operator resumes the gate', async () => {
-    const { world, emit, work, deliver, shown, gate } = await company();
-    await pauseConnection(CONNECTION, 'a migration', world.toolPorts);
-    emit({ snapshot: 'g', of: ['a'] });
-    await work(20);
-    expect(await gate()).toMatchObject({ state: 'paused', reason: 'operator: a migration' });
-    expect(shown('g')).toEqual([]);
-    expect(await resumeConnection(CONNECTION, world.toolPorts)).toBe(true);
-    await deliver();
-    expect(shown('g')).toEqual([['u-a']]);
-  });
 });
 
 describe.each([
