@@ -53,6 +53,12 @@ interface Client {
 const [KEYS_AT_ONCE, REQUESTS_IN_FLIGHT] = [100, 8];
 /** The SDK's attempts, and its longest delays after a throttled attempt. Each delay is random below this value. */
 const [ATTEMPTS, FIRST_DELAY_MS] = [3, 500];
+/** The tries of shared/store/dynamo-table.ts, each with the SDK's attempts. */
+const TRIES = 5;
+const delayOf = (attempt: number, random: number): number => {
+  const [tries, own] = [Math.floor((attempt + 1) / ATTEMPTS), attempt % ATTEMPTS];
+  return own === ATTEMPTS - 1 ? FIRST_ROUND_MS * 2 ** tries : random * FIRST_DELAY_MS * 2 ** own;
+};
 /** The rounds in which shared/store/dynamo-batches.ts repeats the unprocessed entries of a batch. */
 const [ROUNDS, FIRST_ROUND_MS, LONGEST_ROUND_MS] = [12, 50, 2_000];
 
@@ -69,14 +75,14 @@ export function tableWithin(table: MemoryTable, client: Client): Table {
     run: () => Result,
   ): Promise<Result> => {
     const isBatch = entries > 0;
-    const attempts = isBatch ? ROUNDS : ATTEMPTS;
+    const attempts = isBatch ? ROUNDS : ATTEMPTS * TRIES;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       await effect(kind, entries);
       const limits = throughput();
       if (limits === undefined || isAdmitted(limits)) return run();
       onThrottled();
       if (isBatch) await sleep(Math.min(LONGEST_ROUND_MS, FIRST_ROUND_MS * 2 ** attempt));
-      else if (attempt < ATTEMPTS - 1) await sleep(random() * FIRST_DELAY_MS * 2 ** attempt);
+      else if (attempt < attempts - 1) await sleep(delayOf(attempt, random()));
     }
     const message = 'The level of configured provisioned throughput for the table was exceeded';
     const cause = new ProvisionedThroughputExceededException({ message, $metadata: {} });

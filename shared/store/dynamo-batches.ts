@@ -133,11 +133,13 @@ export function unstorable(cause: unknown): UnstorableError | undefined {
 
 const THROTTLED = /^(?:ProvisionedThroughputExceeded|Throttling|RequestLimitExceeded)/;
 
+export const isThrottled = (cause: unknown): boolean =>
+  cause instanceof DynamoDBServiceException && THROTTLED.test(cause.name);
+
 /** @returns the error for a failed request, which a retry may repair */
 export function storeErrorOf(message: string, cause: unknown): StoreError {
   if (cause instanceof ThrottledError) return cause;
-  const isThrottled = cause instanceof DynamoDBServiceException && THROTTLED.test(cause.name);
-  return new (isThrottled ? ThrottledError : StoreError)(message, { cause });
+  return new (isThrottled(cause) ? ThrottledError : StoreError)(message, { cause });
 }
 
 const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;

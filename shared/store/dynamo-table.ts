@@ -14,6 +14,7 @@ import {
   createDynamoBatches,
   type DynamoTableOptions,
   fromWire,
+  isThrottled,
   storeErrorOf,
   toWire,
   unstorable,
@@ -56,27 +57,24 @@ export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOp
     put: (item, when, sent) =>
       when === undefined
         ? batches.write(item, sent === 'once').then(() => true, failed('written'))
-        : conditionally<boolean>(async () => {
+        : conditionally<boolean>(options, false, async () => {
             await client.send(new PutItemCommand({ TableName, Item: toWire(item), ...expressions(when) }));
             return true;
-          }, false),
+          }),
 
     update: (key, change, when, shown) =>
-      conditionally<WriteOutcome>(
-        async () => {
-          const [Key, ReturnValues] = [wireKey(key), shown === 'before' ? 'ALL_OLD' : 'ALL_NEW'] as const;
-          const asked = { TableName, Key, ReturnValues, ...expressions(when, change) };
-          const { Attributes = {} } = await client.send(new UpdateItemCommand(asked));
-          return { written: true, item: { ...key, ...fromWire(Attributes) } as Item };
-        },
-        { written: false },
-      ),
+      conditionally<WriteOutcome>(options, { written: false }, async () => {
+        const [Key, ReturnValues] = [wireKey(key), shown === 'before' ? 'ALL_OLD' : 'ALL_NEW'] as const;
+        const asked = { TableName, Key, ReturnValues, ...expressions(when, change) };
+        const { Attributes = {} } = await client.send(new UpdateItemCommand(asked));
+        return { written: true, item: { ...key, ...fromWire(Attributes) } as Item };
+      }),
 
     delete: (key, when) =>
-      conditionally<boolean>(async () => {
+      conditionally<boolean>(options, false, async () => {
         await client.send(new DeleteItemCommand({ TableName, Key: wireKey(key), ...expressions(when) }));
         return true;
-      }, false),
+      }),
   };
 }
 
@@ -140,13 +138,34 @@ const failed =
 const reporting = <Result>(verb: string, run: () => Promise<Result>): Promise<Result> =>
   run().catch(failed(verb));
 
-const conditionally = <Result>(run: () => Promise<Result>, refused: Result): Promise<Result> =>
+/** The tries of a write that DynamoDB throttles, each with the SDK's attempts. So a burst waits instead of failing. */
+const TRIES = 5;
+
+const conditionally = <Result>(
+  { sleep }: DynamoTableOptions,
+  refused: Result,
+  run: () => Promise<Result>,
+): Promise<Result> =>
   reporting('written', () =>
-    run().catch((cause: unknown) => {
+    untilAdmitted(run, sleep).catch((cause: unknown) => {
       if (cause instanceof ConditionalCheckFailedException) return refused;
       throw cause;
     }),
   );
+
+async function untilAdmitted<Result>(
+  run: () => Promise<Result>,
+  sleep: DynamoTableOptions['sleep'],
+  tries = 1,
+): Promise<Result> {
+  try {
+    return await run();
+  } catch (cause) {
+    if (!isThrottled(cause) || tries === TRIES) throw cause;
+    await sleep(50 * 2 ** tries);
+    return untilAdmitted(run, sleep, tries + 1);
+  }
+}
 
 const COMPARISON = { equal: '=', less: '<', greater: '>' } as const;
 

@@ -120,7 +120,7 @@ const QUICK_RECEIVES = 5;
 const isPostponed = ({ messageId, receives = 1 }: IncomingMessage, { messages, lasting }: Failures) =>
   messages.has(messageId) && !lasting.has(messageId) && receives <= QUICK_RECEIVES;
 
-const [SOONEST_SECONDS, LATEST_SECONDS] = [5, 30];
+const [SOONEST_SECONDS, LATEST_SECONDS] = [5, 15];
 
 /** Returns the time after which postponed messages are received again. It is random, so that runs do not coincide. */
 export const postponedSeconds = (random: number): number =>
