@@ -1,5 +1,5 @@
 import { SCHEDULES } from '../../shared/contract/topology.ts';
-import { IMPORTED_PER_SECOND } from '../../shared/operate/import/import.ts';
+import { IMPORTED_PER_SECOND } from '../../shared/operate/import/rate.ts';
 import { type Figure, percentile, table } from '../figure.ts';
 import { type Chain, createChain } from '../memory/chain.ts';
 import { processorsOf } from '../memory/container.ts';

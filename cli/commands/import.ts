@@ -3,6 +3,7 @@ import { basename, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ImportReport } from '../../shared/contract/answers/files.ts';
 import { formatMoment } from '../../shared/contract/moment.ts';
+import { tableName } from '../../shared/contract/names.ts';
 import { namedAttributes } from '../../shared/contract/settings.ts';
 import { createDirectory, type KnownNames } from '../../shared/directory/operate/import.ts';
 import { groupFloor, NO_GROUP } from '../../shared/domain/group.ts';
@@ -11,7 +12,8 @@ import type { StateRule } from '../../shared/operate/import/account-state.ts';
 import { COLUMN_KEYS, type Headings } from '../../shared/operate/import/columns.ts';
 import { type Comparing, compareWithNow } from '../../shared/operate/import/compare.ts';
 import type { FileKind } from '../../shared/operate/import/identify.ts';
-import { IMPORTED_PER_SECOND, type ImportPlan, importCsv } from '../../shared/operate/import/import.ts';
+import { type ImportPlan, importCsv } from '../../shared/operate/import/import.ts';
+import { durationLines, importRate } from '../../shared/operate/import/rate.ts';
 import { countedStates } from '../../shared/operate/import/read-file.ts';
 import type { Row } from '../../shared/operate/import/rows.ts';
 import { planUndo } from '../../shared/operate/import/undo.ts';
@@ -197,6 +199,7 @@ async function importFile(context: Context, file: string, flags: ImportFlags, gi
     skipLines,
     onRecognised: (name) => out.note(`column separator: ${name}, detected from the first lines`),
   });
+  const table = await tableOf(context);
   const report = await importCsv(given?.rows ?? records, ports, {
     connection,
     file: file === '-' ? 'standard input' : basename(file),
@@ -212,11 +215,13 @@ async function importFile(context: Context, file: string, flags: ImportFlags, gi
     reason: flags.reason,
     compare: (rows, comparing) =>
       compare(context, rows, { ...comparing, kind, undoneSinceMs: given?.undoneSinceMs }),
+    perSecond: importRate(table.warmUnits),
     onProgress: progress.show,
     signal: io.signal,
     confirm: async (plan) => {
       if (isNothing(plan, given)) return false;
       for (const line of await planLines(context, plan, kind, given)) out.note(line);
+      for (const line of durationLines(plan.rows, table)) out.note(line);
       if (io.signal.aborted) throw new Stopped();
       return context.confirm('Send these messages?');
     },
@@ -232,8 +237,15 @@ async function importFile(context: Context, file: string, flags: ImportFlags, gi
     for (const line of changes) out.line(line);
     printImport(shown, context, given);
   });
-  for (const step of nextSteps(report)) out.note(step);
+  const lasts = dryRun ? durationLines(report.rows, table) : [];
+  for (const step of [...lasts, ...nextSteps(report)]) out.note(step);
   return exitCodeOf(report, dryRun);
+}
+
+/** Credentials that may not describe the table can import too. */
+async function tableOf({ prefix, ports }: Context) {
+  const { warmUnits = undefined } = (await (await ports()).deployment.table().catch(() => {})) ?? {};
+  return { tableName: tableName(prefix), warmUnits };
 }
 
 function isNothing({ rows, comparison }: Pick<ImportPlan, 'rows' | 'comparison'>, given?: Undo): boolean {
@@ -249,9 +261,6 @@ async function planLines(context: Context, plan: ImportPlan, kind: FileKind, giv
   if (given !== undefined) return lines;
   const what = `${CONTENT[kind]} ${plural(groups, 'group')} in ${plural(messages, 'message')}`;
   lines.push(`${plural(rows, 'row')} → ${what}`);
-  const minutes = Math.round(rows / IMPORTED_PER_SECOND / 60);
-  if (minutes > 0)
-    lines.push(`sending takes about ${plural(minutes, 'minute')}, so other connections are not delayed`);
   if (kind === 'snapshot')
     lines.push('members that are not in the file will be removed, except removals that the guard holds');
   return lines;

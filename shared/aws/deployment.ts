@@ -125,7 +125,12 @@ async function readQueue(sdk: Sdk, url: string): Promise<QueueFacts> {
 
 async function readTable(sdk: Sdk, { tableName: TableName, isLocal }: DeploymentOptions) {
   const { Table } = await sdk.dynamodb.send(new DescribeTableCommand({ TableName }));
+  const warm = [Table, ...(Table?.GlobalSecondaryIndexes ?? [])].map(
+    (one) => one?.WarmThroughput?.WriteUnitsPerSecond ?? Number.NaN,
+  );
+  const warmUnits = Math.min(...warm) || undefined;
   const described = {
+    warmUnits,
     active: Table?.TableStatus === 'ACTIVE',
     indexes: (Table?.GlobalSecondaryIndexes ?? []).map(({ IndexName = '' }) => IndexName),
   };

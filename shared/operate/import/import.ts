@@ -10,6 +10,7 @@ import { type JournalPorts, journalOf, recordAction } from '../journal.ts';
 import { listed, plural, visible, withId } from '../names.ts';
 import type { Comparing } from './compare.ts';
 import type { FileKind } from './identify.ts';
+import { importRate } from './rate.ts';
 import { type FileReading, type ReadFile, readAll, takeRows } from './read-file.ts';
 import { createRowSort, type RowSort } from './row-sort.ts';
 import type { CsvRecord, Row } from './rows.ts';
@@ -33,6 +34,8 @@ interface ImportOptions extends FileReading {
   readonly reason?: string | undefined;
   /** Called with the plan before the first message is sent. If it returns false, the import ends. */
   readonly confirm: (plan: ImportPlan) => Promise<boolean>;
+  /** The memberships that are sent in a second (`importRate`). */
+  readonly perSecond?: number;
   readonly onProgress?: ((sent: number, total: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -40,11 +43,6 @@ interface ImportOptions extends FileReading {
 export type ImportPlan = Omit<ImportReport, 'events' | 'errors' | 'errorCount' | 'sent' | 'unsent' | 'stays'>;
 
 const BATCH = 10;
-/**
- * The memberships that an import sends in a second. With their writes to the platform, they need most of the 4,000 write
- * units of a new table, and leave room for other connections (`npm run bench -- fleet`).
- */
-export const IMPORTED_PER_SECOND = 800;
 
 /**
  * Converts a CSV file to events. The file has the columns group id, group name, member id and email, with a header in
@@ -164,7 +162,13 @@ async function sendAll(
   rowSort: RowSort,
   cutting: Cutting,
   ports: ImportPorts,
-  { connection, onProgress, total, signal }: ImportOptions & { readonly total: number },
+  {
+    connection,
+    onProgress,
+    total,
+    signal,
+    perSecond = importRate(),
+  }: ImportOptions & { readonly total: number },
 ) {
   const startMs = ports.clock();
   let batch: string[] = [];
@@ -184,7 +188,7 @@ async function sendAll(
     if (signal?.aborted) break;
     if (batch.length === BATCH) await flush();
     size += part.size;
-    const aheadMs = (size / IMPORTED_PER_SECOND) * 1_000 - (ports.clock() - startMs);
+    const aheadMs = (size / perSecond) * 1_000 - (ports.clock() - startMs);
     // After an interruption, the next turn of the loop ends the import.
     if (aheadMs > 1_000) await ports.sleep(aheadMs - 1_000, signal).catch(() => {});
   }

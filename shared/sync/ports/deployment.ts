@@ -30,6 +30,8 @@ export interface TableFacts {
   /** The TTL attribute; undefined if TTL is off; null on the local stack, or without the right to read it. */
   readonly timeToLive: string | undefined | null;
   readonly indexes: readonly string[];
+  /** The write units per second that table and index serve at once (DynamoDB's warm throughput), if AWS says it. */
+  readonly warmUnits?: number | undefined;
   /** Whether point-in-time recovery is on; null for the same reasons. */
   readonly recoverable: boolean | null;
   /** Whether the table is protected against deletion; undefined on the local stack. */
