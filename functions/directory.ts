@@ -13,6 +13,7 @@ import { recording } from '../shared/runtime/recorder.ts';
 import { reportDeliveries } from '../shared/runtime/report.ts';
 import { wireDirectory } from '../shared/runtime/wire-directory.ts';
 import type { Connection } from '../shared/sync/ports/connections.ts';
+import { occupied } from '../shared/sync/under-lease.ts';
 import { once } from './frame/once.ts';
 import { requireOwnConnection } from './frame/own-connection.ts';
 
@@ -82,14 +83,14 @@ export async function handler(
       throw error;
     });
     await record({ report });
-    if (report === undefined) return { skipped: 'another run is reading the directory' };
+    if (report === undefined) return occupied({ connection: each.name, task: 'directory' }, ports);
     // A scheduled run reports these groups by a notification.
     if (report.unreadable.length === 0 || connection === undefined) return report;
     base.logger.info('read', { ...report, unreadable: report.unreadable.length });
     throw unreadable(report.unreadable);
   };
   const { reports, failure } = await eachConnection(
-    { ...base, connections: ports.connections, only: connection },
+    { ...base, connections: ports.connections, only: connection, sleep: ports.sleep },
     async (each) => {
       const { name, settings } = each;
       if (settings.directory === null) return { connection: name, skipped: 'no directory is read' };

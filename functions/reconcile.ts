@@ -48,7 +48,7 @@ export async function handler(
   const found: Parameters<typeof runReconcile>[2]['found'] = new Map();
   const { task, connection: only } = invocation;
   const { reports, failure, first } = await eachConnection(
-    { ...base, connections: ports.connections, only, atOnce: AT_ONCE[task] },
+    { ...base, connections: ports.connections, only, atOnce: AT_ONCE[task], sleep: ports.sleep },
     (connection) => runReconcile(connection, invocation, { ports, deadlineMs, found }),
   );
   await ports.recordCalls();

@@ -117,14 +117,14 @@ export class ConnectorStack extends Stack {
       tasks: [
         task('pump', settings.pumpMinutes, 'Wakes the groups that are due'),
         task('feed', settings.feedMinutes, "Follows the platform's activity feed"),
-        task('sweep', settings.sweepMinutes, 'Compares all links with all groups of the platform'),
+        longTask('sweep', settings.sweepMinutes, 'Compares all links with all groups of the platform'),
         task('health', SCHEDULES.healthMinutes, 'Checks each credential'),
       ],
     });
     const people = new ScheduledWorker(this, 'People', {
       ...the('people', 'Reads employees into the people index'),
       ...scheduled,
-      tasks: [{ ...task('people', settings.peopleMinutes, 'Refreshes the people index'), payload: {} }],
+      tasks: [longTask('people', settings.peopleMinutes, 'Refreshes the people index')],
     });
     const directory = settings.directory
       ? new ScheduledWorker(this, 'Directory', {
@@ -236,7 +236,16 @@ function obeyAccount(stack: Stack, { permissionsBoundary, tags }: Settings): voi
 }
 
 const task = (name: ScheduleKey, everyMinutes: number, description: string) =>
-  ({ name, everyMinutes, description, payload: { task: name } }) as const;
+  ({ name, everyMinutes, description, payload: { task: name, everyMinutes } }) as const;
+
+/**
+ * A long task is started more often than its interval. Each run works only on connections that are due: whose last run
+ * failed once, or was not reached by an earlier run.
+ */
+const longTask = (...[name, everyMinutes, description]: Parameters<typeof task>) => ({
+  ...task(name, everyMinutes, description),
+  everyMinutes: Math.min(SCHEDULES.longTaskMinutes, everyMinutes),
+});
 
 /** The topic of the alarms. The policy of `enforceSSL` replaces the default policy and grants no access by itself. */
 function alarmTopic(stack: Stack, settings: Settings, key: IKey): Topic {

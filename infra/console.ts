@@ -1,8 +1,7 @@
-import { Stack } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { Construct } from 'constructs';
 import type { ConsoleSignIn } from '../shared/contract/console.ts';
-import { consoleSecretName, ENVIRONMENT, scheduleName } from '../shared/contract/names.ts';
+import { consoleSecretName, ENVIRONMENT } from '../shared/contract/names.ts';
 import { ConnectorFunction, type ConnectorFunctionProps } from './connector-function.ts';
 import { addHttpApi, HTTP_TIMEOUT_SECONDS } from './http-api.ts';
 import { noDecisions, type Resources, secretArn, statement } from './permissions.ts';
@@ -69,18 +68,11 @@ export interface CalledByConsole extends Resources {
 export function grantConsole({ worker: { role }, hasSecret }: Console, on: CalledByConsole): void {
   const { prefix, table } = on;
   const called = [on.reconcile, on.people].map(({ function: { functionArn } }) => functionArn);
-  const feed = Stack.of(role).formatArn({
-    service: 'scheduler',
-    resource: 'schedule',
-    resourceName: `default/${scheduleName(prefix, 'feed')}`,
-  });
   const secret = secretArn(role, `${consoleSecretName(prefix)}-??????`);
   for (const each of [
     ...statement('CallFunctions', 'lambda', ['InvokeFunction'], called),
     // The environment of ingest shows the connection to which the queue of a source belongs.
     ...statement('ReadBindings', 'lambda', ['GetFunctionConfiguration'], [on.ingest.function.functionArn]),
-    // A health check of the console needs the interval at which the feed is read.
-    ...statement('ReadFeedSchedule', 'scheduler', ['GetSchedule'], [feed]),
     noDecisions([table.tableArn]),
     ...statement('ReadClientSecret', 'secretsmanager', hasSecret ? ['GetSecretValue'] : [], [secret]),
   ]) {

@@ -140,7 +140,7 @@ export class Worker extends Construct {
 interface Task {
   readonly name: ScheduleKey | OptionalScheduleKey;
   readonly everyMinutes: number;
-  readonly payload: Readonly<Record<string, string>>;
+  readonly payload: Readonly<Record<string, string | number>>;
   readonly description: string;
 }
 

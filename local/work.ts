@@ -75,7 +75,7 @@ export async function startWork(options: WorkOptions): Promise<{ stop: () => Pro
     const schedule = startSchedule({
       name: scheduleName(options.prefix, key),
       everySeconds: options.everySeconds[key],
-      task: () => run(options, fn, event),
+      task: () => run(options, fn, { ...event, everyMinutes: options.everySeconds[key] / 60 }),
       onError: (name, error) => options.onError(`${name}: ${String(error)}`),
     });
     options.schedules.set(schedule.name, schedule);

@@ -36,13 +36,16 @@ import {
   CredentialReport,
   SettingRequestRow,
   StatusReport,
+  TaskReport,
 } from '../shared/contract/answers/status.ts';
 import { ROLES } from '../shared/contract/console.ts';
 import { ProbeFinding } from '../shared/contract/contract-report.ts';
 
 /* The JSON that each command prints with `--json`. A test compares it with the commands' real output. */
 
-const Skipped = z.object({ connection: text, skipped: text }).describe('Another run is in progress.');
+const Skipped = z
+  .object({ connection: text, skipped: text, since: instant.optional() })
+  .describe('Another run did not end within 30 s.');
 
 const Connect = z.union([
   z.object({ connection: text, stored: z.boolean(), ...Inspection.shape }),
@@ -119,6 +122,7 @@ export const OUTPUT_SCHEMAS = {
     observing: z.boolean(),
     gate: z.object({ state: text, reason: nullable(text), since: nullable(instant) }),
     credential: CredentialReport,
+    tasks: z.array(TaskReport),
     contract: nullable(z.object({ at: instant, findings: z.array(ProbeFinding) })).describe(
       'The findings of `probe`.',
     ),
@@ -143,7 +147,7 @@ export const OUTPUT_SCHEMAS = {
   'notify list': z.object({ targets: z.array(text) }),
   'notify test': z.object({ notified: z.array(z.object({ target: text, failure: nullable(text) })) }),
   probe: z.object({ connection: text, ...ProbeReport.shape }),
-  'people refresh': PeopleReport,
+  'people refresh': z.union([PeopleReport, Skipped]),
   'directory status': DirectoryStatus,
   'directory groups': z.union([
     z.object({ groups: z.array(DirectoryGroupRow) }),

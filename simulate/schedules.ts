@@ -1,10 +1,10 @@
 import { type ConnectionName, connectionName } from '../shared/domain/ids.ts';
 import { eachConnection } from '../shared/runtime/each-connection.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
-import { runReconcile } from '../shared/runtime/run-reconcile.ts';
+import { runPeople, runReconcile } from '../shared/runtime/run-reconcile.ts';
 import type { Item } from '../shared/store/table.ts';
-import { refreshPeople } from '../shared/sync/people.ts';
 import { type RequeueReport, requeueDue } from '../shared/sync/requeue.ts';
+import { isOccupied } from '../shared/sync/under-lease.ts';
 import { type Cloud, groupItem, linkIn } from './cloud.ts';
 import type { EnginePorts } from './engine.ts';
 import type { SimulatedPlatform } from './platform/platform.ts';
@@ -105,14 +105,15 @@ function runTask(task: Task, only: readonly (ConnectionName | undefined)[], clou
     const failures: unknown[] = [];
     for (const chosen of only) {
       const all = { connections: ports.connections, only: chosen, logger: SILENT, random: () => 0 };
-      const { failure } = await eachConnection<unknown>(all, (connection) => {
-        if (task === 'people') return refreshPeople(connection, ports);
+      const { failure, reports } = await eachConnection<unknown>(all, (connection) => {
+        if (task === 'people') return runPeople(connection, {}, ports);
         if (task !== 'pump')
           return runReconcile(connection, { task }, { ports, found: new Map(), deadlineMs });
         // The findings are not computed here, because they cause most of the reads of the requeue job.
         return requeueDue(connection.name, ports).then((report) => noteFanOuts(report, cloud));
       });
       if (failure !== undefined) failures.push(failure.error);
+      if (reports.some(isOccupied)) failures.push(new Error('another run has the lease'));
     }
     // As in the deployed function, the clean-up runs after the daily check. Shorter runs have no data that is old
     // enough for the clean-up.

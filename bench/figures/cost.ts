@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { METRICS } from '../../shared/contract/metrics.ts';
 import { SCHEDULES } from '../../shared/contract/topology.ts';
+import { runPeople, runReconcile } from '../../shared/runtime/run-reconcile.ts';
 import { createMetrics } from '../../shared/runtime/wire.ts';
-import { refreshPeople } from '../../shared/sync/people.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { findProblems } from '../../shared/sync/reconcile/levels.ts';
-import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
 import { resourcesOf, synthesise } from '../../test/infra/synthesised.ts';
 import { type Figure, table } from '../figure.ts';
@@ -115,6 +114,13 @@ export async function changeAlone(
   };
 }
 
+const { sweepMinutes, peopleMinutes } = SCHEDULES;
+const refresh = ({ connection, ports }: Rig) => runPeople(connection, { everyMinutes: peopleMinutes }, ports);
+const runSweep = ({ connection, ports }: Rig) => {
+  const run = { ports, found: new Map(), deadlineMs: Number.MAX_SAFE_INTEGER };
+  return runReconcile(connection, { task: 'sweep', everyMinutes: sweepMinutes }, run);
+};
+
 const TASKS: readonly (readonly [everyMinutes: number, run: (rig: Rig) => Promise<unknown>])[] = [
   [
     SCHEDULES.pumpMinutes,
@@ -124,8 +130,11 @@ const TASKS: readonly (readonly [everyMinutes: number, run: (rig: Rig) => Promis
     },
   ],
   [SCHEDULES.feedMinutes, ({ connection, ports }) => followFeed(connection, ports, Number.MAX_SAFE_INTEGER)],
-  [SCHEDULES.sweepMinutes, ({ connection, ports }) => sweep(connection, ports)],
-  [SCHEDULES.peopleMinutes, ({ connection, ports }) => refreshPeople(connection, ports)],
+  [SCHEDULES.sweepMinutes, runSweep],
+  [SCHEDULES.peopleMinutes, refresh],
+  // These runs find that the connection is not due.
+  [SCHEDULES.longTaskMinutes, runSweep],
+  [SCHEDULES.longTaskMinutes, refresh],
 ];
 
 async function idleMonth(prices: Prices, { people, groups }: Company): Promise<Priced> {
@@ -158,8 +167,8 @@ function fixedMonth(prices: Prices): readonly (readonly [what: string, dollars: 
   const watched = parts('AWS::CloudWatch::Alarm').flatMap(({ Metrics = [{ MetricStat: {} }] }) =>
     Metrics.filter((one: object) => 'MetricStat' in one),
   ).length;
-  const { pumpMinutes, feedMinutes, sweepMinutes, peopleMinutes } = SCHEDULES;
-  const perMonth = [pumpMinutes, feedMinutes, sweepMinutes, peopleMinutes].map(
+  const { pumpMinutes, feedMinutes, longTaskMinutes } = SCHEDULES;
+  const perMonth = [pumpMinutes, feedMinutes, longTaskMinutes, longTaskMinutes].map(
     (minutes) => MINUTES_PER_MONTH / minutes,
   );
   const runs = perMonth.reduce((sum, one) => sum + one, 0);

@@ -5,11 +5,11 @@ import { connectionName, type GroupRef } from '../../shared/domain/ids.ts';
 import { hide } from '../../shared/queues/visibility.ts';
 import { AT_ONCE, eachConnection } from '../../shared/runtime/each-connection.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { runReconcile } from '../../shared/runtime/run-reconcile.ts';
+import { runPeople, runReconcile } from '../../shared/runtime/run-reconcile.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest, postponedSeconds } from '../../shared/sync/ingest/ingest.ts';
-import { refreshPeople } from '../../shared/sync/people.ts';
+import { isOccupied } from '../../shared/sync/under-lease.ts';
 import type { EnginePorts } from '../../simulate/engine.ts';
 import { createQueues, type QueuedMessage, queueUrl } from '../../simulate/queues.ts';
 import { seededRandom } from '../../simulate/random.ts';
@@ -45,6 +45,7 @@ const TASKS: Readonly<Record<TaskName, number>> = {
   people: SCHEDULES.peopleMinutes,
   health: SCHEDULES.healthMinutes,
 };
+const LONG_TASKS: ReadonlySet<string> = new Set(['people', 'sweep']);
 const FINE = new Set(['written', 'in_sync', 'nothing_to_do', 'postponed']);
 
 interface ChainOptions {
@@ -207,7 +208,7 @@ export function createChain({ minutes = {} }: ChainOptions = {}) {
   const runs = new Map<string, { readonly endMs: number; readonly seconds: number }[]>();
   /** Processor time of a task of a connection, in addition to that of its requests. */
   const processorSeconds = new Map<string, number>();
-  const runTask = (task: TaskName): Promise<void> => {
+  const runTask = (task: TaskName, everyMinutes?: number): Promise<void> => {
     const name = task === 'people' ? task : 'reconcile';
     const deadlineMs = clock() + 1_000 * limits[name].seconds - RESERVE_MS;
     totals.add('scheduler invocations');
@@ -218,8 +219,9 @@ export function createChain({ minutes = {} }: ChainOptions = {}) {
         const beganMs = clock();
         const report =
           task === 'people'
-            ? await refreshPeople(each, ports)
-            : await runReconcile(each, { task }, { ports, found: new Map(), deadlineMs });
+            ? await runPeople(each, { everyMinutes }, ports)
+            : await runReconcile(each, { task, everyMinutes }, { ports, found: new Map(), deadlineMs });
+        if (report === undefined || isOccupied(report)) return report;
         const key = `${task} ${each.name}`;
         await time.sleep(1_000 * (processorSeconds.get(key) ?? 0));
         const ended = { endMs: clock(), seconds: (clock() - beganMs) / 1_000 };
@@ -278,8 +280,8 @@ export function createChain({ minutes = {} }: ChainOptions = {}) {
       for (const [n, [task, everyMinutes]] of Object.entries({ ...TASKS, ...minutes }).entries()) {
         const again = (atMs: number) =>
           time.at(atMs, () => {
-            again(atMs + 60_000 * everyMinutes);
-            void runTask(task as TaskName);
+            again(atMs + 60_000 * (LONG_TASKS.has(task) ? SCHEDULES.longTaskMinutes : everyMinutes));
+            void runTask(task as TaskName, everyMinutes);
           });
         again(clock() + 7_000 * (n + 1));
       }

@@ -4,8 +4,8 @@ import type { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import type { Dispatcher } from 'undici';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import type { Sent } from '../../simulate/platform/request.ts';
-import { type FunctionName, limitsOfFunctions } from './functions.ts';
 import type { BenchEvent } from './directory.ts';
+import { type FunctionName, limitsOfFunctions } from './functions.ts';
 import type { Rig } from './rig.ts';
 import type { Counts } from './totals.ts';
 

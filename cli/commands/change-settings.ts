@@ -1,5 +1,5 @@
 import { allGroups } from '../../shared/operate/names.ts';
-import { planningWith } from '../../shared/operate/people-now.ts';
+import { planningWith, refreshPeopleNow } from '../../shared/operate/people-now.ts';
 import { sumOf } from '../../shared/operate/setting-effect.ts';
 import { changeSettings, type SettingsPlan } from '../../shared/operate/settings.ts';
 import type { Context } from '../context.ts';
@@ -36,7 +36,7 @@ export async function saveSettings({ out, ...context }: Context, plan: SettingsP
   });
   if (plan.needsPeople) {
     out.note('reading employees for the new match rules …');
-    await ports.functions.run('people', { connection: plan.connection.name });
+    await refreshPeopleNow(plan.connection.name, ports);
   }
   return saved;
 }

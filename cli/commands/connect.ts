@@ -10,6 +10,7 @@ import {
   inspectCredential,
   proposedSettings,
 } from '../../shared/operate/connect/inspect.ts';
+import { refreshPeopleNow } from '../../shared/operate/people-now.ts';
 import { refuseLoopback } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { type Act, type Context, parseConnectionName } from '../context.ts';
@@ -177,7 +178,7 @@ function adoptionLines({ existing, directory, bySpokeId }: AdoptionPlan): string
  */
 async function readPeople({ out }: Context, ports: ToolPorts, connection: ConnectionName): Promise<void> {
   out.note('reading employees …');
-  await ports.functions.run('people', { connection }).catch(({ message }: Error) => {
+  await refreshPeopleNow(connection, ports).catch(({ message }: Error) => {
     out.note(`employees could not be read: ${message}; to retry: groupsync people refresh`);
   });
 }

@@ -7,6 +7,7 @@ import { eraseConnection } from '../../shared/operate/forget.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { listConnections, planSettings, removeConnection } from '../../shared/operate/settings.ts';
 import { formatGate, instant, reportCredential, reportGate } from '../../shared/operate/status.ts';
+import { formatTask, reportTasks } from '../../shared/operate/tasks.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { type Act, type Context, parseConnectionName } from '../context.ts';
 import { EXIT } from '../io.ts';
@@ -94,6 +95,7 @@ async function show(context: Context, name: string | undefined): Promise<number>
   const { state, reason = null, sinceMs } = stored;
   const gate = { state, reason, since: instant(sinceMs) };
   const credential = reportCredential(health, ports.clock());
+  const tasks = await reportTasks(found, ports);
   const contract = known ? { at: new Date(known.atMs).toISOString(), findings: known.findings } : null;
   const document = {
     name: chosen,
@@ -101,6 +103,7 @@ async function show(context: Context, name: string | undefined): Promise<number>
     observing,
     gate,
     credential,
+    tasks,
     contract,
     settings,
     requests,
@@ -111,7 +114,8 @@ async function show(context: Context, name: string | undefined): Promise<number>
     out.line(`gate        ${formatGate(reportGate(stored, health))}`);
     out.line(`last good   ${credential.goodAt ?? 'not checked yet'}`);
     if (credential.failure !== null) out.line(`last check  ${credential.failure.message}`);
-    for (const line of contractLines(contract, chosen)) out.line(line);
+    const ran = tasks.map((one) => `${one.task.padEnd(10)}  ${formatTask(one)}`);
+    for (const line of [...ran, ...contractLines(contract, chosen)]) out.line(line);
     out.line('settings');
     for (const line of settingLines(found)) out.line(line);
     for (const line of requests.map(requestLine)) out.line(line);

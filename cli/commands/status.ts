@@ -6,6 +6,7 @@ import { type Names, NotFound, withId } from '../../shared/operate/names.ts';
 import { type GroupPause, readPause } from '../../shared/operate/pausing.ts';
 import { reportGroups } from '../../shared/operate/report.ts';
 import { readableConnection } from '../../shared/operate/settings.ts';
+import { shortened } from '../../shared/operate/shortened.ts';
 import {
   fixForGate,
   formatFailingCalls,
@@ -16,8 +17,8 @@ import {
   needsAttention,
   readGroupStatus,
   readStatus,
-  shortened,
 } from '../../shared/operate/status.ts';
+import { formatTask } from '../../shared/operate/tasks.ts';
 import { formatBlock } from '../../shared/operate/who.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
@@ -58,7 +59,7 @@ async function showStatus(context: Context): Promise<number> {
 }
 
 function printStatus(status: StatusReport, { out }: Context): void {
-  const { gate, groups, queues, feed, observing, mode } = status;
+  const { gate, groups, queues, observing, mode } = status;
   const { paint } = out;
   const counts = Object.entries(groups).map(([state, count]) => `${count} ${state}`);
   const number = (count: number | null) => (count === null ? 'missing' : String(count));
@@ -78,13 +79,12 @@ function printStatus(status: StatusReport, { out }: Context): void {
   const oldest =
     status.oldestUnappliedMs === null ? '' : `, the oldest for ${duration(status.oldestUnappliedMs)}`;
   out.line(`backlog     ${plural(status.backlog, 'group')}${oldest}`);
-  out.line(
-    `feed        ${feed.cursorAgeMs === null ? 'not read yet' : `read ${duration(feed.cursorAgeMs)} ago`}`,
+  const tasks = status.tasks.map((one) => ['task', one.task, formatTask(one), one.next !== null] as const);
+  const sources = status.sources.map(
+    (one) => ['source', one.source, formatSource(one, duration), needsAttention(one)] as const,
   );
-  for (const one of status.sources) {
-    const text = `${one.source.padEnd(10)}  ${formatSource(one, duration)}`;
-    out.line(`source      ${needsAttention(one) ? paint.red(text) : text}`);
-  }
+  for (const [title, name, text, isFault] of [...tasks, ...sources])
+    out.line(`${title.padEnd(10)}  ${(isFault ? paint.red : String)(`${name.padEnd(10)}  ${text}`)}`);
   out.line(
     `queues      events ${number(queues.events)} (${number(queues.eventsDlq)} dead-lettered), apply ${number(queues.apply)} (${number(queues.applyDlq)} dead-lettered)`,
   );
@@ -117,6 +117,7 @@ function nextSteps(status: StatusReport) {
     [settingRequests > 0, `groupsync connections confirm ${connection}`],
     [(groups['failed'] ?? 0) > 0, 'groupsync groups --state failed'],
     [dead > 0, 'groupsync dlq list'],
+    ...status.tasks.map(({ next }) => [gate.state === 'open' && next !== null, next ?? ''] as const),
   ];
   return steps.flatMap(([isDue, step]) => (isDue ? [step] : []));
 }

@@ -97,7 +97,7 @@ function Stopped({ reader }: Pick<ConnectionPage, 'reader'>) {
   );
 }
 
-function Credential({ row, credential, feedAgeMs, sources, keptMembers, openMoves, reader }: ConnectionPage) {
+function Credential({ row, credential, tasks, sources, keptMembers, openMoves, reader }: ConnectionPage) {
   const gate = row.observing ? T.conn.observing : (T.conn.gates[row.gate] ?? row.gate);
   return (
     <>
@@ -127,7 +127,7 @@ function Credential({ row, credential, feedAgeMs, sources, keptMembers, openMove
           [T.conn.company, row.company],
           [T.conn.platform, row.baseUrl],
           [T.conn.goodAt, <GoodAt key="good" row={row} credential={credential} />],
-          [T.conn.feed, feedAgeMs === null ? T.conn.feedNever : T.conn.feedRead(duration(feedAgeMs))],
+          ...tasks.map(([task, text]) => [T.conn.tasks[task], text] as const),
           ...sources.map((one) => [nameOfSource(one), formatFreshness(one)] as const),
           ...(openMoves === null ? [] : [[T.conn.openMoves, openMoves] as const]),
           ...(keptMembers === null ? [] : [[T.conn.keptMembers, keptMembers] as const]),

@@ -17,7 +17,7 @@ import { recordRead } from '../../shared/operate/journal.ts';
 import { allGroups, NotFound } from '../../shared/operate/names.ts';
 import { createNamesake, releaseGroup } from '../../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
-import { type Planning, planningWith } from '../../shared/operate/people-now.ts';
+import { type Planning, planningWith, refreshPeopleNow } from '../../shared/operate/people-now.ts';
 import { previewAdoptions } from '../../shared/operate/platform-groups.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
 import {
@@ -187,7 +187,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     for (const { key, before } of changes) if (before !== undefined) shown = applySetting(shown, key, before);
     const read = { ...plan.connection, settings: shown };
     const done = await changeSettings({ ...plan, connection: read }, ports);
-    if (plan.needsPeople) await ports.functions.run('people', { connection });
+    if (plan.needsPeople) await refreshPeopleNow(connection, ports);
     return done;
   }),
   'decide-requests': action(

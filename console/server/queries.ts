@@ -16,6 +16,7 @@ import { rehireOf } from '../../shared/operate/rehires.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { listConnections, readableConnection, requireConnection } from '../../shared/operate/settings.ts';
 import { formatKeptMembers, readStatus } from '../../shared/operate/status.ts';
+import { formatTask } from '../../shared/operate/tasks.ts';
 import { blockRow } from '../../shared/operate/who.ts';
 import { tokenRow } from '../../shared/scim/operate/tokens.ts';
 import { listTokens } from '../../shared/scim/tokens/tokens.ts';
@@ -201,7 +202,7 @@ async function connectionPage({ connection, ports }: RequestContext) {
   return {
     row,
     credential: status.credential,
-    feedAgeMs: status.feed.cursorAgeMs,
+    tasks: status.tasks.map((one) => [one.task, formatTask(one)] as const),
     sources: status.sources,
     keptMembers: status.keptMembers.total === 0 ? null : formatKeptMembers(status.keptMembers),
     openMoves: status.openMoves,

@@ -8,6 +8,8 @@ export const named = z
   .regex(/^[a-z0-9-]{1,32}$/)
   .transform(connectionName);
 const connection = named.optional();
+/** The interval of the schedule that starts the run. Then a run skips connections whose last run is recent enough. */
+const everyMinutes = z.number().positive().optional();
 /** Add the form of each answer of the platform or the directory to the answer (`doctor --record`). */
 const record = z.boolean().optional();
 
@@ -16,6 +18,7 @@ export const ReconcileInvocation = z.lazy(() =>
   z.object({
     task: z.enum(['pump', 'feed', 'sweep', 'health', 'notify']),
     connection,
+    everyMinutes,
     /** For `pump`: wake every dirty group, even if the group is not due. */
     all: z.boolean().optional(),
     /** For `notify`: return the notification targets and send nothing. */
@@ -44,7 +47,8 @@ export const AskInvocation = z.lazy(() =>
   z.object({ task: z.literal('ask'), connection: named, question: PlatformQuestion, record }),
 );
 
-export const PeopleInvocation = z.lazy(() => z.object({ connection }));
+export const PeopleInvocation = z.lazy(() => z.object({ connection, everyMinutes }));
+export type PeopleInvocation = z.infer<typeof PeopleInvocation>;
 
 /** The payload that the schedule and commands send to the function `directory`. */
 export const DirectoryInvocation = z.lazy(() =>

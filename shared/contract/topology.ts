@@ -145,4 +145,6 @@ export const SCHEDULES = {
   healthMinutes: 24 * 60,
   peopleMinutes: 60,
   directoryMinutes: 5,
+  /** The refresh of people and the sweep are started this often, for the connections that are due. */
+  longTaskMinutes: 10,
 } as const;

@@ -1,7 +1,8 @@
+import * as z from 'zod';
 import { fieldName } from '../contract/match-rule.ts';
 import { type ConnectionSettings, matchRules } from '../contract/settings.ts';
 import { grouped } from '../domain/grouped.ts';
-import type { RoleId } from '../domain/ids.ts';
+import type { ConnectionName, RoleId } from '../domain/ids.ts';
 import type { PreviewPorts } from '../sync/apply/preview.ts';
 import { askMissing } from '../sync/people.ts';
 import { personAfter } from '../sync/people-listing.ts';
@@ -11,6 +12,21 @@ import type { Person } from '../sync/ports/people.ts';
 import { type EmployeeRecord, PlatformFailure } from '../sync/ports/platform.ts';
 import { collectPages } from '../sync/tuning.ts';
 import type { SettingsPlan } from './settings.ts';
+
+const Skipped = z.object({ reports: z.tuple([z.object({ skipped: z.string() })]) });
+
+/**
+ * Refreshes the people index now, with the stored settings.
+ * @throws Error if another refresh has not ended within 30 s. That refresh may have begun with earlier settings
+ */
+export async function refreshPeopleNow(
+  connection: ConnectionName,
+  { functions }: Pick<ToolPorts, 'functions'>,
+): Promise<void> {
+  const { data } = Skipped.safeParse(await functions.run('people', { connection }));
+  if (data === undefined) return;
+  throw new Error(`employees were not read, because ${data.reports[0].skipped}; groupsync people refresh`);
+}
 
 type PeoplePorts = Pick<ToolPorts, 'people' | 'platforms' | 'clock'>;
 

@@ -18,11 +18,13 @@ import { openMovesOf, withCurrentOwner } from '../sync/moves.ts';
 import type { GroupIndex, ToolPorts } from '../sync/ports/bundles.ts';
 import { type Connection, type Health, problemsOf, repairOf } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
-import { ANSWER_PREFIX, isJson, withoutCutJson } from '../sync/ports/platform.ts';
+import { ANSWER_PREFIX } from '../sync/ports/platform.ts';
 import { readSources, type SourcePorts, type SourcesFound } from '../sync/sources.ts';
 import { plural, withId } from './names.ts';
 import { type ReportPorts, reportGroup, stateName, summaries } from './report.ts';
 import { rowsOf } from './setting-requests.ts';
+import { shortened } from './shortened.ts';
+import { reportTasks } from './tasks.ts';
 import { blockRow } from './who.ts';
 
 /** Returns the state of the gate. For a refused credential, also the person who can replace it. */
@@ -67,12 +69,12 @@ export function formatFailingCalls({ endpoint, failed, total, share, since, reas
 export async function readStatus(found: Connection, ports: ToolPorts): Promise<StatusReport> {
   const { name: connection, observing, settings, blocks = [], invalid } = found;
   const nowMs = ports.clock();
-  const [groups, pendingMembers, gate, feed, queues, health, sources, keptMembers, openMoves] =
+  const [groups, pendingMembers, gate, tasks, queues, health, sources, keptMembers, openMoves] =
     await Promise.all([
       countGroups(connection, ports, nowMs),
       countPending(connection, ports.index),
       ports.gates.read(connection),
-      ports.feed.read(connection),
+      reportTasks(found, ports),
       countMessages(ports.deployment),
       ports.health.read(connection),
       reportSources(found, ports),
@@ -93,7 +95,7 @@ export async function readStatus(found: Connection, ports: ToolPorts): Promise<S
     ...groups,
     settingRequests: rowsOf(found).length,
     blocked: blocks.map(blockRow),
-    feed: { cursorAgeMs: feed === undefined ? null : Math.max(0, nowMs - feed.readAtMs) },
+    tasks,
     sources,
     openMoves,
     keptMembers,
@@ -247,17 +249,6 @@ export async function readGroupStatus(
     moving: state.openMove ? whyMoving(state.openMove, ports.clock()) : null,
     hold: hold ? { digest: hold.digest, removes: hold.removes, decision: hold.decision.kind } : null,
   };
-}
-
-/** The maximum length of a shown reason, which may contain a response of the platform. `--json` is not shortened. */
-const REASON_SHOWN = 160;
-
-/** Returns the text with at most this many characters. A JSON response of the platform is left out, not cut. */
-export function shortened(text: string): string {
-  if (text.length <= REASON_SHOWN) return withoutCutJson(text);
-  const [ours = '', answer = ''] = text.split(ANSWER_PREFIX, 2);
-  const shown = isJson(answer) ? ours : text;
-  return shown.length <= REASON_SHOWN ? shown : `${shown.slice(0, REASON_SHOWN - 1)}…`;
 }
 
 export const fixForGate = (

@@ -1,8 +1,9 @@
 import type { ReconcileReport } from '../contract/answers/reconcile.ts';
-import type { ReconcileInvocation } from '../contract/invocation.ts';
+import type { PeopleInvocation, ReconcileInvocation } from '../contract/invocation.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { Finding } from '../domain/notice.ts';
 import { ownFindings } from '../plan/notice.ts';
+import { refreshPeople } from '../sync/people.ts';
 import type { ReconcilePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { PlatformFailure } from '../sync/ports/platform.ts';
@@ -13,6 +14,7 @@ import { sweep } from '../sync/reconcile/sweep.ts';
 import { recordTrend, type TrendPorts } from '../sync/reconcile/trend.ts';
 import { type RequeuePorts, requeueDue } from '../sync/requeue.ts';
 import type { SourcePorts } from '../sync/sources.ts';
+import { occupied, runIfDue } from '../sync/under-lease.ts';
 
 export type ReconcileTaskPorts = ReconcilePorts &
   RequeuePorts &
@@ -31,9 +33,10 @@ interface Run {
 
 export async function runReconcile(
   connection: Connection,
-  { task, all = false, silent = false }: ReconcileInvocation,
+  { task, all = false, silent = false, everyMinutes }: ReconcileInvocation,
   { ports, found, deadlineMs }: Run,
-): Promise<object> {
+): Promise<object | undefined> {
+  const leased = { connection: connection.name, everyMinutes };
   switch (task) {
     case 'pump': {
       const report = await requeueDue(connection.name, ports, { everything: all });
@@ -43,19 +46,20 @@ export async function runReconcile(
     }
     case 'feed': {
       await recordTrend(connection.name, ports);
-      const run = await followFeed(connection, ports, deadlineMs);
-      if (run === undefined)
-        return { connection: connection.name, skipped: 'another run is reading the feed' };
+      const run = await followFeed(connection, ports, deadlineMs, everyMinutes);
+      if (run === undefined) return occupied({ ...leased, task }, ports);
       await notifyOfSweep(connection.name, run.sweep, ports);
       await notifyOfHour(connection.name, ports);
       if (run.failure !== undefined) throw incomplete(run.report, run.failure);
       return run.report;
     }
     case 'sweep': {
-      const run = await sweep(connection, ports, deadlineMs);
-      await notifyOfSweep(connection.name, run, ports);
-      if (run.unreadable.length > 0) throw unhandled(run.unreadable.map((id) => `group ${id}`));
-      return run.report;
+      return runIfDue({ ...leased, task }, ports, async () => {
+        const run = await sweep(connection, ports, deadlineMs);
+        await notifyOfSweep(connection.name, run, ports);
+        if (run.unreadable.length > 0) throw unhandled(run.unreadable.map((id) => `group ${id}`));
+        return run.report;
+      });
     }
     case 'notify': {
       const { prefix, targets, send } = ports.notifier;
@@ -71,6 +75,16 @@ export async function runReconcile(
       return { connection: connection.name, ...(await checkHealth(connection, ports)) };
   }
 }
+
+/** @returns the report; undefined if the run is not due */
+export const runPeople = (
+  connection: Connection,
+  { everyMinutes }: PeopleInvocation,
+  ports: Parameters<typeof refreshPeople>[1] & Pick<ReconcilePorts, 'leases'>,
+): Promise<object | undefined> =>
+  runIfDue({ connection: connection.name, task: 'people', everyMinutes }, ports, () =>
+    refreshPeople(connection, ports),
+  );
 
 /** Notifies about the problems of the connection itself. @returns all problems */
 async function notifyOfProblems(connection: Connection, ports: ReconcileTaskPorts) {

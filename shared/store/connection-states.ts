@@ -7,8 +7,8 @@ import { Health, Trend } from '../sync/ports/connections.ts';
 import type { NoticeBoard } from '../sync/ports/notices.ts';
 import { FeedPosition, type Lease } from '../sync/ports/reconcile.ts';
 import { OF_THIS_SCHEMA, plain, storedAt, understood } from './item-form.ts';
-import { feedKey, gateKey, healthKey, leaseKey, noticesKey, trendKey } from './keys.ts';
-import { all, any, equal, type Item, type Key, less, missing, type Table } from './table.ts';
+import { feedKey, gateKey, healthKey, noticesKey, trendKey } from './keys.ts';
+import { any, equal, type Item, type Key, less, missing, type Table } from './table.ts';
 
 /** `change` counts the writes. If `change` differs from the value that a worker read, the worker's write is refused. */
 const GateItem = z.lazy(() => Gate.unwrap().extend({ change: number }));
@@ -133,26 +133,3 @@ export function createPositionStore<Position extends object>(
 /** The condition of each write under a lease: no later holder has begun. */
 export const noLaterThan = (token: number) =>
   any(missing('token'), less('token', token), equal('token', token));
-
-export function createLeases(table: Table) {
-  return {
-    /** Returns undefined while another worker holds the lease. */
-    async take(
-      connection: ConnectionName,
-      name: string,
-      { nowMs, lengthMs }: { readonly nowMs: number; readonly lengthMs: number },
-    ) {
-      const outcome = await table.update(
-        leaseKey(connection, name),
-        { set: { untilMs: nowMs + lengthMs }, add: { token: 1 } },
-        any(missing('untilMs'), less('untilMs', nowMs)),
-      );
-      return outcome.written ? { name, token: Number(outcome.item['token']) } : undefined;
-    },
-
-    /** Ends the lease early. The call has no effect if another worker already holds the lease. */
-    async release(connection: ConnectionName, { name, token }: Lease): Promise<void> {
-      await table.update(leaseKey(connection, name), { remove: ['untilMs'] }, all(equal('token', token)));
-    },
-  };
-}

@@ -3,7 +3,6 @@ import {
   createFeedStore,
   createGateStore,
   createHealthStore,
-  createLeases,
   createNoticeStore,
   createTrendStore,
 } from './connection-states.ts';
@@ -13,6 +12,7 @@ import { createGroupIndex } from './group-index.ts';
 import { createGroupStore } from './group-store.ts';
 import { createGuardStore } from './guard-store.ts';
 import { createAuditLog, createDriftLog } from './logs.ts';
+import { createLeases } from './leases.ts';
 import { createPeopleStore } from './people-store.ts';
 import { createSourceStore } from './source-store.ts';
 import type { Table } from './table.ts';

@@ -4,7 +4,7 @@ import { DEFAULT_CONNECTION, readerQueueName } from '../../shared/contract/names
 import { readDirectory } from '../../shared/directory/reading/run.ts';
 import { createReaderStore } from '../../shared/directory/store/reader-store.ts';
 import { createDirectories } from '../../shared/directory/vendors/directories.ts';
-import { createLeases } from '../../shared/store/connection-states.ts';
+import { createLeases } from '../../shared/store/leases.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';

@@ -12,7 +12,7 @@ import { requireConnection } from '../../shared/operate/settings.ts';
 import { createStoredApplicants } from '../../shared/platform/applicants.ts';
 import { createPlatforms } from '../../shared/platform/platforms.ts';
 import { recordable, recording } from '../../shared/runtime/recorder.ts';
-import { createLeases } from '../../shared/store/connection-states.ts';
+import { createLeases } from '../../shared/store/leases.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { SECRET } from '../directory-simulator/entra/fixture.ts';

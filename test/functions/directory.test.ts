@@ -41,7 +41,14 @@ beforeEach(() => {
   };
   world.wired = {
     ...base,
-    ports: { clock: () => 0, newId: () => 'id', sleep: async () => {}, deliveries, connections },
+    ports: {
+      clock: () => 0,
+      newId: () => 'id',
+      sleep: async () => {},
+      deliveries,
+      connections,
+      leases: { read: async () => ({ startedMs: 0 }) },
+    },
   };
 });
 
@@ -59,11 +66,12 @@ it('a run for all connections does not fail if a directory refuses the read, but
   ]);
 });
 
-it.each([
-  ['no directory is read', 'events'],
-  ['another run is reading the directory', 'busy'],
-])('the directory function reports that %s', async (skipped, connection) => {
-  expect(await handler({ connection }, CONTEXT)).toEqual({ reports: [{ connection, skipped }] });
+it('the directory function reports that no directory is read, or that another run reads it', async () => {
+  const skipped = async (connection: string) => (await handler({ connection }, CONTEXT)).reports;
+  expect(await skipped('events')).toEqual([{ connection: 'events', skipped: 'no directory is read' }]);
+  const since = new Date(0).toISOString();
+  const text = `another run of directory began at ${since} and has not ended`;
+  expect(await skipped('busy')).toEqual([{ connection: 'busy', skipped: text, since }]);
 });
 
 it('the directory function fails after the read if some groups cannot be read', async () => {

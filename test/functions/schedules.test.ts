@@ -15,8 +15,7 @@ const world = vi.hoisted(() => ({ wired: undefined as unknown, ran: [] as string
 vi.mock('../../shared/runtime/wire-platform.ts', () => ({ wirePeople: () => world.wired }));
 vi.mock('../../shared/runtime/wire-reconcile.ts', () => ({ wireReconcile: () => world.wired }));
 vi.mock('../../functions/frame/once.ts', () => ({ once: (wire: () => unknown) => wire }));
-vi.mock('../../shared/sync/people.ts', () => ({ refreshPeople: turn }));
-vi.mock('../../shared/runtime/run-reconcile.ts', () => ({ runReconcile: turn }));
+vi.mock('../../shared/runtime/run-reconcile.ts', () => ({ runReconcile: turn, runPeople: turn }));
 async function turn({ name }: Connection) {
   world.ran.push(name);
   if (name === 'broken')

@@ -42,7 +42,6 @@ it.each(DEPLOYABLE_KEYS)('the role of %s grants exactly these permissions on the
 const OF_CONSOLE = [
   'lambda:GetFunctionConfiguration on IngestWorkerFunction',
   'lambda:InvokeFunction on ReconcileWorkerFunction',
-  'scheduler:GetSchedule on groupsync-feed',
   'secretsmanager:GetSecretValue on groupsync/console-??????',
 ];
 

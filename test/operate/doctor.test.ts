@@ -3,14 +3,16 @@ import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { FUNCTION_KEYS, QUEUE_KEYS, queueName, SCHEDULE_KEYS } from '../../shared/contract/names.ts';
 import { QUEUES, TABLE } from '../../shared/contract/topology.ts';
 import { type ConnectionName, connectionName } from '../../shared/domain/ids.ts';
+import { TASKS } from '../../shared/domain/task.ts';
 import { checkCredential } from '../../shared/operate/doctor/credential.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
 import { rejectHold } from '../../shared/operate/holds.ts';
 import { createToken } from '../../shared/scim/tokens/tokens.ts';
-import { createFeedStore } from '../../shared/store/connection-states.ts';
-import { feedKey } from '../../shared/store/keys.ts';
+import { leaseKey } from '../../shared/store/keys.ts';
+import { createLeases } from '../../shared/store/leases.ts';
 import type { Deployment, QueueFacts } from '../../shared/sync/ports/deployment.ts';
 import { ANSWER_PREFIX, type Applicant, PlatformFailure } from '../../shared/sync/ports/platform.ts';
+import { underLease } from '../../shared/sync/under-lease.ts';
 import { added, applicantOf, group, NOW_MS, removed, savedWorld } from '../support/operate/world.ts';
 
 const PREFIX = 'groupsync';
@@ -53,17 +55,19 @@ function soundDeployment(): Deployment {
   };
 }
 
+/** Minutes. */
+const INTERVALS = { people: 60, feed: 5, sweep: 60, directory: 5 };
+
 /** Creates a world in which doctor finds no problem. Then a test breaks one part of the world. */
 async function soundWorld() {
   const world = await savedWorld();
   await world.hire('ann');
   await world.publish(group('g'), added('g', 'ann'));
   await world.apply('g');
-  const feed = createFeedStore(world.table);
-  const readAtMs = world.clock.ms;
-  const read = { readAtMs, writtenAtMs: readAtMs, needsSweep: false };
-  const position = { cursor: 'c', recentIds: [], lastEventAt: null, ...read };
-  await feed.write(world.connection.name, position, { name: 'feed', token: 1 });
+  const ports = { leases: createLeases(world.table), clock: () => world.clock.ms };
+  const connection = world.connection.name;
+  for (const task of TASKS)
+    await underLease({ connection, task, everyMinutes: INTERVALS[task] }, ports, async () => {});
   const parts = { deployment: soundDeployment(), applicant: applicantOf('company') };
   const ask = (connection?: ConnectionName) =>
     examine(
@@ -89,9 +93,7 @@ const lacking =
 describe('groupsync doctor', () => {
   it('doctor checks every part, and finds no problem in a correct deployment', async () => {
     const world = await soundWorld();
-    const schedule = async () => ({ enabled: true, expression: 'rate(60 minutes)' });
-    await deployed(() => ({ schedule }))(world);
-    world.clock.ms += 3_600_000;
+    world.clock.ms += 15 * 60_000;
     const { checks } = await world.ask();
     expect(checks.filter(({ ok }) => !ok)).toEqual([]);
     const names = checks.map(({ name }) => name).join('\n');
@@ -306,11 +308,14 @@ describe('groupsync doctor', () => {
       async ({ ports, connection }) => ports.connections.save({ ...connection, observing: true }),
     ],
     [
-      /^default: activity feed: not read yet fix: check the schedule of the feed, and read it now: groupsync reconcile$/,
-      async ({ table, connection }) => table.delete(feedKey(connection.name)),
+      /^default: task sweep: has not ended yet; waits for its next run fix: groupsync reconcile --sweep$/,
+      async ({ ports, table, connection }) => {
+        await ports.connections.save({ ...connection, connectedMs: 0 });
+        await table.delete(leaseKey(connection.name, 'sweep'));
+      },
     ],
     [
-      /^default: activity feed: .*60 min ago.* fix: .*groupsync reconcile/,
+      /^default: task feed: ended 60 min ago; waits for its next run fix: groupsync reconcile$/,
       async ({ clock }) => Object.assign(clock, { ms: clock.ms + 3_600_000 }),
     ],
     [
@@ -481,14 +486,14 @@ describe('groupsync doctor', () => {
     });
   });
 
-  it('doctor expects the first read of the activity feed 15 minutes after the connection was made', async () => {
+  it('doctor expects the first run of each task 15 minutes after the connection was made', async () => {
     const { ask, clock, connection, ports, table } = await soundWorld();
-    await table.delete(feedKey(connection.name));
+    await table.delete(leaseKey(connection.name, 'feed'));
     await ports.connections.save({ ...connection, connectedMs: clock.ms });
-    const feed = async () => (await ask()).checks.find(({ name }) => name === 'default: activity feed');
-    expect(await feed()).toMatchObject({ ok: true, detail: 'not read yet; not yet due' });
+    const feed = async () => (await ask()).checks.find(({ name }) => name === 'default: task feed');
+    expect(await feed()).toMatchObject({ ok: true, detail: 'has not ended yet; waits for its next run' });
     clock.ms += 15 * 60_000 + 1;
-    expect(await feed()).toMatchObject({ ok: false, detail: 'not read yet' });
+    expect(await feed()).toMatchObject({ ok: false });
   });
 
   it('doctor reports a hold that waits for a decision as a problem, and does not report a rejected hold', async () => {
@@ -534,9 +539,9 @@ describe('groupsync doctor', () => {
     await world.ports.connections.save({ ...world.connection, name: connectionName('other') });
     await createToken(connectionName('other'), world.ports);
     const read: PropertyKey[] = [];
-    const { schedule, statusOf } = soundDeployment();
+    const { statusOf } = soundDeployment();
     const scim = async () => ({ state: undefined, url: 'https://scim.test/scim/v2' });
-    const allowed = { isConsole: true, allowsLoopback: false, scim, schedule, statusOf };
+    const allowed = { isConsole: true, allowsLoopback: false, scim, statusOf };
     const get = (_: object, name: keyof typeof allowed) => {
       read.push(name);
       return allowed[name];
@@ -548,7 +553,7 @@ describe('groupsync doctor', () => {
     const { checks } = await world.ask(world.connection.name);
     const names = checks.map(({ name }) => name);
     expect(names).toEqual(
-      expect.arrayContaining(['default: secret', 'default: company', 'default: activity feed', 'scim url']),
+      expect.arrayContaining(['default: secret', 'default: company', 'default: task feed', 'scim url']),
     );
     const left = checks.filter(({ notRun }) => notRun);
     expect(left).toEqual([

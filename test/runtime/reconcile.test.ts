@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { eachConnection } from '../../shared/runtime/each-connection.ts';
 import { type ReconcileTaskPorts, runReconcile } from '../../shared/runtime/run-reconcile.ts';
+import { ThrottledError } from '../../shared/sync/ports/store-errors.ts';
 import { seededRandom } from '../../simulate/random.ts';
 import { createWorld, failure, type World } from '../sync/reconcile/support/world.ts';
 
@@ -85,6 +86,20 @@ it('if one connection uses the whole time of a run, a later run begins with anot
   expect(first.size).toBe(names.length);
 });
 
+it('a connection that the table throttled is tried again after all others', async () => {
+  const order: string[] = [];
+  const connections = { list: async () => ['a', 'b'].map((name) => ({ name })) } as never;
+  const logger = { info() {}, error() {} } as never;
+  const round = { connections, only: undefined, logger, random: () => order.length };
+  const { failure } = await eachConnection(round, async ({ name }) => {
+    order.push(name);
+    if (order.filter((one) => one === 'a').length < 2) throw new ThrottledError('throttled');
+    return {};
+  });
+  expect(order).toEqual(['a', 'b', 'a', 'b']);
+  expect(failure).toBeUndefined();
+});
+
 it.each([1, 4, 16])('a run works on at most %i connections at once, and on each once', async (atOnce) => {
   const names = Array.from({ length: 40 }, (_, at) => `c${at}`);
   const seen: string[] = [];
@@ -142,16 +157,6 @@ describe('run of the feed', () => {
     });
     const { run } = tasks(world);
     await expect(run('feed')).rejects.toThrow('reading the feed failed after 1 events of 1 groups');
-  });
-
-  it('a run of the feed is skipped while another run reads the feed', async () => {
-    const world = await createWorld();
-    const span = { nowMs: world.ports.clock(), lengthMs: 1_000 };
-    await world.ports.leases.take(world.connection.name, 'feed', span);
-    expect(await tasks(world).run('feed')).toEqual({
-      connection: 'default',
-      skipped: 'another run is reading the feed',
-    });
   });
 
   it('a run of the feed reports the sweep that a gap in the feed caused', async () => {

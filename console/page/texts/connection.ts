@@ -36,9 +36,12 @@ export const conn = {
   resumeText: (count: number) =>
     `${many(count, 'group')} with changes ${count === 1 ? 'waits' : 'wait'} and will be written.`,
   resumed: 'Writes resumed.',
-  feed: 'Activity feed',
-  feedRead: (text: string) => `read ${text} ago`,
-  feedNever: 'not read yet',
+  tasks: {
+    people: 'Refresh of people',
+    feed: 'Activity feed',
+    sweep: 'Sweep of all groups',
+    directory: 'Read of the directory',
+  },
   sources: { events: 'Events', scim: 'SCIM requests', directory: 'Directory reader' } as Readonly<
     Record<string, string>
   >,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { SOURCES } from '../../domain/source.ts';
+import { TASKS } from '../../domain/task.ts';
 import { PROTECTED_SETTINGS } from '../weakening.ts';
 import { BlockRow } from './block.ts';
 import { type Answer, count, instant, ms, nullable, text } from './forms.ts';
@@ -63,6 +64,18 @@ export const SourceReport = z.object({
 });
 export type SourceReport = Answer<typeof SourceReport>;
 
+export const TaskReport = z.object({
+  task: z.enum(TASKS),
+  state: z
+    .enum(['running', 'ended', 'failed', 'waiting'])
+    .describe('waiting: a run is due and has not begun. failed: the last run failed.'),
+  since: nullable(instant).describe('The start of the present run.'),
+  endedAgeMs: nullable(ms).describe('The age of the last end without a failure.'),
+  failure: nullable(z.object({ at: instant, message: text })).describe('The last failure since that end.'),
+  next: nullable(text).describe('The command that runs a task that failed or is late.'),
+});
+export type TaskReport = Answer<typeof TaskReport>;
+
 export const StatusReport = z.object({
   connection: text,
   gate: z.object({
@@ -89,7 +102,7 @@ export const StatusReport = z.object({
   holds: count,
   settingRequests: count.describe('Settings, ends of blocks, and SCIM tokens that need a second person.'),
   blocked: z.array(BlockRow).describe('The people that operators have blocked.'),
-  feed: z.object({ cursorAgeMs: nullable(ms) }),
+  tasks: z.array(TaskReport).describe('The last run of each task of the connection.'),
   sources: z.array(SourceReport).describe('The sources from which changes have arrived or are expected.'),
   openMoves: nullable(text).describe('The unfinished moves of groups to another source, as a sentence.'),
   keptMembers: z

@@ -3,6 +3,7 @@ import { type ReaderHealth, readerHealthOf } from '../../domain/source.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import type { Lease } from '../../sync/ports/reconcile.ts';
 import { mapConcurrently } from '../../sync/tuning.ts';
+import { underLease } from '../../sync/under-lease.ts';
 import { DirectoryError, type ReaderPosition } from '../ports.ts';
 import type { ReaderGroup } from '../rules/reader-group.ts';
 import { afterFailure, asksFacts, flipOf, isShortForLong, isUnreadable } from '../rules/schedule.ts';
@@ -14,8 +15,6 @@ import { endYields } from './other-source.ts';
 import { type TakenReports, takeReports } from './reports.ts';
 import { syncGroup, takePushed } from './sync-group.ts';
 
-/** The duration of the lease. It is longer than the time limit of the function (15 minutes). */
-const LEASE_MS = 16 * 60_000;
 /** A run lists all groups if the last list is older than this. So it finds new and missing groups without a report. */
 const LISTED_EVERY_MS = 3_600_000;
 /** The number of concurrent reads of groups. It makes about 1,200 calls a minute, half of Google's limit. */
@@ -53,16 +52,13 @@ export async function readDirectory(
   ports: ReaderPorts,
   { deadlineMs, isFull = false, acceptsDeletions = false }: ReadingOptions,
 ): Promise<DirectoryRunReport | undefined> {
-  const span = { nowMs: ports.clock(), lengthMs: LEASE_MS };
-  const lease = await ports.leases.take(connection.name, 'directory', span);
-  if (lease === undefined) return undefined;
-  try {
-    return await noteHealth(connection, ports, () =>
+  const { everyMinutes } = ports;
+  const task = { connection: connection.name, task: 'directory', everyMinutes } as const;
+  return underLease(task, ports, (lease) =>
+    noteHealth(connection, ports, () =>
       readWithLease(connection, ports, { lease, deadlineMs, isFull, acceptsDeletions }),
-    );
-  } finally {
-    await ports.leases.release(connection.name, lease);
-  }
+    ),
+  );
 }
 
 interface LeasedReading extends ReadingOptions {

@@ -19,6 +19,7 @@ import {
   reportGate,
   reportSources,
 } from '../status.ts';
+import { formatTask, reportTasks } from '../tasks.ts';
 import {
   type Checked,
   check,
@@ -34,8 +35,6 @@ import {
 
 /** If a larger share of memberships match no employee, usually a match rule is wrong, not the data of single people. */
 const MAX_UNMATCHED_SHARE = 0.1;
-/** Returns the age at which the feed is late: three missed runs of its schedule, at least 15 minutes. */
-const staleMs = (schedule: string) => 180_000 * Math.max(5, Number(/\d+(?= minutes)/.exec(schedule)));
 /** The number of groups of each page of the index that are read to find a linked group. */
 const READ_AT_ONCE = 32;
 const OLD_BACKLOG_MS = 15 * 60_000;
@@ -50,7 +49,7 @@ export async function checkConnection(connection: Connection, ports: ToolPorts):
     guarded('gate', () => checkGate(connection, ports)),
     guarded('groups', () => checkGroups(connection, ports)),
     guarded('group by id', () => checkOneGroup(connection, ports)),
-    guarded('feed', () => checkFeed(connection, ports)),
+    guarded('tasks', () => checkTasks(connection, ports)),
     guarded('sources', () => checkSources(connection, ports)),
     guarded('directory', () => checkDirectory(connection, ports)),
   ]);
@@ -189,19 +188,11 @@ async function checkUnmatched(name: Connection['name'], wanted: number, index: T
   });
 }
 
-async function checkFeed(
-  { name, connectedMs = 0 }: Connection,
-  { feed, clock, deployment }: ToolPorts,
-): Promise<Check> {
-  const position = await feed.read(name);
-  const { expression = '' } = (await deployment.schedule('feed').catch(() => undefined)) ?? {};
-  const isNew = position === undefined;
-  const ageMs = clock() - (position?.readAtMs ?? connectedMs);
-  const isDue = ageMs > staleMs(expression);
-  return check('activity feed', !isDue, {
-    detail: isNew ? `not read yet${isDue ? '' : '; not yet due'}` : `read ${duration(ageMs)} ago`,
-    fix: `${isNew ? 'check the schedule of the feed, and read it now:\n' : ''}groupsync reconcile`,
-  });
+async function checkTasks(connection: Connection, ports: ToolPorts): Promise<Checked> {
+  const tasks = await reportTasks(connection, ports);
+  return tasks.map((one) =>
+    check(`task ${one.task}`, one.next === null, { detail: formatTask(one), fix: one.next ?? '' }),
+  );
 }
 
 const FIX_OF_STOP =

@@ -89,6 +89,6 @@ export type ApplyPorts = Omit<PeoplePorts, keyof WakePorts | 'index'> &
   };
 
 export type ToolPorts = Omit<Ports, 'leases' | 'feed'> & {
-  readonly feed: Pick<Ports['feed'], 'read'>;
+  readonly leases: Pick<Leases, 'readAll'>;
   readonly sessions: ConsoleSessions;
 };

@@ -8,14 +8,13 @@ import type { ReconcilePorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import type { FeedEvent, FeedPage, FeedPosition, Lease } from '../ports/reconcile.ts';
+import { underLease } from '../under-lease.ts';
 import { type Checking, checkGroups } from './check-groups.ts';
 import { emptyTotals, reportOf, type Totals, together } from './report.ts';
 import { compareAll, type SweepRun } from './sweep.ts';
 
 /** The number of pages in one step. After a step, their groups are compared, and the position moves. */
 const PAGES_PER_STEP = 10;
-/** The duration of the lease. It is longer than the longest run of a function (15 minutes). */
-const LEASE_MS = 16 * 60_000;
 /** How long a failing cursor is tried again, if its failures may have another cause. */
 const TRIED_MS = 3_600_000;
 /** The maximum number of refused cursors in one run. */
@@ -53,30 +52,26 @@ export const followFeed = (
   connection: Connection,
   ports: ReconcilePorts,
   deadlineMs: number,
+  everyMinutes?: number,
 ): Promise<FeedRun | undefined> =>
-  throughGate(connection, ports, () => followOpenly(connection, ports, deadlineMs));
+  underLease(
+    { connection: connection.name, task: 'feed', everyMinutes },
+    ports,
+    (lease) => throughGate(connection, ports, () => followOpenly(connection, ports, { lease, deadlineMs })),
+    (run) => run?.failure,
+  );
 
-async function followOpenly(connection: Connection, ports: ReconcilePorts, deadlineMs: number) {
+async function followOpenly(
+  connection: Connection,
+  ports: ReconcilePorts,
+  { lease, deadlineMs }: Pick<Reading, 'lease' | 'deadlineMs'>,
+) {
   const startedAtMs = ports.clock();
-  const span = { nowMs: startedAtMs, lengthMs: LEASE_MS };
-  const lease = await ports.leases.take(connection.name, 'feed', span);
-  if (lease === undefined) return undefined;
-  try {
-    const begun = await ports.feed.begin(connection.name, lease);
-    if (begun === undefined) return undefined;
-    const platform = await ports.platforms.open(connection);
-    const reading: Reading = {
-      connection,
-      platform,
-      ports,
-      lease,
-      totals: emptyTotals(),
-      deadlineMs,
-    };
-    return await run(begun.position, startedAtMs, reading);
-  } finally {
-    await ports.leases.release(connection.name, lease);
-  }
+  const begun = await ports.feed.begin(connection.name, lease);
+  if (begun === undefined) return undefined;
+  const platform = await ports.platforms.open(connection);
+  const totals = emptyTotals();
+  return run(begun.position, startedAtMs, { connection, platform, ports, lease, totals, deadlineMs });
 }
 
 async function run(before: FeedPosition | undefined, startedAtMs: number, reading: Reading) {
@@ -92,7 +87,10 @@ async function run(before: FeedPosition | undefined, startedAtMs: number, readin
   const ending = failure === undefined ? {} : { failure };
   const isClosed = failure !== undefined && (await reportToGate(connection, failure, ports));
   if (isClosed || !position.needsSweep || ports.clock() >= reading.deadlineMs) return { report, ...ending };
-  const swept = await compareAll(connection, ports, reading.deadlineMs);
+  const swept = await underLease({ connection: connection.name, task: 'sweep' }, ports, () =>
+    compareAll(connection, ports, reading.deadlineMs),
+  );
+  if (swept === undefined) return { report, ...ending };
   // `needsSweep` is cleared only when the sweep is complete.
   await ports.feed.write(connection.name, { ...position, needsSweep: false }, reading.lease);
   return { report: together(report, swept.report), sweep: swept, ...ending };

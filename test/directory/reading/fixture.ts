@@ -4,7 +4,7 @@ import type { Directory } from '../../../shared/directory/ports.ts';
 import type { ReaderPorts } from '../../../shared/directory/reading/context.ts';
 import { type ReadingOptions, readDirectory } from '../../../shared/directory/reading/run.ts';
 import { createReaderStore } from '../../../shared/directory/store/reader-store.ts';
-import { createLeases } from '../../../shared/store/connection-states.ts';
+import { createLeases } from '../../../shared/store/leases.ts';
 import type { OutgoingEvent } from '../../../shared/sync/ports/queues.ts';
 import { createTestEngine } from '../../support/engine/test-engine.ts';
 import { MINUTE_MS } from '../../support/engine/world.ts';
