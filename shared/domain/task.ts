@@ -9,9 +9,8 @@ export type Task = (typeof TASKS)[number];
 /** The stored runs of a task of a connection. All times are milliseconds since 1970. */
 export const TaskRuns = z.lazy(() =>
   z.object({
-    /** The end of the lease. Absent while no run has the lease. */
+    /** The end of the lease; absent while no run has it. */
     untilMs: number.exactOptional(),
-    /** The start of the last run. */
     startedMs: number.exactOptional(),
     /** The interval of the schedule in minutes. Absent before the first scheduled run. */
     everyMinutes: number.exactOptional(),

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { SkippedReply } from '../contract/answers/reconcile.ts';
 import { fieldName } from '../contract/match-rule.ts';
 import { type ConnectionSettings, matchRules } from '../contract/settings.ts';
 import { grouped } from '../domain/grouped.ts';
@@ -13,8 +13,6 @@ import { type EmployeeRecord, PlatformFailure } from '../sync/ports/platform.ts'
 import { collectPages } from '../sync/tuning.ts';
 import type { SettingsPlan } from './settings.ts';
 
-const Skipped = z.object({ reports: z.tuple([z.object({ skipped: z.string() })]) });
-
 /**
  * Refreshes the people index now, with the stored settings.
  * @throws Error if another refresh has not ended within 30 s. That refresh may have begun with earlier settings
@@ -23,7 +21,7 @@ export async function refreshPeopleNow(
   connection: ConnectionName,
   { functions }: Pick<ToolPorts, 'functions'>,
 ): Promise<void> {
-  const { data } = Skipped.safeParse(await functions.run('people', { connection }));
+  const { data } = SkippedReply.safeParse(await functions.run('people', { connection }));
   if (data === undefined) return;
   throw new Error(`employees were not read, because ${data.reports[0].skipped}; groupsync people refresh`);
 }

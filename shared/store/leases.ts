@@ -15,7 +15,7 @@ interface Span {
 /** How a run of a task ended. `failure`: the message of its error. */
 interface RunEnd {
   readonly atMs: number;
-  readonly failure?: string;
+  readonly failure?: string | undefined;
 }
 
 /** A lease's item also stores the runs of its task, so a run costs no further write. */
@@ -50,9 +50,8 @@ export function createLeases(table: Table) {
   };
 }
 
-function changeOf(ended: RunEnd | undefined) {
-  if (ended === undefined) return { remove: ['untilMs'] };
-  const { atMs, failure } = ended;
+function changeOf({ atMs, failure }: Partial<RunEnd> = {}) {
+  if (atMs === undefined) return { remove: ['untilMs'] };
   if (failure === undefined) return { set: { endedMs: atMs }, remove: ['untilMs', 'failure', 'failures'] };
   return { set: { failure: { atMs, message: failure } }, remove: ['untilMs'], add: { failures: 1 } };
 }

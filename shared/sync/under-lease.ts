@@ -11,11 +11,15 @@ const LEASE_MS = 16 * MINUTE_MS;
 const MESSAGE_LENGTH = 1_000;
 
 /** The task of a connection, and the interval at which a schedule runs it. */
-export interface LeasedTask {
+interface LeasedTask {
   readonly connection: ConnectionName;
   readonly task: Task;
   readonly everyMinutes?: number | undefined;
 }
+
+/** The platform's answer may contain names. */
+const withoutAnswer = ({ message }: Error): string =>
+  message.split(ANSWER_PREFIX, 1).join().slice(0, MESSAGE_LENGTH);
 
 /**
  * Runs a task of a connection under its lease, and stores how the run ended. Scheduled runs and operators' runs take
@@ -32,13 +36,7 @@ export async function underLease<Result>(
   const lease = await leases.take(connection, task, { nowMs: clock(), lengthMs: LEASE_MS, everyMinutes });
   if (lease === undefined) return undefined;
   const end = (failure?: Error) =>
-    leases.release(connection, lease, {
-      atMs: clock(),
-      // The platform's answer may contain names.
-      ...(failure !== undefined && {
-        failure: failure.message.split(ANSWER_PREFIX, 1).join().slice(0, MESSAGE_LENGTH),
-      }),
-    });
+    leases.release(connection, lease, { atMs: clock(), failure: failure && withoutAnswer(failure) });
   try {
     const result = await run(lease);
     await end(failureOf(result));

@@ -1,7 +1,7 @@
 import { DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
 import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
-import { itemsOf } from '../../shared/store/table.ts';
+import { itemsOf, missing } from '../../shared/store/table.ts';
 import { ThrottledError } from '../../shared/sync/ports/store-errors.ts';
 
 it.each([
@@ -23,4 +23,24 @@ it.each([
     expect(error).toMatchObject({ name: 'StoreError' });
     expect(error instanceof ThrottledError).toBe(isThrottled);
   }
+});
+
+it.each([
+  [2, [100, 200], true],
+  [9, [100, 200, 400, 800], false],
+])('a conditional write that DynamoDB throttles %i times waits %j ms', async (times, waits, isWritten) => {
+  const name = 'ThrottlingException';
+  const refusal = new DynamoDBServiceException({ name, $fault: 'client', $metadata: {} });
+  const client = new DynamoDBClient({ region: 'eu-west-1' });
+  let left = times;
+  const send = async () => {
+    left -= 1;
+    if (left >= 0) throw refusal;
+    return {};
+  };
+  Object.assign(client, { send });
+  const slept: number[] = [];
+  const table = createDynamoTable(client, { tableName: 't', sleep: async (ms) => void slept.push(ms) });
+  const written = await table.put({ pk: 'p', sk: 's' }, missing('pk')).catch(() => false);
+  expect([written, slept]).toEqual([isWritten, waits]);
 });

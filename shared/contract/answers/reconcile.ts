@@ -25,6 +25,8 @@ export const ReconcileReport = z.object({
 });
 export type ReconcileReport = Answer<typeof ReconcileReport>;
 
+export const SkippedReply = z.object({ reports: z.tuple([z.object({ skipped: text })]) });
+
 export const PeopleReport = z.object({
   connection: text,
   read: count,
