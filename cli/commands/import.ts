@@ -199,7 +199,7 @@ async function importFile(context: Context, file: string, flags: ImportFlags, gi
     skipLines,
     onRecognised: (name) => out.note(`column separator: ${name}, detected from the first lines`),
   });
-  const table = await tableOf(context);
+  const table = given === undefined ? await tableOf(context) : undefined;
   const report = await importCsv(given?.rows ?? records, ports, {
     connection,
     file: file === '-' ? 'standard input' : basename(file),
@@ -215,7 +215,7 @@ async function importFile(context: Context, file: string, flags: ImportFlags, gi
     reason: flags.reason,
     compare: (rows, comparing) =>
       compare(context, rows, { ...comparing, kind, undoneSinceMs: given?.undoneSinceMs }),
-    perSecond: importRate(table.warmUnits),
+    perSecond: importRate(table?.warmUnits),
     onProgress: progress.show,
     signal: io.signal,
     confirm: async (plan) => {

@@ -7,8 +7,6 @@ import type { Lease } from './ports/reconcile.ts';
 
 /** The duration of the lease. It is longer than the longest run of a function (15 minutes). */
 const LEASE_MS = 16 * MINUTE_MS;
-/** The maximum length of a stored failure, in characters. */
-const MESSAGE_LENGTH = 1_000;
 
 /** The task of a connection, and the interval at which a schedule runs it. */
 interface LeasedTask {
@@ -17,9 +15,8 @@ interface LeasedTask {
   readonly everyMinutes?: number | undefined;
 }
 
-/** The platform's answer may contain names. */
-const withoutAnswer = ({ message }: Error): string =>
-  message.split(ANSWER_PREFIX, 1).join().slice(0, MESSAGE_LENGTH);
+/** The platform's answer may contain names. The rest is at most 1,000 characters long. */
+const withoutAnswer = ({ message }: Error): string => message.split(ANSWER_PREFIX, 1).join().slice(0, 1_000);
 
 /**
  * Runs a task of a connection under its lease, and stores how the run ended. Scheduled runs and operators' runs take

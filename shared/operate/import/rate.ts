@@ -21,8 +21,10 @@ export const importRate = (warmUnits = NEW_TABLE_UNITS): number =>
 /** Returns how long an import takes, and for a large import on a new table the command that makes it faster. */
 export function durationLines(
   memberships: number,
-  { tableName, warmUnits }: { readonly tableName: string } & Pick<TableFacts, 'warmUnits'>,
+  table: ({ readonly tableName: string } & Pick<TableFacts, 'warmUnits'>) | undefined,
 ): readonly string[] {
+  if (table === undefined) return [];
+  const { tableName, warmUnits } = table;
   const minutes = Math.round(memberships / importRate(warmUnits) / 60);
   if (minutes === 0) return [];
   const takes = `sending takes about ${plural(minutes, 'minute')}, so other connections are not delayed`;
