@@ -70,6 +70,8 @@ export async function startWork(options: WorkOptions): Promise<{ stop: () => Pro
     publish: (lines) => publish(options.client, options.queueUrls.events, lines),
     reconcile: (event) => run(options, 'reconcile', event),
   });
+  // The events of the example company are a day old, and so are the first runs.
+  for (const key of ['people', 'sweep'] as const) await run(options, TASKS[key].fn, TASKS[key].event);
   for (const key of SCHEDULE_KEYS) {
     const { fn, event } = TASKS[key];
     const schedule = startSchedule({
