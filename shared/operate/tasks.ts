@@ -54,7 +54,7 @@ function stateOf(runs: TaskRuns, nowMs: number): TaskReport['state'] {
   return everyMinutes !== undefined && isTaskDue(runs, everyMinutes, nowMs) ? 'waiting' : 'ended';
 }
 
-/** Formats the last run of a task: “ended 12 min ago”, “failed at …: reason; last ended 1 h ago”. */
+/** Formats the last run of a task: “ended 12 min ago”, “failed at …: reason; ended 1 h ago”. */
 export function formatTask({ state, since, endedAgeMs, failure }: TaskReport): string {
   const ended = endedAgeMs === null ? 'has not ended yet' : `ended ${duration(endedAgeMs)} ago`;
   const failed =

@@ -42,9 +42,9 @@ export async function eachConnection<Report>(
 ) {
   const reports: Report[] = [];
   let failure: { readonly error: unknown } | undefined;
-  const failed = (connection: ConnectionName, error: unknown) => {
+  const failed = (connection: ConnectionName, error: unknown, isLast = true) => {
     logger.error('failed', { connection, ...errorFields(error) });
-    if (only !== undefined || !isOutage(error)) failure = { error };
+    if (isLast && (only !== undefined || !isOutage(error))) failure = { error };
   };
   const chosen = only === undefined ? await connections.list(failed) : [await connections.find(only)];
   const order = new Map(chosen.map((connection) => [connection, random()]));
@@ -61,8 +61,9 @@ export async function eachConnection<Report>(
       reports.push(report);
       logger.info('ran', { connection: connection.name, report: report as object as never });
     } catch (error) {
-      if (isTriedAgain(connection, error)) throttled.add(connection);
-      else failed(connection.name, error);
+      const isLast = !isTriedAgain(connection, error);
+      if (!isLast) throttled.add(connection);
+      failed(connection.name, error, isLast);
     }
   };
   await pMap(shuffled, runOne, { concurrency: atOnce });

@@ -48,7 +48,7 @@ describe('a refresh of people that is due every hour, and is started every ten m
     expect(tried).toEqual([0, 10, 70, 130]);
   });
 
-  it('works on the connections that a killed run did not reach, when its lease has ended', async () => {
+  it('is repeated after a run that was killed before any effect, when its lease has ended', async () => {
     await crashBeforeEachEffect(async (crashing, where) => {
       const world = await createWorld();
       await expectSuccessOrCrash(people(world, world.portsOf(crashing)));
