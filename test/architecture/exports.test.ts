@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseSync } from 'oxc-parser';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -90,54 +90,51 @@ const retiredExports = (sources: readonly Source[]): readonly string[] =>
     .flatMap(({ entries }) => entries.map(({ exportName }) => nameOf(exportName)))
     .filter((name) => RETIRED.test(name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase()));
 
-describe('exports', () => {
-  const paths = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' })
-    .split('\0')
-    .filter((path) => /\.[cm]?[jt]sx?$/.test(path) && existsSync(join(ROOT, path)));
-  const sources = paths.map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
+const paths = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' })
+  .split('\0')
+  .filter((path) => /\.[cm]?[jt]sx?$/.test(path) && existsSync(join(ROOT, path)));
+const sources = paths.map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
 
-  it('an exported type of the product has a name of its own, or the list of shared names has a reason', () => {
-    expect(Object.keys(SHARED_NAMES).length).toBeLessThanOrEqual(10);
-    const shared = sharedTypeNames(sources);
-    expect(Object.keys(SHARED_NAMES).filter((name) => !shared.has(name))).toEqual([]);
-    const unlisted = [...shared].filter(([name]) => !(name in SHARED_NAMES));
-    expect(unlisted, 'rename one of the types, or add the name to SHARED_NAMES with a reason').toEqual([]);
-  });
+it('an exported type of the product has a name of its own, or the list of shared names has a reason', () => {
+  expect(Object.keys(SHARED_NAMES).length).toBeLessThanOrEqual(10);
+  const shared = sharedTypeNames(sources);
+  expect(Object.keys(SHARED_NAMES).filter((name) => !shared.has(name))).toEqual([]);
+  const unlisted = [...shared].filter(([name]) => !(name in SHARED_NAMES));
+  expect(unlisted, 'rename one of the types, or add the name to SHARED_NAMES with a reason').toEqual([]);
+});
 
-  it('an exported name of shared uses a word of the glossary for "not there"', () => {
-    const made = ['isUnlisted', 'lostFields', 'MISSED', 'decideMissing'].map(
-      (name) => `export const ${name} = 1;`,
-    );
-    expect(retiredExports([{ path: 'shared/a.ts', text: made.join('\n') }])).toHaveLength(3);
-    expect(retiredExports(sources), 'use absent, missing, gone, hidden, excluded or withheld').toEqual([]);
-  });
+it('an exported name of shared uses a word of the glossary for "not there"', () => {
+  const made = ['isUnlisted', 'lostFields', 'MISSED', 'decideMissing'].map(
+    (name) => `export const ${name} = 1;`,
+  );
+  expect(retiredExports([{ path: 'shared/a.ts', text: made.join('\n') }])).toHaveLength(3);
+  expect(retiredExports(sources), 'use absent, missing, gone, hidden, excluded or withheld').toEqual([]);
+});
 
-  it('every export is imported by another file, or is listed with a reason', () => {
-    expect(paths.length).toBeGreaterThan(1_000);
-    const unused = unusedExports(sources).filter(
-      (one) => !ALLOWED.some(([path]) => path.test(one.split(':')[0] ?? '')),
-    );
-    expect(
-      unused,
-      'remove the keyword export, or the code, or add the file to ALLOWED with a reason',
-    ).toEqual([]);
-  });
+it('every export is imported by another file, or is listed with a reason', () => {
+  expect(paths.length).toBeGreaterThan(1_000);
+  const unused = unusedExports(sources).filter(
+    (one) => !ALLOWED.some(([path]) => path.test(one.split(':')[0] ?? '')),
+  );
+  expect(unused, 'remove the keyword export, or the code, or add the file to ALLOWED with a reason').toEqual(
+    [],
+  );
+});
 
-  it.each([
-    ['an import by name', "import { a } from './a.ts';", []],
-    ['an import of a type', "import type { a } from './a.ts';", []],
-    ['a renamed import', "import { a as b } from './a.ts';", []],
-    ['a re-export', "export { a } from './a.ts';", ['b.ts: a']],
-    ['an import of the whole file', "import * as a from './a.ts';", []],
-    ['a dynamic import', "await import('./a.ts');", []],
-    ['the type of an import', "type A = import('./a.ts').A;", []],
-    ['an import of another name', "import { c } from './a.ts';", ['a.ts: a']],
-    ['a local with the same name', 'const a = 1;', ['a.ts: a']],
-  ])('with %s in another file, the unused exports are found', (_, text, expected) => {
-    const sources = [
-      { path: 'a.ts', text: 'export const a = 1;' },
-      { path: 'b.ts', text },
-    ];
-    expect(unusedExports(sources)).toEqual(expected);
-  });
+it.each([
+  ['an import by name', "import { a } from './a.ts';", []],
+  ['an import of a type', "import type { a } from './a.ts';", []],
+  ['a renamed import', "import { a as b } from './a.ts';", []],
+  ['a re-export', "export { a } from './a.ts';", ['b.ts: a']],
+  ['an import of the whole file', "import * as a from './a.ts';", []],
+  ['a dynamic import', "await import('./a.ts');", []],
+  ['the type of an import', "type A = import('./a.ts').A;", []],
+  ['an import of another name', "import { c } from './a.ts';", ['a.ts: a']],
+  ['a local with the same name', 'const a = 1;', ['a.ts: a']],
+])('with %s in another file, the unused exports are found', (_, text, expected) => {
+  const sources = [
+    { path: 'a.ts', text: 'export const a = 1;' },
+    { path: 'b.ts', text },
+  ];
+  expect(unusedExports(sources)).toEqual(expected);
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { NATIVE_TYPES } from '../../shared/contract/events/native.ts';
 import { DEAD_LETTER_CODES } from '../../shared/contract/names.ts';
 import { always } from '../support/engine/runs.ts';
@@ -108,88 +108,78 @@ const wrapped = fc.oneof(
   nearlyEvent.map((event) => ({ eventType: 'com.okta.event_hook', data: { events: [event] } })),
 );
 
-describe('decodeMessage for invalid input', () => {
-  always(
-    'decodeMessage never throws for any text',
-    fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' })), expectHandled),
-    100,
+always(
+  'decodeMessage never throws for any text',
+  fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' })), expectHandled),
+  100,
+);
+
+it('decodeMessage never throws for a value that resembles a known event, in any envelope', () => {
+  fc.assert(
+    fc.property(wrapped, (value) => expectHandled(JSON.stringify(value))),
+    { numRuns: 1_500 },
   );
-
-  it('decodeMessage never throws for a value that resembles a known event, in any envelope', () => {
-    fc.assert(
-      fc.property(wrapped, (value) => expectHandled(JSON.stringify(value))),
-      { numRuns: 1_500 },
-    );
-  });
-
-  it('decodeMessage never throws for 200 valid bodies with one byte changed', () => {
-    const bodies = [...someLines('company.events.jsonl', 8), ...someLines('okta-eventbridge.jsonl', 1)];
-    expect(bodies.length).toBeGreaterThanOrEqual(200);
-    fc.assert(
-      fc.property(fc.nat(), fc.integer({ min: 0, max: 255 }), (at, byte) => {
-        for (const body of bodies.slice(0, 200)) {
-          const bytes = Buffer.from(body);
-          bytes[at % bytes.length] = byte;
-          expectHandled(bytes.toString());
-        }
-      }),
-      { numRuns: 10 },
-    );
-  });
-
-  it('decodeMessage never throws for any message attributes', () => {
-    const attribute = fc.option(fc.string(), { nil: undefined });
-    const detail = { group: { id: 'g1', name: 'Sales' } };
-    const body = JSON.stringify({ 'detail-type': 'directory.group.upserted', source: 'd', detail });
-    fc.assert(
-      fc.property(
-        attribute,
-        attribute,
-        fc.string(),
-        fc.double(),
-        (connection, stamp, messageId, sentAtMs) => {
-          const decoded = decode(body, { connection, stamp, messageId, sentAtMs });
-          expect(decoded.events.length + decoded.rejected.length).toBe(1);
-        },
-      ),
-    );
-  });
 });
 
-describe('order of arriving messages', () => {
-  const bodies = [
-    ...someLines('company.events.jsonl', 40),
-    JSON.stringify([native('user.deleted', { user: { id: 'a' } }, { id: 'x1' }), 7]),
-  ];
-  const eventsOf = (texts: readonly string[]) =>
-    texts
-      .flatMap((text) => decode(text).events)
-      .map(({ change, stamp, connection }) => JSON.stringify([stamp, connection, change.kind]))
-      .toSorted();
+it('decodeMessage never throws for 200 valid bodies with one byte changed', () => {
+  const bodies = [...someLines('company.events.jsonl', 8), ...someLines('okta-eventbridge.jsonl', 1)];
+  expect(bodies.length).toBeGreaterThanOrEqual(200);
+  fc.assert(
+    fc.property(fc.nat(), fc.integer({ min: 0, max: 255 }), (at, byte) => {
+      for (const body of bodies.slice(0, 200)) {
+        const bytes = Buffer.from(body);
+        bytes[at % bytes.length] = byte;
+        expectHandled(bytes.toString());
+      }
+    }),
+    { numRuns: 10 },
+  );
+});
 
-  it('shuffled and repeated messages decode to the same set of events', () => {
-    const expected = new Set(eventsOf(bodies));
-    fc.assert(
-      fc.property(
-        fc.shuffledSubarray(bodies, { minLength: bodies.length }),
-        fc.subarray(bodies),
-        (all, again) => {
-          expect(new Set(eventsOf([...all, ...again]))).toEqual(expected);
-        },
-      ),
-      { numRuns: 20 },
-    );
-  });
+it('decodeMessage never throws for any message attributes', () => {
+  const attribute = fc.option(fc.string(), { nil: undefined });
+  const detail = { group: { id: 'g1', name: 'Sales' } };
+  const body = JSON.stringify({ 'detail-type': 'directory.group.upserted', source: 'd', detail });
+  fc.assert(
+    fc.property(attribute, attribute, fc.string(), fc.double(), (connection, stamp, messageId, sentAtMs) => {
+      const decoded = decode(body, { connection, stamp, messageId, sentAtMs });
+      expect(decoded.events.length + decoded.rejected.length).toBe(1);
+    }),
+  );
+});
 
-  it('a list of events decodes to the events of its items', () => {
-    const lines = someLines('company.events.jsonl', 60);
-    fc.assert(
-      fc.property(fc.shuffledSubarray(lines, { minLength: 1 }), (some) => {
-        expect(eventsOf([`[${some.join(',')}]`])).toEqual(eventsOf(some));
-      }),
-      { numRuns: 20 },
-    );
-  });
+const bodies = [
+  ...someLines('company.events.jsonl', 40),
+  JSON.stringify([native('user.deleted', { user: { id: 'a' } }, { id: 'x1' }), 7]),
+];
+const eventsOf = (texts: readonly string[]) =>
+  texts
+    .flatMap((text) => decode(text).events)
+    .map(({ change, stamp, connection }) => JSON.stringify([stamp, connection, change.kind]))
+    .toSorted();
+
+it('shuffled and repeated messages decode to the same set of events', () => {
+  const expected = new Set(eventsOf(bodies));
+  fc.assert(
+    fc.property(
+      fc.shuffledSubarray(bodies, { minLength: bodies.length }),
+      fc.subarray(bodies),
+      (all, again) => {
+        expect(new Set(eventsOf([...all, ...again]))).toEqual(expected);
+      },
+    ),
+    { numRuns: 20 },
+  );
+});
+
+it('a list of events decodes to the events of its items', () => {
+  const lines = someLines('company.events.jsonl', 60);
+  fc.assert(
+    fc.property(fc.shuffledSubarray(lines, { minLength: 1 }), (some) => {
+      expect(eventsOf([`[${some.join(',')}]`])).toEqual(eventsOf(some));
+    }),
+    { numRuns: 20 },
+  );
 });
 
 it('decodeMessage never throws for any JSON', () => {

@@ -1,35 +1,33 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { isWeakerGuard, weakenedSettings, weakensSafety } from '../../shared/contract/weakening.ts';
 import { guardLimits } from '../support/guard-limits.ts';
 
 const LIMITS = guardLimits();
 
-describe('isWeakerGuard', () => {
-  it.each([
-    ['no guard', null, true],
-    ['the same limits', {}, false],
-    ['a larger share', { maxRemovedShare: 0.6 }, true],
-    ['a larger count', { maxRemovedCount: 101 }, true],
-    ['a larger count for an hour', { perHourCount: 501 }, true],
-    ['more deleted groups', { deletedGroups: 3 }, true],
-    ['a larger share of deleted groups', { deletedGroupsShare: 0.06 }, true],
-    ['a larger minimum size, below which the share is not checked', { minSize: 6 }, true],
-    ['a smaller minimum size', { minSize: 4 }, false],
-    ['stricter limits', { minSize: 0, maxRemovedShare: 0, maxRemovedCount: 0, perHourCount: 0 }, false],
-    ['one stricter and one weaker limit', { maxRemovedShare: 0.1, maxRemovedCount: 101 }, true],
-  ])('isWeakerGuard for a change to %s: $2', (_, after, expected) => {
-    expect(isWeakerGuard(LIMITS, after === null ? null : { ...LIMITS, ...after })).toBe(expected);
-  });
+it.each([
+  ['no guard', null, true],
+  ['the same limits', {}, false],
+  ['a larger share', { maxRemovedShare: 0.6 }, true],
+  ['a larger count', { maxRemovedCount: 101 }, true],
+  ['a larger count for an hour', { perHourCount: 501 }, true],
+  ['more deleted groups', { deletedGroups: 3 }, true],
+  ['a larger share of deleted groups', { deletedGroupsShare: 0.06 }, true],
+  ['a larger minimum size, below which the share is not checked', { minSize: 6 }, true],
+  ['a smaller minimum size', { minSize: 4 }, false],
+  ['stricter limits', { minSize: 0, maxRemovedShare: 0, maxRemovedCount: 0, perHourCount: 0 }, false],
+  ['one stricter and one weaker limit', { maxRemovedShare: 0.1, maxRemovedCount: 101 }, true],
+])('isWeakerGuard for a change to %s: $2', (_, after, expected) => {
+  expect(isWeakerGuard(LIMITS, after === null ? null : { ...LIMITS, ...after })).toBe(expected);
+});
 
-  it('a smaller minimum size is weaker if more than half of a group may be removed, because small groups are not counted any more', () => {
-    const lax = guardLimits({ maxRemovedShare: 0.6 });
-    expect(isWeakerGuard(lax, { ...lax, minSize: 4 })).toBe(true);
-  });
+it('a smaller minimum size is weaker if more than half of a group may be removed, because small groups are not counted any more', () => {
+  const lax = guardLimits({ maxRemovedShare: 0.6 });
+  expect(isWeakerGuard(lax, { ...lax, minSize: 4 })).toBe(true);
+});
 
-  it('no guard is weaker than a guard that is switched off', () => {
-    expect([isWeakerGuard(null, null), isWeakerGuard(null, LIMITS)]).toEqual([false, false]);
-  });
+it('no guard is weaker than a guard that is switched off', () => {
+  expect([isWeakerGuard(null, null), isWeakerGuard(null, LIMITS)]).toEqual([false, false]);
 });
 
 it('weakenedSettings contains fourEyes if it is switched off, and guard if it permits more removals', () => {

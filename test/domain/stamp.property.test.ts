@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { makeStamp, normaliseInstant, parseStamp, type StampParts } from '../../shared/domain/stamp.ts';
 import { always } from '../support/engine/runs.ts';
 
@@ -61,57 +61,53 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-describe('stamps', () => {
-  always(
-    'stamps compare as text exactly as time, sequence number and id bytes do',
-    fc.property(spec, spec, (a, b) => {
-      expect(compareText(makeStamp(partsOf(a)), makeStamp(partsOf(b)))).toBe(compareSpecs(a, b));
-    }),
-  );
+always(
+  'stamps compare as text exactly as time, sequence number and id bytes do',
+  fc.property(spec, spec, (a, b) => {
+    expect(compareText(makeStamp(partsOf(a)), makeStamp(partsOf(b)))).toBe(compareSpecs(a, b));
+  }),
+);
 
-  always(
-    'parseStamp returns the parts from which makeStamp made the text',
-    fc.property(spec, (a) => {
+always(
+  'parseStamp returns the parts from which makeStamp made the text',
+  fc.property(spec, (a) => {
+    const stamp = makeStamp(partsOf(a));
+    expect(parseStamp(stamp)).toBe(stamp);
+    expect(stamp).toMatch(/^[\x20-\x7e]*$/);
+  }),
+);
+
+always(
+  'only text that makeStamp writes is read as a stamp',
+  fc.property(
+    spec,
+    fc.nat(),
+    fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 1 }),
+    (a, at, by) => {
       const stamp = makeStamp(partsOf(a));
-      expect(parseStamp(stamp)).toBe(stamp);
-      expect(stamp).toMatch(/^[\x20-\x7e]*$/);
-    }),
-  );
+      const place = at % stamp.length;
+      const mutated = `${stamp.slice(0, place)}${by}${stamp.slice(place + 1)}`;
+      const parsed = parseStamp(mutated);
+      expect(parsed === undefined || parsed === mutated).toBe(true);
+      if (parsed !== undefined) expect(normaliseInstant(parsed.slice(0, 30))).toBe(parsed.slice(0, 30));
+    },
+  ),
+);
 
-  always(
-    'only text that makeStamp writes is read as a stamp',
-    fc.property(
-      spec,
-      fc.nat(),
-      fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 1 }),
-      (a, at, by) => {
-        const stamp = makeStamp(partsOf(a));
-        const place = at % stamp.length;
-        const mutated = `${stamp.slice(0, place)}${by}${stamp.slice(place + 1)}`;
-        const parsed = parseStamp(mutated);
-        expect(parsed === undefined || parsed === mutated).toBe(true);
-        if (parsed !== undefined) expect(normaliseInstant(parsed.slice(0, 30))).toBe(parsed.slice(0, 30));
-      },
-    ),
-  );
-});
+always(
+  'normaliseInstant is idempotent, and equal for equal instants of different offsets',
+  fc.property(spec, fc.integer({ min: -23 * 60, max: 23 * 60 }), (a, offsetMinutes) => {
+    const instant = normaliseInstant(timeOf(a));
+    expect(instant).toBeDefined();
+    expect(normaliseInstant(instant ?? '')).toBe(instant);
+    expect(normaliseInstant(timeOf({ ...a, offsetMinutes }))).toBe(instant);
+  }),
+);
 
-describe('normaliseInstant', () => {
-  always(
-    'normaliseInstant is idempotent, and equal for equal instants of different offsets',
-    fc.property(spec, fc.integer({ min: -23 * 60, max: 23 * 60 }), (a, offsetMinutes) => {
-      const instant = normaliseInstant(timeOf(a));
-      expect(instant).toBeDefined();
-      expect(normaliseInstant(instant ?? '')).toBe(instant);
-      expect(normaliseInstant(timeOf({ ...a, offsetMinutes }))).toBe(instant);
-    }),
-  );
-
-  always(
-    'normaliseInstant accepts or refuses any text and never throws',
-    fc.property(fc.string(), (text) => {
-      const instant = normaliseInstant(text);
-      expect(instant === undefined || instant.length === 30).toBe(true);
-    }),
-  );
-});
+always(
+  'normaliseInstant accepts or refuses any text and never throws',
+  fc.property(fc.string(), (text) => {
+    const instant = normaliseInstant(text);
+    expect(instant === undefined || instant.length === 30).toBe(true);
+  }),
+);

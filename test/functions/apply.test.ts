@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { handler } from '../../functions/apply.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import type { ApplyReport } from '../../shared/sync/apply/apply.ts';
@@ -33,32 +33,30 @@ beforeEach(() => {
 
 const wake = (group: string) => recordOf(JSON.stringify({ connection: 'default', group }));
 
-describe('apply function', () => {
-  it('the apply function applies the group of each message, and acknowledges the message after every outcome', async () => {
-    const outcomes = ['written', 'in_sync', 'postponed', 'failed', 'gate_closed', 'paused'];
-    const answer = await handler({ Records: outcomes.map(wake) }, CONTEXT);
-    expect(answer).toEqual({ batchItemFailures: [] });
-    expect(world.applied.map(({ group }) => group)).toEqual(outcomes);
-    // One invocation records its platform calls once, for all groups together.
-    expect(world.recorded).toBe(1);
-    expect(base.logged('applied')).toHaveLength(outcomes.length);
-  });
-
-  it('the apply function returns only the message whose group could not be stored, and logs no error text of a library', async () => {
-    const broken = wake('broken');
-    const answer = await handler({ Records: [wake('written'), broken, wake('in_sync')] }, CONTEXT);
-    expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: broken.messageId }] });
-    expect(base.logged('not applied')).toMatchObject([
-      { level: 'error', group: 'broken', requestId: 'request-1', connection: 'default' },
-    ]);
-  });
-
-  it.each(['', '{', '{"connection":"default"}', '{"connection":"NOT A NAME","group":"g"}', 'null'])(
-    'the apply function acknowledges and logs the invalid message %j',
-    async (body) => {
-      expect(await handler({ Records: [recordOf(body)] }, CONTEXT)).toEqual({ batchItemFailures: [] });
-      expect(world.applied).toEqual([]);
-      expect(base.logged('not an apply message')).toHaveLength(1);
-    },
-  );
+it('the apply function applies the group of each message, and acknowledges the message after every outcome', async () => {
+  const outcomes = ['written', 'in_sync', 'postponed', 'failed', 'gate_closed', 'paused'];
+  const answer = await handler({ Records: outcomes.map(wake) }, CONTEXT);
+  expect(answer).toEqual({ batchItemFailures: [] });
+  expect(world.applied.map(({ group }) => group)).toEqual(outcomes);
+  // One invocation records its platform calls once, for all groups together.
+  expect(world.recorded).toBe(1);
+  expect(base.logged('applied')).toHaveLength(outcomes.length);
 });
+
+it('the apply function returns only the message whose group could not be stored, and logs no error text of a library', async () => {
+  const broken = wake('broken');
+  const answer = await handler({ Records: [wake('written'), broken, wake('in_sync')] }, CONTEXT);
+  expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: broken.messageId }] });
+  expect(base.logged('not applied')).toMatchObject([
+    { level: 'error', group: 'broken', requestId: 'request-1', connection: 'default' },
+  ]);
+});
+
+it.each(['', '{', '{"connection":"default"}', '{"connection":"NOT A NAME","group":"g"}', 'null'])(
+  'the apply function acknowledges and logs the invalid message %j',
+  async (body) => {
+    expect(await handler({ Records: [recordOf(body)] }, CONTEXT)).toEqual({ batchItemFailures: [] });
+    expect(world.applied).toEqual([]);
+    expect(base.logged('not an apply message')).toHaveLength(1);
+  },
+);

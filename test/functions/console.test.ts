@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { hashOf } from '../../console/sign-in/attempt.ts';
 import { handler } from '../../functions/console.ts';
 import { httpEvent } from '../../local/console-login/http-event.ts';
@@ -108,111 +108,105 @@ const decision = () => JSON.stringify({ group: 'g', digest, reason: 'has left' }
 const without = (event: Event, ...names: (keyof APIGatewayProxyEventV2)[]): Event =>
   Object.fromEntries(Object.entries(event).filter(([name]) => !names.includes(name as never)));
 
-describe('requests of the page to the deployed console', () => {
-  it('the console answers a request with a session', async () => {
-    expect(await call(fromPage(HOME))).toMatchObject({
-      status: 200,
-      body: expect.stringContaining(SECRET),
-    });
-  });
-
-  it.each([false, true])('the console accepts a decision (in base64: %s)', async (isBase64Encoded) => {
-    const body = isBase64Encoded ? Buffer.from(decision()).toString('base64') : decision();
-    expect((await call(fromPage(APPROVE, { body, isBase64Encoded }, 'POST'))).status).toBe(200);
-    expect(holdWith('approved', (await stateOf()) ?? {})?.decision.kind).toBe('approved');
-  });
-
-  it('headers that the console does not read do not affect a request, whatever their encoding', async () => {
-    const headers = { ...fromPage(HOME).headers, 'x-note': '日本', 'bad name': 'x', 'x-line': 'a\nb' };
-    expect((await call(fromPage(HOME, { headers }))).status).toBe(200);
-  });
-
-  it.each([
-    ['/c/default/holds/g%2F1?tab=x&y=%2F', '/c/default/holds/g%2F1?tab=x&y=%2F'],
-    ['/c/default/groups/a%2Fb%2Fc%3Fd%23e', '/c/default/groups/a%2Fb%2Fc'],
-    ['/c/default/groups/50%25', '/c/default/groups/50%25'],
-    ['/c/default/groups/a%23b%20c', '/c/default/groups/a%23b%20c'],
-    ['/c/default/groups/%C3%BC', '/c/default/groups/%C3%BC'],
-    ['/c/default/groups/a%5Cb', '/c/default/groups/a%5Cb'],
-  ])('a person who opens %s returns to %s after the sign-in', async (target, path) => {
-    const sent = await call(without(fromPage(target), 'cookies'));
-    const { searchParams } = new URL(String(sent.headers['location']));
-    const state = searchParams.get('state');
-    const answer = `/auth/callback?code=${searchParams.get('nonce')}&state=${state}`;
-    const cookies = (sent.cookies ?? []).map((line) => line.replace(/;.*/, ''));
-    expect(await call(fromPage(answer, { cookies }))).toMatchObject({
-      status: 302,
-      headers: { location: path },
-    });
+it('the console answers a request with a session', async () => {
+  expect(await call(fromPage(HOME))).toMatchObject({
+    status: 200,
+    body: expect.stringContaining(SECRET),
   });
 });
 
-describe('events that are not requests of the HTTP API', () => {
-  const base = () => fromPage(HOME);
-  const context = (over: object) => ({ ...base().requestContext, ...over }) as never;
-  it.each<[string, () => unknown, (number | readonly number[])?]>([
-    ['an event that is undefined', () => undefined],
-    ['an event that is null', () => null],
-    ['an event that is a text', () => 'GET /api/home'],
-    ['an event that is a list', () => []],
-    ['an empty object', () => ({})],
-    ['an event of a schedule', () => ({ task: 'decide', connection: 'default', person: 'ann@acme.test' })],
-    ['an event of a queue', () => ({ Records: [{ body: decision() }] })],
-    ['payload format 1.0', () => ({ version: '1.0', httpMethod: 'GET', path: HOME, headers: OF_PAGE })],
-    ['an event without headers', () => without(base(), 'headers'), 403],
-    ['headers that are null', () => ({ ...base(), headers: null })],
-    ['headers with a list', () => ({ ...base(), headers: { origin: [ORIGIN] } })],
-    ['an event without a request context', () => without(base(), 'requestContext')],
-    ['a context without a method', () => ({ ...base(), requestContext: context({ http: {} }) })],
-    ['a method that is a number', () => ({ ...base(), requestContext: context({ http: { method: 1 } }) })],
-    ['an event without a path', () => without(base(), 'rawPath')],
-    ['a path that is a list', () => ({ ...base(), rawPath: ['/api/home'] })],
-    ['a path without a slash', () => ({ ...base(), rawPath: 'api/home' })],
-    ['a path that names a user and a host', () => ({ ...base(), rawPath: '@evil.test/api/home' })],
-    ['a path that continues the host', () => ({ ...base(), rawPath: '.evil.test/api/home' })],
-    ['a path that names a port', () => ({ ...base(), rawPath: ':8443/api/home' })],
-    ['an event without a query', () => without(base(), 'rawQueryString')],
-    ['cookies as a text', () => ({ ...base(), cookies: `${COOKIE}=${ID}` })],
-    ['cookies that are null', () => ({ ...base(), cookies: null })],
-    ['a body that is a number', () => ({ ...fromPage(APPROVE, {}, 'POST'), body: 1 })],
-    ['a body that is null', () => ({ ...fromPage(APPROVE, {}, 'POST'), body: null })],
-  ])('the console refuses %s and returns no data', async (_, event, status = 400) => {
-    await expectRefused(event(), status);
+it.each([false, true])('the console accepts a decision (in base64: %s)', async (isBase64Encoded) => {
+  const body = isBase64Encoded ? Buffer.from(decision()).toString('base64') : decision();
+  expect((await call(fromPage(APPROVE, { body, isBase64Encoded }, 'POST'))).status).toBe(200);
+  expect(holdWith('approved', (await stateOf()) ?? {})?.decision.kind).toBe('approved');
+});
+
+it('headers that the console does not read do not affect a request, whatever their encoding', async () => {
+  const headers = { ...fromPage(HOME).headers, 'x-note': '日本', 'bad name': 'x', 'x-line': 'a\nb' };
+  expect((await call(fromPage(HOME, { headers }))).status).toBe(200);
+});
+
+it.each([
+  ['/c/default/holds/g%2F1?tab=x&y=%2F', '/c/default/holds/g%2F1?tab=x&y=%2F'],
+  ['/c/default/groups/a%2Fb%2Fc%3Fd%23e', '/c/default/groups/a%2Fb%2Fc'],
+  ['/c/default/groups/50%25', '/c/default/groups/50%25'],
+  ['/c/default/groups/a%23b%20c', '/c/default/groups/a%23b%20c'],
+  ['/c/default/groups/%C3%BC', '/c/default/groups/%C3%BC'],
+  ['/c/default/groups/a%5Cb', '/c/default/groups/a%5Cb'],
+])('a person who opens %s returns to %s after the sign-in', async (target, path) => {
+  const sent = await call(without(fromPage(target), 'cookies'));
+  const { searchParams } = new URL(String(sent.headers['location']));
+  const state = searchParams.get('state');
+  const answer = `/auth/callback?code=${searchParams.get('nonce')}&state=${state}`;
+  const cookies = (sent.cookies ?? []).map((line) => line.replace(/;.*/, ''));
+  expect(await call(fromPage(answer, { cookies }))).toMatchObject({
+    status: 302,
+    headers: { location: path },
   });
 });
 
-describe('a caller without a session who invokes the console directly', () => {
-  const claims = { email: 'ann@acme.test', sub: 's-1', groups: 'administrator' };
-  it.each<[string, object]>([
-    ['claims of an authorizer', { authorizer: { jwt: { claims, scopes: ['openid'] } } }],
-    ['claims of a Lambda authorizer', { authorizer: { lambda: { person: 'ann@acme.test', roles: ['*'] } } }],
-    ['an IAM identity', { authorizer: { iam: { userArn: 'arn:aws:iam::1:role/groupsync-console' } } }],
-    ['a person', { person: { id: 'ann@acme.test', roles: { '*': 'administrator' } } }],
-    ['a client certificate', { authentication: { clientCert: { subjectDN: 'CN=ann@acme.test' } } }],
-    ['a local address', { http: { method: 'GET', sourceIp: '127.0.0.1' } }],
-  ])('a caller without a session who forges %s gets no data', async (_, forged) => {
-    const { requestContext, ...event } = without(fromPage(HOME), 'cookies');
-    const context = { ...requestContext, ...forged };
-    await expectRefused({ ...event, requestContext: context, person: 'ann@acme.test' }, 401);
-    const approve = without(fromPage(APPROVE, { body: decision() }, 'POST'), 'cookies');
-    const post = { ...context, http: { method: 'POST' } };
-    await expectRefused({ ...approve, requestContext: post }, 401);
-  });
-
-  it.each(['evil.test', 'evil.test/c/default?', 'ann:pw@evil.test', '', '[::1', 'console.test\n'])(
-    'the host %j does not change the redirect to the sign-in',
-    async (domainName) => {
-      const event = without(fromPage('/c/default/holds/g'), 'cookies');
-      const headers = { ...event.headers, host: domainName, 'x-forwarded-host': domainName };
-      const requestContext = { ...event.requestContext, domainName };
-      const { status, headers: sent } = await call({ ...event, headers, requestContext });
-      expect(status).toBe(302);
-      const location = new URL(String(sent['location']));
-      expect(location.origin).toBe(provider.issuer);
-      expect(location.searchParams.get('redirect_uri')).toBe(`${ORIGIN}/auth/callback`);
-    },
-  );
+const base = () => fromPage(HOME);
+const context = (over: object) => ({ ...base().requestContext, ...over }) as never;
+it.each<[string, () => unknown, (number | readonly number[])?]>([
+  ['an event that is undefined', () => undefined],
+  ['an event that is null', () => null],
+  ['an event that is a text', () => 'GET /api/home'],
+  ['an event that is a list', () => []],
+  ['an empty object', () => ({})],
+  ['an event of a schedule', () => ({ task: 'decide', connection: 'default', person: 'ann@acme.test' })],
+  ['an event of a queue', () => ({ Records: [{ body: decision() }] })],
+  ['payload format 1.0', () => ({ version: '1.0', httpMethod: 'GET', path: HOME, headers: OF_PAGE })],
+  ['an event without headers', () => without(base(), 'headers'), 403],
+  ['headers that are null', () => ({ ...base(), headers: null })],
+  ['headers with a list', () => ({ ...base(), headers: { origin: [ORIGIN] } })],
+  ['an event without a request context', () => without(base(), 'requestContext')],
+  ['a context without a method', () => ({ ...base(), requestContext: context({ http: {} }) })],
+  ['a method that is a number', () => ({ ...base(), requestContext: context({ http: { method: 1 } }) })],
+  ['an event without a path', () => without(base(), 'rawPath')],
+  ['a path that is a list', () => ({ ...base(), rawPath: ['/api/home'] })],
+  ['a path without a slash', () => ({ ...base(), rawPath: 'api/home' })],
+  ['a path that names a user and a host', () => ({ ...base(), rawPath: '@evil.test/api/home' })],
+  ['a path that continues the host', () => ({ ...base(), rawPath: '.evil.test/api/home' })],
+  ['a path that names a port', () => ({ ...base(), rawPath: ':8443/api/home' })],
+  ['an event without a query', () => without(base(), 'rawQueryString')],
+  ['cookies as a text', () => ({ ...base(), cookies: `${COOKIE}=${ID}` })],
+  ['cookies that are null', () => ({ ...base(), cookies: null })],
+  ['a body that is a number', () => ({ ...fromPage(APPROVE, {}, 'POST'), body: 1 })],
+  ['a body that is null', () => ({ ...fromPage(APPROVE, {}, 'POST'), body: null })],
+])('the console refuses %s and returns no data', async (_, event, status = 400) => {
+  await expectRefused(event(), status);
 });
+
+const claims = { email: 'ann@acme.test', sub: 's-1', groups: 'administrator' };
+it.each<[string, object]>([
+  ['claims of an authorizer', { authorizer: { jwt: { claims, scopes: ['openid'] } } }],
+  ['claims of a Lambda authorizer', { authorizer: { lambda: { person: 'ann@acme.test', roles: ['*'] } } }],
+  ['an IAM identity', { authorizer: { iam: { userArn: 'arn:aws:iam::1:role/groupsync-console' } } }],
+  ['a person', { person: { id: 'ann@acme.test', roles: { '*': 'administrator' } } }],
+  ['a client certificate', { authentication: { clientCert: { subjectDN: 'CN=ann@acme.test' } } }],
+  ['a local address', { http: { method: 'GET', sourceIp: '127.0.0.1' } }],
+])('a caller without a session who forges %s gets no data', async (_, forged) => {
+  const { requestContext, ...event } = without(fromPage(HOME), 'cookies');
+  const context = { ...requestContext, ...forged };
+  await expectRefused({ ...event, requestContext: context, person: 'ann@acme.test' }, 401);
+  const approve = without(fromPage(APPROVE, { body: decision() }, 'POST'), 'cookies');
+  const post = { ...context, http: { method: 'POST' } };
+  await expectRefused({ ...approve, requestContext: post }, 401);
+});
+
+it.each(['evil.test', 'evil.test/c/default?', 'ann:pw@evil.test', '', '[::1', 'console.test\n'])(
+  'the host %j does not change the redirect to the sign-in',
+  async (domainName) => {
+    const event = without(fromPage('/c/default/holds/g'), 'cookies');
+    const headers = { ...event.headers, host: domainName, 'x-forwarded-host': domainName };
+    const requestContext = { ...event.requestContext, domainName };
+    const { status, headers: sent } = await call({ ...event, headers, requestContext });
+    expect(status).toBe(302);
+    const location = new URL(String(sent['location']));
+    expect(location.origin).toBe(provider.issuer);
+    expect(location.searchParams.get('redirect_uri')).toBe(`${ORIGIN}/auth/callback`);
+  },
+);
 
 it.each<[string, string[]]>([
   ['a guessed id', [`${COOKIE}=${'0'.repeat(64)}`]],
@@ -236,123 +230,111 @@ it.each<[string, string[]]>([
   await expectRefused(fromPage(HOME, { cookies }), 401);
 });
 
-describe('headers of an attacker, with the session of a person', () => {
-  it.each<[string, Record<string, string>]>([
-    ['a page of another site', { origin: 'https://evil.test', 'sec-fetch-site': 'cross-site' }],
-    ['a page of another subdomain', { origin: 'https://www.console.test', 'sec-fetch-site': 'same-site' }],
-    ['a page of the same host without TLS', { origin: 'http://console.test' }],
-    ['two origins, the right one first', { origin: `${ORIGIN},https://evil.test` }],
-    ['two origins, the right one last', { origin: `https://evil.test, ${ORIGIN}` }],
-    ['an origin with a final dot', { origin: `${ORIGIN}.` }],
-    ['an origin with a port', { origin: `${ORIGIN}:443` }],
-    ['an origin in capitals', { origin: ORIGIN.toUpperCase() }],
-    ['an origin with a Cyrillic character', { origin: 'https://cоnsole.test' }],
-    ['the origin null', { origin: 'null' }],
-    ['two sites, the right one first', { 'sec-fetch-site': 'same-origin,cross-site' }],
-    ['two sites, the right one last', { 'sec-fetch-site': 'cross-site, same-origin' }],
-    ['the site of a link', { 'sec-fetch-site': 'none' }],
-    ['a site with a space', { 'sec-fetch-site': 'same-origin\u2003' }],
-  ])('a request with %s is refused', async (_, over) => {
-    for (const target of [APPROVE, '/auth/sign-out']) {
-      const event = fromPage(target, { body: decision() }, 'POST');
-      await expectRefused({ ...event, headers: { ...event.headers, ...over } }, 403);
+it.each<[string, Record<string, string>]>([
+  ['a page of another site', { origin: 'https://evil.test', 'sec-fetch-site': 'cross-site' }],
+  ['a page of another subdomain', { origin: 'https://www.console.test', 'sec-fetch-site': 'same-site' }],
+  ['a page of the same host without TLS', { origin: 'http://console.test' }],
+  ['two origins, the right one first', { origin: `${ORIGIN},https://evil.test` }],
+  ['two origins, the right one last', { origin: `https://evil.test, ${ORIGIN}` }],
+  ['an origin with a final dot', { origin: `${ORIGIN}.` }],
+  ['an origin with a port', { origin: `${ORIGIN}:443` }],
+  ['an origin in capitals', { origin: ORIGIN.toUpperCase() }],
+  ['an origin with a Cyrillic character', { origin: 'https://cоnsole.test' }],
+  ['the origin null', { origin: 'null' }],
+  ['two sites, the right one first', { 'sec-fetch-site': 'same-origin,cross-site' }],
+  ['two sites, the right one last', { 'sec-fetch-site': 'cross-site, same-origin' }],
+  ['the site of a link', { 'sec-fetch-site': 'none' }],
+  ['a site with a space', { 'sec-fetch-site': 'same-origin\u2003' }],
+])('a request with %s is refused', async (_, over) => {
+  for (const target of [APPROVE, '/auth/sign-out']) {
+    const event = fromPage(target, { body: decision() }, 'POST');
+    await expectRefused({ ...event, headers: { ...event.headers, ...over } }, 403);
+  }
+});
+
+it.each<[string, Record<string, string>]>([
+  ['the method', { 'x-http-method-override': 'POST', 'x-method-override': 'POST', 'x-http-method': 'POST' }],
+  ['the path', { 'x-original-url': '/api/home', 'x-rewrite-url': '/api/home', 'x-forwarded-prefix': '/api' }],
+])('a header cannot replace %s', async (_, over) => {
+  const headers = { ...fromPage(APPROVE).headers, origin: ORIGIN, ...over };
+  await expectRefused(fromPage(APPROVE, { headers, body: decision() }), 404);
+});
+
+const base64 = (text: string | Uint8Array) => ({
+  body: Buffer.from(text as string).toString('base64'),
+  isBase64Encoded: true,
+});
+it.each<[string, () => Event, number?]>([
+  ['no body', () => ({})],
+  ['an empty body', () => ({ body: '' })],
+  ['a form', () => ({ body: new URLSearchParams({ group: 'g', digest, reason: 'r' }).toString() })],
+  ['base64 that is marked as text', () => ({ ...base64(decision()), isBase64Encoded: false })],
+  ['text that is marked as base64', () => ({ body: decision(), isBase64Encoded: true })],
+  ['a list', () => ({ body: `[${decision()}]` })],
+  ['a text', () => ({ body: JSON.stringify(decision()) })],
+  ['null', () => ({ body: 'null' })],
+  ['two documents', () => ({ body: `${decision()}${decision()}` })],
+  ['a comment', () => ({ body: `${decision()}//` })],
+  ['UTF-16', () => base64(Buffer.from(decision(), 'utf16le'))],
+  ['gzip', () => base64(Uint8Array.of(31, 139, 8, 0, 0, 0, 0, 0, 0, 3))],
+  ['fields of the prototype', () => ({ body: `{"__proto__":${decision()}}` })],
+  ['deep nesting', () => ({ body: '['.repeat(500_000) })],
+  ['deep nesting in a field', () => ({ body: `{"group":${'['.repeat(100_000)}${']'.repeat(100_000)}}` })],
+  ['users that are an object', () => ({ body: decision().replace('}', ',"users":{"length":1}}') })],
+  ['no reason', () => ({ body: decision().replace('has left', ' ') })],
+  ['a body of 5 MB', () => ({ body: `{"x":"${'y'.repeat(5_000_000)}"}` }), 413],
+  ['a body of 5 MB in base64', () => base64('y'.repeat(4_000_000)), 413],
+  ['another digest', () => ({ body: decision().replace(digest, 'f'.repeat(digest.length)) }), 409],
+  ['a group that does not exist', () => ({ body: decision().replace('"g"', '"g\\u0000"') }), 409],
+])('a decision with %s changes nothing', async (_, over, status = 400) => {
+  await expectRefused(fromPage(APPROVE, over(), 'POST'), status);
+});
+
+it.each<[string, string, (number | readonly number[])?]>([
+  ['another connection', '/api/home?connection=other', 403],
+  ['two connections', '/api/home?connection=other&connection=default', 403],
+  ['a connection of the prototype', '/api/home?connection=__proto__', 400],
+  ['a connection that is a constructor', '/api/home?connection=constructor', 403],
+  ['a connection with a line break', '/api/home?connection=default%0A', 400],
+  ['no connection', '/api/home', 400],
+  ['a query of the prototype', '/api/toString?connection=default'],
+  ['an action as a query', APPROVE],
+  ['a final slash', '/api/home/?connection=default'],
+  ['two slashes', '/api//home?connection=default'],
+  ['an encoded slash', '/api%2F/home?connection=default'],
+  ['an encoded question mark', '/api/home%3Fconnection=default', 400],
+  ['an encoded zero byte', '/api/home%00?connection=default'],
+  ['a path of the stage', '/prod/api/home?connection=default', 200],
+  ['capitals', '/API/home?connection=default', 200],
+  ['a file of the machine', '/../../../../etc/passwd', 200],
+  ['an encoded file of the machine', '/%2e%2e%2f%2e%2e%2fproc/self/environ', 200],
+  ['a long path', `/c/${'a'.repeat(9_000)}`, 414],
+])('a request with %s returns no data', async (_, target, status = 404) => {
+  await expectRefused(fromPage(target), status);
+});
+
+it('an indirect path to data, such as /auth/../api/home, also needs the header of the page', async () => {
+  for (const rawPath of [
+    '/auth/../api/home',
+    '/c\\..\\api/home',
+    '/c/%2e%2e/api/home',
+    '//x/../../api/home',
+  ]) {
+    const event = fromPage(HOME, { rawPath, headers: { host: 'console.test' } });
+    await expectRefused(event, [200, 403]);
+  }
+});
+
+it.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD', 'TRACE', 'CONNECT', 'PROPFIND', 'get', 'GET ', ''])(
+  'the method %j is refused',
+  async (method) => {
+    for (const target of [HOME, APPROVE, '/c/default', '/auth/sign-out']) {
+      const event = fromPage(target, { body: decision() });
+      const requestContext = { ...event.requestContext, http: { method } } as never;
+      await expectRefused({ ...event, requestContext }, 405);
     }
-  });
-
-  it.each<[string, Record<string, string>]>([
-    [
-      'the method',
-      { 'x-http-method-override': 'POST', 'x-method-override': 'POST', 'x-http-method': 'POST' },
-    ],
-    [
-      'the path',
-      { 'x-original-url': '/api/home', 'x-rewrite-url': '/api/home', 'x-forwarded-prefix': '/api' },
-    ],
-  ])('a header cannot replace %s', async (_, over) => {
-    const headers = { ...fromPage(APPROVE).headers, origin: ORIGIN, ...over };
-    await expectRefused(fromPage(APPROVE, { headers, body: decision() }), 404);
-  });
-});
-
-describe('bodies of an attacker, with the session of a person', () => {
-  const base64 = (text: string | Uint8Array) => ({
-    body: Buffer.from(text as string).toString('base64'),
-    isBase64Encoded: true,
-  });
-  it.each<[string, () => Event, number?]>([
-    ['no body', () => ({})],
-    ['an empty body', () => ({ body: '' })],
-    ['a form', () => ({ body: new URLSearchParams({ group: 'g', digest, reason: 'r' }).toString() })],
-    ['base64 that is marked as text', () => ({ ...base64(decision()), isBase64Encoded: false })],
-    ['text that is marked as base64', () => ({ body: decision(), isBase64Encoded: true })],
-    ['a list', () => ({ body: `[${decision()}]` })],
-    ['a text', () => ({ body: JSON.stringify(decision()) })],
-    ['null', () => ({ body: 'null' })],
-    ['two documents', () => ({ body: `${decision()}${decision()}` })],
-    ['a comment', () => ({ body: `${decision()}//` })],
-    ['UTF-16', () => base64(Buffer.from(decision(), 'utf16le'))],
-    ['gzip', () => base64(Uint8Array.of(31, 139, 8, 0, 0, 0, 0, 0, 0, 3))],
-    ['fields of the prototype', () => ({ body: `{"__proto__":${decision()}}` })],
-    ['deep nesting', () => ({ body: '['.repeat(500_000) })],
-    ['deep nesting in a field', () => ({ body: `{"group":${'['.repeat(100_000)}${']'.repeat(100_000)}}` })],
-    ['users that are an object', () => ({ body: decision().replace('}', ',"users":{"length":1}}') })],
-    ['no reason', () => ({ body: decision().replace('has left', ' ') })],
-    ['a body of 5 MB', () => ({ body: `{"x":"${'y'.repeat(5_000_000)}"}` }), 413],
-    ['a body of 5 MB in base64', () => base64('y'.repeat(4_000_000)), 413],
-    ['another digest', () => ({ body: decision().replace(digest, 'f'.repeat(digest.length)) }), 409],
-    ['a group that does not exist', () => ({ body: decision().replace('"g"', '"g\\u0000"') }), 409],
-  ])('a decision with %s changes nothing', async (_, over, status = 400) => {
-    await expectRefused(fromPage(APPROVE, over(), 'POST'), status);
-  });
-});
-
-describe('paths, queries and methods of an attacker, with the session of a person', () => {
-  it.each<[string, string, (number | readonly number[])?]>([
-    ['another connection', '/api/home?connection=other', 403],
-    ['two connections', '/api/home?connection=other&connection=default', 403],
-    ['a connection of the prototype', '/api/home?connection=__proto__', 400],
-    ['a connection that is a constructor', '/api/home?connection=constructor', 403],
-    ['a connection with a line break', '/api/home?connection=default%0A', 400],
-    ['no connection', '/api/home', 400],
-    ['a query of the prototype', '/api/toString?connection=default'],
-    ['an action as a query', APPROVE],
-    ['a final slash', '/api/home/?connection=default'],
-    ['two slashes', '/api//home?connection=default'],
-    ['an encoded slash', '/api%2F/home?connection=default'],
-    ['an encoded question mark', '/api/home%3Fconnection=default', 400],
-    ['an encoded zero byte', '/api/home%00?connection=default'],
-    ['a path of the stage', '/prod/api/home?connection=default', 200],
-    ['capitals', '/API/home?connection=default', 200],
-    ['a file of the machine', '/../../../../etc/passwd', 200],
-    ['an encoded file of the machine', '/%2e%2e%2f%2e%2e%2fproc/self/environ', 200],
-    ['a long path', `/c/${'a'.repeat(9_000)}`, 414],
-  ])('a request with %s returns no data', async (_, target, status = 404) => {
-    await expectRefused(fromPage(target), status);
-  });
-
-  it('an indirect path to data, such as /auth/../api/home, also needs the header of the page', async () => {
-    for (const rawPath of [
-      '/auth/../api/home',
-      '/c\\..\\api/home',
-      '/c/%2e%2e/api/home',
-      '//x/../../api/home',
-    ]) {
-      const event = fromPage(HOME, { rawPath, headers: { host: 'console.test' } });
-      await expectRefused(event, [200, 403]);
-    }
-  });
-
-  it.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD', 'TRACE', 'CONNECT', 'PROPFIND', 'get', 'GET ', ''])(
-    'the method %j is refused',
-    async (method) => {
-      for (const target of [HOME, APPROVE, '/c/default', '/auth/sign-out']) {
-        const event = fromPage(target, { body: decision() });
-        const requestContext = { ...event.requestContext, http: { method } } as never;
-        await expectRefused({ ...event, requestContext }, 405);
-      }
-    },
-  );
-});
+  },
+);
 
 it('a large answer is compressed only for a browser that accepts it', async () => {
   const accepting = (encoding: string) => ({

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { FlapDamping, GroupState, Intent, SuspectedChange } from '../../shared/domain/group-state.ts';
 import type { Hold } from '../../shared/domain/hold.ts';
@@ -189,619 +189,608 @@ const leaving = (removals: number, concurrent = 0) => ({
 const changed = (users: string, name = 'Eng') => shown(users, { version: versionToken('v2'), name });
 
 const unechoed = { ...changed('ab'), spokeId: null };
-describe('decide', () => {
-  it.each<[string, Partial<Facts>, object]>([
-    ['is in sync: settle', {}, { kind: 'settle', as: 'in_sync', counts: { wanted: 1, applied: 1 } }],
-    ['is not read yet: read', { wanted: undefined }, { kind: 'read', what: ['wanted', 'views'] }],
-    ['lacks a member: PATCH', { wanted: wanted('ab') }, { ...PATCH, isReserved: false }],
-    [
-      'lacks only a member that cannot be written: settle',
-      { wanted: { ...wanted('ab'), group: wanted('a').group } },
-      { counts: { wanted: 2, applied: 1 } },
-    ],
-    ['is wanted, its earlier group counted as gone: adopt', { ...NO_BASE, ...NONE, state: LOST }, ADOPT_P],
-    [
-      'is wanted, and its earlier platform group answers 404: create',
-      { ...NO_BASE, ...NONE, ...NOT_FOUND_P, state: LOST },
-      CREATE,
-    ],
-    [
-      'was deleted and is not wanted: settle as deleted',
-      { ...NO_BASE, wanted: ABSENT, state: { ...LOST, registers: DEPARTED } },
-      { as: 'deleted' },
-    ],
-    [
-      'was deleted and is listed again: adopt',
-      { ...NO_BASE, wanted: ABSENT, state: { ...LISTED_AGAIN, registers: DEPARTED } },
-      ADOPT_P,
-    ],
-    [
-      'was deleted and is listed again, but answers 404: read the list',
-      { ...NO_BASE, ...NOT_FOUND_P, wanted: ABSENT, state: { ...LISTED_AGAIN, registers: DEPARTED } },
-      READ_LIST,
-    ],
-    [
-      'was deleted, answers 404 and is no longer listed: settle as deleted',
-      {
-        ...NO_BASE,
-        ...NONE,
-        ...NOT_FOUND_P,
-        wanted: ABSENT,
-        state: { ...LISTED_AGAIN, registers: DEPARTED },
-      },
-      { as: 'deleted' },
-    ],
-    ['has a candidate that answers 404: record the 404', { ...UNLINKED, ...Q, ...NOT_FOUND_Q }, FIRST_404],
-    [
-      'has a listed adoption candidate that answers 404 twice: wait',
-      { ...Q, ...NOT_FOUND_Q, ...NO_BASE, state: unlinked(state({ missingSinceMs: NOW_MS - MINUTE_MS })) },
-      { kind: 'wait', why: { code: 'missing' } },
-    ],
-    [
-      'had an adoption candidate that answered 404, and the list is empty: wait',
-      { ...NONE, ...NO_BASE, state: unlinked(state({ missingSinceMs: NOW_MS - MINUTE_MS })) },
-      { kind: 'wait', why: { code: 'missing' } },
-    ],
-    [
-      'has a candidate that another connection of the company owns: wait',
-      { ...UNLINKED, ...Q, ...OWNED_Q },
-      { kind: 'wait', why: { code: 'owned', message: expect.stringContaining('another directory group') } },
-    ],
-    ['was unlinked: create', { ...NO_BASE, ...NONE, state: LET_GO }, { ...CREATE, known: ['p'] }],
-    [
-      'was released: clear its external id first',
-      { state: state({ released: true }) },
-      {
-        kind: 'write',
-        plan: {
-          action: 'patch',
-          changes: [{ kind: 'set_spoke_id', before: 'g', after: null }],
-          removals: [],
-        },
-      },
-    ],
-    [
-      'was released, and its external id was cleared and read: release',
-      { state: state({ released: true }), fetched: shown('a') },
-      RELEASE,
-    ],
-    [
-      'was released, and the platform refused to clear its external id: release',
-      { state: state({ released: true }), rejected: { owed: undefined } },
-      RELEASE,
-    ],
-    [
-      'was released, and the clearing of its external id failed three times: release',
-      { state: state({ released: true, attempts: 3 }) },
-      RELEASE,
-    ],
-    ['was released, mode report: release', { state: state({ released: true }), settings: WATCHED }, RELEASE],
-    [
-      'was released and has another external id: release',
-      { state: state({ released: true }), views: views(view('a', { spokeId: 'x' })) },
-      RELEASE,
-    ],
-    ['was released and unlinked: settle', { state: unlinked(state({ released: true })) }, EXCLUDED],
-    ['is excluded: settle', { settings: settingsWith({ groups: { exclude: ['Eng'] } }) }, EXCLUDED],
-    [
-      'has no name: settle as unnamed',
-      { wanted: { ...ABSENT, state: 'unnamed' }, departed: new Map() },
-      { as: 'unnamed', driftOutcome: 'open' },
-    ],
-    ['has a suspected change: read', SUSPECTED, READ_GROUP],
-    ['may have changed, but equals the view: observe', { ...SUSPECTED, fetched: shown('a') }, UNCHANGED],
-    ['has an unreadable view: read', { views: views(undefined, { isUnreadable: true }) }, READ_GROUP],
-    ['needs a change: fetch it first', { wanted: wanted('ab'), ...UNREAD }, READ_GROUP],
-    ['would be deleted: fetch it first', { ...DEPARTS, ...UNREAD }, READ_GROUP],
-    [
-      'needs a change, and was fetched with another version: fetch it again',
-      { wanted: wanted('ab'), shown: { ...changed(''), atMs: NOW_MS } },
-      READ_GROUP,
-    ],
-    [
-      'needs a change, and another group was fetched last: fetch it first',
-      { wanted: wanted('ab'), shown: { ...shown('', { id: 'q' }), atMs: NOW_MS } },
-      READ_GROUP,
-    ],
-    [
-      'needs a change, and was fetched over five seconds ago: fetch it again',
-      { wanted: wanted('ab'), shown: { ...shown(''), atMs: NOW_MS - 5_001 } },
-      READ_GROUP,
-    ],
-    [
-      'needs a change, and equals the view: PATCH',
-      { wanted: wanted('ab'), ...UNREAD, fetched: shown('a') },
-      PATCH,
-    ],
-    [
-      'needs a change, and another client changed it: record that change first',
-      { wanted: wanted('ab'), ...UNREAD, fetched: changed('ax') },
-      { kind: 'observe', external: {} },
-    ],
-    ['needs no write: settle without a fetch', UNREAD, IN_SYNC],
-    [
-      'was deleted in the directory, and onGroupDeleted is release: remove its members, then release',
-      { ...DEPARTS, settings: settingsWith({ onGroupDeleted: 'release' }), views: views(view('')) },
-      { kind: 'release' },
-    ],
-    [
-      'was changed by another client: observe an external change',
-      { ...SUSPECTED, fetched: changed('ax') },
-      { kind: 'observe', view: { spokeId: 'g' }, external: {} },
-    ],
-    [
-      'was changed by another client, and has mode report: observe without flap damping',
-      { ...SUSPECTED, fetched: changed('ax'), settings: WATCHED },
-      { flapDamping: undefined },
-    ],
-    ['may have changed, no spokeId: read the list', { ...SUSPECTED, fetched: unechoed }, readList(5_000)],
-    ['would lose a member: reserve the removal', { views: views(view('ab')) }, RESERVE],
-    ['loses too many: hold', leaving(7), { kind: 'hold', sets: [{ hold: { rule: 'share', keeps: 1 } }] }],
-    [
-      'would lose too many members only because of another worker: wait for that worker',
-      {
-        ...leaving(7, 7),
-        settings: settingsWith({
-          guard: { minSize: 1, maxRemovedShare: 0.9, maxRemovedCount: 9, perHourCount: 9 },
-        }),
-      },
-      { kind: 'wait', yields: true, waitMs: 2_000 },
-    ],
-    ['is wanted and has no link: read the list', UNLINKED, READ_LIST],
-    ['exists already on the platform: adopt', { ...UNLINKED, ...Q }, ADOPT_Q],
-    ['has a name in use: read the namesakes', NAMED, { kind: 'read', what: ['namesakes'], ids: ['q'] }],
-    ['has the name of an unmanaged platform group: wait for an operator', namesakes([], true), NAME_CLASH],
-    [
-      'has the name of an unmanaged platform group, and an operator asked for another group: create',
-      { ...namesakes([], true), state: unlinked(state({ createsNamesake: true })) },
-      { ...CREATE, known: ['q'] },
-    ],
-    ['has the name of a platform group of the same source: create', namesakes([state()], false), CREATE],
-    [
-      'has the name of a platform group of another source: wait',
-      namesakes([OF_SCIM], true),
-      { kind: 'wait', why: { code: 'name_of_other_source' } },
-    ],
-    [
-      'was made by an earlier uncertain creation: adopt',
-      {
-        ...{ state: unlinked(state(uncertainly({ action: 'create' }))) },
-        listed: listing(shown('a', { id: 'r', spokeId: 'x' }), ...Q.listed.groups),
-        views: views(undefined, { created: view('a') }),
-      },
-      ADOPT_Q,
-    ],
-    [
-      'had a first refused write: retry',
-      { rejected: { owed: undefined }, fetched: shown('a') },
-      { kind: 'retry' },
-    ],
-    [
-      'had a refusal, and answers 404: record it',
-      { rejected: { owed: undefined }, fetched: 'gone' },
-      FIRST_404,
-    ],
-  ])('decide returns the next action if a group %s', (_, over, expected) => {
-    expect(decide(facts(over))).toMatchObject(expected);
-  });
-
-  const opened = (over: Partial<Intent> = {}) => ({ state: state({ intent: { ...intent, ...over } }) });
-  const made = { ...opened(), views: views(view('a'), { prepared: view('ab') }) };
-  const deleting = opened({ action: 'delete' });
-  const other = shown('', { id: 'q', name: 'ENG ', spokeId: null });
-  const deletingMissing = {
-    state: state({ intent: { ...intent, action: 'delete' }, missingSinceMs: NOW_MS - MINUTE_MS }),
-  };
-  const incomplete = (existing: PlatformGroupId | undefined, showsNoManaged: boolean) => ({
-    ...listing(other),
-    missing: { existing, showsNoManaged },
-  });
-  const creating = (tries: number, minutes: number) => ({
-    ...opened({ action: 'create', tries, atMs: NOW_MS - minutes * MINUTE_MS }),
-    isCounted: true,
-  });
-  const justDeleted = { ...opened({ action: 'delete', atMs: NOW_MS - 1_000 }), fetched: shown('a') };
-  const refused = { rejected: { owed: undefined }, fetched: shown('a') };
-  const added = (...after: string[]) => ({
-    kind: 'observe',
-    external: { differences: [{ kind: 'members_added', after }] },
-  });
-  const waits = (code: string) => ({ kind: 'wait', why: { code } });
-  const RECORD = { intent: intentId('i9'), atMs: 1, removals: 1 };
-  it.each<[string, Partial<Facts>, object]>([
-    ['a write with an unknown outcome leads to a read of the group', opened(), READ_GROUP],
-    ['shown writes: observe', { ...made, fetched: changed('ab') }, { kind: 'observe', intent: {}, view: {} }],
-    ['a write shown without spokeId: read the list', { ...made, fetched: unechoed }, readList(MINUTE_MS)],
-    [
-      'a write that is shown with another name is observed with an external change',
-      { ...made, fetched: changed('ab', 'Theirs') },
-      { kind: 'observe', external: {} },
-    ],
-    ['a write that is not shown is dropped', { ...made, fetched: shown('a') }, { kind: 'drop' }],
-    ['a refused write goes with its record', { ...made, ...refused }, { kind: 'drop', owed: undefined }],
-    ['a refused write keeps a record', { ...made, ...refused, rejected: { owed: RECORD } }, { owed: RECORD }],
-    ['only users that the write did not add are external', { ...made, fetched: changed('abx') }, added('x')],
-    [
-      'users of a refused write that the group shows are recorded as an external change',
-      { ...made, ...refused, fetched: changed('abx') },
-      added('b', 'x'),
-    ],
-    [
-      'a read that may show the state before the last write leads to a wait',
-      { ...made, state: state({ intent, lastWriteAtMs: NOW_MS - 1 }), fetched: changed('abx') },
-      waits('waiting'),
-    ],
-    [
-      'a write with an unreadable view is observed, and an unknown user is an external change',
-      { ...opened(), fetched: changed('ax') },
-      added('x'),
-    ],
-    [
-      'a deletion ends if it was answered with success and the group answers 404',
-      { ...deleting, fetched: 'gone', deletion: 'deleted' },
-      { kind: 'observe', observed: 'gone', intent: {} },
-    ],
-    ['a single 404 after a deletion is recorded', { ...deleting, fetched: 'gone' }, FIRST_404],
-    [
-      'the answer 404 to a deletion: record it',
-      { ...deleting, fetched: 'gone', deletion: 'missing' },
-      FIRST_404,
-    ],
-    [
-      'a deletion waits after two 404s while the list shows the group',
-      { ...deletingMissing, fetched: 'gone', listed: listing(shown('a')) },
-      waits('missing'),
-    ],
-    [
-      'a deletion ends after two 404s if the list shows other managed groups',
-      { ...deletingMissing, fetched: 'gone', listed: { ...listing(other), showsManaged: true } },
-      { kind: 'observe', observed: 'gone', intent: {} },
-    ],
-    [
-      'a deletion with two 404s leads to a read of the owners of the listed groups',
-      { ...deletingMissing, fetched: 'gone', listed: listing(other) },
-      { kind: 'read', what: ['managed'] },
-    ],
-    ['a deletion of an existing group is dropped', { ...deleting, fetched: shown('a') }, { kind: 'drop' }],
-    [
-      'an answered deletion of a group that the read shows is counted',
-      { ...justDeleted, deletion: 'deleted' },
-      { kind: 'note', what: { tries: 1 } },
-    ],
-    [
-      'a counted deletion waits, because the read may show an older state',
-      { ...justDeleted, deletion: 'deleted', isCounted: true },
-      { ...waits('kept'), waitMs: MINUTE_MS - 1_000 },
-    ],
-    ['a deletion without an answer waits soon after it was sent', justDeleted, waits('kept')],
-    [
-      'a deletion without an effect fails after three answers',
-      { ...opened({ action: 'delete', tries: 3 }), fetched: shown('a') },
-      { kind: 'abandon', drop: { kind: 'drop' }, why: { code: 'platform_rejected' } },
-    ],
-    [
-      'a search that misses the created group is counted',
-      { ...opened({ action: 'create' }), fetched: 'gone' },
-      { kind: 'note', what: { tries: 1 } },
-    ],
-    [
-      'after a third search within ten minutes that misses the created group, apply waits',
-      { ...creating(3, 9), fetched: 'gone' },
-      { ...waits('waiting'), waitMs: (10 * MINUTE_MS) / 3 },
-    ],
-    [
-      'after a second search that misses the created group, apply waits',
-      { ...creating(2, 10), fetched: 'gone' },
-      waits('waiting'),
-    ],
-    ['after the third miss, the list is read', { ...creating(3, 10), fetched: 'gone' }, readList(0)],
-    [
-      'after the third miss, the list is checked for existing groups',
-      { ...creating(3, 10), fetched: 'gone', listed: { ...listing(other), missing: undefined } },
-      { kind: 'read', what: ['missing'] },
-    ],
-    [
-      'a creation that a complete list does not show is dropped',
-      { ...creating(3, 10), fetched: 'gone', listed: incomplete(undefined, false) },
-      { kind: 'drop' },
-    ],
-    [
-      'a creation waits while the list lacks an existing group',
-      { ...creating(3, 10), fetched: 'gone', listed: incomplete(platformGroupId('q'), false) },
-      waits('list_incomplete'),
-    ],
-    [
-      'a creation waits while the list lacks every managed group',
-      { ...creating(3, 10), fetched: 'gone', listed: incomplete(undefined, true) },
-      waits('list_incomplete'),
-    ],
-    [
-      'a creation is dropped after an hour in which the list lacks every managed group',
-      { ...creating(3, 60), fetched: 'gone', listed: incomplete(undefined, true) },
-      { kind: 'drop' },
-    ],
-  ])('decide about an open intent: %s', (_, over, expected) => {
-    expect(decide(facts(over))).toMatchObject(expected);
-  });
-
-  const named = (...groups: readonly ObservedGroup[]) => ({
-    ...{ listed: listing(...groups), rejected: { owed: undefined, name: 'Eng' }, fetched: shown('a') },
-    views: views(view('a', { name: 'Old' })),
-  });
-  const lastError = { code: 'other', message: '', atMs: NOW_MS - MINUTE_MS };
-  const AGAIN = { kind: 'retry', after: { waitMs: MINUTE_MS, why: { code: 'refused' } } };
-  const B = new Set([user('b')]);
-  const holding = (users: string, over: Partial<Hold> = {}) => {
-    const counts = { digest: 'd', asOf: STAMP_ZERO, rule: 'count', removes: 1, keeps: 0, share: 1 } as const;
-    const times = { createdAtMs: 0, dirtySinceMs: 0, expiresAtMs: NOW_MS + 1, chunks: 1, hash: '' };
-    const before = state();
-    const platformId = before.link?.id as PlatformGroupId;
-    const hold: Hold = { ...counts, ...times, platformId, decision: { kind: 'waiting' }, ...over };
-    return {
-      state: state({ removals: { id: 'd', sets: [hold] } }),
-      ...{ views: views(view(users)), held: { sets: [{ hold, users: B }], wantedAt: new Map() } },
-      departed: new Map(),
-    };
-  };
-  const REJECTED = { decision: { kind: 'rejected', by: '', reason: '', atMs: 0 } } as const;
-  const APPROVED = { decision: { kind: 'approved', by: '', reason: '', atMs: 0 } } as const;
-  const late = (minutes: number, over: Partial<GroupState>, ...listed: readonly ObservedGroup[]) => ({
-    ...{
-      fetched: 'gone' as const,
-      state: state({ suspectedChange, missingSinceMs: NOW_MS - minutes * MINUTE_MS, ...over }),
+it.each<[string, Partial<Facts>, object]>([
+  ['is in sync: settle', {}, { kind: 'settle', as: 'in_sync', counts: { wanted: 1, applied: 1 } }],
+  ['is not read yet: read', { wanted: undefined }, { kind: 'read', what: ['wanted', 'views'] }],
+  ['lacks a member: PATCH', { wanted: wanted('ab') }, { ...PATCH, isReserved: false }],
+  [
+    'lacks only a member that cannot be written: settle',
+    { wanted: { ...wanted('ab'), group: wanted('a').group } },
+    { counts: { wanted: 2, applied: 1 } },
+  ],
+  ['is wanted, its earlier group counted as gone: adopt', { ...NO_BASE, ...NONE, state: LOST }, ADOPT_P],
+  [
+    'is wanted, and its earlier platform group answers 404: create',
+    { ...NO_BASE, ...NONE, ...NOT_FOUND_P, state: LOST },
+    CREATE,
+  ],
+  [
+    'was deleted and is not wanted: settle as deleted',
+    { ...NO_BASE, wanted: ABSENT, state: { ...LOST, registers: DEPARTED } },
+    { as: 'deleted' },
+  ],
+  [
+    'was deleted and is listed again: adopt',
+    { ...NO_BASE, wanted: ABSENT, state: { ...LISTED_AGAIN, registers: DEPARTED } },
+    ADOPT_P,
+  ],
+  [
+    'was deleted and is listed again, but answers 404: read the list',
+    { ...NO_BASE, ...NOT_FOUND_P, wanted: ABSENT, state: { ...LISTED_AGAIN, registers: DEPARTED } },
+    READ_LIST,
+  ],
+  [
+    'was deleted, answers 404 and is no longer listed: settle as deleted',
+    {
+      ...NO_BASE,
+      ...NONE,
+      ...NOT_FOUND_P,
+      wanted: ABSENT,
+      state: { ...LISTED_AGAIN, registers: DEPARTED },
     },
-    listed: { ...listing(...listed), showsManaged: true },
-  });
-  const departed = { registers: DEPARTED };
-  const damping = {
-    suspectedChange: { ...suspectedChange, version: null },
-    flapDamping: { sinceMs: NOW_MS, count: 2 },
-  };
-  it.each<[string, Partial<Facts>, object]>([
-    ['a refused unique name is tried again', named(shown('a'), shown('', { id: 'q', name: 'X' })), AGAIN],
-    ['a refused name that another group has leads to a wait', named(other), waits('name_in_use')],
-    [
-      'members are written without a refused name that another group has',
-      {
-        ...named(other),
-        wanted: wanted('ab'),
-        state: state({ link: { ...LINK, takeOver: true } }),
-        fetched: shown('a', { name: 'Old' }),
+    { as: 'deleted' },
+  ],
+  ['has a candidate that answers 404: record the 404', { ...UNLINKED, ...Q, ...NOT_FOUND_Q }, FIRST_404],
+  [
+    'has a listed adoption candidate that answers 404 twice: wait',
+    { ...Q, ...NOT_FOUND_Q, ...NO_BASE, state: unlinked(state({ missingSinceMs: NOW_MS - MINUTE_MS })) },
+    { kind: 'wait', why: { code: 'missing' } },
+  ],
+  [
+    'had an adoption candidate that answered 404, and the list is empty: wait',
+    { ...NONE, ...NO_BASE, state: unlinked(state({ missingSinceMs: NOW_MS - MINUTE_MS })) },
+    { kind: 'wait', why: { code: 'missing' } },
+  ],
+  [
+    'has a candidate that another connection of the company owns: wait',
+    { ...UNLINKED, ...Q, ...OWNED_Q },
+    { kind: 'wait', why: { code: 'owned', message: expect.stringContaining('another directory group') } },
+  ],
+  ['was unlinked: create', { ...NO_BASE, ...NONE, state: LET_GO }, { ...CREATE, known: ['p'] }],
+  [
+    'was released: clear its external id first',
+    { state: state({ released: true }) },
+    {
+      kind: 'write',
+      plan: {
+        action: 'patch',
+        changes: [{ kind: 'set_spoke_id', before: 'g', after: null }],
+        removals: [],
       },
-      { kind: 'write', plan: { action: 'patch', after: { name: 'Old' } } },
-    ],
-    ['a refusal after another error is tried again', { ...refused, state: state({ lastError }) }, AGAIN],
-    [
-      'a new version just after a write of groupsync leads to a wait',
-      { state: state({ suspectedChange, lastWriteAtMs: NOW_MS - 1_000 }), fetched: changed('a') },
-      { ...waits('waiting'), waitMs: 59_000 },
-    ],
-    [
-      'a new version just after a refused write leads to a wait',
-      { ...refused, fetched: changed('ab'), state: state({ lastWriteAtMs: NOW_MS - 1 }) },
-      waits('waiting'),
-    ],
-    [
-      'a suspected change without a linked group is observed as gone',
-      { ...UNLINKED, state: unlinked(state({ suspectedChange })) },
-      { kind: 'observe', observed: 'gone' },
-    ],
-    [
-      'a group that is shown again after a 404 is observed as unchanged',
-      { wanted: ABSENT, state: state({ ...departed, missingSinceMs: 1 }), ...UNREAD, fetched: shown('a') },
-      UNCHANGED,
-    ],
-    [
-      'a damped group is read if its wanted members are not known',
-      { state: state({ ...damping, suspectedChange }), fetched: changed('ax'), wanted: undefined },
-      { kind: 'read' },
-    ],
-    [
-      'sync resets the damping',
-      { state: state(damping), fetched: shown('a') },
-      { flapDamping: { count: 0 } },
-    ],
-    [
-      'a deletion by groupsync that takes effect late is no difference',
-      late(2, uncertainly({ action: 'delete' }), other),
-      { difference: undefined },
-    ],
-    ['a group waits during an hour of 404s with an empty list', late(59, departed), waits('missing')],
-    ['a group is unlinked after an hour of 404s with an empty list', late(60, departed), { kind: 'unlink' }],
-    ['a 404, and the list shows a managed group: unlink', late(1, departed, other), { kind: 'unlink' }],
-    ['an uncertain write leads to a wake-up', { state: state(uncertainly({})) }, { againAtMs: NOW_MS + 1 }],
-    ['a group is read after its uncertain write', { state: state(uncertainly({}, NOW_MS)) }, READ_GROUP],
-    [
-      'an uncertain deletion of another group leads to no read',
-      { state: state(uncertainly({ action: 'delete', platformId: 'x' as never }, 0)) },
-      { kind: 'settle' },
-    ],
-    [
-      'a group that is gone is settled as deleted after an uncertain write',
-      { ...NO_BASE, wanted: ABSENT, state: unlinked(state(uncertainly({}, 0))) },
-      { as: 'deleted' },
-    ],
-    [
-      'a group is settled if it shows the member that was excluded',
-      { wanted: wanted('ab'), views: views(view('ab')), isolated: B },
-      { as: 'in_sync' },
-    ],
-    ['an excluded wanted member waits', { wanted: wanted('ab'), isolated: B }, waits('platform_rejected')],
-    [
-      'a removal in mode report is not written, and the group is settled',
-      { views: views(view('ab', { mode: 'report' })), settings: WATCHED },
-      { driftOutcome: 'report' },
-    ],
-    ['a waiting hold settles the group as held', holding('ab'), HELD],
-    ['an approval without removals stays', holding('a', APPROVED), { kind: 'settle', as: 'in_sync' }],
-    ['a held deletion of a wanted group ends', holding('ab', { deletes: true }), { kind: 'hold', sets: [] }],
-    ['a new removal joins the waiting hold', holding('abc'), { kind: 'hold', begins: true }],
-    ['approvals are written', holding('ab', APPROVED), { kind: 'write', consumes: ['d'], isReserved: false }],
-    ['an unapproved removal is reserved', holding('abc', APPROVED), RESERVE],
-    ['a rejection settles the group as held', holding('ab', REJECTED), HELD],
-    ['an undecided removal is reserved', holding('abc', REJECTED), RESERVE],
-  ])('decide: %s', (_, over, expected) => {
-    expect(decide(facts(over))).toMatchObject(expected);
-  });
+    },
+  ],
+  [
+    'was released, and its external id was cleared and read: release',
+    { state: state({ released: true }), fetched: shown('a') },
+    RELEASE,
+  ],
+  [
+    'was released, and the platform refused to clear its external id: release',
+    { state: state({ released: true }), rejected: { owed: undefined } },
+    RELEASE,
+  ],
+  [
+    'was released, and the clearing of its external id failed three times: release',
+    { state: state({ released: true, attempts: 3 }) },
+    RELEASE,
+  ],
+  ['was released, mode report: release', { state: state({ released: true }), settings: WATCHED }, RELEASE],
+  [
+    'was released and has another external id: release',
+    { state: state({ released: true }), views: views(view('a', { spokeId: 'x' })) },
+    RELEASE,
+  ],
+  ['was released and unlinked: settle', { state: unlinked(state({ released: true })) }, EXCLUDED],
+  ['is excluded: settle', { settings: settingsWith({ groups: { exclude: ['Eng'] } }) }, EXCLUDED],
+  [
+    'has no name: settle as unnamed',
+    { wanted: { ...ABSENT, state: 'unnamed' }, departed: new Map() },
+    { as: 'unnamed', driftOutcome: 'open' },
+  ],
+  ['has a suspected change: read', SUSPECTED, READ_GROUP],
+  ['may have changed, but equals the view: observe', { ...SUSPECTED, fetched: shown('a') }, UNCHANGED],
+  ['has an unreadable view: read', { views: views(undefined, { isUnreadable: true }) }, READ_GROUP],
+  ['needs a change: fetch it first', { wanted: wanted('ab'), ...UNREAD }, READ_GROUP],
+  ['would be deleted: fetch it first', { ...DEPARTS, ...UNREAD }, READ_GROUP],
+  [
+    'needs a change, and was fetched with another version: fetch it again',
+    { wanted: wanted('ab'), shown: { ...changed(''), atMs: NOW_MS } },
+    READ_GROUP,
+  ],
+  [
+    'needs a change, and another group was fetched last: fetch it first',
+    { wanted: wanted('ab'), shown: { ...shown('', { id: 'q' }), atMs: NOW_MS } },
+    READ_GROUP,
+  ],
+  [
+    'needs a change, and was fetched over five seconds ago: fetch it again',
+    { wanted: wanted('ab'), shown: { ...shown(''), atMs: NOW_MS - 5_001 } },
+    READ_GROUP,
+  ],
+  [
+    'needs a change, and equals the view: PATCH',
+    { wanted: wanted('ab'), ...UNREAD, fetched: shown('a') },
+    PATCH,
+  ],
+  [
+    'needs a change, and another client changed it: record that change first',
+    { wanted: wanted('ab'), ...UNREAD, fetched: changed('ax') },
+    { kind: 'observe', external: {} },
+  ],
+  ['needs no write: settle without a fetch', UNREAD, IN_SYNC],
+  [
+    'was deleted in the directory, and onGroupDeleted is release: remove its members, then release',
+    { ...DEPARTS, settings: settingsWith({ onGroupDeleted: 'release' }), views: views(view('')) },
+    { kind: 'release' },
+  ],
+  [
+    'was changed by another client: observe an external change',
+    { ...SUSPECTED, fetched: changed('ax') },
+    { kind: 'observe', view: { spokeId: 'g' }, external: {} },
+  ],
+  [
+    'was changed by another client, and has mode report: observe without flap damping',
+    { ...SUSPECTED, fetched: changed('ax'), settings: WATCHED },
+    { flapDamping: undefined },
+  ],
+  ['may have changed, no spokeId: read the list', { ...SUSPECTED, fetched: unechoed }, readList(5_000)],
+  ['would lose a member: reserve the removal', { views: views(view('ab')) }, RESERVE],
+  ['loses too many: hold', leaving(7), { kind: 'hold', sets: [{ hold: { rule: 'share', keeps: 1 } }] }],
+  [
+    'would lose too many members only because of another worker: wait for that worker',
+    {
+      ...leaving(7, 7),
+      settings: settingsWith({
+        guard: { minSize: 1, maxRemovedShare: 0.9, maxRemovedCount: 9, perHourCount: 9 },
+      }),
+    },
+    { kind: 'wait', yields: true, waitMs: 2_000 },
+  ],
+  ['is wanted and has no link: read the list', UNLINKED, READ_LIST],
+  ['exists already on the platform: adopt', { ...UNLINKED, ...Q }, ADOPT_Q],
+  ['has a name in use: read the namesakes', NAMED, { kind: 'read', what: ['namesakes'], ids: ['q'] }],
+  ['has the name of an unmanaged platform group: wait for an operator', namesakes([], true), NAME_CLASH],
+  [
+    'has the name of an unmanaged platform group, and an operator asked for another group: create',
+    { ...namesakes([], true), state: unlinked(state({ createsNamesake: true })) },
+    { ...CREATE, known: ['q'] },
+  ],
+  ['has the name of a platform group of the same source: create', namesakes([state()], false), CREATE],
+  [
+    'has the name of a platform group of another source: wait',
+    namesakes([OF_SCIM], true),
+    { kind: 'wait', why: { code: 'name_of_other_source' } },
+  ],
+  [
+    'was made by an earlier uncertain creation: adopt',
+    {
+      ...{ state: unlinked(state(uncertainly({ action: 'create' }))) },
+      listed: listing(shown('a', { id: 'r', spokeId: 'x' }), ...Q.listed.groups),
+      views: views(undefined, { created: view('a') }),
+    },
+    ADOPT_Q,
+  ],
+  [
+    'had a first refused write: retry',
+    { rejected: { owed: undefined }, fetched: shown('a') },
+    { kind: 'retry' },
+  ],
+  [
+    'had a refusal, and answers 404: record it',
+    { rejected: { owed: undefined }, fetched: 'gone' },
+    FIRST_404,
+  ],
+])('decide returns the next action if a group %s', (_, over, expected) => {
+  expect(decide(facts(over))).toMatchObject(expected);
+});
 
-  const told = { ...suspectedChange, activityEvents: [REMOVED] };
-  const missing = (minutes: number) =>
-    state({ suspectedChange, missingSinceMs: NOW_MS - minutes * MINUTE_MS });
-  const UNLINK = { kind: 'unlink' };
-  const LATER = { kind: 'wait', waitMs: undefined };
-  const OTHERS = { ...listing(other), showsManaged: true };
-  it.each<[string, Partial<Facts>, object]>([
-    [
-      'a group that was just created waits',
-      { state: state({ suspectedChange, link: { ...LINK, createdAtMs: NOW_MS - 1 } }) },
-      waits('waiting'),
-    ],
-    ['the first 404 is recorded', SUSPECTED, FIRST_404],
-    ['a second 404 within a minute waits', { state: missing(0.5) }, { kind: 'wait', waitMs: MINUTE_MS / 2 }],
-    ['the second 404 after a minute reads the list', { state: missing(2) }, READ_LIST],
-    [
-      'the list is read sooner if createSettleSeconds is small',
-      { state: missing(0.5), createSettleMs: 9_000 },
-      readList(MINUTE_MS / 2),
-    ],
-    ['a listed group waits longer each time', { state: missing(2), listed: listing(shown('a')) }, LATER],
-    [
-      'if the list shows another group, the owner of that group is read',
-      { state: missing(2), listed: listing(other) },
-      { kind: 'read', what: ['managed'] },
-    ],
-    [
-      'the group is unlinked if the list shows other managed groups',
-      { state: missing(2), listed: OTHERS },
-      { ...UNLINK, difference: { kind: 'deleted' } },
-    ],
-    [
-      'the group waits while the list shows no managed group',
-      { state: missing(59), listed: { ...OTHERS, showsManaged: false } },
-      { ...waits('missing'), waitMs: MINUTE_MS },
-    ],
-    ['an empty list leads to a wait', { state: missing(2), ...NONE }, { waitMs: 4 * MINUTE_MS }],
-    ['a list that stays empty for an hour leads to unlink', { state: missing(60), ...NONE }, UNLINK],
-    [
-      'the group waits for an hour in the mode report, too, because the base URL may be wrong',
-      { state: missing(59), ...NONE, settings: WATCHED },
-      { waitMs: MINUTE_MS },
-    ],
-    [
-      'the group is unlinked in the mode report if the feed reports the deletion',
-      { state: { ...missing(2), suspectedChange: told }, ...NONE, settings: WATCHED },
-      UNLINK,
-    ],
-    [
-      'the group is unlinked if the directory deleted it and the feed reports the deletion',
-      { state: { ...missing(2), registers: DEPARTED, suspectedChange: told }, ...NONE },
-      UNLINK,
-    ],
-    [
-      'the difference is recreated if another group has the spokeId',
-      { state: missing(2), listed: { ...Q.listed, showsManaged: true } },
-      { difference: { kind: 'recreated', after: 'q' } },
-    ],
-  ])('decide after a 404: %s', (_, over, expected) => {
-    expect(decide(facts({ ...over, fetched: 'gone' }))).toMatchObject(expected);
-  });
+const opened = (over: Partial<Intent> = {}) => ({ state: state({ intent: { ...intent, ...over } }) });
+const made = { ...opened(), views: views(view('a'), { prepared: view('ab') }) };
+const deleting = opened({ action: 'delete' });
+const other = shown('', { id: 'q', name: 'ENG ', spokeId: null });
+const deletingMissing = {
+  state: state({ intent: { ...intent, action: 'delete' }, missingSinceMs: NOW_MS - MINUTE_MS }),
+};
+const incomplete = (existing: PlatformGroupId | undefined, showsNoManaged: boolean) => ({
+  ...listing(other),
+  missing: { existing, showsNoManaged },
+});
+const creating = (tries: number, minutes: number) => ({
+  ...opened({ action: 'create', tries, atMs: NOW_MS - minutes * MINUTE_MS }),
+  isCounted: true,
+});
+const justDeleted = { ...opened({ action: 'delete', atMs: NOW_MS - 1_000 }), fetched: shown('a') };
+const refused = { rejected: { owed: undefined }, fetched: shown('a') };
+const added = (...after: string[]) => ({
+  kind: 'observe',
+  external: { differences: [{ kind: 'members_added', after }] },
+});
+const waits = (code: string) => ({ kind: 'wait', why: { code } });
+const RECORD = { intent: intentId('i9'), atMs: 1, removals: 1 };
+it.each<[string, Partial<Facts>, object]>([
+  ['a write with an unknown outcome leads to a read of the group', opened(), READ_GROUP],
+  ['shown writes: observe', { ...made, fetched: changed('ab') }, { kind: 'observe', intent: {}, view: {} }],
+  ['a write shown without spokeId: read the list', { ...made, fetched: unechoed }, readList(MINUTE_MS)],
+  [
+    'a write that is shown with another name is observed with an external change',
+    { ...made, fetched: changed('ab', 'Theirs') },
+    { kind: 'observe', external: {} },
+  ],
+  ['a write that is not shown is dropped', { ...made, fetched: shown('a') }, { kind: 'drop' }],
+  ['a refused write goes with its record', { ...made, ...refused }, { kind: 'drop', owed: undefined }],
+  ['a refused write keeps a record', { ...made, ...refused, rejected: { owed: RECORD } }, { owed: RECORD }],
+  ['only users that the write did not add are external', { ...made, fetched: changed('abx') }, added('x')],
+  [
+    'users of a refused write that the group shows are recorded as an external change',
+    { ...made, ...refused, fetched: changed('abx') },
+    added('b', 'x'),
+  ],
+  [
+    'a read that may show the state before the last write leads to a wait',
+    { ...made, state: state({ intent, lastWriteAtMs: NOW_MS - 1 }), fetched: changed('abx') },
+    waits('waiting'),
+  ],
+  [
+    'a write with an unreadable view is observed, and an unknown user is an external change',
+    { ...opened(), fetched: changed('ax') },
+    added('x'),
+  ],
+  [
+    'a deletion ends if it was answered with success and the group answers 404',
+    { ...deleting, fetched: 'gone', deletion: 'deleted' },
+    { kind: 'observe', observed: 'gone', intent: {} },
+  ],
+  ['a single 404 after a deletion is recorded', { ...deleting, fetched: 'gone' }, FIRST_404],
+  [
+    'the answer 404 to a deletion: record it',
+    { ...deleting, fetched: 'gone', deletion: 'missing' },
+    FIRST_404,
+  ],
+  [
+    'a deletion waits after two 404s while the list shows the group',
+    { ...deletingMissing, fetched: 'gone', listed: listing(shown('a')) },
+    waits('missing'),
+  ],
+  [
+    'a deletion ends after two 404s if the list shows other managed groups',
+    { ...deletingMissing, fetched: 'gone', listed: { ...listing(other), showsManaged: true } },
+    { kind: 'observe', observed: 'gone', intent: {} },
+  ],
+  [
+    'a deletion with two 404s leads to a read of the owners of the listed groups',
+    { ...deletingMissing, fetched: 'gone', listed: listing(other) },
+    { kind: 'read', what: ['managed'] },
+  ],
+  ['a deletion of an existing group is dropped', { ...deleting, fetched: shown('a') }, { kind: 'drop' }],
+  [
+    'an answered deletion of a group that the read shows is counted',
+    { ...justDeleted, deletion: 'deleted' },
+    { kind: 'note', what: { tries: 1 } },
+  ],
+  [
+    'a counted deletion waits, because the read may show an older state',
+    { ...justDeleted, deletion: 'deleted', isCounted: true },
+    { ...waits('kept'), waitMs: MINUTE_MS - 1_000 },
+  ],
+  ['a deletion without an answer waits soon after it was sent', justDeleted, waits('kept')],
+  [
+    'a deletion without an effect fails after three answers',
+    { ...opened({ action: 'delete', tries: 3 }), fetched: shown('a') },
+    { kind: 'abandon', drop: { kind: 'drop' }, why: { code: 'platform_rejected' } },
+  ],
+  [
+    'a search that misses the created group is counted',
+    { ...opened({ action: 'create' }), fetched: 'gone' },
+    { kind: 'note', what: { tries: 1 } },
+  ],
+  [
+    'after a third search within ten minutes that misses the created group, apply waits',
+    { ...creating(3, 9), fetched: 'gone' },
+    { ...waits('waiting'), waitMs: (10 * MINUTE_MS) / 3 },
+  ],
+  [
+    'after a second search that misses the created group, apply waits',
+    { ...creating(2, 10), fetched: 'gone' },
+    waits('waiting'),
+  ],
+  ['after the third miss, the list is read', { ...creating(3, 10), fetched: 'gone' }, readList(0)],
+  [
+    'after the third miss, the list is checked for existing groups',
+    { ...creating(3, 10), fetched: 'gone', listed: { ...listing(other), missing: undefined } },
+    { kind: 'read', what: ['missing'] },
+  ],
+  [
+    'a creation that a complete list does not show is dropped',
+    { ...creating(3, 10), fetched: 'gone', listed: incomplete(undefined, false) },
+    { kind: 'drop' },
+  ],
+  [
+    'a creation waits while the list lacks an existing group',
+    { ...creating(3, 10), fetched: 'gone', listed: incomplete(platformGroupId('q'), false) },
+    waits('list_incomplete'),
+  ],
+  [
+    'a creation waits while the list lacks every managed group',
+    { ...creating(3, 10), fetched: 'gone', listed: incomplete(undefined, true) },
+    waits('list_incomplete'),
+  ],
+  [
+    'a creation is dropped after an hour in which the list lacks every managed group',
+    { ...creating(3, 60), fetched: 'gone', listed: incomplete(undefined, true) },
+    { kind: 'drop' },
+  ],
+])('decide about an open intent: %s', (_, over, expected) => {
+  expect(decide(facts(over))).toMatchObject(expected);
+});
 
-  it('a write of groupsync that takes effect late is not a change by another client', () => {
-    const sent = { ...NOTHING_SENT, name: ['Eng  x'], spokeId: ['g'] };
-    const uncertain = { write: intent, sent, untilMs: NOW_MS + 1 };
-    const late = {
-      state: state({ suspectedChange, uncertain }),
-      settings: WATCHED,
-      listed: listing(),
-    };
-    const change = (added: string, removed: string) => ({
-      uncertain: { added: new Set([...added].map(user)), removed: new Set([...removed].map(user)) },
-    });
-    const added = { views: views(view('a'), change('b', '')), fetched: changed('ab') };
-    const expected = { view: { users: view('ab').users }, external: { differences: [], lateWrite: intent } };
-    expect(decide(facts({ ...late, ...added }))).toMatchObject(expected);
-    const unlanded = facts({ ...late, views: views(view('a'), change('', '')), fetched: changed('ax') });
-    expect(decide(unlanded)).toMatchObject({ external: { lateWrite: undefined }, flapDamping: undefined });
-    const removed = facts({ ...late, views: views(view('ab'), change('', 'b')), fetched: changed('a') });
-    expect(decide(removed)).toMatchObject({
-      kind: 'observe',
-      external: { differences: [], lateWrite: intent },
-    });
-    // The platform normalises the name of the late write.
-    const renamed = facts({
-      ...late,
-      views: views(view('a'), change('', '')),
-      fetched: changed('a', 'Eng x'),
-    });
-    expect(decide(renamed)).toMatchObject({
-      external: { differences: [] },
-      view: { name: 'Eng x', alias: 'Eng  x' },
-    });
-  });
+const named = (...groups: readonly ObservedGroup[]) => ({
+  ...{ listed: listing(...groups), rejected: { owed: undefined, name: 'Eng' }, fetched: shown('a') },
+  views: views(view('a', { name: 'Old' })),
+});
+const lastError = { code: 'other', message: '', atMs: NOW_MS - MINUTE_MS };
+const AGAIN = { kind: 'retry', after: { waitMs: MINUTE_MS, why: { code: 'refused' } } };
+const B = new Set([user('b')]);
+const holding = (users: string, over: Partial<Hold> = {}) => {
+  const counts = { digest: 'd', asOf: STAMP_ZERO, rule: 'count', removes: 1, keeps: 0, share: 1 } as const;
+  const times = { createdAtMs: 0, dirtySinceMs: 0, expiresAtMs: NOW_MS + 1, chunks: 1, hash: '' };
+  const before = state();
+  const platformId = before.link?.id as PlatformGroupId;
+  const hold: Hold = { ...counts, ...times, platformId, decision: { kind: 'waiting' }, ...over };
+  return {
+    state: state({ removals: { id: 'd', sets: [hold] } }),
+    ...{ views: views(view(users)), held: { sets: [{ hold, users: B }], wantedAt: new Map() } },
+    departed: new Map(),
+  };
+};
+const REJECTED = { decision: { kind: 'rejected', by: '', reason: '', atMs: 0 } } as const;
+const APPROVED = { decision: { kind: 'approved', by: '', reason: '', atMs: 0 } } as const;
+const late = (minutes: number, over: Partial<GroupState>, ...listed: readonly ObservedGroup[]) => ({
+  ...{
+    fetched: 'gone' as const,
+    state: state({ suspectedChange, missingSinceMs: NOW_MS - minutes * MINUTE_MS, ...over }),
+  },
+  listed: { ...listing(...listed), showsManaged: true },
+});
+const departed = { registers: DEPARTED };
+const damping = {
+  suspectedChange: { ...suspectedChange, version: null },
+  flapDamping: { sinceMs: NOW_MS, count: 2 },
+};
+it.each<[string, Partial<Facts>, object]>([
+  ['a refused unique name is tried again', named(shown('a'), shown('', { id: 'q', name: 'X' })), AGAIN],
+  ['a refused name that another group has leads to a wait', named(other), waits('name_in_use')],
+  [
+    'members are written without a refused name that another group has',
+    {
+      ...named(other),
+      wanted: wanted('ab'),
+      state: state({ link: { ...LINK, takeOver: true } }),
+      fetched: shown('a', { name: 'Old' }),
+    },
+    { kind: 'write', plan: { action: 'patch', after: { name: 'Old' } } },
+  ],
+  ['a refusal after another error is tried again', { ...refused, state: state({ lastError }) }, AGAIN],
+  [
+    'a new version just after a write of groupsync leads to a wait',
+    { state: state({ suspectedChange, lastWriteAtMs: NOW_MS - 1_000 }), fetched: changed('a') },
+    { ...waits('waiting'), waitMs: 59_000 },
+  ],
+  [
+    'a new version just after a refused write leads to a wait',
+    { ...refused, fetched: changed('ab'), state: state({ lastWriteAtMs: NOW_MS - 1 }) },
+    waits('waiting'),
+  ],
+  [
+    'a suspected change without a linked group is observed as gone',
+    { ...UNLINKED, state: unlinked(state({ suspectedChange })) },
+    { kind: 'observe', observed: 'gone' },
+  ],
+  [
+    'a group that is shown again after a 404 is observed as unchanged',
+    { wanted: ABSENT, state: state({ ...departed, missingSinceMs: 1 }), ...UNREAD, fetched: shown('a') },
+    UNCHANGED,
+  ],
+  [
+    'a damped group is read if its wanted members are not known',
+    { state: state({ ...damping, suspectedChange }), fetched: changed('ax'), wanted: undefined },
+    { kind: 'read' },
+  ],
+  ['sync resets the damping', { state: state(damping), fetched: shown('a') }, { flapDamping: { count: 0 } }],
+  [
+    'a deletion by groupsync that takes effect late is no difference',
+    late(2, uncertainly({ action: 'delete' }), other),
+    { difference: undefined },
+  ],
+  ['a group waits during an hour of 404s with an empty list', late(59, departed), waits('missing')],
+  ['a group is unlinked after an hour of 404s with an empty list', late(60, departed), { kind: 'unlink' }],
+  ['a 404, and the list shows a managed group: unlink', late(1, departed, other), { kind: 'unlink' }],
+  ['an uncertain write leads to a wake-up', { state: state(uncertainly({})) }, { againAtMs: NOW_MS + 1 }],
+  ['a group is read after its uncertain write', { state: state(uncertainly({}, NOW_MS)) }, READ_GROUP],
+  [
+    'an uncertain deletion of another group leads to no read',
+    { state: state(uncertainly({ action: 'delete', platformId: 'x' as never }, 0)) },
+    { kind: 'settle' },
+  ],
+  [
+    'a group that is gone is settled as deleted after an uncertain write',
+    { ...NO_BASE, wanted: ABSENT, state: unlinked(state(uncertainly({}, 0))) },
+    { as: 'deleted' },
+  ],
+  [
+    'a group is settled if it shows the member that was excluded',
+    { wanted: wanted('ab'), views: views(view('ab')), isolated: B },
+    { as: 'in_sync' },
+  ],
+  ['an excluded wanted member waits', { wanted: wanted('ab'), isolated: B }, waits('platform_rejected')],
+  [
+    'a removal in mode report is not written, and the group is settled',
+    { views: views(view('ab', { mode: 'report' })), settings: WATCHED },
+    { driftOutcome: 'report' },
+  ],
+  ['a waiting hold settles the group as held', holding('ab'), HELD],
+  ['an approval without removals stays', holding('a', APPROVED), { kind: 'settle', as: 'in_sync' }],
+  ['a held deletion of a wanted group ends', holding('ab', { deletes: true }), { kind: 'hold', sets: [] }],
+  ['a new removal joins the waiting hold', holding('abc'), { kind: 'hold', begins: true }],
+  ['approvals are written', holding('ab', APPROVED), { kind: 'write', consumes: ['d'], isReserved: false }],
+  ['an unapproved removal is reserved', holding('abc', APPROVED), RESERVE],
+  ['a rejection settles the group as held', holding('ab', REJECTED), HELD],
+  ['an undecided removal is reserved', holding('abc', REJECTED), RESERVE],
+])('decide: %s', (_, over, expected) => {
+  expect(decide(facts(over))).toMatchObject(expected);
+});
 
-  it('if the view is unreadable, all users count as wanted, and the removal of a user without a register waits', () => {
-    const lost = facts({
-      views: views(undefined, { isUnreadable: true }),
-      fetched: shown('alx'),
-      departed: new Map([[user('l'), { member: memberId('l'), cause: 'removed' }]]),
-    });
-    const { users } = view('alx');
-    const waits = new Map([[user('x'), 'adoption']]);
-    expect(decide(lost)).toMatchObject({ kind: 'observe', view: { users, waits }, external: {} });
-  });
+const told = { ...suspectedChange, activityEvents: [REMOVED] };
+const missing = (minutes: number) => state({ suspectedChange, missingSinceMs: NOW_MS - minutes * MINUTE_MS });
+const UNLINK = { kind: 'unlink' };
+const LATER = { kind: 'wait', waitMs: undefined };
+const OTHERS = { ...listing(other), showsManaged: true };
+it.each<[string, Partial<Facts>, object]>([
+  [
+    'a group that was just created waits',
+    { state: state({ suspectedChange, link: { ...LINK, createdAtMs: NOW_MS - 1 } }) },
+    waits('waiting'),
+  ],
+  ['the first 404 is recorded', SUSPECTED, FIRST_404],
+  ['a second 404 within a minute waits', { state: missing(0.5) }, { kind: 'wait', waitMs: MINUTE_MS / 2 }],
+  ['the second 404 after a minute reads the list', { state: missing(2) }, READ_LIST],
+  [
+    'the list is read sooner if createSettleSeconds is small',
+    { state: missing(0.5), createSettleMs: 9_000 },
+    readList(MINUTE_MS / 2),
+  ],
+  ['a listed group waits longer each time', { state: missing(2), listed: listing(shown('a')) }, LATER],
+  [
+    'if the list shows another group, the owner of that group is read',
+    { state: missing(2), listed: listing(other) },
+    { kind: 'read', what: ['managed'] },
+  ],
+  [
+    'the group is unlinked if the list shows other managed groups',
+    { state: missing(2), listed: OTHERS },
+    { ...UNLINK, difference: { kind: 'deleted' } },
+  ],
+  [
+    'the group waits while the list shows no managed group',
+    { state: missing(59), listed: { ...OTHERS, showsManaged: false } },
+    { ...waits('missing'), waitMs: MINUTE_MS },
+  ],
+  ['an empty list leads to a wait', { state: missing(2), ...NONE }, { waitMs: 4 * MINUTE_MS }],
+  ['a list that stays empty for an hour leads to unlink', { state: missing(60), ...NONE }, UNLINK],
+  [
+    'the group waits for an hour in the mode report, too, because the base URL may be wrong',
+    { state: missing(59), ...NONE, settings: WATCHED },
+    { waitMs: MINUTE_MS },
+  ],
+  [
+    'the group is unlinked in the mode report if the feed reports the deletion',
+    { state: { ...missing(2), suspectedChange: told }, ...NONE, settings: WATCHED },
+    UNLINK,
+  ],
+  [
+    'the group is unlinked if the directory deleted it and the feed reports the deletion',
+    { state: { ...missing(2), registers: DEPARTED, suspectedChange: told }, ...NONE },
+    UNLINK,
+  ],
+  [
+    'the difference is recreated if another group has the spokeId',
+    { state: missing(2), listed: { ...Q.listed, showsManaged: true } },
+    { difference: { kind: 'recreated', after: 'q' } },
+  ],
+])('decide after a 404: %s', (_, over, expected) => {
+  expect(decide(facts({ ...over, fetched: 'gone' }))).toMatchObject(expected);
+});
 
-  describe('flap damping', () => {
-    const flapDamping = { sinceMs: NOW_MS - 10 * MINUTE_MS, count: 3, seen: stampAt(1) };
-    const dampedAfter = (over: Partial<FlapDamping>, by: SuspectedChange = suspectedChange) => ({
-      state: state({ flapDamping: { ...flapDamping, ...over }, suspectedChange: by }),
-    });
-    it.each<[string, Partial<Facts>, object]>([
-      ['a damped group waits for the rest of the hour', {}, { kind: 'wait' }],
-      ['a damped group is read after its hour of damping', { nowMs: NOW_MS + 50 * MINUTE_MS }, READ_GROUP],
-      ['a damped group is read by sync', dampedAfter({}, { ...suspectedChange, version: null }), READ_GROUP],
-      ['a damped group is read after a newer event', dampedAfter({ seen: STAMP_ZERO }), READ_GROUP],
-      ['a group is read immediately after only two restorations', dampedAfter({ count: 2 }), READ_GROUP],
-      ['a damped group is read if an added member must leave', { views: views(view('ab')) }, READ_GROUP],
-      [
-        'a damped group waits although another client added a user',
-        { views: views({ ...view('a'), users: new Map([...view('a').users, [user('x'), false]]) }) },
-        { kind: 'wait' },
-      ],
-      ['a damped group is read while a person is blocked', { blocked: new Set([user('x')]) }, READ_GROUP],
-    ])('%s', (_, over, decision) => {
-      expect(decide(facts({ ...dampedAfter({}), ...over }))).toMatchObject(decision);
-    });
-
-    it('the flap counter allows two restorations, then one an hour, and is reset after two hours or by sync', () => {
-      const fetched = changed('ax');
-      const flapDampingAfter = (over: Partial<GroupState>, nowMs = NOW_MS, more: Partial<Facts> = {}) => {
-        const decision = decide(
-          facts({ state: state({ suspectedChange, ...over }), fetched, nowMs, ...more }),
-        );
-        return decision.kind === 'observe' ? decision.flapDamping : undefined;
-      };
-      expect(flapDampingAfter({})).toMatchObject({ count: 1 });
-      const second = { flapDamping: { ...flapDamping, count: 2 } };
-      expect(flapDampingAfter(second)).toEqual({ ...flapDamping, count: 3 });
-      expect(flapDampingAfter({ flapDamping: { ...flapDamping, count: 1 } })).toEqual({
-        sinceMs: flapDamping.sinceMs,
-        count: 2,
-      });
-      // A user that no write of groupsync has contained yet does not wait for the hour.
-      const unwritten = { views: views(view('')), fetched: changed('x') };
-      expect(flapDampingAfter(second, NOW_MS, unwritten)).not.toHaveProperty('seen');
-      const overMs = flapDamping.sinceMs + HOUR_MS;
-      expect(flapDampingAfter(second, overMs)).toEqual({ sinceMs: overMs, count: 1 });
-      expect(flapDampingAfter({ flapDamping }, overMs)).toBe(flapDamping);
-      const afterMs = overMs + MINUTE_MS;
-      expect(flapDampingAfter({ flapDamping, lastWriteAtMs: overMs }, afterMs)).toMatchObject({
-        sinceMs: afterMs,
-        count: 3,
-      });
-      expect(flapDampingAfter({ flapDamping }, overMs + HOUR_MS)).toMatchObject({ count: 1 });
-      expect(
-        flapDampingAfter({ flapDamping, suspectedChange: { ...suspectedChange, version: null } }),
-      ).toMatchObject({ count: 1 });
-    });
+it('a write of groupsync that takes effect late is not a change by another client', () => {
+  const sent = { ...NOTHING_SENT, name: ['Eng  x'], spokeId: ['g'] };
+  const uncertain = { write: intent, sent, untilMs: NOW_MS + 1 };
+  const late = {
+    state: state({ suspectedChange, uncertain }),
+    settings: WATCHED,
+    listed: listing(),
+  };
+  const change = (added: string, removed: string) => ({
+    uncertain: { added: new Set([...added].map(user)), removed: new Set([...removed].map(user)) },
   });
+  const added = { views: views(view('a'), change('b', '')), fetched: changed('ab') };
+  const expected = { view: { users: view('ab').users }, external: { differences: [], lateWrite: intent } };
+  expect(decide(facts({ ...late, ...added }))).toMatchObject(expected);
+  const unlanded = facts({ ...late, views: views(view('a'), change('', '')), fetched: changed('ax') });
+  expect(decide(unlanded)).toMatchObject({ external: { lateWrite: undefined }, flapDamping: undefined });
+  const removed = facts({ ...late, views: views(view('ab'), change('', 'b')), fetched: changed('a') });
+  expect(decide(removed)).toMatchObject({
+    kind: 'observe',
+    external: { differences: [], lateWrite: intent },
+  });
+  // The platform normalises the name of the late write.
+  const renamed = facts({
+    ...late,
+    views: views(view('a'), change('', '')),
+    fetched: changed('a', 'Eng x'),
+  });
+  expect(decide(renamed)).toMatchObject({
+    external: { differences: [] },
+    view: { name: 'Eng x', alias: 'Eng  x' },
+  });
+});
+
+it('if the view is unreadable, all users count as wanted, and the removal of a user without a register waits', () => {
+  const lost = facts({
+    views: views(undefined, { isUnreadable: true }),
+    fetched: shown('alx'),
+    departed: new Map([[user('l'), { member: memberId('l'), cause: 'removed' }]]),
+  });
+  const { users } = view('alx');
+  const waits = new Map([[user('x'), 'adoption']]);
+  expect(decide(lost)).toMatchObject({ kind: 'observe', view: { users, waits }, external: {} });
+});
+
+const flapDamping = { sinceMs: NOW_MS - 10 * MINUTE_MS, count: 3, seen: stampAt(1) };
+const dampedAfter = (over: Partial<FlapDamping>, by: SuspectedChange = suspectedChange) => ({
+  state: state({ flapDamping: { ...flapDamping, ...over }, suspectedChange: by }),
+});
+it.each<[string, Partial<Facts>, object]>([
+  ['a damped group waits for the rest of the hour', {}, { kind: 'wait' }],
+  ['a damped group is read after its hour of damping', { nowMs: NOW_MS + 50 * MINUTE_MS }, READ_GROUP],
+  ['a damped group is read by sync', dampedAfter({}, { ...suspectedChange, version: null }), READ_GROUP],
+  ['a damped group is read after a newer event', dampedAfter({ seen: STAMP_ZERO }), READ_GROUP],
+  ['a group is read immediately after only two restorations', dampedAfter({ count: 2 }), READ_GROUP],
+  ['a damped group is read if an added member must leave', { views: views(view('ab')) }, READ_GROUP],
+  [
+    'a damped group waits although another client added a user',
+    { views: views({ ...view('a'), users: new Map([...view('a').users, [user('x'), false]]) }) },
+    { kind: 'wait' },
+  ],
+  ['a damped group is read while a person is blocked', { blocked: new Set([user('x')]) }, READ_GROUP],
+])('%s', (_, over, decision) => {
+  expect(decide(facts({ ...dampedAfter({}), ...over }))).toMatchObject(decision);
+});
+
+it('the flap counter allows two restorations, then one an hour, and is reset after two hours or by sync', () => {
+  const fetched = changed('ax');
+  const flapDampingAfter = (over: Partial<GroupState>, nowMs = NOW_MS, more: Partial<Facts> = {}) => {
+    const decision = decide(facts({ state: state({ suspectedChange, ...over }), fetched, nowMs, ...more }));
+    return decision.kind === 'observe' ? decision.flapDamping : undefined;
+  };
+  expect(flapDampingAfter({})).toMatchObject({ count: 1 });
+  const second = { flapDamping: { ...flapDamping, count: 2 } };
+  expect(flapDampingAfter(second)).toEqual({ ...flapDamping, count: 3 });
+  expect(flapDampingAfter({ flapDamping: { ...flapDamping, count: 1 } })).toEqual({
+    sinceMs: flapDamping.sinceMs,
+    count: 2,
+  });
+  // A user that no write of groupsync has contained yet does not wait for the hour.
+  const unwritten = { views: views(view('')), fetched: changed('x') };
+  expect(flapDampingAfter(second, NOW_MS, unwritten)).not.toHaveProperty('seen');
+  const overMs = flapDamping.sinceMs + HOUR_MS;
+  expect(flapDampingAfter(second, overMs)).toEqual({ sinceMs: overMs, count: 1 });
+  expect(flapDampingAfter({ flapDamping }, overMs)).toBe(flapDamping);
+  const afterMs = overMs + MINUTE_MS;
+  expect(flapDampingAfter({ flapDamping, lastWriteAtMs: overMs }, afterMs)).toMatchObject({
+    sinceMs: afterMs,
+    count: 3,
+  });
+  expect(flapDampingAfter({ flapDamping }, overMs + HOUR_MS)).toMatchObject({ count: 1 });
+  expect(
+    flapDampingAfter({ flapDamping, suspectedChange: { ...suspectedChange, version: null } }),
+  ).toMatchObject({ count: 1 });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { memberId, platformUserId } from '../../shared/domain/ids.ts';
 import type { View } from '../../shared/domain/view.ts';
 import { type DraftInput, draftPlan } from '../../shared/plan/draft.ts';
@@ -37,136 +37,132 @@ const change = (
   whose?: ReturnType<typeof member> | null,
 ) => ({ kind, ...(whose !== undefined && { member: whose }), before, after, reason });
 
-describe('plan for a group that exists', () => {
-  it('the plan is empty if nothing differs, even if a PUT is required', () => {
-    expect(draft({})).toMatchObject({ action: 'none', changes: [], removals: [], departs: false });
-    expect(draft({ whole: true }).action).toBe('none');
-    expect(draft({ wanted: wanted('a'), whole: true }).action).toBe('put');
-  });
+it('the plan is empty if nothing differs, even if a PUT is required', () => {
+  expect(draft({})).toMatchObject({ action: 'none', changes: [], removals: [], departs: false });
+  expect(draft({ whole: true }).action).toBe('none');
+  expect(draft({ wanted: wanted('a'), whole: true }).action).toBe('put');
+});
 
-  it('the plan creates a group that the platform does not have', () => {
-    const plan = draft({ current: undefined });
-    expect(plan).toMatchObject({ action: 'create', removals: [], departs: false });
-    expect(plan.after).toEqual(view({ a: true, b: true }));
-    expect(plan.changes).toEqual([
-      change('create_group', [null, 'Eng'], 'the directory has this group, the platform does not'),
-      change('add_member', [null, 'a'], 'the directory has them in this group', member('a')),
-      change('add_member', [null, 'b'], 'the directory has them in this group', member('b')),
-    ]);
-  });
+it('the plan creates a group that the platform does not have', () => {
+  const plan = draft({ current: undefined });
+  expect(plan).toMatchObject({ action: 'create', removals: [], departs: false });
+  expect(plan.after).toEqual(view({ a: true, b: true }));
+  expect(plan.changes).toEqual([
+    change('create_group', [null, 'Eng'], 'the directory has this group, the platform does not'),
+    change('add_member', [null, 'a'], 'the directory has them in this group', member('a')),
+    change('add_member', [null, 'b'], 'the directory has them in this group', member('b')),
+  ]);
+});
 
-  it.each([
-    ['the name that was sent', 'Eng', 'none'],
-    ['the normalised name', 'eng', 'none'],
-    ['a new name', 'ENG', 'patch'],
-  ])('a group with a normalised name is renamed only if the wanted name is new: %s', (_, name, action) => {
-    const current = view({ a: true, b: true }, { name: 'eng', alias: 'Eng' });
-    const plan = draft({ current, wanted: { ...wanted('a', 'b'), name } });
-    expect(plan.action).toBe(action);
-    const { name: after, alias } = plan.after ?? {};
-    expect([after, alias]).toEqual(action === 'none' ? ['eng', 'Eng'] : ['ENG', undefined]);
-  });
+it.each([
+  ['the name that was sent', 'Eng', 'none'],
+  ['the normalised name', 'eng', 'none'],
+  ['a new name', 'ENG', 'patch'],
+])('a group with a normalised name is renamed only if the wanted name is new: %s', (_, name, action) => {
+  const current = view({ a: true, b: true }, { name: 'eng', alias: 'Eng' });
+  const plan = draft({ current, wanted: { ...wanted('a', 'b'), name } });
+  expect(plan.action).toBe(action);
+  const { name: after, alias } = plan.after ?? {};
+  expect([after, alias]).toEqual(action === 'none' ? ['eng', 'Eng'] : ['ENG', undefined]);
+});
 
-  it('the plan lists changes by kind, then by user, whatever the order of its input', () => {
-    const plan = draft({
-      wanted: wanted('z', 'c', 'a'),
-      current: view({ y: true, a: true, x: false }, { name: 'Old', spokeId: null }),
-    });
-    expect(plan.action).toBe('patch');
-    expect(shortOf(plan)).toEqual([
-      ['rename', 'Old', 'Eng'],
-      ['set_spoke_id', null, 'g1'],
-      ['add_member', null, 'c'],
-      ['add_member', null, 'z'],
-      ['remove_member', 'x', null],
-      ['remove_member', 'y', null],
-    ]);
-    expect(plan.removals).toEqual(['x', 'y']);
-    expect(plan.after).toEqual(view({ a: true, c: true, z: true }, left('y')));
-    expect(plan.changes.map(({ reason }) => reason)).toEqual([
-      'the directory gives this name',
-      'spokeId is the directory id of the group',
-      'the directory has them in this group',
-      'the directory has them in this group',
-      'another client added them, and the directory never had them in the group',
-      'the member that was this user is now another employee, was erased, or belongs to an earlier source',
-    ]);
+it('the plan lists changes by kind, then by user, whatever the order of its input', () => {
+  const plan = draft({
+    wanted: wanted('z', 'c', 'a'),
+    current: view({ y: true, a: true, x: false }, { name: 'Old', spokeId: null }),
   });
+  expect(plan.action).toBe('patch');
+  expect(shortOf(plan)).toEqual([
+    ['rename', 'Old', 'Eng'],
+    ['set_spoke_id', null, 'g1'],
+    ['add_member', null, 'c'],
+    ['add_member', null, 'z'],
+    ['remove_member', 'x', null],
+    ['remove_member', 'y', null],
+  ]);
+  expect(plan.removals).toEqual(['x', 'y']);
+  expect(plan.after).toEqual(view({ a: true, c: true, z: true }, left('y')));
+  expect(plan.changes.map(({ reason }) => reason)).toEqual([
+    'the directory gives this name',
+    'spokeId is the directory id of the group',
+    'the directory has them in this group',
+    'the directory has them in this group',
+    'another client added them, and the directory never had them in the group',
+    'the member that was this user is now another employee, was erased, or belongs to an earlier source',
+  ]);
+});
 
-  it('the plan contains the member and the reason for each removal', () => {
-    const reason = 'their employment has ended (TERMINATED)';
-    const cause = { cause: 'ended', detail: 'TERMINATED' } as const;
-    const plan = draft({
-      wanted: wanted('a'),
-      whyNot: new Map([[platformUserId('b'), { member: member('b'), ...cause }]]),
-    });
-    expect(plan.changes).toEqual([change('remove_member', ['b', null], reason, member('b'))]);
+it('the plan contains the member and the reason for each removal', () => {
+  const reason = 'their employment has ended (TERMINATED)';
+  const cause = { cause: 'ended', detail: 'TERMINATED' } as const;
+  const plan = draft({
+    wanted: wanted('a'),
+    whyNot: new Map([[platformUserId('b'), { member: member('b'), ...cause }]]),
   });
+  expect(plan.changes).toEqual([change('remove_member', ['b', null], reason, member('b'))]);
+});
 
-  it('the plan keeps the users that the guard holds, and contains all other changes', () => {
-    const plan = draft({ wanted: wanted('c'), held: new Set([platformUserId('a')]) });
-    expect(plan.removals).toEqual(['b']);
-    expect(usersOf(plan)).toEqual({ a: true, c: true });
+it('the plan keeps the users that the guard holds, and contains all other changes', () => {
+  const plan = draft({ wanted: wanted('c'), held: new Set([platformUserId('a')]) });
+  expect(plan.removals).toEqual(['b']);
+  expect(usersOf(plan)).toEqual({ a: true, c: true });
+});
+
+it('an additive group keeps users that the directory never wanted, and loses all other users', () => {
+  const plan = draft({
+    wanted: wanted('n'),
+    mode: 'additive',
+    current: view({ mine: true, theirs: false }),
   });
+  expect(plan.removals).toEqual(['mine']);
+  expect(usersOf(plan)).toEqual({ theirs: false, n: true });
+});
 
-  it('an additive group keeps users that the directory never wanted, and loses all other users', () => {
-    const plan = draft({
-      wanted: wanted('n'),
-      mode: 'additive',
-      current: view({ mine: true, theirs: false }),
-    });
-    expect(plan.removals).toEqual(['mine']);
-    expect(usersOf(plan)).toEqual({ theirs: false, n: true });
+const gone = { wanted: undefined };
+
+it('the plan deletes the group with all its users', () => {
+  expect(draft({ ...gone, current: view({ b: true, a: false }) })).toEqual({
+    action: 'delete',
+    changes: [change('delete_group', ['Eng', null], 'the directory deleted this group')],
+    after: undefined,
+    removals: ['a', 'b'],
+    departs: true,
   });
 });
 
-describe('plan for a group that the directory deleted', () => {
-  const gone = { wanted: undefined };
-
-  it('the plan deletes the group with all its users', () => {
-    expect(draft({ ...gone, current: view({ b: true, a: false }) })).toEqual({
-      action: 'delete',
-      changes: [change('delete_group', ['Eng', null], 'the directory deleted this group')],
-      after: undefined,
-      removals: ['a', 'b'],
-      departs: true,
-    });
-  });
-
-  it.each<[string, Partial<DraftInput>, string]>([
-    ['the platform does not have the group', { current: undefined }, 'none'],
-    ['its deletion is held', { isDeletionHeld: true }, 'none'],
-    [
-      'its deletion is held, and a person has left',
-      {
-        isDeletionHeld: true,
-        whyNot: new Map([[platformUserId('b'), { member: memberId('b'), cause: 'gone' }]]),
-      },
-      'patch',
-    ],
-    ['the group is in mode report', { mode: 'report' }, 'none'],
-  ])('the action for a group that the directory deleted is $2 if %s', (_, over, action) => {
-    expect(draft({ ...gone, ...over }).action).toBe(action);
-  });
-
-  it.each<Partial<DraftInput>>([{ onGroupDeleted: 'release' }, { mode: 'additive' }])(
-    'with %j, the plan first removes the users that the directory has wanted, then releases the group',
-    (over) => {
-      const current = view({ a: true, b: true, stranger: false });
-      const plan = draft({ ...gone, ...over, current });
-      expect(plan).toMatchObject({ action: 'patch', removals: ['a', 'b'], departs: true });
-      expect(plan.after).toEqual(view({ stranger: false }, left('a', 'b')));
-      expect(draft({ ...gone, ...over, current: view({ stranger: false }) })).toMatchObject({
-        action: 'release',
-        removals: [],
-      });
+it.each<[string, Partial<DraftInput>, string]>([
+  ['the platform does not have the group', { current: undefined }, 'none'],
+  ['its deletion is held', { isDeletionHeld: true }, 'none'],
+  [
+    'its deletion is held, and a person has left',
+    {
+      isDeletionHeld: true,
+      whyNot: new Map([[platformUserId('b'), { member: memberId('b'), cause: 'gone' }]]),
     },
-  );
+    'patch',
+  ],
+  ['the group is in mode report', { mode: 'report' }, 'none'],
+])('the action for a group that the directory deleted is $2 if %s', (_, over, action) => {
+  expect(draft({ ...gone, ...over }).action).toBe(action);
+});
 
-  it('the link stays while the removal of a user is held', () => {
-    const held = new Set([platformUserId('b')]);
-    const release = { ...gone, held, onGroupDeleted: 'release' } as const;
-    expect(draft(release)).toMatchObject({ action: 'patch', removals: ['a'] });
-    expect(draft({ ...release, current: view({ b: true }) })).toMatchObject({ action: 'none' });
-  });
+it.each<Partial<DraftInput>>([{ onGroupDeleted: 'release' }, { mode: 'additive' }])(
+  'with %j, the plan first removes the users that the directory has wanted, then releases the group',
+  (over) => {
+    const current = view({ a: true, b: true, stranger: false });
+    const plan = draft({ ...gone, ...over, current });
+    expect(plan).toMatchObject({ action: 'patch', removals: ['a', 'b'], departs: true });
+    expect(plan.after).toEqual(view({ stranger: false }, left('a', 'b')));
+    expect(draft({ ...gone, ...over, current: view({ stranger: false }) })).toMatchObject({
+      action: 'release',
+      removals: [],
+    });
+  },
+);
+
+it('the link stays while the removal of a user is held', () => {
+  const held = new Set([platformUserId('b')]);
+  const release = { ...gone, held, onGroupDeleted: 'release' } as const;
+  expect(draft(release)).toMatchObject({ action: 'patch', removals: ['a'] });
+  expect(draft({ ...release, current: view({ b: true }) })).toMatchObject({ action: 'none' });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Difference } from '../../shared/domain/drift.ts';
 import { platformGroupId, platformUserId, versionToken } from '../../shared/domain/ids.ts';
 import type { ObservedGroup, View } from '../../shared/domain/view.ts';
@@ -31,51 +31,49 @@ const change = <Kind extends string, Value>(kind: Kind, before: Value, after: Va
   after,
 });
 
-describe('externalDifferences', () => {
-  it.each<[string, View[], ObservedGroup, Difference[]]>([
-    ['nothing if only order and repetitions of users differ', [view('ab')], observed('baa'), []],
-    ['a changed name', [view('')], observed('', { name: 'X' }), [change('name', 'Ours', 'X')]],
-    [
-      'no change of the name if the platform shows the sent name after its normalised form',
-      [view('', { name: 'ours', alias: 'Ours' })],
-      observed('', { name: 'Ours' }),
-      [],
-    ],
-    ['a changed spokeId', [view('')], observed('', { spokeId: 'x' }), [change('spoke_id', 'g', 'x')]],
-    [
-      'no change of the spokeId that a write of groupsync may have made',
-      [view(''), view('', { spokeId: 'x' })],
-      observed('', { spokeId: 'x' }),
-      [],
-    ],
-    ['no change if the platform shows no spokeId', [view('')], observed('', { spokeId: null }), []],
-    ['sorted additions', [view('b')], observed('cba'), [change('members_added', [], ['a', 'c'])]],
-    ['sorted removals', [view('cba')], observed('b'), [change('members_removed', ['a', 'c'], [])]],
-    ['no addition that a write of groupsync may have made', [view('a'), view('ab')], observed('ab'), []],
-    ['no removal that a write of groupsync may have made', [view('ab'), view('a')], observed('a'), []],
-    [
-      'no part of a change that a write of groupsync may have made',
-      [view('ab'), view('bc', { name: 'New' })],
-      observed('abc', { name: 'New' }),
-      [],
-    ],
-    [
-      'changes that neither view explains',
-      [view('ab'), view('bc')],
-      observed('acx'),
-      [change('members_added', [], ['x']), change('members_removed', ['b'], [])],
-    ],
-    ['nothing if no view is known', [], observed('a', { name: 'X' }), []],
-  ])('externalDifferences finds %s', (_, ours, seen, expected) => {
-    expect(externalDifferences(ours, seen)).toEqual(expected);
-  });
+it.each<[string, View[], ObservedGroup, Difference[]]>([
+  ['nothing if only order and repetitions of users differ', [view('ab')], observed('baa'), []],
+  ['a changed name', [view('')], observed('', { name: 'X' }), [change('name', 'Ours', 'X')]],
+  [
+    'no change of the name if the platform shows the sent name after its normalised form',
+    [view('', { name: 'ours', alias: 'Ours' })],
+    observed('', { name: 'Ours' }),
+    [],
+  ],
+  ['a changed spokeId', [view('')], observed('', { spokeId: 'x' }), [change('spoke_id', 'g', 'x')]],
+  [
+    'no change of the spokeId that a write of groupsync may have made',
+    [view(''), view('', { spokeId: 'x' })],
+    observed('', { spokeId: 'x' }),
+    [],
+  ],
+  ['no change if the platform shows no spokeId', [view('')], observed('', { spokeId: null }), []],
+  ['sorted additions', [view('b')], observed('cba'), [change('members_added', [], ['a', 'c'])]],
+  ['sorted removals', [view('cba')], observed('b'), [change('members_removed', ['a', 'c'], [])]],
+  ['no addition that a write of groupsync may have made', [view('a'), view('ab')], observed('ab'), []],
+  ['no removal that a write of groupsync may have made', [view('ab'), view('a')], observed('a'), []],
+  [
+    'no part of a change that a write of groupsync may have made',
+    [view('ab'), view('bc', { name: 'New' })],
+    observed('abc', { name: 'New' }),
+    [],
+  ],
+  [
+    'changes that neither view explains',
+    [view('ab'), view('bc')],
+    observed('acx'),
+    [change('members_added', [], ['x']), change('members_removed', ['b'], [])],
+  ],
+  ['nothing if no view is known', [], observed('a', { name: 'X' }), []],
+])('externalDifferences finds %s', (_, ours, seen, expected) => {
+  expect(externalDifferences(ours, seen)).toEqual(expected);
+});
 
-  it('externalDifferences finds a removed spokeId if the platform shows spokeIds', () => {
-    const gone = externalDifferences([view('')], observed('', { spokeId: null }), {
-      emptied: new Set(['spokeId']),
-    });
-    expect(gone).toEqual([change('spoke_id', 'g', null)]);
+it('externalDifferences finds a removed spokeId if the platform shows spokeIds', () => {
+  const gone = externalDifferences([view('')], observed('', { spokeId: null }), {
+    emptied: new Set(['spokeId']),
   });
+  expect(gone).toEqual([change('spoke_id', 'g', null)]);
 });
 
 it.each<[string, View | undefined, Partial<ObservedGroup>, boolean]>([

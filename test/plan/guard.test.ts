@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   type GuardInput,
   judgeByLimits,
@@ -34,163 +34,161 @@ const emptying = (
   recent: { ...NOTHING_REMOVED, emptiedGroups, smallGroups },
 });
 
-describe('judgeByLimits', () => {
-  it.each<[string, Partial<GuardInput>, string]>([
-    ['the largest allowed number of removals of a group', { removals: 10 }, 'allowed'],
-    ['one removal more than a group may lose', { removals: 11 }, 'count'],
-    [
-      'one removal too many, together with earlier removals',
-      { removals: 1, recent: { ...NOTHING_REMOVED, group: 10, connection: 10, largestSize: 100 } },
-      'count',
-    ],
-    [
-      'the largest allowed number together with earlier removals',
-      { removals: 1, recent: { ...NOTHING_REMOVED, group: 9, connection: 9, largestSize: 100 } },
-      'allowed',
-    ],
-    ['half of a group', { size: 10, removals: 5 }, 'allowed'],
-    ['more than half of a group', { size: 10, removals: 6 }, 'share'],
-    [
-      'removals of half of the members that the group had an hour ago',
-      { size: 8, removals: 3, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 } },
-      'allowed',
-    ],
-    [
-      'removals of more than half of the members that the group had an hour ago',
-      { size: 8, removals: 4, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 } },
-      'share',
-    ],
-    ['all members of a group below minSize', { size: 4, removals: 4 }, 'allowed'],
-    ['all members of a group of minSize', { size: 5, removals: 5 }, 'share'],
-    ['all shown members, if a hidden one reaches minSize', { size: 4, hidden: 1, removals: 4 }, 'share'],
-    ['more than half of the shown, but half of all members', { size: 10, hidden: 2, removals: 6 }, 'share'],
-    [
-      'the last members of a group that had minSize members',
-      { size: 3, removals: 3, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 5 } },
-      'share',
-    ],
-    [
-      'a third replacement in a group that was always below minSize',
-      { size: 3, removals: 1, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 3 } },
-      'allowed',
-    ],
-    [
-      'the sixth of ten users replaced one by one',
-      { size: 10, removals: 1, recent: { ...NOTHING_REMOVED, group: 5, connection: 5, largestSize: 10 } },
-      'share',
-    ],
-    [
-      'the fifth of ten users replaced one by one',
-      { size: 10, removals: 1, recent: { ...NOTHING_REMOVED, group: 4, connection: 4, largestSize: 10 } },
-      'allowed',
-    ],
-    ['as many as an hour allows', { removals: 5, recent: { ...NOTHING_REMOVED, connection: 15 } }, 'allowed'],
-    ['one more than this limit', { removals: 6, recent: { ...NOTHING_REMOVED, connection: 15 } }, 'per_hour'],
-    ['removals that break the hourly limit and also other rules', { size: 21, removals: 21 }, 'per_hour'],
-    ['all members of a deleted group', { size: 15, removals: 15, deletesGroup: true }, 'allowed'],
-    ['a deletion above the hourly limit', { size: 21, removals: 21, deletesGroup: true }, 'per_hour'],
-    ['two deletions', { deletesGroup: true, recent: { ...NOTHING_REMOVED, deletedGroups: 1 } }, 'allowed'],
-    [
-      'the third deleted group of a small company',
-      { deletesGroup: true, recent: { ...NOTHING_REMOVED, deletedGroups: 2, managedGroups: 59 } },
-      'deleted_groups',
-    ],
-    [
-      'the third deleted group of a company with 60 groups, of which three are 5 %',
-      { deletesGroup: true, recent: { ...NOTHING_REMOVED, deletedGroups: 2, managedGroups: 60 } },
-      'allowed',
-    ],
-    [
-      'an empty group that is deleted after two others',
-      {
-        size: 0,
-        removals: 0,
-        deletesGroup: true,
-        recent: { ...NOTHING_REMOVED, deletedGroups: 2, managedGroups: 40 },
-      },
-      'deleted_groups',
-    ],
-    [
-      'the deletion of an empty group when this hour allows no more removals',
-      { size: 0, removals: 0, deletesGroup: true, recent: { ...NOTHING_REMOVED, connection: 20 } },
-      'allowed',
-    ],
-    [
-      'removals from a group that is not deleted, after many deletions',
-      { recent: { ...NOTHING_REMOVED, deletedGroups: 9, managedGroups: 40 } },
-      'allowed',
-    ],
-    ['more than half of a third small group of the hour', emptying(4, 3, 2), 'emptied_groups'],
-    ['more than half of a second small group of the hour', emptying(4, 3, 1), 'allowed'],
-    ['half of a third small group of the hour', emptying(4, 2, 9), 'allowed'],
-    ['more than half of a group that is not small', emptying(5, 3, 9), 'share'],
-    ['more than half of the third of 59 small groups', emptying(4, 3, 2, 59), 'emptied_groups'],
-    ['more than half of the third of 60 small groups', emptying(4, 3, 2, 60), 'allowed'],
-    ['more than half of the fourth of 60 small groups', emptying(4, 3, 3, 60), 'emptied_groups'],
-    [
-      'the third user of a small group that lost two users within the hour',
-      {
-        size: 2,
-        removals: 1,
-        recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 4, emptiedGroups: 2 },
-      },
-      'emptied_groups',
-    ],
-    ['a deletion after small groups were emptied', { ...emptying(4, 4, 9), deletesGroup: true }, 'allowed'],
-    ['any number of removals with the guard off', { limits: null, size: 1_000, removals: 1_000 }, 'allowed'],
-    [
-      'no removal after many earlier removals',
-      { removals: 0, recent: { ...NOTHING_REMOVED, group: 50, connection: 50, largestSize: 100 } },
-      'allowed',
-    ],
-  ])('the result for %s is $2', (_, change, rule) => {
-    expect(ruleOf(change)).toBe(rule);
-  });
-
-  it('judgeByLimits never returns a share above 1', () => {
-    const recent = { ...NOTHING_REMOVED, group: 9, connection: 9, largestSize: 6 };
-    const whole = { ...limits, maxRemovedShare: 1 };
-    expect(judgeByLimits({ ...calm, size: 6, removals: 1, recent })).toMatchObject({ share: 1 });
-    expect(judgeByLimits({ ...calm, limits: whole, size: 6, removals: 1, recent })).toEqual({
-      allowed: true,
-    });
-  });
-
-  it('judgeByLimits returns the share 0 for a group that was empty', () => {
-    const verdict = judgeByLimits({
-      ...calm,
+it.each<[string, Partial<GuardInput>, string]>([
+  ['the largest allowed number of removals of a group', { removals: 10 }, 'allowed'],
+  ['one removal more than a group may lose', { removals: 11 }, 'count'],
+  [
+    'one removal too many, together with earlier removals',
+    { removals: 1, recent: { ...NOTHING_REMOVED, group: 10, connection: 10, largestSize: 100 } },
+    'count',
+  ],
+  [
+    'the largest allowed number together with earlier removals',
+    { removals: 1, recent: { ...NOTHING_REMOVED, group: 9, connection: 9, largestSize: 100 } },
+    'allowed',
+  ],
+  ['half of a group', { size: 10, removals: 5 }, 'allowed'],
+  ['more than half of a group', { size: 10, removals: 6 }, 'share'],
+  [
+    'removals of half of the members that the group had an hour ago',
+    { size: 8, removals: 3, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 } },
+    'allowed',
+  ],
+  [
+    'removals of more than half of the members that the group had an hour ago',
+    { size: 8, removals: 4, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 } },
+    'share',
+  ],
+  ['all members of a group below minSize', { size: 4, removals: 4 }, 'allowed'],
+  ['all members of a group of minSize', { size: 5, removals: 5 }, 'share'],
+  ['all shown members, if a hidden one reaches minSize', { size: 4, hidden: 1, removals: 4 }, 'share'],
+  ['more than half of the shown, but half of all members', { size: 10, hidden: 2, removals: 6 }, 'share'],
+  [
+    'the last members of a group that had minSize members',
+    { size: 3, removals: 3, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 5 } },
+    'share',
+  ],
+  [
+    'a third replacement in a group that was always below minSize',
+    { size: 3, removals: 1, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 3 } },
+    'allowed',
+  ],
+  [
+    'the sixth of ten users replaced one by one',
+    { size: 10, removals: 1, recent: { ...NOTHING_REMOVED, group: 5, connection: 5, largestSize: 10 } },
+    'share',
+  ],
+  [
+    'the fifth of ten users replaced one by one',
+    { size: 10, removals: 1, recent: { ...NOTHING_REMOVED, group: 4, connection: 4, largestSize: 10 } },
+    'allowed',
+  ],
+  ['as many as an hour allows', { removals: 5, recent: { ...NOTHING_REMOVED, connection: 15 } }, 'allowed'],
+  ['one more than this limit', { removals: 6, recent: { ...NOTHING_REMOVED, connection: 15 } }, 'per_hour'],
+  ['removals that break the hourly limit and also other rules', { size: 21, removals: 21 }, 'per_hour'],
+  ['all members of a deleted group', { size: 15, removals: 15, deletesGroup: true }, 'allowed'],
+  ['a deletion above the hourly limit', { size: 21, removals: 21, deletesGroup: true }, 'per_hour'],
+  ['two deletions', { deletesGroup: true, recent: { ...NOTHING_REMOVED, deletedGroups: 1 } }, 'allowed'],
+  [
+    'the third deleted group of a small company',
+    { deletesGroup: true, recent: { ...NOTHING_REMOVED, deletedGroups: 2, managedGroups: 59 } },
+    'deleted_groups',
+  ],
+  [
+    'the third deleted group of a company with 60 groups, of which three are 5 %',
+    { deletesGroup: true, recent: { ...NOTHING_REMOVED, deletedGroups: 2, managedGroups: 60 } },
+    'allowed',
+  ],
+  [
+    'an empty group that is deleted after two others',
+    {
       size: 0,
+      removals: 0,
+      deletesGroup: true,
+      recent: { ...NOTHING_REMOVED, deletedGroups: 2, managedGroups: 40 },
+    },
+    'deleted_groups',
+  ],
+  [
+    'the deletion of an empty group when this hour allows no more removals',
+    { size: 0, removals: 0, deletesGroup: true, recent: { ...NOTHING_REMOVED, connection: 20 } },
+    'allowed',
+  ],
+  [
+    'removals from a group that is not deleted, after many deletions',
+    { recent: { ...NOTHING_REMOVED, deletedGroups: 9, managedGroups: 40 } },
+    'allowed',
+  ],
+  ['more than half of a third small group of the hour', emptying(4, 3, 2), 'emptied_groups'],
+  ['more than half of a second small group of the hour', emptying(4, 3, 1), 'allowed'],
+  ['half of a third small group of the hour', emptying(4, 2, 9), 'allowed'],
+  ['more than half of a group that is not small', emptying(5, 3, 9), 'share'],
+  ['more than half of the third of 59 small groups', emptying(4, 3, 2, 59), 'emptied_groups'],
+  ['more than half of the third of 60 small groups', emptying(4, 3, 2, 60), 'allowed'],
+  ['more than half of the fourth of 60 small groups', emptying(4, 3, 3, 60), 'emptied_groups'],
+  [
+    'the third user of a small group that lost two users within the hour',
+    {
+      size: 2,
       removals: 1,
-      recent: { ...NOTHING_REMOVED, connection: 20 },
-    });
-    expect(verdict).toEqual({ allowed: false, rule: 'per_hour', share: 0 });
-  });
+      recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 4, emptiedGroups: 2 },
+    },
+    'emptied_groups',
+  ],
+  ['a deletion after small groups were emptied', { ...emptying(4, 4, 9), deletesGroup: true }, 'allowed'],
+  ['any number of removals with the guard off', { limits: null, size: 1_000, removals: 1_000 }, 'allowed'],
+  [
+    'no removal after many earlier removals',
+    { removals: 0, recent: { ...NOTHING_REMOVED, group: 50, connection: 50, largestSize: 100 } },
+    'allowed',
+  ],
+])('the result for %s is $2', (_, change, rule) => {
+  expect(ruleOf(change)).toBe(rule);
+});
 
-  it('judgeByLimits returns the share of the users that the earlier and the new removals of the hour remove together', () => {
-    expect(
-      judgeByLimits({
-        ...calm,
-        size: 8,
-        removals: 4,
-        recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 },
-      }),
-    ).toEqual({
-      allowed: false,
-      rule: 'share',
-      share: 0.6,
-    });
-    expect(
-      judgeByLimits({ ...calm, size: 40, removals: 20, recent: { ...NOTHING_REMOVED, connection: 1 } }),
-    ).toEqual({
-      allowed: false,
-      rule: 'per_hour',
-      share: 0.5,
-    });
-    expect(judgeByLimits({ ...calm, size: 44, removals: 11 })).toEqual({
-      allowed: false,
-      rule: 'count',
-      share: 0.25,
-    });
+it('judgeByLimits never returns a share above 1', () => {
+  const recent = { ...NOTHING_REMOVED, group: 9, connection: 9, largestSize: 6 };
+  const whole = { ...limits, maxRemovedShare: 1 };
+  expect(judgeByLimits({ ...calm, size: 6, removals: 1, recent })).toMatchObject({ share: 1 });
+  expect(judgeByLimits({ ...calm, limits: whole, size: 6, removals: 1, recent })).toEqual({
+    allowed: true,
+  });
+});
+
+it('judgeByLimits returns the share 0 for a group that was empty', () => {
+  const verdict = judgeByLimits({
+    ...calm,
+    size: 0,
+    removals: 1,
+    recent: { ...NOTHING_REMOVED, connection: 20 },
+  });
+  expect(verdict).toEqual({ allowed: false, rule: 'per_hour', share: 0 });
+});
+
+it('judgeByLimits returns the share of the users that the earlier and the new removals of the hour remove together', () => {
+  expect(
+    judgeByLimits({
+      ...calm,
+      size: 8,
+      removals: 4,
+      recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 },
+    }),
+  ).toEqual({
+    allowed: false,
+    rule: 'share',
+    share: 0.6,
+  });
+  expect(
+    judgeByLimits({ ...calm, size: 40, removals: 20, recent: { ...NOTHING_REMOVED, connection: 1 } }),
+  ).toEqual({
+    allowed: false,
+    rule: 'per_hour',
+    share: 0.5,
+  });
+  expect(judgeByLimits({ ...calm, size: 44, removals: 11 })).toEqual({
+    allowed: false,
+    rule: 'count',
+    share: 0.25,
   });
 });
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { platformUserId } from '../../shared/domain/ids.ts';
 import { type MergeInput, mergeUsers } from '../../shared/plan/draft.ts';
 
@@ -28,39 +28,37 @@ function merge(row: (typeof TABLE)[number], mode: MergeInput['mode'], isKept = f
   return merged.has(U) ? merged.get(U) : null;
 }
 
-describe('mergeUsers', () => {
-  it.each(TABLE)('wanted %s, present %s, marked %s: authoritative %s, additive %s', (...row) => {
-    const [wanted, there, mine, ...expected] = row;
-    for (const mode of ['authoritative', 'additive'] as const) {
-      const outcome = expected[mode === 'authoritative' ? 0 : 1];
-      expect(merge(row, mode)).toBe(outcome);
-      expect(merge(row, mode, true)).toBe(!wanted && there ? mine : outcome);
-    }
-  });
-
-  it('mergeUsers calls `keep` only for users that it would remove', () => {
-    const asked: string[] = [];
-    mergeUsers({
-      wanted: new Set(['a', 'b'].map(platformUserId)),
-      current: new Map([
-        [platformUserId('b'), true],
-        [platformUserId('c'), true],
-        [platformUserId('d'), false],
-      ]),
-      mode: 'additive',
-      keep: (user) => asked.push(user) > 0,
-    });
-    expect(asked).toEqual(['c']);
-  });
-
-  it('mergeUsers merges 100,000 users on both sides within ten seconds', () => {
-    const users = Array.from({ length: 100_000 }, (_, index) => platformUserId(`u${index}`));
-    const merged = mergeUsers({
-      wanted: new Set(users.slice(1)),
-      current: new Map(users.slice(0, -1).map((user) => [user, true])),
-      mode: 'authoritative',
-      keep: () => false,
-    });
-    expect(merged.size).toBe(99_999);
-  }, 10_000);
+it.each(TABLE)('wanted %s, present %s, marked %s: authoritative %s, additive %s', (...row) => {
+  const [wanted, there, mine, ...expected] = row;
+  for (const mode of ['authoritative', 'additive'] as const) {
+    const outcome = expected[mode === 'authoritative' ? 0 : 1];
+    expect(merge(row, mode)).toBe(outcome);
+    expect(merge(row, mode, true)).toBe(!wanted && there ? mine : outcome);
+  }
 });
+
+it('mergeUsers calls `keep` only for users that it would remove', () => {
+  const asked: string[] = [];
+  mergeUsers({
+    wanted: new Set(['a', 'b'].map(platformUserId)),
+    current: new Map([
+      [platformUserId('b'), true],
+      [platformUserId('c'), true],
+      [platformUserId('d'), false],
+    ]),
+    mode: 'additive',
+    keep: (user) => asked.push(user) > 0,
+  });
+  expect(asked).toEqual(['c']);
+});
+
+it('mergeUsers merges 100,000 users on both sides within ten seconds', () => {
+  const users = Array.from({ length: 100_000 }, (_, index) => platformUserId(`u${index}`));
+  const merged = mergeUsers({
+    wanted: new Set(users.slice(1)),
+    current: new Map(users.slice(0, -1).map((user) => [user, true])),
+    mode: 'authoritative',
+    keep: () => false,
+  });
+  expect(merged.size).toBe(99_999);
+}, 10_000);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { eachField } from '../../shared/domain/group-fields.ts';
 import type { Intent } from '../../shared/domain/group-state.ts';
 import { intentId, platformUserId, versionToken } from '../../shared/domain/ids.ts';
@@ -90,71 +90,66 @@ it('the view before a write, with the change of its intent, equals the view afte
   );
 });
 
-describe('record of uncertain writes', () => {
-  it('the record does not depend on the grouping in which its parts are merged', () => {
-    fc.assert(
-      fc.property(writes(6), fc.nat(4), (drawn, at) => {
-        const all = recordsOf(drawn);
-        const [left, right] = [all.slice(0, at + 1), all.slice(at + 1)];
-        const grouped = right.length === 0 ? merged(left) : mergeUncertain(merged(left), merged(right));
-        expect(sorted(grouped)).toEqual(sorted(merged(all)));
-      }),
-    );
-  });
+it('the record does not depend on the grouping in which its parts are merged', () => {
+  fc.assert(
+    fc.property(writes(6), fc.nat(4), (drawn, at) => {
+      const all = recordsOf(drawn);
+      const [left, right] = [all.slice(0, at + 1), all.slice(at + 1)];
+      const grouped = right.length === 0 ? merged(left) : mergeUncertain(merged(left), merged(right));
+      expect(sorted(grouped)).toEqual(sorted(merged(all)));
+    }),
+  );
+});
 
-  it('the record of merged writes keeps every user, the latest deadline and the largest guard record', () => {
-    fc.assert(
-      fc.property(writes(6), (drawn) => {
-        const all = recordsOf(drawn);
-        const { change, untilMs, removals, isAnswered = false, sent } = merged(all);
-        for (const one of all) {
-          for (const user of one.change.added) expect(change.added.has(user)).toBe(true);
-          for (const user of one.change.removed) expect(change.removed.has(user)).toBe(true);
-          for (const name of one.sent.name) expect(sent.name).toContain(name);
-          expect(untilMs).toBeGreaterThanOrEqual(one.untilMs);
-          expect(removals?.removals ?? 0).toBeGreaterThanOrEqual(one.removals?.removals ?? 0);
-        }
-        expect(isAnswered).toBe(all.every((one) => one.isAnswered === true));
-      }),
-    );
-  });
+it('the record of merged writes keeps every user, the latest deadline and the largest guard record', () => {
+  fc.assert(
+    fc.property(writes(6), (drawn) => {
+      const all = recordsOf(drawn);
+      const { change, untilMs, removals, isAnswered = false, sent } = merged(all);
+      for (const one of all) {
+        for (const user of one.change.added) expect(change.added.has(user)).toBe(true);
+        for (const user of one.change.removed) expect(change.removed.has(user)).toBe(true);
+        for (const name of one.sent.name) expect(sent.name).toContain(name);
+        expect(untilMs).toBeGreaterThanOrEqual(one.untilMs);
+        expect(removals?.removals ?? 0).toBeGreaterThanOrEqual(one.removals?.removals ?? 0);
+      }
+      expect(isAnswered).toBe(all.every((one) => one.isAnswered === true));
+    }),
+  );
+});
 
-  it('the record explains the result of each of its writes, even after later changes of the group', () => {
-    const moves = fc.array(content.map(viewOf), { maxLength: 4 });
-    fc.assert(
-      fc.property(writes(4), moves, fc.nat(3), (drawn, later, which) => {
-        let [base] = drawn;
-        const landed = drawn[1][which % drawn[1].length]?.after ?? base;
-        let known = merged(recordsOf(drawn));
-        for (const next of later) {
-          known = rebasedRecord(known, base, next);
-          base = { ...next, name: base.name };
-        }
-        expect(foreignTo(base, known, landed)).toEqual([]);
-      }),
-    );
-  });
+it('the record explains the result of each of its writes, even after later changes of the group', () => {
+  const moves = fc.array(content.map(viewOf), { maxLength: 4 });
+  fc.assert(
+    fc.property(writes(4), moves, fc.nat(3), (drawn, later, which) => {
+      let [base] = drawn;
+      const landed = drawn[1][which % drawn[1].length]?.after ?? base;
+      let known = merged(recordsOf(drawn));
+      for (const next of later) {
+        known = rebasedRecord(known, base, next);
+        base = { ...next, name: base.name };
+      }
+      expect(foreignTo(base, known, landed)).toEqual([]);
+    }),
+  );
+});
 
-  it('the record explains no change of a user that is in no write and in no later change', () => {
-    const [a, x] = ['a', 'x'].map((one) => viewOf({ name: 'A', users: [platformUserId(one)] })) as [
-      View,
-      View,
-    ];
-    const ab = viewOf({ name: 'A', users: ['a', 'b'].map(platformUserId) });
-    expect(foreignTo(a, record('i', a, ab), x)).toEqual([
-      { kind: 'members_added', before: [], after: ['x'] },
-      { kind: 'members_removed', before: ['a'], after: [] },
-    ]);
-  });
+it('the record explains no change of a user that is in no write and in no later change', () => {
+  const [a, x] = ['a', 'x'].map((one) => viewOf({ name: 'A', users: [platformUserId(one)] })) as [View, View];
+  const ab = viewOf({ name: 'A', users: ['a', 'b'].map(platformUserId) });
+  expect(foreignTo(a, record('i', a, ab), x)).toEqual([
+    { kind: 'members_added', before: [], after: ['x'] },
+    { kind: 'members_removed', before: ['a'], after: [] },
+  ]);
+});
 
-  it('the record keeps the latest write and the latest deletion', () => {
-    const view = viewOf({ name: 'A', users: [] });
-    const deletion = uncertainWrite(
-      { id: intentId('d'), action: 'delete', atMs: 0, name: '', spokeId: '' },
-      changeBetween(view, undefined),
-      { untilMs: 1 },
-    );
-    const all = [record('i1', view, view), deletion, record('i2', view, view)];
-    expect(merged(all)).toMatchObject({ write: { id: 'i2' }, deletion: { id: 'd' } });
-  });
+it('the record keeps the latest write and the latest deletion', () => {
+  const view = viewOf({ name: 'A', users: [] });
+  const deletion = uncertainWrite(
+    { id: intentId('d'), action: 'delete', atMs: 0, name: '', spokeId: '' },
+    changeBetween(view, undefined),
+    { untilMs: 1 },
+  );
+  const all = [record('i1', view, view), deletion, record('i2', view, view)];
+  expect(merged(all)).toMatchObject({ write: { id: 'i2' }, deletion: { id: 'd' } });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   decideRetry,
   type RetryFailure,
@@ -47,54 +47,50 @@ const TABLE: readonly [string, RetryFailure, string, string, string][] = [
   ),
 ];
 
-describe('decideRetry', () => {
-  it.each(TABLE)('decideRetry decides for every method after %s', (_, failure, get, write, post) => {
-    const expected = { GET: get, PUT: write, PATCH: write, DELETE: write, POST: post };
-    for (const method of METHODS) {
-      const decision = ask(method, failure) === undefined ? 'stop' : 'again';
-      expect([method, decision]).toEqual([method, expected[method]]);
-    }
-  });
+it.each(TABLE)('decideRetry decides for every method after %s', (_, failure, get, write, post) => {
+  const expected = { GET: get, PUT: write, PATCH: write, DELETE: write, POST: post };
+  for (const method of METHODS) {
+    const decision = ask(method, failure) === undefined ? 'stop' : 'again';
+    expect([method, decision]).toEqual([method, expected[method]]);
+  }
+});
 
-  it('decideRetry doubles the range of the backoff with each attempt, up to a limit', () => {
-    const waits = [1, 2, 3].map((attempt) => ask('GET', { status: 500 }, { attempt }));
-    expect(waits).toEqual([100, 200, 400]);
-    const late = decideRetry({
-      method: 'GET',
-      failure: { status: 500 },
-      attempt: 40,
-      maxAttempts: 50,
-      nowMs: NOW,
-      deadlineMs: NOW + 60_000,
-      random: 0.5,
-    });
-    expect(late).toBe(10_000);
+it('decideRetry doubles the range of the backoff with each attempt, up to a limit', () => {
+  const waits = [1, 2, 3].map((attempt) => ask('GET', { status: 500 }, { attempt }));
+  expect(waits).toEqual([100, 200, 400]);
+  const late = decideRetry({
+    method: 'GET',
+    failure: { status: 500 },
+    attempt: 40,
+    maxAttempts: 50,
+    nowMs: NOW,
+    deadlineMs: NOW + 60_000,
+    random: 0.5,
   });
+  expect(late).toBe(10_000);
 });
 
 const TEN_O_CLOCK = Date.UTC(2026, 10, 20, 10, 0, 0);
 
-describe('retryAfterOf', () => {
-  it.each([
-    ['seconds', '120', 120_000],
-    ['zero seconds, which become one second', '0', 1000],
-    ['a fraction of a second', '1.5', 1500],
-    ['a number with spaces around it', ' 7 ', 7000],
-    ['an IMF-fixdate', 'Fri, 20 Nov 2026 10:00:30 GMT', 30_000],
-    ['an RFC 850 date', 'Friday, 20-Nov-26 10:00:30 GMT', 30_000],
-    ['an asctime date, which means GMT', 'Fri Nov 20 10:00:30 2026', 30_000],
-    ['a date in the past, which becomes one second', 'Fri, 20 Nov 2026 09:00:00 GMT', 1000],
-    ['two hours, which become 15 minutes', '7200', 900_000],
-    ['a date tomorrow, which becomes 15 minutes', new Date(TEN_O_CLOCK + 86_400_000).toUTCString(), 900_000],
-    ['a number of seconds that is not a safe integer, which becomes 15 minutes', '9'.repeat(30), 900_000],
-  ])('retryAfterOf reads %s', (_, header, expected) => {
-    expect(retryAfterOf(header, TEN_O_CLOCK)).toBe(expected);
-  });
-
-  it.each([undefined, '', 'soon', '-5', '5 apples', 'Fri, 99 Foo 2026 10:00:30 GMT', '2026-11-20T10:00:30Z'])(
-    'retryAfterOf ignores the header %j',
-    (header) => {
-      expect(retryAfterOf(header, TEN_O_CLOCK)).toBeUndefined();
-    },
-  );
+it.each([
+  ['seconds', '120', 120_000],
+  ['zero seconds, which become one second', '0', 1000],
+  ['a fraction of a second', '1.5', 1500],
+  ['a number with spaces around it', ' 7 ', 7000],
+  ['an IMF-fixdate', 'Fri, 20 Nov 2026 10:00:30 GMT', 30_000],
+  ['an RFC 850 date', 'Friday, 20-Nov-26 10:00:30 GMT', 30_000],
+  ['an asctime date, which means GMT', 'Fri Nov 20 10:00:30 2026', 30_000],
+  ['a date in the past, which becomes one second', 'Fri, 20 Nov 2026 09:00:00 GMT', 1000],
+  ['two hours, which become 15 minutes', '7200', 900_000],
+  ['a date tomorrow, which becomes 15 minutes', new Date(TEN_O_CLOCK + 86_400_000).toUTCString(), 900_000],
+  ['a number of seconds that is not a safe integer, which becomes 15 minutes', '9'.repeat(30), 900_000],
+])('retryAfterOf reads %s', (_, header, expected) => {
+  expect(retryAfterOf(header, TEN_O_CLOCK)).toBe(expected);
 });
+
+it.each([undefined, '', 'soon', '-5', '5 apples', 'Fri, 99 Foo 2026 10:00:30 GMT', '2026-11-20T10:00:30Z'])(
+  'retryAfterOf ignores the header %j',
+  (header) => {
+    expect(retryAfterOf(header, TEN_O_CLOCK)).toBeUndefined();
+  },
+);

@@ -1,5 +1,5 @@
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { connectionName, groupId } from '../../shared/domain/ids.ts';
 import { createApplyQueue } from '../../shared/queues/apply-queue.ts';
 import { fakeSqs } from './fake-sqs.ts';
@@ -9,31 +9,29 @@ const ref = (group: string, connection = 'default') => ({
   group: groupId(group),
 });
 
-describe('wake-ups of groups', () => {
-  it.each([
-    [undefined, 0],
-    [0, 0],
-    [1, 1],
-    [1_000, 1],
-    [4_001, 5],
-    [900_000, 900],
-    [3_600_000, 900],
-  ])('the delay of a wake-up is in whole seconds, at most 900: %s ms', async (afterMs, DelaySeconds) => {
-    const { client, sent } = fakeSqs();
-    // SQS refuses the character U+FFFF.
-    const group = ref('Vertrieb – Süd #1 🚀\uffff', 'acme');
-    const wake = { ...group, ...(afterMs === undefined ? {} : { afterMs }) };
-    expect(await createApplyQueue(client, async () => 'url').wake([wake])).toEqual([]);
-    expect(sent()).toMatchObject([{ DelaySeconds, MessageGroupId: 'acme' }]);
-    expect(sent()[0]).not.toHaveProperty('MessageDeduplicationId');
-    expect(JSON.parse(sent()[0]?.MessageBody ?? '')).toEqual(group);
-  });
+it.each([
+  [undefined, 0],
+  [0, 0],
+  [1, 1],
+  [1_000, 1],
+  [4_001, 5],
+  [900_000, 900],
+  [3_600_000, 900],
+])('the delay of a wake-up is in whole seconds, at most 900: %s ms', async (afterMs, DelaySeconds) => {
+  const { client, sent } = fakeSqs();
+  // SQS refuses the character U+FFFF.
+  const group = ref('Vertrieb – Süd #1 🚀\uffff', 'acme');
+  const wake = { ...group, ...(afterMs === undefined ? {} : { afterMs }) };
+  expect(await createApplyQueue(client, async () => 'url').wake([wake])).toEqual([]);
+  expect(sent()).toMatchObject([{ DelaySeconds, MessageGroupId: 'acme' }]);
+  expect(sent()[0]).not.toHaveProperty('MessageDeduplicationId');
+  expect(JSON.parse(sent()[0]?.MessageBody ?? '')).toEqual(group);
+});
 
-  it('the queue returns the wake-ups that SQS refused', async () => {
-    const { client } = fakeSqs(({ MessageBody = '' }) => MessageBody.includes('"bad"'));
-    const queue = createApplyQueue(client, async () => 'url');
-    expect(await queue.wake([ref('good'), { ...ref('bad'), afterMs: 1 }])).toMatchObject([ref('bad')]);
-  });
+it('the queue returns the wake-ups that SQS refused', async () => {
+  const { client } = fakeSqs(({ MessageBody = '' }) => MessageBody.includes('"bad"'));
+  const queue = createApplyQueue(client, async () => 'url');
+  expect(await queue.wake([ref('good'), { ...ref('bad'), afterMs: 1 }])).toMatchObject([ref('bad')]);
 });
 
 it.each([

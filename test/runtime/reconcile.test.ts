@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { eachConnection } from '../../shared/runtime/each-connection.ts';
 import { type ReconcileTaskPorts, runReconcile } from '../../shared/runtime/run-reconcile.ts';
 import { ThrottledError } from '../../shared/sync/ports/store-errors.ts';
@@ -46,23 +46,21 @@ it('the notify task sends a test message only if it is not silent', async () => 
   }
 });
 
-describe('run of the requeue job', () => {
-  it('the requeue job does its other work before it fails because of an invalid item', async () => {
-    const world = await createWorld();
-    await world.link('g', { dirtySince: 1 }, 1);
-    await world.table.put({
-      pk: 'U#default#u',
-      sk: 'USER',
-      member: 'u',
-      floor: 7,
-      gpk: 'fanOuts#default#0',
-      gsk: 'u',
-    });
-    const { run, found } = tasks(world);
-    await expect(run('pump')).rejects.toThrow('could not be handled (1): user u: expected a directory user');
-    expect(world.woken).toEqual(['g']);
-    expect([...found.keys()]).toEqual(['default']);
+it('the requeue job does its other work before it fails because of an invalid item', async () => {
+  const world = await createWorld();
+  await world.link('g', { dirtySince: 1 }, 1);
+  await world.table.put({
+    pk: 'U#default#u',
+    sk: 'USER',
+    member: 'u',
+    floor: 7,
+    gpk: 'fanOuts#default#0',
+    gsk: 'u',
   });
+  const { run, found } = tasks(world);
+  await expect(run('pump')).rejects.toThrow('could not be handled (1): user u: expected a directory user');
+  expect(world.woken).toEqual(['g']);
+  expect([...found.keys()]).toEqual(['default']);
 });
 
 it('if one connection uses the whole time of a run, a later run begins with another connection', async () => {
@@ -119,60 +117,58 @@ it.each([1, 4, 16])('a run works on at most %i connections at once, and on each 
   expect(most).toBe(atOnce);
 });
 
-describe('run of the feed', () => {
-  it('a run of the feed returns its report and counts duplicates', async () => {
-    const world = await createWorld({
-      activity: async function* () {
-        yield { events: [event], next: 'c1', done: true };
-      },
-    });
-    await world.link('g');
-    expect(world.stranger('g')).toBe(event.groups[0]);
-    const { run } = tasks(world);
-    expect(await run('feed')).toEqual({
-      connection: 'default',
-      eventsRead: 1,
-      groupsTouched: 1,
-      echoes: 0,
-      drift: {},
-      restored: 0,
-      reported: 0,
-      adopted: 0,
-      orphans: 0,
-      missing: 0,
-      unsearchedUsers: 0,
-      reenqueued: 0,
-      cursor: 'c1',
-      durationMs: 0,
-    });
-    world.advance(1_000);
-    expect(await run('feed')).toMatchObject({ drift: { duplicate_spoke_id: 1 }, reported: 1 });
+it('a run of the feed returns its report and counts duplicates', async () => {
+  const world = await createWorld({
+    activity: async function* () {
+      yield { events: [event], next: 'c1', done: true };
+    },
   });
+  await world.link('g');
+  expect(world.stranger('g')).toBe(event.groups[0]);
+  const { run } = tasks(world);
+  expect(await run('feed')).toEqual({
+    connection: 'default',
+    eventsRead: 1,
+    groupsTouched: 1,
+    echoes: 0,
+    drift: {},
+    restored: 0,
+    reported: 0,
+    adopted: 0,
+    orphans: 0,
+    missing: 0,
+    unsearchedUsers: 0,
+    reenqueued: 0,
+    cursor: 'c1',
+    durationMs: 0,
+  });
+  world.advance(1_000);
+  expect(await run('feed')).toMatchObject({ drift: { duplicate_spoke_id: 1 }, reported: 1 });
+});
 
-  it('if reading the feed fails halfway, the run counts the events that it has read, and fails', async () => {
-    const world = await createWorld({
-      activity: async function* ({ cursor }: { cursor?: string }) {
-        if (cursor === undefined) yield { events: [event], next: 'c1', done: false };
-        throw failure('throttled', 429);
-      } as never,
-    });
-    const { run } = tasks(world);
-    await expect(run('feed')).rejects.toThrow('reading the feed failed after 1 events of 1 groups');
+it('if reading the feed fails halfway, the run counts the events that it has read, and fails', async () => {
+  const world = await createWorld({
+    activity: async function* ({ cursor }: { cursor?: string }) {
+      if (cursor === undefined) yield { events: [event], next: 'c1', done: false };
+      throw failure('throttled', 429);
+    } as never,
   });
+  const { run } = tasks(world);
+  await expect(run('feed')).rejects.toThrow('reading the feed failed after 1 events of 1 groups');
+});
 
-  it('a run of the feed reports the sweep that a gap in the feed caused', async () => {
-    const world = await createWorld({
-      activity: async function* ({ cursor }: { cursor?: string }) {
-        if (cursor !== undefined) throw failure('rejected', 400);
-        yield { events: [], next: 'c1', done: true };
-      } as never,
-    });
-    for (const group of ['a', 'b']) await world.link(group).then(() => world.lose(group));
-    const { run, notified } = tasks(world);
-    await run('feed');
-    expect(await run('feed')).toMatchObject({ missing: 2, groupsTouched: 2 });
-    expect(notified).toEqual(['missing']);
+it('a run of the feed reports the sweep that a gap in the feed caused', async () => {
+  const world = await createWorld({
+    activity: async function* ({ cursor }: { cursor?: string }) {
+      if (cursor !== undefined) throw failure('rejected', 400);
+      yield { events: [], next: 'c1', done: true };
+    } as never,
   });
+  for (const group of ['a', 'b']) await world.link(group).then(() => world.lose(group));
+  const { run, notified } = tasks(world);
+  await run('feed');
+  expect(await run('feed')).toMatchObject({ missing: 2, groupsTouched: 2 });
+  expect(notified).toEqual(['missing']);
 });
 
 it('a sweep returns its report', async () => {

@@ -348,349 +348,329 @@ const checks = (check: CheckName, options: typeof NOT_YET, cases: readonly Case[
     },
   );
 
-describe('invariant check of the final state', () => {
-  checks('end', AT_END, [
-    ['the platform equals the directory', () => {}],
-    [
-      'the name differs, and groupsync reports a refusal that the platform never gave',
-      (w) => [w.held({ name: 'Old' }), w.item({ refusedFields: { name: { value: 'Sales' } } })],
-      'name',
+checks('end', AT_END, [
+  ['the platform equals the directory', () => {}],
+  [
+    'the name differs, and groupsync reports a refusal that the platform never gave',
+    (w) => [w.held({ name: 'Old' }), w.item({ refusedFields: { name: { value: 'Sales' } } })],
+    'name',
+  ],
+  ['the external id differs', (w) => w.held({ spokeId: 'G1' }), 'spoke_id'],
+  ['the platform group has no spokeId', (w) => w.held({ spokeId: null }), 'spoke_id'],
+  [
+    'an unwanted user is still in the group hours after an operator approved the removal',
+    (w) => [w.gains(), w.hold(['u-z'], { kind: 'approved', atMs: START_MS })],
+    'extra_user',
+  ],
+  [
+    'the feed was read to its end more than half a day ago',
+    (w) => w.items.set('C#a FEED', { readAtMs: START_MS - 7 * HOUR_MS }),
+    'feed_not_read',
+  ],
+]);
+
+checks('truth', NOT_YET, [
+  [
+    'a group differs for hours, and its open drift record is about another value',
+    (w) => [w.loses(), w.item({ openDrift: ['1'] }), w.drift()],
+    'in_sync_but_different',
+  ],
+  [
+    'a leaver stays in a failed group on a platform that refuses users',
+    (w) => [
+      w.held({ users: ['u-r1', 'u-r2', 'u-r3'] }),
+      w.item({ failedAt: START_MS }),
+      w.colleague(),
+      w.happens({
+        actor: 'platform',
+        connection: 'b',
+        action: { kind: 'platformFault', platformFault: 'refuses_user_422', forMs: HOUR_MS },
+      }),
     ],
-    ['the external id differs', (w) => w.held({ spokeId: 'G1' }), 'spoke_id'],
-    ['the platform group has no spokeId', (w) => w.held({ spokeId: null }), 'spoke_id'],
-    [
-      'an unwanted user is still in the group hours after an operator approved the removal',
-      (w) => [w.gains(), w.hold(['u-z'], { kind: 'approved', atMs: START_MS })],
-      'extra_user',
-    ],
-    [
-      'the feed was read to its end more than half a day ago',
-      (w) => w.items.set('C#a FEED', { readAtMs: START_MS - 7 * HOUR_MS }),
-      'feed_not_read',
-    ],
-  ]);
+    'extra_in_given_up',
+  ],
+]);
+
+checks('truth', NOT_YET, [
+  ['the gate stays closed for hours', (w) => w.items.set('C#a GATE', { state: 'backoff' }), 'gate_stuck'],
+  [
+    'the gate stays closed while the connection observes',
+    (w) => [w.items.set('C#a GATE', { state: 'backoff' }), w.observes()],
+  ],
+]);
+
+it('the check truth finds a confirmed binding that changes without a command of an operator', () => {
+  const rebound = (world: World, hour: number, connection = 'a') =>
+    hour === 4 && world.action({ kind: 'rebind', connection, atMs: START_MS + 3.5 * HOUR_MS });
+  const moves = ({ items }: World, hour: number) =>
+    items.set('U#a#m1 USER', { member: 'm1', role: hour < 4 ? 'r1' : 'r9' });
+  expect(causesOf(moves, NOT_YET)).toEqual(['truth binding_moved']);
+  expect(causesOf((world, hour) => [rebound(world, hour), moves(world, hour)], NOT_YET)).toEqual([]);
+  // An operator binds the member while the connection is removed. The check sees the binding when the connection
+  // returns.
+  const { a } = Object.fromEntries(makeWorld().connections);
+  const returns = (world: World, hour: number, by = 'b') => [
+    rebound(world, hour, by),
+    hour === 4 || hour === 5 ? world.connections.delete('a') : a && world.connections.set('a', a),
+    moves(world, hour),
+  ];
+  expect(causesOf(returns, NOT_YET)).toHaveLength(1);
+  expect(causesOf((world, hour) => returns(world, hour, 'a'), NOT_YET)).toEqual([]);
+  const unconfirmed = ({ items }: World) => items.set('R#a#r1 M#m1', { gsk: '#r1#m1' });
+  expect(causesOf((world, hour) => [unconfirmed(world), moves(world, hour)], NOT_YET)).toEqual([]);
 });
 
-describe('check of the truth at any time', () => {
-  checks('truth', NOT_YET, [
-    [
-      'a group differs for hours, and its open drift record is about another value',
-      (w) => [w.loses(), w.item({ openDrift: ['1'] }), w.drift()],
-      'in_sync_but_different',
-    ],
-    [
-      'a leaver stays in a failed group on a platform that refuses users',
-      (w) => [
-        w.held({ users: ['u-r1', 'u-r2', 'u-r3'] }),
-        w.item({ failedAt: START_MS }),
-        w.colleague(),
-        w.happens({
-          actor: 'platform',
-          connection: 'b',
-          action: { kind: 'platformFault', platformFault: 'refuses_user_422', forMs: HOUR_MS },
-        }),
-      ],
-      'extra_in_given_up',
-    ],
-  ]);
-
-  checks('truth', NOT_YET, [
-    ['the gate stays closed for hours', (w) => w.items.set('C#a GATE', { state: 'backoff' }), 'gate_stuck'],
-    [
-      'the gate stays closed while the connection observes',
-      (w) => [w.items.set('C#a GATE', { state: 'backoff' }), w.observes()],
-    ],
-  ]);
-
-  it('the check truth finds a confirmed binding that changes without a command of an operator', () => {
-    const rebound = (world: World, hour: number, connection = 'a') =>
-      hour === 4 && world.action({ kind: 'rebind', connection, atMs: START_MS + 3.5 * HOUR_MS });
-    const moves = ({ items }: World, hour: number) =>
-      items.set('U#a#m1 USER', { member: 'm1', role: hour < 4 ? 'r1' : 'r9' });
-    expect(causesOf(moves, NOT_YET)).toEqual(['truth binding_moved']);
-    expect(causesOf((world, hour) => [rebound(world, hour), moves(world, hour)], NOT_YET)).toEqual([]);
-    // An operator binds the member while the connection is removed. The check sees the binding when the connection
-    // returns.
-    const { a } = Object.fromEntries(makeWorld().connections);
-    const returns = (world: World, hour: number, by = 'b') => [
-      rebound(world, hour, by),
-      hour === 4 || hour === 5 ? world.connections.delete('a') : a && world.connections.set('a', a),
-      moves(world, hour),
-    ];
-    expect(causesOf(returns, NOT_YET)).toHaveLength(1);
-    expect(causesOf((world, hour) => returns(world, hour, 'a'), NOT_YET)).toEqual([]);
-    const unconfirmed = ({ items }: World) => items.set('R#a#r1 M#m1', { gsk: '#r1#m1' });
-    expect(causesOf((world, hour) => [unconfirmed(world), moves(world, hour)], NOT_YET)).toEqual([]);
-  });
-});
-
-describe('check of the guard', () => {
-  const cut =
-    (count: number, change: Partial<PlatformWrite> = {}) =>
-    ({ write, acme }: World) => {
-      Object.assign(acme, { employees: acme.employees });
-      write({ added: twenty, sent: { users: twenty } });
-      write({ removed: twenty.slice(0, count), sent: { users: twenty.slice(count) }, ...change });
-    };
-  /** Each of several writes removes one user and adds another user, until only one of the first users is left. */
-  checks('guard', NOT_YET, [
-    [
-      'a write removes more members than an operator approved',
-      (w) => [w.action({ removals: twenty.slice(0, 2), atMs: START_MS }), cut(17)(w)],
-      'write_over_share',
-    ],
-    [
-      'a write removes the members of a deleted group before its release',
-      (w) => [w.item({ deleted: stampOf(1) }), w.said.delete('g1'), cut(20)(w)],
-      'write_over_share',
-    ],
-    ['a write deletes a wanted group', cut(20, { action: 'delete', sent: {} }), 'write_over_share'],
-  ]);
-
-  it('the check of the guard reports three deletions of groups within an hour without an approval', () => {
-    const goes = ({ write }: World, id: string, spokeId: string, minute: number) =>
-      write({ id, spokeId, action: 'delete', atMs: START_MS + 5 * HOUR_MS - minute * MINUTE_MS, sent: {} });
-    const three =
-      (minutes: readonly number[], approved = false) =>
-      (world: World, hour: number) => {
-        if (approved) world.action({ kind: 'approve', atMs: START_MS });
-        if (hour !== 5) return;
-        for (const [at, minute] of minutes.entries()) goes(world, `p${at}`, 'g1', minute);
-      };
-    expect(causesOf(three([30, 20]), NOT_YET)).not.toContain('guard deleted_groups');
-    expect(causesOf(three([30, 20, 10]), NOT_YET)).toContain('guard deleted_groups');
-    expect(causesOf(three([30, 20, 10], true), NOT_YET)).not.toContain('guard deleted_groups');
-    expect(causesOf(three([100, 20, 10]), NOT_YET)).not.toContain('guard deleted_groups');
-  });
-
-  it('the check of the guard reports three small groups that lose most of their users within an hour', () => {
-    const emptied =
-      (minutes: readonly number[], size = 4, lost = 3) =>
-      ({ write }: World, hour: number) => {
-        if (hour !== 5) return;
-        const users = twenty.slice(0, size);
-        for (const [at, minute] of minutes.entries()) {
-          const of = { id: `q${at}`, spokeId: 'g1', atMs: START_MS + 5 * HOUR_MS - minute * MINUTE_MS };
-          write({ ...of, atMs: of.atMs - 1, added: users, sent: { users } });
-          write({ ...of, removed: users.slice(0, lost), sent: { users: users.slice(lost) } });
-        }
-      };
-    expect(causesOf(emptied([30, 20]), NOT_YET)).toEqual([]);
-    expect(causesOf(emptied([30, 20, 10]), NOT_YET)).toEqual(['guard emptied_groups']);
-    expect(causesOf(emptied([100, 20, 10]), NOT_YET)).toEqual([]);
-    expect(causesOf(emptied([30, 20, 10], 4, 2), NOT_YET)).toEqual([]);
-    expect(causesOf(emptied([30, 20, 10], 5), NOT_YET)).toEqual(['guard write_over_share']);
-  });
-
-  it('the check of the guard reports removals above the hourly limit within any sixty minutes', () => {
-    const guard = { minSize: 50, maxRemovedShare: 1, maxRemovedCount: 8, perHourCount: 6 };
-    const removed = (world: World, hour: number, minute: number) =>
-      world.write({
-        atMs: START_MS + hour * HOUR_MS - minute * MINUTE_MS,
-        removed: twenty.slice(0, 4),
-        sent: { users: [] },
-      });
-    const slow = (world: World, hour: number) => [world.set({ guard }), removed(world, hour, 30)];
-    const fast = (world: World, hour: number) => [slow(world, hour), hour === 5 && removed(world, hour, 10)];
-    expect(causesOf(slow, NOT_YET)).toEqual([]);
-    expect(causesOf(fast, NOT_YET)).toEqual(['guard removals_over_limit']);
-  });
-
-  it('the check of the guard accepts the removal of a blocked person after the connection was removed', () => {
-    const guard = { minSize: 2, maxRemovedShare: 0.4, maxRemovedCount: 8, perHourCount: 9 };
-    const removal = (isBlocked: boolean) =>
-      causesOf((world, hour) => {
-        world.set({ guard });
-        if (hour !== 5) return;
-        if (isBlocked) world.action({ kind: 'block', role: 'r2', userId: 'u-r2' });
-        world.write({ removed: ['u-r2'], sent: { users: ['u-r1'] } });
-        world.action({ kind: 'remove_connection' });
-      }, NOT_YET);
-    expect(removal(true)).not.toContain('guard write_over_share');
-    expect(removal(false)).toContain('guard write_over_share');
-  });
-});
-
-describe('check of ownership', () => {
-  const strange =
-    (change: Partial<HeldGroup>) =>
-    ({ groups, held, item, write }: World) => {
-      groups.set('p9', { ...(held({}).get('p1') as HeldGroup), id: 'p9', madeBy: 'client', ...change });
-      item({ link: { id: 'p9' } });
-      return () => write({ id: 'p9', action: 'put', madeBy: 'client', spokeId: 'g1' });
-    };
-  const adopts = (change: Partial<HeldGroup>, before: (world: World) => void = () => {}) => {
-    let write = () => {};
-    return causesOf((world, hour) => {
-      if (hour === 1) before(world);
-      if (hour === 2) write = strange(change)(world);
-      if (hour === 3) write();
-    }, NOT_YET);
+const cut =
+  (count: number, change: Partial<PlatformWrite> = {}) =>
+  ({ write, acme }: World) => {
+    Object.assign(acme, { employees: acme.employees });
+    write({ added: twenty, sent: { users: twenty } });
+    write({ removed: twenty.slice(0, count), sent: { users: twenty.slice(count) }, ...change });
   };
-  it('the check of ownership accepts a write to an unmanaged group only if groupsync may adopt the group', () => {
-    expect(adopts({ spokeId: 'g1' })).toEqual([]);
-    expect(adopts({ spokeId: null })).toContain('ownership write_to_a_stranger');
-    expect(adopts({ spokeId: null }, ({ action }) => action({ kind: 'adopt' }))).not.toContain(
-      'ownership write_to_a_stranger',
-    );
-  });
-  it('the check of ownership accepts a write without effect that clears the external id of a released group', () => {
-    const cleared = (isVain: boolean) =>
-      causesOf((w) => {
-        w.action({ kind: 'release', atMs: START_MS });
-        w.write({ spokeId: null, sent: { spokeId: null }, isVain });
-      }, AT_END);
-    expect(cleared(true)).not.toContain('ownership write_after_release');
-    expect(cleared(false)).toContain('ownership write_after_release');
-  });
-  checks('ownership', AT_END, [
-    [
-      'groupsync writes a group long after the connection was removed',
-      (w) => [
-        w.action({ kind: 'remove_connection', atMs: START_MS }),
-        w.connections.delete('a'),
-        w.write({}),
-      ],
-      'write_after_removal',
-    ],
-    [
-      'groupsync writes a group after an operator released it',
-      (w) => [w.action({ kind: 'release', atMs: START_MS }), w.write({})],
-      'write_after_release',
-    ],
-    ['groupsync writes in mode report', (w) => [w.set({ mode: 'report' }), w.write({})], 'write_in_report'],
-    [
-      'groupsync deletes a group in the mode additive',
-      (w) => [w.set({ mode: 'additive' }), w.write({ action: 'delete', sent: {} })],
-      'deleted_in_additive',
-    ],
-    [
-      'groupsync removes a user who is no employee from an additive group',
-      (w) => [w.set({ mode: 'additive' }), w.write({ removed: ['u-z'], sent: { users: [] } })],
-      'removed_in_additive',
-    ],
-    [
-      'another company gets the token of this company',
-      (w) => [w.call(1), w.birch.calls.push(w.calls[0] as never)],
-      'token_of_another_company',
-    ],
-    [
-      'a group contains a user of another company',
-      (w) => w.write({ added: ['u-x1'], sent: { users: ['u-x1'] } }),
-      'user_of_another_company',
-    ],
-    [
-      'the people index has a person of another company',
-      (w) => w.items.set('R#a#x1 PERSON', { role: 'x1' }),
-      'person_of_another_company',
-    ],
-  ]);
+/** Each of several writes removes one user and adds another user, until only one of the first users is left. */
+checks('guard', NOT_YET, [
+  [
+    'a write removes more members than an operator approved',
+    (w) => [w.action({ removals: twenty.slice(0, 2), atMs: START_MS }), cut(17)(w)],
+    'write_over_share',
+  ],
+  [
+    'a write removes the members of a deleted group before its release',
+    (w) => [w.item({ deleted: stampOf(1) }), w.said.delete('g1'), cut(20)(w)],
+    'write_over_share',
+  ],
+  ['a write deletes a wanted group', cut(20, { action: 'delete', sent: {} }), 'write_over_share'],
+]);
+
+it('the check of the guard reports three deletions of groups within an hour without an approval', () => {
+  const goes = ({ write }: World, id: string, spokeId: string, minute: number) =>
+    write({ id, spokeId, action: 'delete', atMs: START_MS + 5 * HOUR_MS - minute * MINUTE_MS, sent: {} });
+  const three =
+    (minutes: readonly number[], approved = false) =>
+    (world: World, hour: number) => {
+      if (approved) world.action({ kind: 'approve', atMs: START_MS });
+      if (hour !== 5) return;
+      for (const [at, minute] of minutes.entries()) goes(world, `p${at}`, 'g1', minute);
+    };
+  expect(causesOf(three([30, 20]), NOT_YET)).not.toContain('guard deleted_groups');
+  expect(causesOf(three([30, 20, 10]), NOT_YET)).toContain('guard deleted_groups');
+  expect(causesOf(three([30, 20, 10], true), NOT_YET)).not.toContain('guard deleted_groups');
+  expect(causesOf(three([100, 20, 10]), NOT_YET)).not.toContain('guard deleted_groups');
 });
+
+it('the check of the guard reports three small groups that lose most of their users within an hour', () => {
+  const emptied =
+    (minutes: readonly number[], size = 4, lost = 3) =>
+    ({ write }: World, hour: number) => {
+      if (hour !== 5) return;
+      const users = twenty.slice(0, size);
+      for (const [at, minute] of minutes.entries()) {
+        const of = { id: `q${at}`, spokeId: 'g1', atMs: START_MS + 5 * HOUR_MS - minute * MINUTE_MS };
+        write({ ...of, atMs: of.atMs - 1, added: users, sent: { users } });
+        write({ ...of, removed: users.slice(0, lost), sent: { users: users.slice(lost) } });
+      }
+    };
+  expect(causesOf(emptied([30, 20]), NOT_YET)).toEqual([]);
+  expect(causesOf(emptied([30, 20, 10]), NOT_YET)).toEqual(['guard emptied_groups']);
+  expect(causesOf(emptied([100, 20, 10]), NOT_YET)).toEqual([]);
+  expect(causesOf(emptied([30, 20, 10], 4, 2), NOT_YET)).toEqual([]);
+  expect(causesOf(emptied([30, 20, 10], 5), NOT_YET)).toEqual(['guard write_over_share']);
+});
+
+it('the check of the guard reports removals above the hourly limit within any sixty minutes', () => {
+  const guard = { minSize: 50, maxRemovedShare: 1, maxRemovedCount: 8, perHourCount: 6 };
+  const removed = (world: World, hour: number, minute: number) =>
+    world.write({
+      atMs: START_MS + hour * HOUR_MS - minute * MINUTE_MS,
+      removed: twenty.slice(0, 4),
+      sent: { users: [] },
+    });
+  const slow = (world: World, hour: number) => [world.set({ guard }), removed(world, hour, 30)];
+  const fast = (world: World, hour: number) => [slow(world, hour), hour === 5 && removed(world, hour, 10)];
+  expect(causesOf(slow, NOT_YET)).toEqual([]);
+  expect(causesOf(fast, NOT_YET)).toEqual(['guard removals_over_limit']);
+});
+
+it('the check of the guard accepts the removal of a blocked person after the connection was removed', () => {
+  const guard = { minSize: 2, maxRemovedShare: 0.4, maxRemovedCount: 8, perHourCount: 9 };
+  const removal = (isBlocked: boolean) =>
+    causesOf((world, hour) => {
+      world.set({ guard });
+      if (hour !== 5) return;
+      if (isBlocked) world.action({ kind: 'block', role: 'r2', userId: 'u-r2' });
+      world.write({ removed: ['u-r2'], sent: { users: ['u-r1'] } });
+      world.action({ kind: 'remove_connection' });
+    }, NOT_YET);
+  expect(removal(true)).not.toContain('guard write_over_share');
+  expect(removal(false)).toContain('guard write_over_share');
+});
+
+const strange =
+  (change: Partial<HeldGroup>) =>
+  ({ groups, held, item, write }: World) => {
+    groups.set('p9', { ...(held({}).get('p1') as HeldGroup), id: 'p9', madeBy: 'client', ...change });
+    item({ link: { id: 'p9' } });
+    return () => write({ id: 'p9', action: 'put', madeBy: 'client', spokeId: 'g1' });
+  };
+const adopts = (change: Partial<HeldGroup>, before: (world: World) => void = () => {}) => {
+  let write = () => {};
+  return causesOf((world, hour) => {
+    if (hour === 1) before(world);
+    if (hour === 2) write = strange(change)(world);
+    if (hour === 3) write();
+  }, NOT_YET);
+};
+it('the check of ownership accepts a write to an unmanaged group only if groupsync may adopt the group', () => {
+  expect(adopts({ spokeId: 'g1' })).toEqual([]);
+  expect(adopts({ spokeId: null })).toContain('ownership write_to_a_stranger');
+  expect(adopts({ spokeId: null }, ({ action }) => action({ kind: 'adopt' }))).not.toContain(
+    'ownership write_to_a_stranger',
+  );
+});
+it('the check of ownership accepts a write without effect that clears the external id of a released group', () => {
+  const cleared = (isVain: boolean) =>
+    causesOf((w) => {
+      w.action({ kind: 'release', atMs: START_MS });
+      w.write({ spokeId: null, sent: { spokeId: null }, isVain });
+    }, AT_END);
+  expect(cleared(true)).not.toContain('ownership write_after_release');
+  expect(cleared(false)).toContain('ownership write_after_release');
+});
+checks('ownership', AT_END, [
+  [
+    'groupsync writes a group long after the connection was removed',
+    (w) => [w.action({ kind: 'remove_connection', atMs: START_MS }), w.connections.delete('a'), w.write({})],
+    'write_after_removal',
+  ],
+  [
+    'groupsync writes a group after an operator released it',
+    (w) => [w.action({ kind: 'release', atMs: START_MS }), w.write({})],
+    'write_after_release',
+  ],
+  ['groupsync writes in mode report', (w) => [w.set({ mode: 'report' }), w.write({})], 'write_in_report'],
+  [
+    'groupsync deletes a group in the mode additive',
+    (w) => [w.set({ mode: 'additive' }), w.write({ action: 'delete', sent: {} })],
+    'deleted_in_additive',
+  ],
+  [
+    'groupsync removes a user who is no employee from an additive group',
+    (w) => [w.set({ mode: 'additive' }), w.write({ removed: ['u-z'], sent: { users: [] } })],
+    'removed_in_additive',
+  ],
+  [
+    'another company gets the token of this company',
+    (w) => [w.call(1), w.birch.calls.push(w.calls[0] as never)],
+    'token_of_another_company',
+  ],
+  [
+    'a group contains a user of another company',
+    (w) => w.write({ added: ['u-x1'], sent: { users: ['u-x1'] } }),
+    'user_of_another_company',
+  ],
+  [
+    'the people index has a person of another company',
+    (w) => w.items.set('R#a#x1 PERSON', { role: 'x1' }),
+    'person_of_another_company',
+  ],
+]);
 
 /**
  * The checks from outside know the platform, the events and the actions of people. The items of the table stay correct
  * in each case, so no other check can find the violation.
  */
-describe('checks from outside', () => {
-  const members = Array.from({ length: 8 }, (_, index) => `m${index + 1}`);
-  const users = members.map((one) => `u-r${one.slice(1)}`);
-  const isOutside = (cause: string) =>
-    /^(?:leaver|blocked|decision|one_group|two_persons|pause) /.test(cause);
+const members = Array.from({ length: 8 }, (_, index) => `m${index + 1}`);
+const users = members.map((one) => `u-r${one.slice(1)}`);
+const isOutside = (cause: string) => /^(?:leaver|blocked|decision|one_group|two_persons|pause) /.test(cause);
 
-  /** The group has eight members. From the hour of the second argument on, `m9` has the place and address of `m2`. */
-  function makeEight({ acme, seen, said, held, write }: World, leavesAtHour: number) {
-    for (const one of members) {
-      const role = `r${one.slice(1)}`;
-      acme.employees.set(role, { role, email: `${one}@a.test`, state: 'ACTIVE', userId: `u-${role}` });
-    }
-    const { read } = seen.directory;
-    const leavesMs = START_MS + leavesAtHour * HOUR_MS;
-    const readAt = (name: string, atMs = seen.nowMs()) => {
-      const has = members.map((one) => (one === 'm2' && atMs >= leavesMs ? 'm9' : one));
-      said.set('g1', { name: 'Sales', members: new Set(has), changedAtMs: START_MS });
-      const emails = new Map(members.map((one, at) => [has[at] ?? one, `${one}@a.test`]));
-      const changedMs = atMs < leavesMs ? START_MS : leavesMs;
-      return { ...read(name), emails, groups: new Map(said), changedAtMs: new Map([['g1', changedMs]]) };
-    };
-    Object.assign(seen.directory, { read: readAt });
-    held({ users });
-    write({ atMs: START_MS, added: users.slice(2), sent: { users } });
+/** The group has eight members. From the hour of the second argument on, `m9` has the place and address of `m2`. */
+function makeEight({ acme, seen, said, held, write }: World, leavesAtHour: number) {
+  for (const one of members) {
+    const role = `r${one.slice(1)}`;
+    acme.employees.set(role, { role, email: `${one}@a.test`, state: 'ACTIVE', userId: `u-${role}` });
   }
-  const found = (change: (world: World) => unknown, { leavesAtHour = 99, hours = 8 } = {}) =>
-    causesOf(
-      (world, hour) => {
-        if (hour === 1) makeEight(world, leavesAtHour);
-        if (hour === 2) change(world);
-      },
-      { hours },
-    ).filter(isOutside);
+  const { read } = seen.directory;
+  const leavesMs = START_MS + leavesAtHour * HOUR_MS;
+  const readAt = (name: string, atMs = seen.nowMs()) => {
+    const has = members.map((one) => (one === 'm2' && atMs >= leavesMs ? 'm9' : one));
+    said.set('g1', { name: 'Sales', members: new Set(has), changedAtMs: START_MS });
+    const emails = new Map(members.map((one, at) => [has[at] ?? one, `${one}@a.test`]));
+    const changedMs = atMs < leavesMs ? START_MS : leavesMs;
+    return { ...read(name), emails, groups: new Map(said), changedAtMs: new Map([['g1', changedMs]]) };
+  };
+  Object.assign(seen.directory, { read: readAt });
+  held({ users });
+  write({ atMs: START_MS, added: users.slice(2), sent: { users } });
+}
+const found = (change: (world: World) => unknown, { leavesAtHour = 99, hours = 8 } = {}) =>
+  causesOf(
+    (world, hour) => {
+      if (hour === 1) makeEight(world, leavesAtHour);
+      if (hour === 2) change(world);
+    },
+    { hours },
+  ).filter(isOutside);
 
-  const leaves = ({ acme }: World) => Object.assign(acme.employees.get('r2') ?? {}, { state: 'TERMINATED' });
+const leaves = ({ acme }: World) => Object.assign(acme.employees.get('r2') ?? {}, { state: 'TERMINATED' });
 
-  it('the check leaver finds a person who stays in a group after the employment has ended', () => {
-    expect(found(() => {})).toEqual([]);
-    expect(found(leaves, { hours: 3 })).toEqual(['leaver still_in_group']);
-    expect(found((w) => [leaves(w), w.held({ users: users.toSpliced(1, 1) })])).toEqual([]);
-  });
-
-  it('the check leaver accepts a person whose removal the guard may hold, and a person that another client added', () => {
-    const leave = (w: World, count: number) => {
-      for (const [, one] of [...w.acme.employees].slice(0, count))
-        Object.assign(one, { state: 'TERMINATED' });
-    };
-    expect(found((w) => leave(w, 3))).toEqual([]);
-    const strange = (w: World) =>
-      w.acme.employees.set('r9', { role: 'r9', email: null, state: 'TERMINATED', userId: 'u-r9' });
-    expect(found((w) => [strange(w), w.held({ users: [...users, 'u-r9'] })])).toEqual([]);
-  });
-
-  it('the check leaver accepts a leaver who left the group, if a new member has the address of the leaver', () => {
-    const hire = (w: World, role: string) =>
-      w.happens({ actor: 'company', action: { kind: 'hire', person: { role, email: 'm2@a.test' } } });
-    expect(found((w) => [leaves(w), hire(w, 'r2'), hire(w, 'r9')], { leavesAtHour: 2 })).toEqual([]);
-  });
-
-  it('the check blocked finds a blocked person who stays in a group, until the block ends', () => {
-    const block = (w: World) => w.action({ kind: 'block', role: 'r2', userId: 'u-r2' });
-    expect(found(block)).toEqual(['blocked still_in_group']);
-    expect(found((w) => [block(w), w.action({ kind: 'unblock', role: 'r2' })])).toEqual([]);
-  });
+it('the check leaver finds a person who stays in a group after the employment has ended', () => {
+  expect(found(() => {})).toEqual([]);
+  expect(found(leaves, { hours: 3 })).toEqual(['leaver still_in_group']);
+  expect(found((w) => [leaves(w), w.held({ users: users.toSpliced(1, 1) })])).toEqual([]);
 });
 
-describe('check that nothing is lost', () => {
-  checks('nothing_lost', AT_END, [
-    ['a message waits in the events queue', (w) => w.deadLetter('g9', 'events'), 'queue_events'],
-    [
-      'an unreadable message is lost, and an operator discarded one of another connection',
-      (w) => [w.rubbish(), w.action({ kind: 'discard_one', connection: 'b' })],
-      'deadLetter_lost',
-    ],
-    [
-      'an operator may have discarded an unreadable message',
-      (w) => [w.rubbish(), w.action({ kind: 'discard_one', crashed: true })],
-    ],
-    ['a fan-out does not end', (w) => w.items.set('U#a#m1 USER', { member: 'm1', fanOut: 3 }), 'open_walk'],
-  ]);
+it('the check leaver accepts a person whose removal the guard may hold, and a person that another client added', () => {
+  const leave = (w: World, count: number) => {
+    for (const [, one] of [...w.acme.employees].slice(0, count)) Object.assign(one, { state: 'TERMINATED' });
+  };
+  expect(found((w) => leave(w, 3))).toEqual([]);
+  const strange = (w: World) =>
+    w.acme.employees.set('r9', { role: 'r9', email: null, state: 'TERMINATED', userId: 'u-r9' });
+  expect(found((w) => [strange(w), w.held({ users: [...users, 'u-r9'] })])).toEqual([]);
 });
 
-describe('check of bounded work', () => {
-  it('the check of bounded work finds an idle connection with more calls than its schedules require', () => {
-    const sweeping = (count: number) =>
-      causesOf((world, hour) => {
-        if (hour === 6) world.call(count, { route: '/groups', by: 'sweep-1' });
-      }, NOT_YET);
-    expect(sweeping(2)).toEqual([]);
-    expect(sweeping(3)).toEqual(['bounded idle_calls']);
-    expect(causesOf((world, hour) => hour === 6 && world.call(1), NOT_YET)).toEqual(['bounded idle_calls']);
-    expect(causesOf((world, hour) => hour === 6 && world.call(9, { by: 'operator-1' }), NOT_YET)).toEqual([]);
-  });
-
-  checks('bounded', AT_END, [
-    ['an item is too large', (w) => Object.assign(w.table.largest, { bytes: 360_000 }), 'item_size'],
-    ['one read returns more than a page of the audit', (w) => w.table.widest.set('A#', 101), 'read_audit'],
-    ['one read returns over a page of drift records', (w) => w.table.widest.set('DRIFT#', 101), 'read_drift'],
-  ]);
+it('the check leaver accepts a leaver who left the group, if a new member has the address of the leaver', () => {
+  const hire = (w: World, role: string) =>
+    w.happens({ actor: 'company', action: { kind: 'hire', person: { role, email: 'm2@a.test' } } });
+  expect(found((w) => [leaves(w), hire(w, 'r2'), hire(w, 'r9')], { leavesAtHour: 2 })).toEqual([]);
 });
+
+it('the check blocked finds a blocked person who stays in a group, until the block ends', () => {
+  const block = (w: World) => w.action({ kind: 'block', role: 'r2', userId: 'u-r2' });
+  expect(found(block)).toEqual(['blocked still_in_group']);
+  expect(found((w) => [block(w), w.action({ kind: 'unblock', role: 'r2' })])).toEqual([]);
+});
+
+checks('nothing_lost', AT_END, [
+  ['a message waits in the events queue', (w) => w.deadLetter('g9', 'events'), 'queue_events'],
+  [
+    'an unreadable message is lost, and an operator discarded one of another connection',
+    (w) => [w.rubbish(), w.action({ kind: 'discard_one', connection: 'b' })],
+    'deadLetter_lost',
+  ],
+  [
+    'an operator may have discarded an unreadable message',
+    (w) => [w.rubbish(), w.action({ kind: 'discard_one', crashed: true })],
+  ],
+  ['a fan-out does not end', (w) => w.items.set('U#a#m1 USER', { member: 'm1', fanOut: 3 }), 'open_walk'],
+]);
+
+it('the check of bounded work finds an idle connection with more calls than its schedules require', () => {
+  const sweeping = (count: number) =>
+    causesOf((world, hour) => {
+      if (hour === 6) world.call(count, { route: '/groups', by: 'sweep-1' });
+    }, NOT_YET);
+  expect(sweeping(2)).toEqual([]);
+  expect(sweeping(3)).toEqual(['bounded idle_calls']);
+  expect(causesOf((world, hour) => hour === 6 && world.call(1), NOT_YET)).toEqual(['bounded idle_calls']);
+  expect(causesOf((world, hour) => hour === 6 && world.call(9, { by: 'operator-1' }), NOT_YET)).toEqual([]);
+});
+
+checks('bounded', AT_END, [
+  ['an item is too large', (w) => Object.assign(w.table.largest, { bytes: 360_000 }), 'item_size'],
+  ['one read returns more than a page of the audit', (w) => w.table.widest.set('A#', 101), 'read_audit'],
+  ['one read returns over a page of drift records', (w) => w.table.widest.set('DRIFT#', 101), 'read_drift'],
+]);
 
 /** The directory sends two events of Ada at one instant: the cause of the write, and an event with this id. */
 function sendsTwoAtOnce({ received }: World, id: string): void {
@@ -698,27 +678,25 @@ function sendsTwoAtOnce({ received }: World, id: string): void {
   received.splice(0, 1, ...sent, ...sent.map((one) => ({ ...one, id })));
 }
 
-describe('check that the audit records everything', () => {
-  checks('on_record', AT_END, [
-    [
-      'an entry lacks the actor of an event, because an event with a later id has an actor',
-      (w) => sendsTwoAtOnce(w, 'e2'),
-    ],
-    ['an entry lacks the actor of the latest event', (w) => sendsTwoAtOnce(w, 'e0'), 'false_cause'],
-    [
-      'the audit entry of a write names an approval that no operator gave',
-      (w) => [w.write({}), w.entry({ cause: 'approved by jo: so', actor: { kind: 'operator', id: 'jo' } })],
-      'false_cause',
-    ],
-    ['a late write has no audit entry', (w) => w.unaudited({ late: true }), 'late_write_without_audit'],
-    ['drift names a wrong author', (w) => [w.theirs(), w.drift({ initiator: 'SYSTEM' })], 'drift_of_another'],
-  ]);
+checks('on_record', AT_END, [
+  [
+    'an entry lacks the actor of an event, because an event with a later id has an actor',
+    (w) => sendsTwoAtOnce(w, 'e2'),
+  ],
+  ['an entry lacks the actor of the latest event', (w) => sendsTwoAtOnce(w, 'e0'), 'false_cause'],
+  [
+    'the audit entry of a write names an approval that no operator gave',
+    (w) => [w.write({}), w.entry({ cause: 'approved by jo: so', actor: { kind: 'operator', id: 'jo' } })],
+    'false_cause',
+  ],
+  ['a late write has no audit entry', (w) => w.unaudited({ late: true }), 'late_write_without_audit'],
+  ['drift names a wrong author', (w) => [w.theirs(), w.drift({ initiator: 'SYSTEM' })], 'drift_of_another'],
+]);
 
-  it('the check of the audit finds a drift record that lacks its initiator hours after the feed reported it', () => {
-    const change = (w: World, hour: number) => hour === 2 && [w.theirs(), w.drift({ initiator: 'UNKNOWN' })];
-    expect(causesOf(change, { hours: 20 })).toEqual(['on_record drift_without_initiator']);
-    expect(causesOf(change, { hours: 4 })).toEqual([]);
-  });
+it('the check of the audit finds a drift record that lacks its initiator hours after the feed reported it', () => {
+  const change = (w: World, hour: number) => hour === 2 && [w.theirs(), w.drift({ initiator: 'UNKNOWN' })];
+  expect(causesOf(change, { hours: 20 })).toEqual(['on_record drift_without_initiator']);
+  expect(causesOf(change, { hours: 4 })).toEqual([]);
 });
 
 describe('check of the past', () => {

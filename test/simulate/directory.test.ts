@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { decodeMessage } from '../../shared/contract/decode.ts';
 import { createDirectoryRecord } from '../../simulate/directory-record.ts';
 import { drawRun } from '../../simulate/draw.ts';
@@ -49,126 +49,117 @@ const all = (group: string, members: string[], parts = 1): DirectoryAction => ({
   parts,
 });
 
-describe('reference model of the events', () => {
-  it('a refused event counts after a replay with the same body', () => {
-    const record = recordOf(timed([1, name('g')], [2, join('g', 'p1'), { time: 'future' }]));
-    const [message] = messagesOf(happening(join('g', 'p1'), { time: 'future' }), at(2));
-    record.arrived({ messageId: 'other', body: message?.body ?? '', atMs: at(2) + HOUR_MS });
-    expect(shown(record.read('a'))).toEqual({ g: ['g', 'p1'] });
-  });
+it('a refused event counts after a replay with the same body', () => {
+  const record = recordOf(timed([1, name('g')], [2, join('g', 'p1'), { time: 'future' }]));
+  const [message] = messagesOf(happening(join('g', 'p1'), { time: 'future' }), at(2));
+  record.arrived({ messageId: 'other', body: message?.body ?? '', atMs: at(2) + HOUR_MS });
+  expect(shown(record.read('a'))).toEqual({ g: ['g', 'p1'] });
 });
 
-describe('order of requests to the SCIM server', () => {
-  it('the revision in the answer decides the order of overlapping requests', () => {
-    const record = createDirectoryRecord();
-    const request = (action: DirectoryAction) =>
-      scimRequestOf(happening(action, { form: 'scim_request' }), record.idOf);
-    const answered = (action: DirectoryAction, answer: Parameters<typeof record.requested>[1]) => {
-      const asked = request(action);
-      if (asked !== undefined) record.requested(asked, answer);
-    };
-    answered({ kind: 'profile', member: 'q1', email: 'q1@a.test' }, { atMs: at(1), made: 'U1' });
-    answered(name('s1'), { atMs: at(2), made: 'G1' });
-    answered(leave('s1', 'q1'), { atMs: at(4), revision: { modifiedMs: at(3), number: 3n } });
-    answered(join('s1', 'q1'), { atMs: at(5), revision: { number: 2n } });
-    expect(shown(record.read('a'))).toEqual({ G1: ['s1'] });
-  });
-
-  it.each([
-    ['may keep the name of a PUT that was answered after the latest version', 9, { G1: 'PUT' }],
-    ['may keep the name of a PUT that was answered while the latest version was written', 7, { G1: 'PUT' }],
-    ['has the name of the latest version if the PUT was answered before this request', 5, {}],
-  ])('a group %s', (_, putAtMs, others) => {
-    const record = createDirectoryRecord();
-    const answered = (method: string, kind: string, atMs: number, number: bigint) => {
-      const event = { kind, group: 'G1', name: method, members: [], order: { source: 'scim' } };
-      const asked = { connection: 'a', method, path: '/Groups/G1', events: () => [event] };
-      record.requested(asked as never, { atMs: at(atMs), askedAtMs: at(atMs - 2), revision: { number } });
-    };
-    answered('POST', 'snapshot', 1, 1n);
-    answered('PATCH', 'name', 8, 6n);
-    answered('PUT', 'snapshot', putAtMs, 5n);
-    const { groups, otherNames } = record.read('a');
-    expect([groups.get('G1')?.name, Object.fromEntries(otherNames)]).toEqual(['PATCH', others]);
-  });
+it('the revision in the answer decides the order of overlapping requests', () => {
+  const record = createDirectoryRecord();
+  const request = (action: DirectoryAction) =>
+    scimRequestOf(happening(action, { form: 'scim_request' }), record.idOf);
+  const answered = (action: DirectoryAction, answer: Parameters<typeof record.requested>[1]) => {
+    const asked = request(action);
+    if (asked !== undefined) record.requested(asked, answer);
+  };
+  answered({ kind: 'profile', member: 'q1', email: 'q1@a.test' }, { atMs: at(1), made: 'U1' });
+  answered(name('s1'), { atMs: at(2), made: 'G1' });
+  answered(leave('s1', 'q1'), { atMs: at(4), revision: { modifiedMs: at(3), number: 3n } });
+  answered(join('s1', 'q1'), { atMs: at(5), revision: { number: 2n } });
+  expect(shown(record.read('a'))).toEqual({ G1: ['s1'] });
 });
 
-describe('messages of every form', () => {
-  const SEEDS = Array.from({ length: 12 }, (_, index) => index + 1);
+it.each([
+  ['may keep the name of a PUT that was answered after the latest version', 9, { G1: 'PUT' }],
+  ['may keep the name of a PUT that was answered while the latest version was written', 7, { G1: 'PUT' }],
+  ['has the name of the latest version if the PUT was answered before this request', 5, {}],
+])('a group %s', (_, putAtMs, others) => {
+  const record = createDirectoryRecord();
+  const answered = (method: string, kind: string, atMs: number, number: bigint) => {
+    const event = { kind, group: 'G1', name: method, members: [], order: { source: 'scim' } };
+    const asked = { connection: 'a', method, path: '/Groups/G1', events: () => [event] };
+    record.requested(asked as never, { atMs: at(atMs), askedAtMs: at(atMs - 2), revision: { number } });
+  };
+  answered('POST', 'snapshot', 1, 1n);
+  answered('PATCH', 'name', 8, 6n);
+  answered('PUT', 'snapshot', putAtMs, 5n);
+  const { groups, otherNames } = record.read('a');
+  expect([groups.get('G1')?.name, Object.fromEntries(otherNames)]).toEqual(['PATCH', others]);
+});
 
-  it.each(SEEDS)('the decoder reads each message as the drawn event (simulation run %i)', (seed) => {
-    const record = createDirectoryRecord();
-    const run = drawRun(seed, { scale: 'small', days: 3 });
-    const events = new Map<string, ReturnType<typeof decodeMessage>['events'][number]>();
-    for (const [order, one] of run.happenings.entries()) {
-      if (one.actor !== 'directory' || one.connection !== 'a') continue;
-      for (const [part, message] of messagesOf(one, START_MS + one.atMs).entries()) {
-        const messageId = `m${order}-${part}`;
-        const sentAtMs = START_MS + one.atMs;
-        const atMs = sentAtMs + 1_000;
-        record.sent(message, { messageId, sentAtMs });
-        record.arrived({ messageId, body: message.body, atMs });
-        const decoded = decodeMessage({
-          body: message.body,
-          messageId,
-          sentAtMs,
-          receivedAtMs: atMs,
-          connection: 'a',
-        });
-        const isRefused = one.way.time === 'future' || one.action.kind === 'rubbish';
-        expect(decoded.rejected.length, message.body).toBe(isRefused ? 1 : 0);
-        for (const event of decoded.events)
-          events.set(`${event.stamp} ${JSON.stringify(event.change)}`, event);
-      }
+const SEEDS = Array.from({ length: 12 }, (_, index) => index + 1);
+
+it.each(SEEDS)('the decoder reads each message as the drawn event (simulation run %i)', (seed) => {
+  const record = createDirectoryRecord();
+  const run = drawRun(seed, { scale: 'small', days: 3 });
+  const events = new Map<string, ReturnType<typeof decodeMessage>['events'][number]>();
+  for (const [order, one] of run.happenings.entries()) {
+    if (one.actor !== 'directory' || one.connection !== 'a') continue;
+    for (const [part, message] of messagesOf(one, START_MS + one.atMs).entries()) {
+      const messageId = `m${order}-${part}`;
+      const sentAtMs = START_MS + one.atMs;
+      const atMs = sentAtMs + 1_000;
+      record.sent(message, { messageId, sentAtMs });
+      record.arrived({ messageId, body: message.body, atMs });
+      const decoded = decodeMessage({
+        body: message.body,
+        messageId,
+        sentAtMs,
+        receivedAtMs: atMs,
+        connection: 'a',
+      });
+      const isRefused = one.way.time === 'future' || one.action.kind === 'rubbish';
+      expect(decoded.rejected.length, message.body).toBe(isRefused ? 1 : 0);
+      for (const event of decoded.events) events.set(`${event.stamp} ${JSON.stringify(event.change)}`, event);
     }
-    const reading = record.read('a');
-    expect(reading.changedAtMs.size).toBeGreaterThan(2);
-    expect(shown(reading)).toEqual(shown({ groups: byRegisters([...events.values()]) }));
-  });
+  }
+  const reading = record.read('a');
+  expect(reading.changedAtMs.size).toBeGreaterThan(2);
+  expect(shown(reading)).toEqual(shown({ groups: byRegisters([...events.values()]) }));
 });
 
-describe('expectedUsers', () => {
-  const employee = (
-    role: string,
-    email: string | null,
-    state = 'ACTIVE',
-    userId: string | null = `u-${role}`,
-  ) => ({ role, email, state, userId });
-  const employees = [
-    employee('1', 'P1@a.test'),
-    employee('2', 'p2@a.test', 'TERMINATED'),
-    employee('3', 'p3@a.test'),
-    employee('4', 'p3@a.test'),
-    employee('5', 'p5@a.test', 'TERMINATED'),
-    employee('6', 'p5@a.test'),
-    employee('7', 'p7@a.test', 'ACTIVE', null),
+const employee = (
+  role: string,
+  email: string | null,
+  state = 'ACTIVE',
+  userId: string | null = `u-${role}`,
+) => ({ role, email, state, userId });
+const employees = [
+  employee('1', 'P1@a.test'),
+  employee('2', 'p2@a.test', 'TERMINATED'),
+  employee('3', 'p3@a.test'),
+  employee('4', 'p3@a.test'),
+  employee('5', 'p5@a.test', 'TERMINATED'),
+  employee('6', 'p5@a.test'),
+  employee('7', 'p7@a.test', 'ACTIVE', null),
+];
+const reading = recordOf([[1, all('g', ['p1', 'p2', 'p3', 'p4', 'p5', 'p7', 'h1'])]]).read('a');
+
+it('expectedUsers marks a member as unsure if another person has the same address', () => {
+  const run = drawRun(1, { days: 1 });
+  const email = 'p1@a.test';
+  const hired = { kind: 'hire', person: { role: '9', email } } as const;
+  const happenings = [
+    happening(all('g', ['p1', 'p2'])),
+    { atMs: 1, connection: 'a', actor: 'company', action: hired } as const,
+    happening({ kind: 'profile', member: 'h1', email }),
   ];
-  const reading = recordOf([[1, all('g', ['p1', 'p2', 'p3', 'p4', 'p5', 'p7', 'h1'])]]).read('a');
-
-  it('expectedUsers marks a member as unsure if another person has the same address', () => {
-    const run = drawRun(1, { days: 1 });
-    const email = 'p1@a.test';
-    const hired = { kind: 'hire', person: { role: '9', email } } as const;
-    const happenings = [
-      happening(all('g', ['p1', 'p2'])),
-      { atMs: 1, connection: 'a', actor: 'company', action: hired } as const,
-      happening({ kind: 'profile', member: 'h1', email }),
-    ];
-    const contested = contestedValues({ ...run, happenings }, 'a');
-    const expected = expectedUsers(reading, 'g', {
-      holders: holdersAmong([employee('9', email)]),
-      settings: {},
-      contested,
-    });
-    expect([...expected.unsure]).toEqual(['p1']);
-    expect([...expected.may]).toEqual(['u-9']);
-    expect(contested.has('p2@a.test')).toBe(false);
+  const contested = contestedValues({ ...run, happenings }, 'a');
+  const expected = expectedUsers(reading, 'g', {
+    holders: holdersAmong([employee('9', email)]),
+    settings: {},
+    contested,
   });
+  expect([...expected.unsure]).toEqual(['p1']);
+  expect([...expected.may]).toEqual(['u-9']);
+  expect(contested.has('p2@a.test')).toBe(false);
+});
 
-  it('expectedUsers marks a member as unsure if an operator bound it and no event gave it an address', () => {
-    const who = { holders: holdersAmong(employees), settings: {}, rebound: [{ member: 'p4', role: '1' }] };
-    const { unsure, may } = expectedUsers({ ...reading, emails: new Map() }, 'g', who);
-    expect([[...unsure], [...may]]).toEqual([['p4'], ['u-1']]);
-    expect(expectedUsers(reading, 'g', who).unsure.size).toBe(0);
-  });
+it('expectedUsers marks a member as unsure if an operator bound it and no event gave it an address', () => {
+  const who = { holders: holdersAmong(employees), settings: {}, rebound: [{ member: 'p4', role: '1' }] };
+  const { unsure, may } = expectedUsers({ ...reading, emails: new Map() }, 'g', who);
+  expect([[...unsure], [...may]]).toEqual([['p4'], ['u-1']]);
+  expect(expectedUsers(reading, 'g', who).unsure.size).toBe(0);
 });

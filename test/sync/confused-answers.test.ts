@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { platformGroupId } from '../../shared/domain/ids.ts';
 import { adoptGroup } from '../../shared/operate/ownership.ts';
 import { createTestEngine } from '../support/engine/test-engine.ts';
@@ -15,92 +15,90 @@ async function company(options: Parameters<typeof createTestEngine>[0] = {}) {
   return { ...engine, own, theirs };
 }
 
-describe('answer about another group', () => {
-  it.each([
-    ['patch', {}],
-    ['get', { lastError: { code: 'unavailable' } }],
-  ] as const)(
-    'if a %s is answered with another group, the link stays and apply writes the directory change later',
-    async (call, expected) => {
-      const { world, emit, deliver, work, state, shown, own, theirs } = await company();
-      const { platform } = world;
-      platform.confused = (asked) => (asked === call ? theirs : undefined);
-      if (call === 'get') platform.changeAsOther(own, { name: 'Renamed' });
-      emit({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
-      await work(20);
-      expect(await state('g')).toMatchObject({ link: { id: own }, ...expected });
-
-      platform.confused = () => undefined;
-      world.advance(3_600_000);
-      await deliver();
-      expect(await state('g')).toMatchObject({ link: { id: own }, settled: 'in_sync' });
-      expect(shown('g')).toEqual([['u-a', 'u-c']]);
-      await deliver({ remove: 'g' });
-      expect([...platform.groups.keys()]).toEqual([theirs]);
-      expect(platform.groups.get(theirs)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
-    },
-  );
-
-  it('an adoption links only the adopted group if the PUT is answered with another group', async () => {
-    const { world, emit, deliver, work, state, shown, theirs } = await company();
-    const taken = world.platform.addForeign({ name: 'Taken', spokeId: 'n', users: [] });
-    world.platform.adopted.add(taken);
-    world.platform.confused = (asked) => (asked === 'put' ? theirs : undefined);
-    emit({ snapshot: 'n', of: ['c'] });
+it.each([
+  ['patch', {}],
+  ['get', { lastError: { code: 'unavailable' } }],
+] as const)(
+  'if a %s is answered with another group, the link stays and apply writes the directory change later',
+  async (call, expected) => {
+    const { world, emit, deliver, work, state, shown, own, theirs } = await company();
+    const { platform } = world;
+    platform.confused = (asked) => (asked === call ? theirs : undefined);
+    if (call === 'get') platform.changeAsOther(own, { name: 'Renamed' });
+    emit({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
     await work(20);
-    expect(await state('n')).toMatchObject({ link: { id: taken } });
-    world.platform.confused = () => undefined;
-    world.advance(3_600_000);
-    await deliver({ add: ['a'], to: 'n' });
-    expect(await state('n')).toMatchObject({ link: { id: taken }, settled: 'in_sync' });
-    expect(shown('n')).toEqual([['u-a', 'u-c']]);
-    expect(world.platform.groups.get(theirs)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
-  });
+    expect(await state('g')).toMatchObject({ link: { id: own }, ...expected });
 
-  it('apply links no other group and creates no second group if the creation is answered with another group', async () => {
-    const { world, emit, deliver, work, state, theirs } = await company();
-    world.platform.confused = (asked) => (asked === 'create' ? theirs : undefined);
-    emit({ snapshot: 'h', of: ['c'] });
-    await work(20);
-    world.platform.confused = () => undefined;
+    platform.confused = () => undefined;
     world.advance(3_600_000);
     await deliver();
-    expect((await state('h'))?.link?.id).not.toBe(theirs);
-    expect(await state('h')).toMatchObject({ settled: 'in_sync' });
-    expect(world.platform.groups.size).toBe(3);
-    expect(world.platform.groups.get(theirs)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
-  });
+    expect(await state('g')).toMatchObject({ link: { id: own }, settled: 'in_sync' });
+    expect(shown('g')).toEqual([['u-a', 'u-c']]);
+    await deliver({ remove: 'g' });
+    expect([...platform.groups.keys()]).toEqual([theirs]);
+    expect(platform.groups.get(theirs)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
+  },
+);
 
-  it.each([
-    [true, 'all groups'],
-    [false, 'all groups'],
-    [true, 'no new group'],
-  ])(
-    'a group that another client creates during the creation does not count as the created group (spokeIds shown: %s, the list shows %s)',
-    async (echoSpokeId, shown) => {
-      const { world, emit, work, deliver, state } = await company({ platform: { echoSpokeId } });
-      const { platform } = world;
-      if (shown === 'no new group') platform.listLimit = platform.groups.size;
-      platform.confused = (asked) =>
-        asked === 'create' ? platform.addForeign({ name: 'Meanwhile', spokeId: 'm', users: [] }) : undefined;
-      emit({ snapshot: 'h', of: ['c'] });
-      await work(2);
-      platform.confused = () => undefined;
-      platform.listLimit = Number.POSITIVE_INFINITY;
-      world.advance(3_600_000);
-      await deliver();
-      const named = (name: string) => [...platform.groups.values()].filter((group) => group.name === name);
-      expect(named('Meanwhile')).toMatchObject([{ users: [] }]);
-      expect(named('Group h')).toMatchObject([{ id: (await state('h'))?.link?.id, users: ['u-c'] }]);
-    },
+it('an adoption links only the adopted group if the PUT is answered with another group', async () => {
+  const { world, emit, deliver, work, state, shown, theirs } = await company();
+  const taken = world.platform.addForeign({ name: 'Taken', spokeId: 'n', users: [] });
+  world.platform.adopted.add(taken);
+  world.platform.confused = (asked) => (asked === 'put' ? theirs : undefined);
+  emit({ snapshot: 'n', of: ['c'] });
+  await work(20);
+  expect(await state('n')).toMatchObject({ link: { id: taken } });
+  world.platform.confused = () => undefined;
+  world.advance(3_600_000);
+  await deliver({ add: ['a'], to: 'n' });
+  expect(await state('n')).toMatchObject({ link: { id: taken }, settled: 'in_sync' });
+  expect(shown('n')).toEqual([['u-a', 'u-c']]);
+  expect(world.platform.groups.get(theirs)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
+});
+
+it('apply links no other group and creates no second group if the creation is answered with another group', async () => {
+  const { world, emit, deliver, work, state, theirs } = await company();
+  world.platform.confused = (asked) => (asked === 'create' ? theirs : undefined);
+  emit({ snapshot: 'h', of: ['c'] });
+  await work(20);
+  world.platform.confused = () => undefined;
+  world.advance(3_600_000);
+  await deliver();
+  expect((await state('h'))?.link?.id).not.toBe(theirs);
+  expect(await state('h')).toMatchObject({ settled: 'in_sync' });
+  expect(world.platform.groups.size).toBe(3);
+  expect(world.platform.groups.get(theirs)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
+});
+
+it.each([
+  [true, 'all groups'],
+  [false, 'all groups'],
+  [true, 'no new group'],
+])(
+  'a group that another client creates during the creation does not count as the created group (spokeIds shown: %s, the list shows %s)',
+  async (echoSpokeId, shown) => {
+    const { world, emit, work, deliver, state } = await company({ platform: { echoSpokeId } });
+    const { platform } = world;
+    if (shown === 'no new group') platform.listLimit = platform.groups.size;
+    platform.confused = (asked) =>
+      asked === 'create' ? platform.addForeign({ name: 'Meanwhile', spokeId: 'm', users: [] }) : undefined;
+    emit({ snapshot: 'h', of: ['c'] });
+    await work(2);
+    platform.confused = () => undefined;
+    platform.listLimit = Number.POSITIVE_INFINITY;
+    world.advance(3_600_000);
+    await deliver();
+    const named = (name: string) => [...platform.groups.values()].filter((group) => group.name === name);
+    expect(named('Meanwhile')).toMatchObject([{ users: [] }]);
+    expect(named('Group h')).toMatchObject([{ id: (await state('h'))?.link?.id, users: ['u-c'] }]);
+  },
+);
+
+it('apply adopts no group if the read before the adoption is answered with another group', async () => {
+  const { world, deliver, ref, own, theirs } = await company();
+  world.platform.confused = (asked) => (asked === 'get' ? own : undefined);
+  await deliver({ snapshot: 'n', of: [], name: null });
+  await expect(adoptGroup(ref('n'), platformGroupId(theirs), world.toolPorts)).rejects.toThrow(
+    'another group',
   );
-
-  it('apply adopts no group if the read before the adoption is answered with another group', async () => {
-    const { world, deliver, ref, own, theirs } = await company();
-    world.platform.confused = (asked) => (asked === 'get' ? own : undefined);
-    await deliver({ snapshot: 'n', of: [], name: null });
-    await expect(adoptGroup(ref('n'), platformGroupId(theirs), world.toolPorts)).rejects.toThrow(
-      'another group',
-    );
-  });
 });

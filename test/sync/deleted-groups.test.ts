@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { holdsOf } from '../../shared/domain/hold.ts';
 import { approveHold, rejectHold } from '../../shared/operate/holds.ts';
 import { compareWithNow } from '../../shared/operate/import/compare.ts';
@@ -30,55 +30,53 @@ async function company(
   };
 }
 
-describe('limit on deleted groups', () => {
-  it('the third deletion within an hour and all later deletions are held, for groups with and without members', async () => {
-    const { remove, onPlatform, holdOf, state, groups } = await company(10, { empty: ['g2', 'g3'] });
-    await remove('g0', 'g1', 'g2', 'g3', 'g4');
-    expect(onPlatform()).toEqual(groups.slice(2));
-    for (const [id, removes] of [
-      ['g2', 0],
-      ['g3', 0],
-      ['g4', 1],
-    ] as const) {
-      expect(await holdOf(id)).toMatchObject({
-        rule: 'deleted_groups',
-        removes,
-        keeps: 0,
-        decision: { kind: 'waiting' },
-      });
-      expect((await state(id))?.settled).toBe('held');
-    }
-  });
+it('the third deletion within an hour and all later deletions are held, for groups with and without members', async () => {
+  const { remove, onPlatform, holdOf, state, groups } = await company(10, { empty: ['g2', 'g3'] });
+  await remove('g0', 'g1', 'g2', 'g3', 'g4');
+  expect(onPlatform()).toEqual(groups.slice(2));
+  for (const [id, removes] of [
+    ['g2', 0],
+    ['g3', 0],
+    ['g4', 1],
+  ] as const) {
+    expect(await holdOf(id)).toMatchObject({
+      rule: 'deleted_groups',
+      removes,
+      keeps: 0,
+      decision: { kind: 'waiting' },
+    });
+    expect((await state(id))?.settled).toBe('held');
+  }
+});
 
-  it('the limit on deleted groups also applies if all deletions arrive at once', async () => {
-    const { deliver, onPlatform, groups } = await company(10);
-    await deliver(...groups.map((id) => ({ remove: id })));
-    expect(onPlatform().length).toBeGreaterThanOrEqual(8);
-  });
+it('the limit on deleted groups also applies if all deletions arrive at once', async () => {
+  const { deliver, onPlatform, groups } = await company(10);
+  await deliver(...groups.map((id) => ({ remove: id })));
+  expect(onPlatform().length).toBeGreaterThanOrEqual(8);
+});
 
-  it('a release is no deletion: with onGroupDeleted=release, the limit on emptied small groups applies', async () => {
-    const guard = { deletedGroups: 0, deletedGroupsShare: 0 };
-    const { remove, shown, holdOf } = await company(4, { onGroupDeleted: 'release', guard });
-    await remove('g0', 'g1', 'g2');
-    expect(['g0', 'g1', 'g2'].map((id) => shown(id)[0])).toEqual([[], [], ['u-a']]);
-    expect(await holdOf('g2')).toMatchObject({ rule: 'emptied_groups', removes: 1 });
-  });
+it('a release is no deletion: with onGroupDeleted=release, the limit on emptied small groups applies', async () => {
+  const guard = { deletedGroups: 0, deletedGroupsShare: 0 };
+  const { remove, shown, holdOf } = await company(4, { onGroupDeleted: 'release', guard });
+  await remove('g0', 'g1', 'g2');
+  expect(['g0', 'g1', 'g2'].map((id) => shown(id)[0])).toEqual([[], [], ['u-a']]);
+  expect(await holdOf('g2')).toMatchObject({ rule: 'emptied_groups', removes: 1 });
+});
 
-  it('the settings deletedGroups and deletedGroupsShare define the limit on deleted groups, and zero is a valid limit', async () => {
-    const guard = { deletedGroups: 0, deletedGroupsShare: 0.5 };
-    const { remove, onPlatform } = await company(4, { guard });
-    await remove('g0', 'g1', 'g2');
-    expect(onPlatform()).toEqual(['g2', 'g3']);
-    const none = await company(4, { guard: { deletedGroups: 0, deletedGroupsShare: 0 }, empty: ['g0'] });
-    await none.remove('g0', 'g1');
-    expect(none.onPlatform()).toEqual(['g0', 'g1', 'g2', 'g3']);
-  });
+it('the settings deletedGroups and deletedGroupsShare define the limit on deleted groups, and zero is a valid limit', async () => {
+  const guard = { deletedGroups: 0, deletedGroupsShare: 0.5 };
+  const { remove, onPlatform } = await company(4, { guard });
+  await remove('g0', 'g1', 'g2');
+  expect(onPlatform()).toEqual(['g2', 'g3']);
+  const none = await company(4, { guard: { deletedGroups: 0, deletedGroupsShare: 0 }, empty: ['g0'] });
+  await none.remove('g0', 'g1');
+  expect(none.onPlatform()).toEqual(['g0', 'g1', 'g2', 'g3']);
+});
 
-  it('no deletion of a group is held if the guard is off', async () => {
-    const { remove, holdOf } = await company(4, { guard: null });
-    await remove('g0', 'g1', 'g2', 'g3');
-    expect(await holdOf('g3')).toBeUndefined();
-  });
+it('no deletion of a group is held if the guard is off', async () => {
+  const { remove, holdOf } = await company(4, { guard: null });
+  await remove('g0', 'g1', 'g2', 'g3');
+  expect(await holdOf('g3')).toBeUndefined();
 });
 
 it.each([
@@ -114,126 +112,122 @@ it.each([
   },
 );
 
-describe('limit on emptied groups', () => {
-  /** Creates `count` groups of four members. */
-  async function smallGroups(count: number, settings: Readonly<Record<string, unknown>> = {}) {
-    const engine = await createTestEngine({ settings: { guard: {}, ...settings } });
-    await engine.hire('a', 'b', 'c', 'd');
-    const groups = Array.from({ length: count }, (_, index) => `g${index}`);
-    await engine.deliver(...groups.map((id) => ({ snapshot: id, of: ['a', 'b', 'c', 'd'] })));
-    engine.world.advance(2 * HOUR_MS);
-    const sizes = () => groups.map((id) => engine.shown(id)[0]?.length);
-    const holdOf = async (id: string) => holdsOf((await engine.state(id)) ?? {})[0];
-    return { ...engine, groups, sizes, holdOf };
-  }
+/** Creates `count` groups of four members. */
+async function smallGroups(count: number, settings: Readonly<Record<string, unknown>> = {}) {
+  const engine = await createTestEngine({ settings: { guard: {}, ...settings } });
+  await engine.hire('a', 'b', 'c', 'd');
+  const groups = Array.from({ length: count }, (_, index) => `g${index}`);
+  await engine.deliver(...groups.map((id) => ({ snapshot: id, of: ['a', 'b', 'c', 'd'] })));
+  engine.world.advance(2 * HOUR_MS);
+  const sizes = () => groups.map((id) => engine.shown(id)[0]?.length);
+  const holdOf = async (id: string) => holdsOf((await engine.state(id)) ?? {})[0];
+  return { ...engine, groups, sizes, holdOf };
+}
 
-  it.each([
-    [10, 2],
-    [60, 3],
-  ])(
-    'of %i small groups that become empty in turn, %i are written, the others held',
-    async (count, written) => {
-      const { deliver, groups, sizes, holdOf } = await smallGroups(count);
-      for (const id of groups.slice(0, written + 2)) await deliver({ snapshot: id, of: [] });
-      expect(sizes()).toEqual(groups.map((_, index) => (index < written ? 0 : 4)));
-      expect(await holdOf(`g${written}`)).toMatchObject({ rule: 'emptied_groups', removes: 4, keeps: 0 });
-    },
-  );
+it.each([
+  [10, 2],
+  [60, 3],
+])(
+  'of %i small groups that become empty in turn, %i are written, the others held',
+  async (count, written) => {
+    const { deliver, groups, sizes, holdOf } = await smallGroups(count);
+    for (const id of groups.slice(0, written + 2)) await deliver({ snapshot: id, of: [] });
+    expect(sizes()).toEqual(groups.map((_, index) => (index < written ? 0 : 4)));
+    expect(await holdOf(`g${written}`)).toMatchObject({ rule: 'emptied_groups', removes: 4, keeps: 0 });
+  },
+);
 
-  it('small groups are also held if all become empty at once, or lose most of their members in several steps', async () => {
-    const { deliver, groups, sizes } = await smallGroups(20);
-    await deliver(...groups.slice(0, 10).map((id) => ({ snapshot: id, of: [] })));
-    expect(sizes().filter((size) => size === 0).length).toBeLessThanOrEqual(2);
-    for (const id of groups.slice(10)) await deliver({ take: ['a', 'b'], from: id });
-    expect(sizes().slice(10)).toEqual(groups.slice(10).map(() => 2));
-    for (const id of groups.slice(10)) await deliver({ take: ['c'], from: id });
-    expect(sizes().filter((size) => size === 0 || size === 1).length).toBeLessThanOrEqual(2);
-  });
-
-  it('groups that lose half of their members do not count as emptied, so one other group may become empty', async () => {
-    const { deliver, groups, sizes } = await smallGroups(10);
-    for (const id of groups.slice(0, 5)) await deliver({ take: ['a', 'b'], from: id });
-    await deliver({ snapshot: 'g5', of: [] });
-    expect(sizes().slice(0, 6)).toEqual([2, 2, 2, 2, 2, 0]);
-  });
-
-  it('an approval writes the held removals of one small group, and additions of all groups are written', async () => {
-    const { deliver, groups, shown, ref, world } = await smallGroups(5);
-    for (const id of groups) await deliver({ snapshot: id, of: [] });
-    await approveHold(ref('g3'), WORD, world.toolPorts);
-    await deliver({ add: ['a'], to: 'g0' });
-    expect(['g0', 'g2', 'g3'].map((id) => shown(id)[0]?.length)).toEqual([1, 4, 0]);
-  });
-
-  it('the preview of a file names the small groups whose removals would be held', async () => {
-    const { groups, world } = await smallGroups(5);
-    const rows = groups.map((group) => ({ line: 1, group, name: `Group ${group}`, member: 'a', email: '' }));
-    const asked = { asOf: new Date(world.nowMs()).toISOString(), kind: 'snapshot' } as const;
-    const { held } = await compareWithNow(rows, asked, await world.connection(), world.toolPorts);
-    expect(held).toEqual(['g2', 'g3', 'g4']);
-  });
-
-  it('small groups are not held if minSize is 0', async () => {
-    const none = await smallGroups(4, { guard: { minSize: 0, maxRemovedShare: 1 } });
-    for (const id of none.groups) await none.deliver({ snapshot: id, of: [] });
-    expect(none.sizes()).toEqual([0, 0, 0, 0]);
-  });
+it('small groups are also held if all become empty at once, or lose most of their members in several steps', async () => {
+  const { deliver, groups, sizes } = await smallGroups(20);
+  await deliver(...groups.slice(0, 10).map((id) => ({ snapshot: id, of: [] })));
+  expect(sizes().filter((size) => size === 0).length).toBeLessThanOrEqual(2);
+  for (const id of groups.slice(10)) await deliver({ take: ['a', 'b'], from: id });
+  expect(sizes().slice(10)).toEqual(groups.slice(10).map(() => 2));
+  for (const id of groups.slice(10)) await deliver({ take: ['c'], from: id });
+  expect(sizes().filter((size) => size === 0 || size === 1).length).toBeLessThanOrEqual(2);
 });
 
-describe('hold on the deletion of a group', () => {
-  const held = async (empty: readonly string[] = []) => {
-    const engine = await company(10, { empty });
-    await engine.remove('g0', 'g1', 'g2');
-    const decide = (act: typeof approveHold) => act(engine.ref('g2'), WORD, engine.world.toolPorts);
-    return { ...engine, decide };
-  };
+it('groups that lose half of their members do not count as emptied, so one other group may become empty', async () => {
+  const { deliver, groups, sizes } = await smallGroups(10);
+  for (const id of groups.slice(0, 5)) await deliver({ take: ['a', 'b'], from: id });
+  await deliver({ snapshot: 'g5', of: [] });
+  expect(sizes().slice(0, 6)).toEqual([2, 2, 2, 2, 2, 0]);
+});
 
-  it.each([
-    ['with members', []],
-    ['without members', ['g2']],
-  ])('a group %s with a held deletion is deleted after an operator approves the hold', async (_, empty) => {
-    const { decide, deliver, onPlatform, state } = await held(empty);
-    expect(await decide(approveHold)).toMatchObject({ kind: 'decided' });
+it('an approval writes the held removals of one small group, and additions of all groups are written', async () => {
+  const { deliver, groups, shown, ref, world } = await smallGroups(5);
+  for (const id of groups) await deliver({ snapshot: id, of: [] });
+  await approveHold(ref('g3'), WORD, world.toolPorts);
+  await deliver({ add: ['a'], to: 'g0' });
+  expect(['g0', 'g2', 'g3'].map((id) => shown(id)[0]?.length)).toEqual([1, 4, 0]);
+});
+
+it('the preview of a file names the small groups whose removals would be held', async () => {
+  const { groups, world } = await smallGroups(5);
+  const rows = groups.map((group) => ({ line: 1, group, name: `Group ${group}`, member: 'a', email: '' }));
+  const asked = { asOf: new Date(world.nowMs()).toISOString(), kind: 'snapshot' } as const;
+  const { held } = await compareWithNow(rows, asked, await world.connection(), world.toolPorts);
+  expect(held).toEqual(['g2', 'g3', 'g4']);
+});
+
+it('small groups are not held if minSize is 0', async () => {
+  const none = await smallGroups(4, { guard: { minSize: 0, maxRemovedShare: 1 } });
+  for (const id of none.groups) await none.deliver({ snapshot: id, of: [] });
+  expect(none.sizes()).toEqual([0, 0, 0, 0]);
+});
+
+const held = async (empty: readonly string[] = []) => {
+  const engine = await company(10, { empty });
+  await engine.remove('g0', 'g1', 'g2');
+  const decide = (act: typeof approveHold) => act(engine.ref('g2'), WORD, engine.world.toolPorts);
+  return { ...engine, decide };
+};
+
+it.each([
+  ['with members', []],
+  ['without members', ['g2']],
+])('a group %s with a held deletion is deleted after an operator approves the hold', async (_, empty) => {
+  const { decide, deliver, onPlatform, state } = await held(empty);
+  expect(await decide(approveHold)).toMatchObject({ kind: 'decided' });
+  await deliver();
+  expect(onPlatform()).not.toContain('g2');
+  const { hold, approval, settled } = (await state('g2')) ?? {};
+  expect({ hold, approval, settled }).toEqual({ settled: 'deleted' });
+});
+
+it.each([
+  ['with members', []],
+  ['without members', ['g2']],
+])(
+  'a group %s with a held deletion stays after an operator rejects the hold, even if its users change',
+  async (_, empty) => {
+    const { decide, deliver, onPlatform, world, holdOf, state } = await held(empty);
+    await decide(rejectHold);
     await deliver();
-    expect(onPlatform()).not.toContain('g2');
-    const { hold, approval, settled } = (await state('g2')) ?? {};
-    expect({ hold, approval, settled }).toEqual({ settled: 'deleted' });
-  });
-
-  it.each([
-    ['with members', []],
-    ['without members', ['g2']],
-  ])(
-    'a group %s with a held deletion stays after an operator rejects the hold, even if its users change',
-    async (_, empty) => {
-      const { decide, deliver, onPlatform, world, holdOf, state } = await held(empty);
-      await decide(rejectHold);
-      await deliver();
-      const [group] = [...world.platform.groups.values()].filter(({ spokeId }) => spokeId === 'g2');
-      if (group === undefined) throw new Error('expected the group on the platform');
-      world.platform.changeAsOther(group.id, { users: ['u-b'] });
-      world.advance(2 * HOUR_MS);
-      await suspectChanged(world);
-      await deliver({ upsert: 'g9' });
-      expect(onPlatform()).toContain('g2');
-      const { version } = world.platform.groups.get(group.id) ?? {};
-      expect(await state('g2')).toMatchObject({ link: { version } });
-      expect(await holdOf('g2')).toMatchObject({ decision: { kind: 'rejected' } });
-    },
-  );
-
-  it('a hold on a deletion is still valid after an hour, and a new hold replaces it after a week', async () => {
-    const { deliver, onPlatform, world, holdOf, ref } = await held(['g2']);
+    const [group] = [...world.platform.groups.values()].filter(({ spokeId }) => spokeId === 'g2');
+    if (group === undefined) throw new Error('expected the group on the platform');
+    world.platform.changeAsOther(group.id, { users: ['u-b'] });
     world.advance(2 * HOUR_MS);
-    await world.toolPorts.applyQueue.wake([ref('g2')]);
-    await deliver();
+    await suspectChanged(world);
+    await deliver({ upsert: 'g9' });
     expect(onPlatform()).toContain('g2');
-    const first = await holdOf('g2');
-    world.advance(8 * 24 * HOUR_MS);
-    await deliver({ remove: 'g2' });
-    const second = await holdOf('g2');
-    expect(second).toMatchObject({ rule: 'deleted_groups', decision: { kind: 'waiting' } });
-    expect(second?.expiresAtMs).toBeGreaterThan(first?.expiresAtMs ?? 0);
-    expect(onPlatform()).toContain('g2');
-  });
+    const { version } = world.platform.groups.get(group.id) ?? {};
+    expect(await state('g2')).toMatchObject({ link: { version } });
+    expect(await holdOf('g2')).toMatchObject({ decision: { kind: 'rejected' } });
+  },
+);
+
+it('a hold on a deletion is still valid after an hour, and a new hold replaces it after a week', async () => {
+  const { deliver, onPlatform, world, holdOf, ref } = await held(['g2']);
+  world.advance(2 * HOUR_MS);
+  await world.toolPorts.applyQueue.wake([ref('g2')]);
+  await deliver();
+  expect(onPlatform()).toContain('g2');
+  const first = await holdOf('g2');
+  world.advance(8 * 24 * HOUR_MS);
+  await deliver({ remove: 'g2' });
+  const second = await holdOf('g2');
+  expect(second).toMatchObject({ rule: 'deleted_groups', decision: { kind: 'waiting' } });
+  expect(second?.expiresAtMs).toBeGreaterThan(first?.expiresAtMs ?? 0);
+  expect(onPlatform()).toContain('g2');
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { reportGroup } from '../../shared/operate/report.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
@@ -27,83 +27,79 @@ async function company(options: Parameters<typeof createTestEngine>[0] = {}) {
   };
 }
 
-describe('deletion without an effect', () => {
-  it.each([
-    [404, 'the platform hides a missing permission'],
-    [200, 'the platform fails to delete the group later'],
-  ])('a deletion without effect is tried three times, and again later (answer %i: %s)', async (status) => {
-    const { world, deliver, shown, state, sweeps } = await company();
-    let deletes = 0;
-    world.platform.failing = (kind) => {
-      if (kind !== 'delete') return undefined;
-      deletes += 1;
-      return status;
-    };
-    await deliver({ remove: 'g' });
-    expect(shown('g')).toEqual([['u-a', 'u-b']]);
-    expect(deletes).toBe(3);
-    expect(await state('g')).toMatchObject({ lastError: { code: 'platform_rejected' } });
-    expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected', group: { group: 'g' } }]);
-    await sweeps(22);
-    expect(deletes).toBe(3);
-    world.platform.failing = () => undefined;
-    await sweeps(4);
-    expect(shown('g')).toEqual([]);
-    expect(await state('g')).toMatchObject({ settled: 'deleted' });
-  });
-
-  it('a deletion that is answered 503 at its daily attempt is repeated without a second report', async () => {
-    const { world, deliver, shown, state, sweeps } = await company();
-    let answer: number | undefined = 404;
-    world.platform.failing = (kind) => (kind === 'delete' ? answer : undefined);
-    await deliver({ remove: 'g' });
-    expect(world.deadLetters).toHaveLength(1);
-    answer = 503;
-    await sweeps(24);
-    expect((await state('g'))?.failedAtMs).toBeUndefined();
-    answer = undefined;
-    await deliver();
-    expect(shown('g')).toEqual([]);
-    expect(await state('g')).toMatchObject({ settled: 'deleted' });
-    expect(world.deadLetters).toHaveLength(1);
-  });
+it.each([
+  [404, 'the platform hides a missing permission'],
+  [200, 'the platform fails to delete the group later'],
+])('a deletion without effect is tried three times, and again later (answer %i: %s)', async (status) => {
+  const { world, deliver, shown, state, sweeps } = await company();
+  let deletes = 0;
+  world.platform.failing = (kind) => {
+    if (kind !== 'delete') return undefined;
+    deletes += 1;
+    return status;
+  };
+  await deliver({ remove: 'g' });
+  expect(shown('g')).toEqual([['u-a', 'u-b']]);
+  expect(deletes).toBe(3);
+  expect(await state('g')).toMatchObject({ lastError: { code: 'platform_rejected' } });
+  expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected', group: { group: 'g' } }]);
+  await sweeps(22);
+  expect(deletes).toBe(3);
+  world.platform.failing = () => undefined;
+  await sweeps(4);
+  expect(shown('g')).toEqual([]);
+  expect(await state('g')).toMatchObject({ settled: 'deleted' });
 });
 
-describe('lost deletion', () => {
-  it.each([
-    ['and the list is empty', true],
-    ['and the list shows the group', false],
-  ])('a lost deletion is sent again after ten minutes without a read (404 %s)', async (_, hidesFromList) => {
-    const { world, troubles, emit, pass, shown, state, deliver } = await company();
-    let isWrong = false;
-    world.platform.hidesFromList = hidesFromList;
-    world.platform.hidden = () => isWrong;
-    troubles.platform = (call) => {
-      if (call !== 'delete' || isWrong) return 'none';
-      isWrong = true;
-      return 'unavailable_before';
-    };
-    emit({ remove: 'g' });
-    await pass(10 * MINUTE_MS, 50);
-    expect(await state('g')).toMatchObject({ lastError: { code: 'missing' } });
-    isWrong = false;
-    troubles.platform = () => 'none';
-    world.advance(HOUR_MS);
-    await deliver();
-    expect(shown('g')).toEqual([]);
-    expect(await state('g')).toMatchObject({ settled: 'deleted' });
-  });
+it('a deletion that is answered 503 at its daily attempt is repeated without a second report', async () => {
+  const { world, deliver, shown, state, sweeps } = await company();
+  let answer: number | undefined = 404;
+  world.platform.failing = (kind) => (kind === 'delete' ? answer : undefined);
+  await deliver({ remove: 'g' });
+  expect(world.deadLetters).toHaveLength(1);
+  answer = 503;
+  await sweeps(24);
+  expect((await state('g'))?.failedAtMs).toBeUndefined();
+  answer = undefined;
+  await deliver();
+  expect(shown('g')).toEqual([]);
+  expect(await state('g')).toMatchObject({ settled: 'deleted' });
+  expect(world.deadLetters).toHaveLength(1);
+});
 
-  it('a deletion without an answer is complete after two 404s and a list that shows other managed groups', async () => {
-    const { world, troubles, deliver, shown, state, deletes } = await company();
-    troubles.platform = (call) => (call === 'delete' ? 'lost_after' : 'none');
-    const atMs = world.nowMs();
-    await deliver({ remove: 'g' });
-    expect(shown('g')).toEqual([]);
-    expect(deletes()).toBe(1);
-    expect(world.nowMs() - atMs).toBeGreaterThanOrEqual(MINUTE_MS);
-    expect(await state('g')).toMatchObject({ settled: 'deleted' });
-  });
+it.each([
+  ['and the list is empty', true],
+  ['and the list shows the group', false],
+])('a lost deletion is sent again after ten minutes without a read (404 %s)', async (_, hidesFromList) => {
+  const { world, troubles, emit, pass, shown, state, deliver } = await company();
+  let isWrong = false;
+  world.platform.hidesFromList = hidesFromList;
+  world.platform.hidden = () => isWrong;
+  troubles.platform = (call) => {
+    if (call !== 'delete' || isWrong) return 'none';
+    isWrong = true;
+    return 'unavailable_before';
+  };
+  emit({ remove: 'g' });
+  await pass(10 * MINUTE_MS, 50);
+  expect(await state('g')).toMatchObject({ lastError: { code: 'missing' } });
+  isWrong = false;
+  troubles.platform = () => 'none';
+  world.advance(HOUR_MS);
+  await deliver();
+  expect(shown('g')).toEqual([]);
+  expect(await state('g')).toMatchObject({ settled: 'deleted' });
+});
+
+it('a deletion without an answer is complete after two 404s and a list that shows other managed groups', async () => {
+  const { world, troubles, deliver, shown, state, deletes } = await company();
+  troubles.platform = (call) => (call === 'delete' ? 'lost_after' : 'none');
+  const atMs = world.nowMs();
+  await deliver({ remove: 'g' });
+  expect(shown('g')).toEqual([]);
+  expect(deletes()).toBe(1);
+  expect(world.nowMs() - atMs).toBeGreaterThanOrEqual(MINUTE_MS);
+  expect(await state('g')).toMatchObject({ settled: 'deleted' });
 });
 
 it('the report shows a deleted group that is read once more as dirty, without a platform group, and as deleted later', async () => {
@@ -134,123 +130,119 @@ it('the report shows a deleted group that is read once more as dirty, without a 
   expect(await report()).toMatchObject({ state: 'deleted', waiting: null });
 });
 
-describe('group that groupsync has deleted', () => {
-  it('after a DELETE, apply sends one more request, which confirms the deletion', async () => {
-    const { world, deliver, state } = await company();
-    const from = world.platform.calls.length;
-    await deliver({ remove: 'g' });
-    expect(world.platform.calls.slice(from).map(({ method, route }) => `${method} ${route}`)).toEqual([
-      'GET /me',
-      'GET /groups/{id}',
-      'DELETE /groups/{id}',
-      'GET /groups/{id}',
-    ]);
-    expect(await state('g')).toMatchObject({ settled: 'deleted', previousLink: { isGone: true } });
-  });
-
-  it.each([true, false])(
-    'a deleted group is linked and deleted again if a sweep finds it in the list (spokeIds shown: %s)',
-    async (echoSpokeId) => {
-      const { world, deliver, state, shown, sweeps } = await company({ platform: { echoSpokeId } });
-      const platformId = (await state('g'))?.link?.id ?? '';
-      let isHidden = false;
-      world.platform.hidden = (id) => isHidden && id === platformId;
-      // The platform answers the deletion with success and ignores it. For a while, the platform does not show the
-      // group.
-      world.platform.failing = (kind) => {
-        if (kind !== 'delete' || isHidden) return undefined;
-        isHidden = true;
-        return 200;
-      };
-      await deliver({ remove: 'g' });
-      expect(await state('g')).toMatchObject({ settled: 'deleted' });
-      isHidden = false;
-      world.platform.failing = () => undefined;
-      await sweeps(3);
-      expect(shown('g')).toEqual([]);
-      expect(await state('g')).toMatchObject({ settled: 'deleted' });
-    },
-  );
-
-  it('apply sends no call about a deleted group when the directory adds a member to the group', async () => {
-    const { world, deliver } = await company();
-    await deliver({ remove: 'g' });
-    const from = world.platform.calls.length;
-    await deliver({ add: ['a'], to: 'g' });
-    const asked = world.platform.calls.slice(from).filter(({ route }) => route !== '/me');
-    expect(asked).toEqual([]);
-  });
+it('after a DELETE, apply sends one more request, which confirms the deletion', async () => {
+  const { world, deliver, state } = await company();
+  const from = world.platform.calls.length;
+  await deliver({ remove: 'g' });
+  expect(world.platform.calls.slice(from).map(({ method, route }) => `${method} ${route}`)).toEqual([
+    'GET /me',
+    'GET /groups/{id}',
+    'DELETE /groups/{id}',
+    'GET /groups/{id}',
+  ]);
+  expect(await state('g')).toMatchObject({ settled: 'deleted', previousLink: { isGone: true } });
 });
 
-describe('adoption candidate that answers 404', () => {
-  it('an adoption candidate that the list shows prevents a second group, and is adopted when it is readable', async () => {
-    const { world, emit, deliver, pass, shown } = await company();
-    const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
-    world.platform.adopted.add(id);
-    world.platform.hidesFromList = false;
-    world.platform.hidden = (one) => one === id;
-    emit({ snapshot: 'n', of: ['a'] });
-    await pass(30 * MINUTE_MS, 50);
-    expect(shown('n')).toEqual([[]]);
-    world.platform.hidden = () => false;
-    world.advance(HOUR_MS);
-    await deliver();
-    expect(shown('n')).toEqual([['u-a']]);
-  });
-
-  it.each([
-    ['the wanted external id', { name: 'Theirs', spokeId: 'n' }],
-    ['the wanted external id in another form', { name: 'Theirs', spokeId: 'N' }],
-  ])('an adoption candidate is adopted despite one 404 if it has %s', async (_, fields) => {
-    const { world, troubles, deliver, shown, state } = await company();
-    const id = world.platform.addForeign({ ...fields, users: [] });
-    world.platform.adopted.add(id);
-    world.platform.hidesFromList = false;
-    let answered = 0;
-    troubles.platform = (call) => {
-      if (call === 'get') answered += 1;
-      return 'none';
+it.each([true, false])(
+  'a deleted group is linked and deleted again if a sweep finds it in the list (spokeIds shown: %s)',
+  async (echoSpokeId) => {
+    const { world, deliver, state, shown, sweeps } = await company({ platform: { echoSpokeId } });
+    const platformId = (await state('g'))?.link?.id ?? '';
+    let isHidden = false;
+    world.platform.hidden = (id) => isHidden && id === platformId;
+    // The platform answers the deletion with success and ignores it. For a while, the platform does not show the
+    // group.
+    world.platform.failing = (kind) => {
+      if (kind !== 'delete' || isHidden) return undefined;
+      isHidden = true;
+      return 200;
     };
-    world.platform.hidden = (one) => one === id && answered < 2;
-    const before = world.platform.groups.size;
-    await deliver({ snapshot: 'n', of: ['a'] });
-    world.advance(HOUR_MS);
-    await deliver();
-    expect(world.platform.groups.size).toBe(before);
-    expect(await state('n')).toMatchObject({ link: { id }, settled: 'in_sync' });
-    expect(shown('n')).toEqual([['u-a']]);
-  });
+    await deliver({ remove: 'g' });
+    expect(await state('g')).toMatchObject({ settled: 'deleted' });
+    isHidden = false;
+    world.platform.failing = () => undefined;
+    await sweeps(3);
+    expect(shown('g')).toEqual([]);
+    expect(await state('g')).toMatchObject({ settled: 'deleted' });
+  },
+);
 
-  it('an adoption candidate that answers 404 for hours prevents a second group, and explain names the candidate', async () => {
-    const { world, emit, pass, state, ref } = await company();
-    const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
-    world.platform.hidesFromList = false;
-    world.platform.hidden = (one) => one === id;
-    emit({ snapshot: 'n', of: ['a'] });
-    await pass(5 * HOUR_MS, 50);
-    expect(world.platform.groups.size).toBe(3);
-    const { lastError } = (await state('n')) ?? {};
-    expect(lastError).toMatchObject({ code: 'missing' });
-    expect(lastError?.message).toContain(id);
-    const asked = { connection: await world.connection(), ports: world.toolPorts };
-    const explained = await explainMember(ref('n'), 'a', asked);
-    expect(explained.decision.detail).toContain(id);
-    expect(explained.waiting).toMatchObject({ code: 'missing' });
-    expect(explained.waiting?.reason).toContain('still lists it');
-  });
+it('apply sends no call about a deleted group when the directory adds a member to the group', async () => {
+  const { world, deliver } = await company();
+  await deliver({ remove: 'g' });
+  const from = world.platform.calls.length;
+  await deliver({ add: ['a'], to: 'g' });
+  const asked = world.platform.calls.slice(from).filter(({ route }) => route !== '/me');
+  expect(asked).toEqual([]);
+});
 
-  it('apply creates a new group if the adoption candidate leaves the list within a minute', async () => {
-    const { world, deliver, shown, state } = await company();
-    const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
-    world.platform.hidesFromList = false;
-    world.platform.hidden = (one) => one === id;
-    const unlisted = world.nowMs() + MINUTE_MS / 2;
-    world.platform.listing = () => {
-      if (world.nowMs() > unlisted) world.platform.notInList.add(id);
-      return undefined;
-    };
-    await deliver({ snapshot: 'n', of: ['a'] });
-    expect(shown('n')).toEqual([[], ['u-a']]);
-    expect(await state('n')).toMatchObject({ settled: 'in_sync' });
-  });
+it('an adoption candidate that the list shows prevents a second group, and is adopted when it is readable', async () => {
+  const { world, emit, deliver, pass, shown } = await company();
+  const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
+  world.platform.adopted.add(id);
+  world.platform.hidesFromList = false;
+  world.platform.hidden = (one) => one === id;
+  emit({ snapshot: 'n', of: ['a'] });
+  await pass(30 * MINUTE_MS, 50);
+  expect(shown('n')).toEqual([[]]);
+  world.platform.hidden = () => false;
+  world.advance(HOUR_MS);
+  await deliver();
+  expect(shown('n')).toEqual([['u-a']]);
+});
+
+it.each([
+  ['the wanted external id', { name: 'Theirs', spokeId: 'n' }],
+  ['the wanted external id in another form', { name: 'Theirs', spokeId: 'N' }],
+])('an adoption candidate is adopted despite one 404 if it has %s', async (_, fields) => {
+  const { world, troubles, deliver, shown, state } = await company();
+  const id = world.platform.addForeign({ ...fields, users: [] });
+  world.platform.adopted.add(id);
+  world.platform.hidesFromList = false;
+  let answered = 0;
+  troubles.platform = (call) => {
+    if (call === 'get') answered += 1;
+    return 'none';
+  };
+  world.platform.hidden = (one) => one === id && answered < 2;
+  const before = world.platform.groups.size;
+  await deliver({ snapshot: 'n', of: ['a'] });
+  world.advance(HOUR_MS);
+  await deliver();
+  expect(world.platform.groups.size).toBe(before);
+  expect(await state('n')).toMatchObject({ link: { id }, settled: 'in_sync' });
+  expect(shown('n')).toEqual([['u-a']]);
+});
+
+it('an adoption candidate that answers 404 for hours prevents a second group, and explain names the candidate', async () => {
+  const { world, emit, pass, state, ref } = await company();
+  const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
+  world.platform.hidesFromList = false;
+  world.platform.hidden = (one) => one === id;
+  emit({ snapshot: 'n', of: ['a'] });
+  await pass(5 * HOUR_MS, 50);
+  expect(world.platform.groups.size).toBe(3);
+  const { lastError } = (await state('n')) ?? {};
+  expect(lastError).toMatchObject({ code: 'missing' });
+  expect(lastError?.message).toContain(id);
+  const asked = { connection: await world.connection(), ports: world.toolPorts };
+  const explained = await explainMember(ref('n'), 'a', asked);
+  expect(explained.decision.detail).toContain(id);
+  expect(explained.waiting).toMatchObject({ code: 'missing' });
+  expect(explained.waiting?.reason).toContain('still lists it');
+});
+
+it('apply creates a new group if the adoption candidate leaves the list within a minute', async () => {
+  const { world, deliver, shown, state } = await company();
+  const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
+  world.platform.hidesFromList = false;
+  world.platform.hidden = (one) => one === id;
+  const unlisted = world.nowMs() + MINUTE_MS / 2;
+  world.platform.listing = () => {
+    if (world.nowMs() > unlisted) world.platform.notInList.add(id);
+    return undefined;
+  };
+  await deliver({ snapshot: 'n', of: ['a'] });
+  expect(shown('n')).toEqual([[], ['u-a']]);
+  expect(await state('n')).toMatchObject({ settled: 'in_sync' });
 });

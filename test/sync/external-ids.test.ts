@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { releaseGroup } from '../../shared/operate/ownership.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { collectPages } from '../../shared/sync/tuning.ts';
@@ -26,167 +26,156 @@ async function company(spokeIdAs: (spokeId: string) => string, settings = {}, pl
   };
 }
 
-describe('external ids that the platform normalises', () => {
-  it.each(FORMS)('an external id is written once if the platform stores the %s', async (_, spokeIdAs, id) => {
-    const { world, deliver, state, actions, drift, sweep: run } = await company(spokeIdAs);
-    await deliver({ snapshot: id, of: ['a'] });
-    world.advance(CREATE_SETTLE_MS);
-    for (let hour = 0; hour < 3; hour += 1) {
-      world.advance(HOUR_MS);
-      await run();
-      await deliver({ upsert: id });
-    }
-    expect(actions()).toEqual(['create']);
-    await deliver({ add: ['b'], to: id });
-    for (let hour = 0; hour < 3; hour += 1) await deliver({ upsert: id });
-    expect(actions()).toEqual(['create', 'patch']);
-    expect(await state(id)).toMatchObject({ settled: 'in_sync' });
-    expect(await drift()).toEqual([]);
-  });
-
-  it('after another client changes an external id, groupsync writes the id again once', async () => {
-    const { world, deliver, groups, actions, drift, sweep: run } = await company(lowerCase);
-    await deliver({ snapshot: 'G1', of: ['a'] });
-    world.advance(CREATE_SETTLE_MS);
-    const [group] = groups();
-    world.platform.changeAsOther(group?.id ?? '', { spokeId: 'theirs' });
-    for (let hour = 0; hour < 3; hour += 1) {
-      world.advance(HOUR_MS);
-      await run();
-      await deliver();
-    }
-    expect(groups().map(({ spokeId }) => spokeId)).toEqual(['g1']);
-    expect(actions()).toHaveLength(2);
-    expect(await drift()).toEqual(['spoke_id']);
-  });
-
-  it('groupsync writes an external id once if only later answers show the normalised form', async () => {
-    let stored = (spokeId: string) => spokeId;
-    const {
-      world,
-      deliver,
-      actions,
-      drift,
-      groups,
-      sweep: run,
-    } = await company((spokeId) => stored(spokeId));
-    await deliver({ snapshot: 'G1', of: ['a'] });
-    world.advance(CREATE_SETTLE_MS);
-    stored = lowerCase;
-    world.platform.changeAsOther(groups()[0]?.id ?? '', { spokeId: 'g1' }, 'SYSTEM');
-    for (let hour = 0; hour < 3; hour += 1) {
-      world.advance(HOUR_MS);
-      await run();
-      await deliver({ upsert: 'G1' });
-    }
-    expect(actions()).toEqual(['create']);
-    expect(await drift()).toEqual([]);
-  });
-
-  it.each(FORMS)(
-    'a normalised id causes no second group after a POST without an answer (%s)',
-    async (_, spokeIdAs, id) => {
-      const { world, troubles, deliver, state, actions, drift } = await company(spokeIdAs);
-      const isLost = failFirst(troubles, 'create', 'lost_after');
-      await deliver({ snapshot: id, of: ['a'] });
-      world.advance(HOUR_MS);
-      await deliver({ upsert: id });
-      expect(isLost()).toBe(true);
-      expect(actions()).toEqual(['create']);
-      expect(await state(id)).toMatchObject({ settled: 'in_sync' });
-      expect(await drift()).toEqual([]);
-    },
-  );
-
-  it.each(FORMS)('a normalised id identifies a group that is adopted (%s)', async (_, spokeIdAs, id) => {
-    const { world, deliver, groups, state, actions } = await company(spokeIdAs);
-    const platformId = world.platform.addForeign({ name: 'Before', spokeId: id, users: [] });
-    world.platform.adopted.add(platformId);
-    await deliver({ snapshot: id, of: ['a'] });
-    for (let hour = 0; hour < 3; hour += 1) await deliver({ upsert: id });
-    expect(groups()).toHaveLength(1);
-    expect(await state(id)).toMatchObject({ link: { id: platformId }, settled: 'in_sync' });
-    expect(actions()).toEqual(['put']);
-  });
-
-  it('a deleted group that appears in the list with its normalised external id is deleted again', async () => {
-    const { world, deliver, state, groups, sweep: run } = await company(lowerCase);
-    await deliver({ snapshot: 'G1', of: ['a'] }, { snapshot: 'other', of: ['a'] });
-    world.advance(CREATE_SETTLE_MS);
-    const platformId = (await state('G1'))?.link?.id ?? '';
-    world.platform.hidden = (id) => id === platformId;
-    await deliver({ remove: 'G1' });
-    world.advance(HOUR_MS);
-    await deliver();
-    expect(await state('G1')).toMatchObject({ settled: 'deleted' });
-    world.platform.hidden = () => false;
+it.each(FORMS)('an external id is written once if the platform stores the %s', async (_, spokeIdAs, id) => {
+  const { world, deliver, state, actions, drift, sweep: run } = await company(spokeIdAs);
+  await deliver({ snapshot: id, of: ['a'] });
+  world.advance(CREATE_SETTLE_MS);
+  for (let hour = 0; hour < 3; hour += 1) {
     world.advance(HOUR_MS);
     await run();
-    await deliver();
-    expect(groups().map(({ spokeId }) => spokeId)).toEqual(['other']);
-  });
-
-  it('a normalised external id is cleared when the group is released', async () => {
-    const { world, deliver, groups, ref } = await company(lowerCase);
-    await deliver({ snapshot: 'G1', of: ['a'] });
-    await releaseGroup(ref('G1'), world.toolPorts);
-    await deliver();
-    expect(groups().map(({ spokeId }) => spokeId)).toEqual([null]);
-  });
-
-  it('a copied group with a normalised external id is recorded as a duplicate', async () => {
-    const { world, deliver, groups, ref, sweep: run } = await company(lowerCase);
-    await deliver({ snapshot: 'G1', of: ['a'] });
-    world.advance(CREATE_SETTLE_MS);
-    world.platform.copyAsOther(groups()[0]?.id ?? '');
-    world.advance(HOUR_MS);
-    await run();
-    const found = await collectPages(world.toolPorts.drift.list(ref('G1').connection));
-    expect(found).toMatchObject([{ kind: 'duplicate_spoke_id' }]);
-  });
+    await deliver({ upsert: id });
+  }
+  expect(actions()).toEqual(['create']);
+  await deliver({ add: ['b'], to: id });
+  for (let hour = 0; hour < 3; hour += 1) await deliver({ upsert: id });
+  expect(actions()).toEqual(['create', 'patch']);
+  expect(await state(id)).toMatchObject({ settled: 'in_sync' });
+  expect(await drift()).toEqual([]);
 });
 
-describe('two directory groups whose ids differ only by case', () => {
-  it.each([
-    ['one after the other', true],
-    ['at the same time', false],
-  ])(
-    'two directory groups whose ids differ only by case get separate platform groups if the platform keeps case (%s)',
-    async (_, isInTurn) => {
-      const { world, deliver, emit, groups, state, actions } = await company((spokeId) => spokeId);
-      if (isInTurn) await deliver({ snapshot: 'g1', of: ['a'] });
-      else emit({ snapshot: 'g1', of: ['a'] });
-      await deliver({ snapshot: 'G1', of: ['b'], name: 'Other' });
-      world.advance(HOUR_MS);
-      await deliver({ upsert: 'g1' }, { upsert: 'G1', name: 'Other' });
-      const shown = groups().map(({ spokeId, users }) => `${spokeId}: ${users.join()}`);
-      expect(shown.sort()).toEqual(['G1: u-b', 'g1: u-a']);
-      for (const id of ['g1', 'G1']) expect(await state(id)).toMatchObject({ settled: 'in_sync' });
-      expect(actions()).toEqual(['create', 'create']);
-    },
-  );
+it('after another client changes an external id, groupsync writes the id again once', async () => {
+  const { world, deliver, groups, actions, drift, sweep: run } = await company(lowerCase);
+  await deliver({ snapshot: 'G1', of: ['a'] });
+  world.advance(CREATE_SETTLE_MS);
+  const [group] = groups();
+  world.platform.changeAsOther(group?.id ?? '', { spokeId: 'theirs' });
+  for (let hour = 0; hour < 3; hour += 1) {
+    world.advance(HOUR_MS);
+    await run();
+    await deliver();
+  }
+  expect(groups().map(({ spokeId }) => spokeId)).toEqual(['g1']);
+  expect(actions()).toHaveLength(2);
+  expect(await drift()).toEqual(['spoke_id']);
+});
 
-  it('of two directory groups whose ids differ only by case, only the group with the exact id adopts a platform group', async () => {
-    const { world, deliver, emit, state } = await company((spokeId) => spokeId);
-    const theirs = world.platform.addForeign({ name: 'B', spokeId: 'G1', users: [] });
-    world.platform.adopted.add(theirs);
-    emit({ snapshot: 'g1', of: ['a'], name: 'A' });
-    await deliver({ snapshot: 'G1', of: ['b'], name: 'B' });
-    expect((await state('G1'))?.link?.id).toBe(theirs);
-    expect((await state('g1'))?.link?.id).not.toBe(theirs);
-    expect(world.platform.groups.get(theirs)?.users).toEqual(['u-b']);
-  });
+it('groupsync writes an external id once if only later answers show the normalised form', async () => {
+  let stored = (spokeId: string) => spokeId;
+  const { world, deliver, actions, drift, groups, sweep: run } = await company((spokeId) => stored(spokeId));
+  await deliver({ snapshot: 'G1', of: ['a'] });
+  world.advance(CREATE_SETTLE_MS);
+  stored = lowerCase;
+  world.platform.changeAsOther(groups()[0]?.id ?? '', { spokeId: 'g1' }, 'SYSTEM');
+  for (let hour = 0; hour < 3; hour += 1) {
+    world.advance(HOUR_MS);
+    await run();
+    await deliver({ upsert: 'G1' });
+  }
+  expect(actions()).toEqual(['create']);
+  expect(await drift()).toEqual([]);
+});
 
-  it('two directory groups whose ids differ only by case get separate platform groups if the platform stores lower case', async () => {
-    const { world, deliver, groups, state, actions } = await company(lowerCase);
-    await deliver({ snapshot: 'g1', of: ['a'] });
+it.each(FORMS)(
+  'a normalised id causes no second group after a POST without an answer (%s)',
+  async (_, spokeIdAs, id) => {
+    const { world, troubles, deliver, state, actions, drift } = await company(spokeIdAs);
+    const isLost = failFirst(troubles, 'create', 'lost_after');
+    await deliver({ snapshot: id, of: ['a'] });
+    world.advance(HOUR_MS);
+    await deliver({ upsert: id });
+    expect(isLost()).toBe(true);
+    expect(actions()).toEqual(['create']);
+    expect(await state(id)).toMatchObject({ settled: 'in_sync' });
+    expect(await drift()).toEqual([]);
+  },
+);
+
+it.each(FORMS)('a normalised id identifies a group that is adopted (%s)', async (_, spokeIdAs, id) => {
+  const { world, deliver, groups, state, actions } = await company(spokeIdAs);
+  const platformId = world.platform.addForeign({ name: 'Before', spokeId: id, users: [] });
+  world.platform.adopted.add(platformId);
+  await deliver({ snapshot: id, of: ['a'] });
+  for (let hour = 0; hour < 3; hour += 1) await deliver({ upsert: id });
+  expect(groups()).toHaveLength(1);
+  expect(await state(id)).toMatchObject({ link: { id: platformId }, settled: 'in_sync' });
+  expect(actions()).toEqual(['put']);
+});
+
+it('a deleted group that appears in the list with its normalised external id is deleted again', async () => {
+  const { world, deliver, state, groups, sweep: run } = await company(lowerCase);
+  await deliver({ snapshot: 'G1', of: ['a'] }, { snapshot: 'other', of: ['a'] });
+  world.advance(CREATE_SETTLE_MS);
+  const platformId = (await state('G1'))?.link?.id ?? '';
+  world.platform.hidden = (id) => id === platformId;
+  await deliver({ remove: 'G1' });
+  world.advance(HOUR_MS);
+  await deliver();
+  expect(await state('G1')).toMatchObject({ settled: 'deleted' });
+  world.platform.hidden = () => false;
+  world.advance(HOUR_MS);
+  await run();
+  await deliver();
+  expect(groups().map(({ spokeId }) => spokeId)).toEqual(['other']);
+});
+
+it('a normalised external id is cleared when the group is released', async () => {
+  const { world, deliver, groups, ref } = await company(lowerCase);
+  await deliver({ snapshot: 'G1', of: ['a'] });
+  await releaseGroup(ref('G1'), world.toolPorts);
+  await deliver();
+  expect(groups().map(({ spokeId }) => spokeId)).toEqual([null]);
+});
+
+it('a copied group with a normalised external id is recorded as a duplicate', async () => {
+  const { world, deliver, groups, ref, sweep: run } = await company(lowerCase);
+  await deliver({ snapshot: 'G1', of: ['a'] });
+  world.advance(CREATE_SETTLE_MS);
+  world.platform.copyAsOther(groups()[0]?.id ?? '');
+  world.advance(HOUR_MS);
+  await run();
+  const found = await collectPages(world.toolPorts.drift.list(ref('G1').connection));
+  expect(found).toMatchObject([{ kind: 'duplicate_spoke_id' }]);
+});
+
+it.each([
+  ['one after the other', true],
+  ['at the same time', false],
+])(
+  'two directory groups whose ids differ only by case get separate platform groups if the platform keeps case (%s)',
+  async (_, isInTurn) => {
+    const { world, deliver, emit, groups, state, actions } = await company((spokeId) => spokeId);
+    if (isInTurn) await deliver({ snapshot: 'g1', of: ['a'] });
+    else emit({ snapshot: 'g1', of: ['a'] });
     await deliver({ snapshot: 'G1', of: ['b'], name: 'Other' });
     world.advance(HOUR_MS);
     await deliver({ upsert: 'g1' }, { upsert: 'G1', name: 'Other' });
-    expect(groups().map(({ users }) => users)).toEqual([['u-a'], ['u-b']]);
+    const shown = groups().map(({ spokeId, users }) => `${spokeId}: ${users.join()}`);
+    expect(shown.sort()).toEqual(['G1: u-b', 'g1: u-a']);
     for (const id of ['g1', 'G1']) expect(await state(id)).toMatchObject({ settled: 'in_sync' });
     expect(actions()).toEqual(['create', 'create']);
-    // The platform stores the same spokeId for both groups, so the test platform records one violation.
-    expect(world.platform.violations.splice(0)).toHaveLength(1);
-  });
+  },
+);
+
+it('of two directory groups whose ids differ only by case, only the group with the exact id adopts a platform group', async () => {
+  const { world, deliver, emit, state } = await company((spokeId) => spokeId);
+  const theirs = world.platform.addForeign({ name: 'B', spokeId: 'G1', users: [] });
+  world.platform.adopted.add(theirs);
+  emit({ snapshot: 'g1', of: ['a'], name: 'A' });
+  await deliver({ snapshot: 'G1', of: ['b'], name: 'B' });
+  expect((await state('G1'))?.link?.id).toBe(theirs);
+  expect((await state('g1'))?.link?.id).not.toBe(theirs);
+  expect(world.platform.groups.get(theirs)?.users).toEqual(['u-b']);
+});
+
+it('two directory groups whose ids differ only by case get separate platform groups if the platform stores lower case', async () => {
+  const { world, deliver, groups, state, actions } = await company(lowerCase);
+  await deliver({ snapshot: 'g1', of: ['a'] });
+  await deliver({ snapshot: 'G1', of: ['b'], name: 'Other' });
+  world.advance(HOUR_MS);
+  await deliver({ upsert: 'g1' }, { upsert: 'G1', name: 'Other' });
+  expect(groups().map(({ users }) => users)).toEqual([['u-a'], ['u-b']]);
+  for (const id of ['g1', 'G1']) expect(await state(id)).toMatchObject({ settled: 'in_sync' });
+  expect(actions()).toEqual(['create', 'create']);
+  // The platform stores the same spokeId for both groups, so the test platform records one violation.
+  expect(world.platform.violations.splice(0)).toHaveLength(1);
 });

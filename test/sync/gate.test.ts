@@ -30,261 +30,259 @@ const withGroupCalls = (platform: Platform, call: () => Promise<never>): Platfor
   groups: Object.fromEntries(Object.keys(platform.groups).map((name) => [name, call])) as never,
 });
 
-describe('gate of a connection', () => {
-  it('the gate closes after a 401, the group keeps its number of attempts, and the gate opens after the secret changes', async () => {
-    const { emit, work, always, heal, gate, world, state, shown, audit } = await company();
-    always('unauthorized');
-    emit({ snapshot: 'g', of: ['a'] });
-    await work(20);
-    expect(await gate()).toMatchObject({ state: 'unauthorized', secretVersion: 'secret-1' });
-    expect(world.applyQueue.messages).toEqual([]);
-    const { platform } = world;
-    const waiting = await state('g');
-    expect(waiting).toMatchObject({ attempts: 0, dirtySinceMs: expect.any(Number) });
-    emit({ add: ['b'], to: 'g' });
-    await work(5);
-    expect((await state('g'))?.rev).toBeGreaterThan(waiting?.rev ?? 0);
+it('the gate closes after a 401, the group keeps its number of attempts, and the gate opens after the secret changes', async () => {
+  const { emit, work, always, heal, gate, world, state, shown, audit } = await company();
+  always('unauthorized');
+  emit({ snapshot: 'g', of: ['a'] });
+  await work(20);
+  expect(await gate()).toMatchObject({ state: 'unauthorized', secretVersion: 'secret-1' });
+  expect(world.applyQueue.messages).toEqual([]);
+  const { platform } = world;
+  const waiting = await state('g');
+  expect(waiting).toMatchObject({ attempts: 0, dirtySinceMs: expect.any(Number) });
+  emit({ add: ['b'], to: 'g' });
+  await work(5);
+  expect((await state('g'))?.rev).toBeGreaterThan(waiting?.rev ?? 0);
 
-    heal();
-    platform.secretVersion = 'secret-2';
+  heal();
+  platform.secretVersion = 'secret-2';
+  world.advance(MINUTE_MS);
+  expect(await requeueDue(CONNECTION, world.toolPorts)).toMatchObject({ gate: 'open', reenqueued: 1 });
+  await work(20);
+  expect(shown('g')).toEqual([['u-a', 'u-b']]);
+  const cause = expect.stringContaining('401');
+  expect(await audit('')).toMatchObject([
+    { action: 'gate_open', actor: { kind: 'groupsync' }, changes: [{ before: 'unauthorized' }], cause },
+    { action: 'gate_close', changes: [{ before: 'open', after: 'unauthorized' }], cause },
+  ]);
+});
+
+it('the record of failing calls gets the time of the next success when a group is written', async () => {
+  const { world, gate, emit, work, shown } = await company();
+  const endpoint = 'PATCH /platform/api/groups/{groupId}';
+  const lastFailedMs = world.nowMs();
+  const failing = { endpoint, sinceMs: 1, total: 1, failed: 1, lastFailedMs, reason: '500' };
+  const seen = await gate();
+  await world.toolPorts.gates.write(CONNECTION, seen, { ...seen, failingCalls: [failing] });
+  expect((await gate()).failingCalls).toEqual([failing]);
+  emit({ snapshot: 'g', of: ['a'] });
+  await work(20);
+  expect(shown('g')).toEqual([['u-a']]);
+  const [after] = (await gate()).failingCalls ?? [];
+  expect(after?.lastGoodMs).toBeGreaterThan(lastFailedMs);
+});
+
+it('the gate stays open if the table is so slow that apply sends no call', async () => {
+  const { emit, work, world, ref, gate, state } = await company();
+  emit(...[...'ghijk'].map((snapshot) => ({ snapshot, of: ['a'] })));
+  await work(1);
+  const effect = async (kind: string) => kind === 'update GROUP' && world.advance(6_000);
+  for (const group of 'ghijk') await applyGroup(ref(group), world.portsFor({ effect } as never));
+  expect([await gate(), await state('k')]).toMatchObject([{ state: 'open' }, { attempts: 1 }]);
+});
+
+it.each([403, 504] as const)('the gate stays open if just one group gets the answer %i', async (status) => {
+  const { world, deliver, work, emit, gate, state, shown } = await company();
+  await deliver({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
+  world.platform.refusal = (spokeId) => (spokeId === 'g' ? status : undefined);
+  emit({ add: ['b'], to: 'g' }, { add: ['b'], to: 'h' });
+  await work(30);
+  expect((await gate()).state).toBe('open');
+  expect(shown('h')).toEqual([['u-a', 'u-b']]);
+  expect((await state('g'))?.attempts).toBeGreaterThan(0);
+  world.platform.refusal = () => undefined;
+  await deliver();
+  expect(shown('g')).toEqual([['u-a', 'u-b']]);
+});
+
+it('the gate closes if the platform answers 403 for another managed group too, and opens when that group is readable', async () => {
+  const { world, deliver, work, emit, gate, shown, troubles } = await company();
+  await deliver({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
+  troubles.platform = (call) => (call === 'me' ? 'none' : 'forbidden');
+  emit({ add: ['b'], to: 'g' });
+  await work(3);
+  expect(await gate()).toMatchObject({ state: 'unauthorized' });
+  for (let minute = 0; minute < 30; minute += 1) {
     world.advance(MINUTE_MS);
-    expect(await requeueDue(CONNECTION, world.toolPorts)).toMatchObject({ gate: 'open', reenqueued: 1 });
-    await work(20);
-    expect(shown('g')).toEqual([['u-a', 'u-b']]);
-    const cause = expect.stringContaining('401');
-    expect(await audit('')).toMatchObject([
-      { action: 'gate_open', actor: { kind: 'groupsync' }, changes: [{ before: 'unauthorized' }], cause },
-      { action: 'gate_close', changes: [{ before: 'open', after: 'unauthorized' }], cause },
-    ]);
-  });
+    expect((await requeueDue(CONNECTION, world.portsFor())).gate).toBe('unauthorized');
+  }
+  troubles.platform = NO_FAULTS.platform;
+  await deliver();
+  expect(shown('g')).toEqual([['u-a', 'u-b']]);
+  expect((await gate()).state).toBe('open');
+});
 
-  it('the record of failing calls gets the time of the next success when a group is written', async () => {
-    const { world, gate, emit, work, shown } = await company();
-    const endpoint = 'PATCH /platform/api/groups/{groupId}';
-    const lastFailedMs = world.nowMs();
-    const failing = { endpoint, sinceMs: 1, total: 1, failed: 1, lastFailedMs, reason: '500' };
-    const seen = await gate();
-    await world.toolPorts.gates.write(CONNECTION, seen, { ...seen, failingCalls: [failing] });
-    expect((await gate()).failingCalls).toEqual([failing]);
-    emit({ snapshot: 'g', of: ['a'] });
-    await work(20);
-    expect(shown('g')).toEqual([['u-a']]);
-    const [after] = (await gate()).failingCalls ?? [];
-    expect(after?.lastGoodMs).toBeGreaterThan(lastFailedMs);
-  });
+it('the gate closes if the platform answers 403 for all groups, even if a stored item is invalid', async () => {
+  const { world, deliver, work, emit, gate, troubles, ref } = await company();
+  await deliver(...['a1', 'g', 'h'].map((snapshot) => ({ snapshot, of: ['a'] })));
+  await world.table.update(groupKey(ref('a1')), { set: { attempts: 'many' } });
+  troubles.platform = (call) => (call === 'me' ? 'none' : 'forbidden');
+  emit({ add: ['b'], to: 'g' });
+  await work(3);
+  expect(await gate()).toMatchObject({ state: 'unauthorized' });
+});
 
-  it('the gate stays open if the table is so slow that apply sends no call', async () => {
-    const { emit, work, world, ref, gate, state } = await company();
-    emit(...[...'ghijk'].map((snapshot) => ({ snapshot, of: ['a'] })));
-    await work(1);
-    const effect = async (kind: string) => kind === 'update GROUP' && world.advance(6_000);
-    for (const group of 'ghijk') await applyGroup(ref(group), world.portsFor({ effect } as never));
-    expect([await gate(), await state('k')]).toMatchObject([{ state: 'open' }, { attempts: 1 }]);
-  });
-
-  it.each([403, 504] as const)('the gate stays open if just one group gets the answer %i', async (status) => {
-    const { world, deliver, work, emit, gate, state, shown } = await company();
-    await deliver({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
-    world.platform.refusal = (spokeId) => (spokeId === 'g' ? status : undefined);
-    emit({ add: ['b'], to: 'g' }, { add: ['b'], to: 'h' });
-    await work(30);
+it('the gate stays open if two of three groups answer 403, even if the probe reads one of these two groups', async () => {
+  const { world, deliver, work, emit, gate, shown } = await company();
+  await deliver(...['g', 'h', 'i'].map((snapshot) => ({ snapshot, of: ['a'] })));
+  world.platform.forbidden = (id) => ['g', 'h'].includes(world.platform.groups.get(id)?.spokeId ?? '');
+  emit(...['g', 'h', 'i'].map((to) => ({ add: ['b'], to })));
+  for (let minute = 0; minute < 10; minute += 1) {
+    await work(5);
     expect((await gate()).state).toBe('open');
-    expect(shown('h')).toEqual([['u-a', 'u-b']]);
-    expect((await state('g'))?.attempts).toBeGreaterThan(0);
-    world.platform.refusal = () => undefined;
-    await deliver();
-    expect(shown('g')).toEqual([['u-a', 'u-b']]);
-  });
+    world.advance(MINUTE_MS);
+  }
+  expect(shown('i')).toEqual([['u-a', 'u-b']]);
+  world.platform.forbidden = () => false;
+  await deliver();
+  expect(['g', 'h'].map(shown)).toEqual([[['u-a', 'u-b']], [['u-a', 'u-b']]]);
+});
 
-  it('the gate closes if the platform answers 403 for another managed group too, and opens when that group is readable', async () => {
-    const { world, deliver, work, emit, gate, shown, troubles } = await company();
-    await deliver({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
-    troubles.platform = (call) => (call === 'me' ? 'none' : 'forbidden');
-    emit({ add: ['b'], to: 'g' });
-    await work(3);
-    expect(await gate()).toMatchObject({ state: 'unauthorized' });
-    for (let minute = 0; minute < 30; minute += 1) {
-      world.advance(MINUTE_MS);
-      expect((await requeueDue(CONNECTION, world.portsFor())).gate).toBe('unauthorized');
-    }
-    troubles.platform = NO_FAULTS.platform;
-    await deliver();
-    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+it('the gate stays open if one group and the list answer 403, because another managed group is readable', async () => {
+  const { world, deliver, work, emit, gate, troubles } = await company();
+  await deliver(...['g', 'h'].map((snapshot) => ({ snapshot, of: ['a'] })));
+  world.platform.forbidden = (id) => world.platform.groups.get(id)?.spokeId === 'g';
+  troubles.platform = (call) => (call === 'list' ? 'forbidden' : 'none');
+  emit({ add: ['b'], to: 'g' });
+  for (let minute = 0; minute < 10; minute += 1) {
+    await work(5);
     expect((await gate()).state).toBe('open');
-  });
+    world.advance(MINUTE_MS);
+  }
+});
 
-  it('the gate closes if the platform answers 403 for all groups, even if a stored item is invalid', async () => {
-    const { world, deliver, work, emit, gate, troubles, ref } = await company();
-    await deliver(...['a1', 'g', 'h'].map((snapshot) => ({ snapshot, of: ['a'] })));
-    await world.table.update(groupKey(ref('a1')), { set: { attempts: 'many' } });
-    troubles.platform = (call) => (call === 'me' ? 'none' : 'forbidden');
-    emit({ add: ['b'], to: 'g' });
-    await work(3);
-    expect(await gate()).toMatchObject({ state: 'unauthorized' });
-  });
+it('the gate stays open if only the list answers 403, and groups that do not need the list are written', async () => {
+  const { deliver, work, emit, gate, shown, troubles } = await company();
+  await deliver({ snapshot: 'g', of: ['a'] });
+  troubles.platform = (call) => (call === 'list' ? 'forbidden' : 'none');
+  emit({ snapshot: 'new', of: ['a'] });
+  await work(10);
+  emit({ add: ['b'], to: 'g' });
+  await work(10);
+  expect((await gate()).state).toBe('open');
+  expect(shown('g')).toEqual([['u-a', 'u-b']]);
+  expect(shown('new')).toEqual([]);
+});
 
-  it('the gate stays open if two of three groups answer 403, even if the probe reads one of these two groups', async () => {
-    const { world, deliver, work, emit, gate, shown } = await company();
-    await deliver(...['g', 'h', 'i'].map((snapshot) => ({ snapshot, of: ['a'] })));
-    world.platform.forbidden = (id) => ['g', 'h'].includes(world.platform.groups.get(id)?.spokeId ?? '');
-    emit(...['g', 'h', 'i'].map((to) => ({ add: ['b'], to })));
-    for (let minute = 0; minute < 10; minute += 1) {
-      await work(5);
-      expect((await gate()).state).toBe('open');
-      world.advance(MINUTE_MS);
-    }
-    expect(shown('i')).toEqual([['u-a', 'u-b']]);
-    world.platform.forbidden = () => false;
-    await deliver();
-    expect(['g', 'h'].map(shown)).toEqual([[['u-a', 'u-b']], [['u-a', 'u-b']]]);
-  });
+it.each([
+  ['with managed groups', ['g', 'h']],
+  ['before the first managed group exists', []],
+])('the gate stays closed while groups answer 401, although /me succeeds (%s)', async (_, before) => {
+  const { world, deliver, work, emit, gate, shown, troubles } = await company();
+  await deliver(...before.map((snapshot) => ({ snapshot, of: ['a'] })));
+  let met = 0;
+  troubles.platform = (call) => {
+    if (call === 'me') return 'none' as const;
+    met += 1;
+    return 'unauthorized' as const;
+  };
+  emit({ snapshot: 'g', of: ['a', 'b'] });
+  await work(3);
+  expect(await gate()).toMatchObject({ state: 'unauthorized' });
+  met = 0;
+  for (let minute = 0; minute < 60; minute += 1) {
+    world.advance(MINUTE_MS);
+    expect((await requeueDue(CONNECTION, world.portsFor())).gate).toBe('unauthorized');
+  }
+  // Every ten minutes, the requeue job probes the platform with one fetch and one list.
+  expect(met).toBeLessThanOrEqual(12);
+  troubles.platform = NO_FAULTS.platform;
+  await deliver();
+  expect(shown('g')).toEqual([['u-a', 'u-b']]);
+  expect((await gate()).state).toBe('open');
+});
 
-  it('the gate stays open if one group and the list answer 403, because another managed group is readable', async () => {
-    const { world, deliver, work, emit, gate, troubles } = await company();
-    await deliver(...['g', 'h'].map((snapshot) => ({ snapshot, of: ['a'] })));
-    world.platform.forbidden = (id) => world.platform.groups.get(id)?.spokeId === 'g';
-    troubles.platform = (call) => (call === 'list' ? 'forbidden' : 'none');
-    emit({ add: ['b'], to: 'g' });
-    for (let minute = 0; minute < 10; minute += 1) {
-      await work(5);
-      expect((await gate()).state).toBe('open');
-      world.advance(MINUTE_MS);
-    }
-  });
+it('the gate closes if a POST and the list answer 404, and opens when the list is readable', async () => {
+  const { world, deliver, work, emit, gate, shown } = await company();
+  world.platform.refusal = () => 404;
+  world.platform.listing = () => 404;
+  emit({ snapshot: 'g', of: ['a'] });
+  await work(5);
+  expect(await gate()).toMatchObject({ state: 'backoff' });
+  world.advance(MINUTE_MS);
+  await work(5);
+  expect((await gate()).state).toBe('backoff');
+  world.platform.refusal = () => undefined;
+  world.platform.listing = () => undefined;
+  await deliver();
+  expect(shown('g')).toEqual([['u-a']]);
+});
 
-  it('the gate stays open if only the list answers 403, and groups that do not need the list are written', async () => {
-    const { deliver, work, emit, gate, shown, troubles } = await company();
-    await deliver({ snapshot: 'g', of: ['a'] });
-    troubles.platform = (call) => (call === 'list' ? 'forbidden' : 'none');
-    emit({ snapshot: 'new', of: ['a'] });
-    await work(10);
-    emit({ add: ['b'], to: 'g' });
-    await work(10);
-    expect((await gate()).state).toBe('open');
-    expect(shown('g')).toEqual([['u-a', 'u-b']]);
-    expect(shown('new')).toEqual([]);
-  });
-
-  it.each([
-    ['with managed groups', ['g', 'h']],
-    ['before the first managed group exists', []],
-  ])('the gate stays closed while groups answer 401, although /me succeeds (%s)', async (_, before) => {
-    const { world, deliver, work, emit, gate, shown, troubles } = await company();
-    await deliver(...before.map((snapshot) => ({ snapshot, of: ['a'] })));
-    let met = 0;
-    troubles.platform = (call) => {
-      if (call === 'me') return 'none' as const;
-      met += 1;
-      return 'unauthorized' as const;
+it('the gate limits Retry-After to between 1 second and 15 minutes, and doubles its own waits up to an hour', async () => {
+  const { world, ref, gate, emit } = await company();
+  emit({ upsert: 'g' });
+  for (const [retryAfterMs, waitMs] of [
+    [1_795_212_000_000, 15 * MINUTE_MS],
+    [0, 1_000],
+  ] as const) {
+    const throttled = async () => {
+      throw new PlatformFailure('throttled', 'slow down', { status: 429, retryAfterMs });
     };
-    emit({ snapshot: 'g', of: ['a', 'b'] });
-    await work(3);
-    expect(await gate()).toMatchObject({ state: 'unauthorized' });
-    met = 0;
-    for (let minute = 0; minute < 60; minute += 1) {
-      world.advance(MINUTE_MS);
-      expect((await requeueDue(CONNECTION, world.portsFor())).gate).toBe('unauthorized');
-    }
-    // Every ten minutes, the requeue job probes the platform with one fetch and one list.
-    expect(met).toBeLessThanOrEqual(12);
-    troubles.platform = NO_FAULTS.platform;
-    await deliver();
-    expect(shown('g')).toEqual([['u-a', 'u-b']]);
-    expect((await gate()).state).toBe('open');
-  });
-
-  it('the gate closes if a POST and the list answer 404, and opens when the list is readable', async () => {
-    const { world, deliver, work, emit, gate, shown } = await company();
-    world.platform.refusal = () => 404;
-    world.platform.listing = () => 404;
-    emit({ snapshot: 'g', of: ['a'] });
-    await work(5);
-    expect(await gate()).toMatchObject({ state: 'backoff' });
-    world.advance(MINUTE_MS);
-    await work(5);
-    expect((await gate()).state).toBe('backoff');
-    world.platform.refusal = () => undefined;
-    world.platform.listing = () => undefined;
-    await deliver();
-    expect(shown('g')).toEqual([['u-a']]);
-  });
-
-  it('the gate limits Retry-After to between 1 second and 15 minutes, and doubles its own waits up to an hour', async () => {
-    const { world, ref, gate, emit } = await company();
-    emit({ upsert: 'g' });
-    for (const [retryAfterMs, waitMs] of [
-      [1_795_212_000_000, 15 * MINUTE_MS],
-      [0, 1_000],
-    ] as const) {
-      const throttled = async () => {
-        throw new PlatformFailure('throttled', 'slow down', { status: 429, retryAfterMs });
-      };
-      const open: Platforms['open'] = async (connection) =>
-        withGroupCalls(await world.toolPorts.platforms.open(connection), throttled);
-      if (waitMs > 1_000) await ingest(takeEvents(world), world.toolPorts);
-      await applyGroup(ref('g'), { ...world.toolPorts, platforms: { open } });
-      expect((await gate()).untilMs).toBe(world.nowMs() + waitMs);
-      world.advance(waitMs - 1);
-      expect((await requeueDue(CONNECTION, world.toolPorts)).gate).toBe('backoff');
-      world.advance(1);
-      expect((await requeueDue(CONNECTION, world.toolPorts)).gate).toBe('open');
-    }
-    world.platform.begin('throttles', 1, ['600']);
-    for (const minutes of [10, 20, 40, 60, 60]) {
-      await applyGroup(ref('g'), world.toolPorts);
-      expect((await gate()).untilMs).toBe(world.nowMs() + minutes * MINUTE_MS);
-      world.advance(minutes * MINUTE_MS);
-      await requeueDue(CONNECTION, world.toolPorts);
-    }
-  });
-
-  it('the gate closes if the secret belongs to another company', async () => {
-    const { world, ref, deliver, gate } = await company();
-    await deliver({ upsert: 'g' });
-    const { toolPorts } = world;
-    const connection = await world.connection();
-    await toolPorts.connections.save({ ...connection, company: 'another' });
-    await toolPorts.desired.markDirty(ref('g'), dirtyNow(toolPorts));
-    expect(await applyGroup(ref('g'), toolPorts)).toMatchObject({ outcome: 'gate_closed' });
-    expect(await gate()).toMatchObject({
-      state: 'unauthorized',
-      reason: expect.stringMatching(/^wrong_company/),
-    });
-  });
-
-  it('an operator can pause or resume the gate only from the state that the operator saw', async () => {
-    const { world, gate } = await company();
-    const { toolPorts } = world;
-    const resume = (seen?: Parameters<typeof resumeConnection>[2]) =>
-      resumeConnection(CONNECTION, toolPorts, seen);
-    const seen = { gate: await gate(), observing: false };
-    await pauseConnection(CONNECTION, 'Ann: a migration', toolPorts, seen.gate);
-    await expect(resume(seen)).rejects.toThrow(/another operator paused it \(.*Ann: a migration\) meanwhile/);
-    await expect(pauseConnection(CONNECTION, 'Bob: no', toolPorts, seen.gate)).rejects.toThrow(
-      'Ann: a migration',
-    );
-    expect(await gate()).toMatchObject({
-      state: 'paused',
-      reason: expect.stringContaining('Ann: a migration'),
-    });
-    const paused = { ...seen, gate: await gate() };
-    await resume(paused);
-    await resume(paused);
+    const open: Platforms['open'] = async (connection) =>
+      withGroupCalls(await world.toolPorts.platforms.open(connection), throttled);
+    if (waitMs > 1_000) await ingest(takeEvents(world), world.toolPorts);
+    await applyGroup(ref('g'), { ...world.toolPorts, platforms: { open } });
+    expect((await gate()).untilMs).toBe(world.nowMs() + waitMs);
+    world.advance(waitMs - 1);
+    expect((await requeueDue(CONNECTION, world.toolPorts)).gate).toBe('backoff');
     world.advance(1);
-    await pauseConnection(CONNECTION, 'Ann: a migration', toolPorts);
-    await expect(resume(paused)).rejects.toThrow('another operator paused it');
-    const connection = await world.connection();
-    await toolPorts.connections.save({ ...connection, observing: true });
-    const now = { ...seen, gate: await gate() };
-    await expect(resume(now)).rejects.toThrow('set it to observe');
-    expect((await gate()).state).toBe('paused');
-    expect(await resume({ ...now, observing: true })).toBe(true);
-    expect(await toolPorts.connections.current(CONNECTION)).toMatchObject({ observing: false });
-    // The platform fails in the meantime. The pause still takes effect, because no other operator has changed the gate.
-    await toolPorts.gates.write(CONNECTION, await gate(), { state: 'backoff', closings: 1 });
-    await pauseConnection(CONNECTION, 'Ann: again', toolPorts, seen.gate);
-    expect(await gate()).toMatchObject({ state: 'paused', reason: expect.stringContaining('Ann: again') });
+    expect((await requeueDue(CONNECTION, world.toolPorts)).gate).toBe('open');
+  }
+  world.platform.begin('throttles', 1, ['600']);
+  for (const minutes of [10, 20, 40, 60, 60]) {
+    await applyGroup(ref('g'), world.toolPorts);
+    expect((await gate()).untilMs).toBe(world.nowMs() + minutes * MINUTE_MS);
+    world.advance(minutes * MINUTE_MS);
+    await requeueDue(CONNECTION, world.toolPorts);
+  }
+});
+
+it('the gate closes if the secret belongs to another company', async () => {
+  const { world, ref, deliver, gate } = await company();
+  await deliver({ upsert: 'g' });
+  const { toolPorts } = world;
+  const connection = await world.connection();
+  await toolPorts.connections.save({ ...connection, company: 'another' });
+  await toolPorts.desired.markDirty(ref('g'), dirtyNow(toolPorts));
+  expect(await applyGroup(ref('g'), toolPorts)).toMatchObject({ outcome: 'gate_closed' });
+  expect(await gate()).toMatchObject({
+    state: 'unauthorized',
+    reason: expect.stringMatching(/^wrong_company/),
   });
+});
+
+it('an operator can pause or resume the gate only from the state that the operator saw', async () => {
+  const { world, gate } = await company();
+  const { toolPorts } = world;
+  const resume = (seen?: Parameters<typeof resumeConnection>[2]) =>
+    resumeConnection(CONNECTION, toolPorts, seen);
+  const seen = { gate: await gate(), observing: false };
+  await pauseConnection(CONNECTION, 'Ann: a migration', toolPorts, seen.gate);
+  await expect(resume(seen)).rejects.toThrow(/another operator paused it \(.*Ann: a migration\) meanwhile/);
+  await expect(pauseConnection(CONNECTION, 'Bob: no', toolPorts, seen.gate)).rejects.toThrow(
+    'Ann: a migration',
+  );
+  expect(await gate()).toMatchObject({
+    state: 'paused',
+    reason: expect.stringContaining('Ann: a migration'),
+  });
+  const paused = { ...seen, gate: await gate() };
+  await resume(paused);
+  await resume(paused);
+  world.advance(1);
+  await pauseConnection(CONNECTION, 'Ann: a migration', toolPorts);
+  await expect(resume(paused)).rejects.toThrow('another operator paused it');
+  const connection = await world.connection();
+  await toolPorts.connections.save({ ...connection, observing: true });
+  const now = { ...seen, gate: await gate() };
+  await expect(resume(now)).rejects.toThrow('set it to observe');
+  expect((await gate()).state).toBe('paused');
+  expect(await resume({ ...now, observing: true })).toBe(true);
+  expect(await toolPorts.connections.current(CONNECTION)).toMatchObject({ observing: false });
+  // The platform fails in the meantime. The pause still takes effect, because no other operator has changed the gate.
+  await toolPorts.gates.write(CONNECTION, await gate(), { state: 'backoff', closings: 1 });
+  await pauseConnection(CONNECTION, 'Ann: again', toolPorts, seen.gate);
+  expect(await gate()).toMatchObject({ state: 'paused', reason: expect.stringContaining('Ann: again') });
 });
 
 describe.each([
@@ -366,132 +364,128 @@ describe.each([
   });
 });
 
-describe('groups that fail one after the other', () => {
-  const NAMES = Array.from({ length: 12 }, (_, index) => `g${index + 1}`);
+const NAMES = Array.from({ length: 12 }, (_, index) => `g${index + 1}`);
 
-  async function companyOfTwelve() {
-    const engine = await company();
-    const { platform } = engine.world;
-    await engine.deliver(...NAMES.map((snapshot) => ({ snapshot, of: ['a'] })));
-    const tries: string[] = [];
-    const refuse = (isRefused: (spokeId: string) => boolean) => {
-      platform.refusal = (spokeId) => {
-        tries.push(spokeId ?? '');
-        return isRefused(spokeId ?? '') ? 503 : undefined;
-      };
+async function companyOfTwelve() {
+  const engine = await company();
+  const { platform } = engine.world;
+  await engine.deliver(...NAMES.map((snapshot) => ({ snapshot, of: ['a'] })));
+  const tries: string[] = [];
+  const refuse = (isRefused: (spokeId: string) => boolean) => {
+    platform.refusal = (spokeId) => {
+      tries.push(spokeId ?? '');
+      return isRefused(spokeId ?? '') ? 503 : undefined;
     };
-    const changeAll = () => engine.emit(...NAMES.map((to) => ({ add: ['b'], to })));
-    return { ...engine, tries, refuse, changeAll };
-  }
+  };
+  const changeAll = () => engine.emit(...NAMES.map((to) => ({ add: ['b'], to })));
+  return { ...engine, tries, refuse, changeAll };
+}
 
-  it('the gate closes after failures of many groups although /me succeeds, and opens after one group succeeds', async () => {
-    const { world, work, deliver, gate, tries, refuse, changeAll, shown } = await companyOfTwelve();
+it('the gate closes after failures of many groups although /me succeeds, and opens after one group succeeds', async () => {
+  const { world, work, deliver, gate, tries, refuse, changeAll, shown } = await companyOfTwelve();
+  refuse(() => true);
+  changeAll();
+  await work(30);
+  expect(await gate()).toMatchObject({
+    state: 'backoff',
+    reason: expect.stringContaining('refused with 503'),
+  });
+  tries.length = 0;
+  for (let minute = 0; minute < 60; minute += 1) {
+    world.advance(MINUTE_MS);
+    await work(3);
+    expect((await gate()).state).toBe('backoff');
+  }
+  // apply tries different groups, one at a time, and fewer than one group per minute.
+  expect(tries.length).toBeGreaterThan(5);
+  expect(tries.length).toBeLessThanOrEqual(20);
+  expect(new Set(tries).size).toBeGreaterThan(5);
+
+  refuse(() => false);
+  world.advance(10 * MINUTE_MS);
+  await work(40);
+  expect((await gate()).state).toBe('open');
+  expect(NAMES.map(shown)).toEqual(NAMES.map(() => [['u-a', 'u-b']]));
+  await deliver();
+  expect(await gate()).not.toHaveProperty('failing');
+});
+
+it.each([400, 409, 422])(
+  'a closed gate opens if the platform refuses only the content of the next group (status %i)',
+  async (status) => {
+    const { world, work, gate, refuse, changeAll } = await companyOfTwelve();
     refuse(() => true);
     changeAll();
     await work(30);
-    expect(await gate()).toMatchObject({
-      state: 'backoff',
-      reason: expect.stringContaining('refused with 503'),
-    });
-    tries.length = 0;
-    for (let minute = 0; minute < 60; minute += 1) {
-      world.advance(MINUTE_MS);
-      await work(3);
-      expect((await gate()).state).toBe('backoff');
-    }
-    // apply tries different groups, one at a time, and fewer than one group per minute.
-    expect(tries.length).toBeGreaterThan(5);
-    expect(tries.length).toBeLessThanOrEqual(20);
-    expect(new Set(tries).size).toBeGreaterThan(5);
-
-    refuse(() => false);
+    expect(await gate()).toMatchObject({ state: 'backoff' });
+    world.platform.refusal = () => status;
     world.advance(10 * MINUTE_MS);
-    await work(40);
+    await work(10);
     expect((await gate()).state).toBe('open');
-    expect(NAMES.map(shown)).toEqual(NAMES.map(() => [['u-a', 'u-b']]));
-    await deliver();
-    expect(await gate()).not.toHaveProperty('failing');
-  });
+  },
+);
 
-  it.each([400, 409, 422])(
-    'a closed gate opens if the platform refuses only the content of the next group (status %i)',
-    async (status) => {
-      const { world, work, gate, refuse, changeAll } = await companyOfTwelve();
-      refuse(() => true);
-      changeAll();
-      await work(30);
-      expect(await gate()).toMatchObject({ state: 'backoff' });
-      world.platform.refusal = () => status;
-      world.advance(10 * MINUTE_MS);
-      await work(10);
-      expect((await gate()).state).toBe('open');
-    },
-  );
-
-  it('failing groups do not close the gate while other groups succeed between the failures', async () => {
-    const { work, gate, refuse, changeAll, shown, emit } = await companyOfTwelve();
-    const broken = NAMES.slice(0, 4);
-    refuse((spokeId) => broken.includes(spokeId));
-    for (let day = 0; day < 3; day += 1) {
-      changeAll();
-      await work(40);
-      emit({ take: ['b'], from: 'g12' });
-      await work(10);
-      expect((await gate()).state).toBe('open');
-    }
-    expect(shown('g5')).toEqual([['u-a', 'u-b']]);
-  });
-
-  it('a change of a healthy group is written within 15 minutes, although many other groups fail', async () => {
-    const { world, work, gate, refuse, emit, shown, ref } = await companyOfTwelve();
-    const broken = NAMES.slice(0, 6);
-    refuse((spokeId) => broken.includes(spokeId));
-    await pauseGroup(ref('g7'), world.toolPorts);
-    emit(...[...broken, 'g7'].map((to) => ({ add: ['b'], to })));
-    await work(30);
-    expect((await gate()).state).toBe('backoff');
-    emit({ add: ['b'], to: 'g12' });
-    await work(2);
-    for (let minute = 0; minute < 15; minute += 1) {
-      world.advance(MINUTE_MS);
-      await work(4);
-    }
-    expect(shown('g12')).toEqual([['u-a', 'u-b']]);
-  });
+it('failing groups do not close the gate while other groups succeed between the failures', async () => {
+  const { work, gate, refuse, changeAll, shown, emit } = await companyOfTwelve();
+  const broken = NAMES.slice(0, 4);
+  refuse((spokeId) => broken.includes(spokeId));
+  for (let day = 0; day < 3; day += 1) {
+    changeAll();
+    await work(40);
+    emit({ take: ['b'], from: 'g12' });
+    await work(10);
+    expect((await gate()).state).toBe('open');
+  }
+  expect(shown('g5')).toEqual([['u-a', 'u-b']]);
 });
 
-describe('paused group', () => {
-  it('an operator can resume a group only from the pause that the operator saw', async () => {
-    const { world, ref, deliver, state } = await company();
-    await deliver({ snapshot: 'g', of: ['a'] });
-    await pauseGroup(ref('g'), world.toolPorts);
-    const seen = await state('g');
-    await resumeGroup(ref('g'), world.toolPorts);
-    world.advance(1);
-    await pauseGroup(ref('g'), world.toolPorts, 'Ann');
-    await expect(resumeGroup(ref('g'), world.toolPorts, seen)).rejects.toThrow('another operator');
-    expect(await state('g')).toMatchObject({ pausedAtMs: expect.any(Number) });
-    expect(await resumeGroup(ref('g'), world.toolPorts, await state('g'))).toBe(true);
-  });
+it('a change of a healthy group is written within 15 minutes, although many other groups fail', async () => {
+  const { world, work, gate, refuse, emit, shown, ref } = await companyOfTwelve();
+  const broken = NAMES.slice(0, 6);
+  refuse((spokeId) => broken.includes(spokeId));
+  await pauseGroup(ref('g7'), world.toolPorts);
+  emit(...[...broken, 'g7'].map((to) => ({ add: ['b'], to })));
+  await work(30);
+  expect((await gate()).state).toBe('backoff');
+  emit({ add: ['b'], to: 'g12' });
+  await work(2);
+  for (let minute = 0; minute < 15; minute += 1) {
+    world.advance(MINUTE_MS);
+    await work(4);
+  }
+  expect(shown('g12')).toEqual([['u-a', 'u-b']]);
+});
 
-  it('after an operator resumes a paused group, one write contains all waiting changes', async () => {
-    const { world, ref, deliver, shown } = await company();
-    await deliver({ snapshot: 'g', of: ['a'] });
-    expect(await pauseGroup(ref('g'), world.toolPorts)).toBe(true);
-    await deliver({ add: ['b'], to: 'g' });
-    await deliver({ upsert: 'g', name: 'Other' });
-    expect(shown('g')).toEqual([['u-a']]);
-    const { groups } = world.toolPorts;
-    expect(
-      await resumeGroup(ref('g'), {
-        ...world.toolPorts,
-        groups: { ...groups, resume: twice(groups.resume) },
-      }),
-    ).toBe(true);
-    await deliver();
-    expect(shown('g')).toEqual([['u-a', 'u-b']]);
-    expect(world.platform.writes.map(({ action }) => action)).toEqual(['create', 'patch']);
-    expect(await resumeGroup(ref('g'), world.toolPorts)).toBe(false);
-    expect(await pauseGroup(ref('unheard-of'), world.toolPorts)).toBe(false);
-  });
+it('an operator can resume a group only from the pause that the operator saw', async () => {
+  const { world, ref, deliver, state } = await company();
+  await deliver({ snapshot: 'g', of: ['a'] });
+  await pauseGroup(ref('g'), world.toolPorts);
+  const seen = await state('g');
+  await resumeGroup(ref('g'), world.toolPorts);
+  world.advance(1);
+  await pauseGroup(ref('g'), world.toolPorts, 'Ann');
+  await expect(resumeGroup(ref('g'), world.toolPorts, seen)).rejects.toThrow('another operator');
+  expect(await state('g')).toMatchObject({ pausedAtMs: expect.any(Number) });
+  expect(await resumeGroup(ref('g'), world.toolPorts, await state('g'))).toBe(true);
+});
+
+it('after an operator resumes a paused group, one write contains all waiting changes', async () => {
+  const { world, ref, deliver, shown } = await company();
+  await deliver({ snapshot: 'g', of: ['a'] });
+  expect(await pauseGroup(ref('g'), world.toolPorts)).toBe(true);
+  await deliver({ add: ['b'], to: 'g' });
+  await deliver({ upsert: 'g', name: 'Other' });
+  expect(shown('g')).toEqual([['u-a']]);
+  const { groups } = world.toolPorts;
+  expect(
+    await resumeGroup(ref('g'), {
+      ...world.toolPorts,
+      groups: { ...groups, resume: twice(groups.resume) },
+    }),
+  ).toBe(true);
+  await deliver();
+  expect(shown('g')).toEqual([['u-a', 'u-b']]);
+  expect(world.platform.writes.map(({ action }) => action)).toEqual(['create', 'patch']);
+  expect(await resumeGroup(ref('g'), world.toolPorts)).toBe(false);
+  expect(await pauseGroup(ref('unheard-of'), world.toolPorts)).toBe(false);
 });

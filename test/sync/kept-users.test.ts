@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { PlatformGroupId } from '../../shared/domain/ids.ts';
 import { approveHold } from '../../shared/operate/holds.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
@@ -32,106 +32,102 @@ async function company(settings: Readonly<Record<string, unknown>> = {}, platfor
   };
 }
 
-describe('user that the platform keeps after a removal', () => {
-  it.each([{}, { mode: 'additive' }, { onGroupDeleted: 'release' }])(
-    'a user that the platform keeps after a removal is reported, and removed again until the removal succeeds (%o)',
-    async (settings) => {
-      const { world, emit, deliver, state, shown, pass } = await company(settings, { echoSpokeId: false });
-      await deliver({ snapshot: 'g', of: ['a', 'b'] });
-      world.platform.kept.add('u-b');
-      emit('onGroupDeleted' in settings ? { remove: 'g' } : { take: ['b'], from: 'g' });
-      expect(await pass(HOUR_MS)).toBeLessThanOrEqual(12);
-      const left = await state('g');
-      expect(left).toMatchObject({
-        lastError: { code: 'kept', message: 'the platform keeps 1 user that groupsync removed' },
-      });
-      expect(left?.dirtySinceMs).toBeDefined();
-      expect(left?.settled).toBeUndefined();
-      for (let hour = 0; hour < 5; hour += 1) expect(await pass(HOUR_MS)).toBeLessThanOrEqual(12);
-
-      world.platform.kept.clear();
-      await pass(HOUR_MS + 60_000);
-      expect(shown('g')).toEqual(['onGroupDeleted' in settings ? [] : users('a')]);
-      expect((await state('g'))?.lastError).toBeUndefined();
-      expect((await state('g'))?.dirtySinceMs).toBeUndefined();
-      expect(await allOf(world.toolPorts.drift.list(CONNECTION))).toEqual([]);
-    },
-  );
-
-  it('a user that the platform keeps does not reduce the hourly limit of the guard for other removals', async () => {
-    const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 3 };
-    const { world, emit, deliver, shown, state, pass } = await company({ guard });
-    await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] }, { snapshot: 'h', of: ['a', 'b', 'c'] });
+it.each([{}, { mode: 'additive' }, { onGroupDeleted: 'release' }])(
+  'a user that the platform keeps after a removal is reported, and removed again until the removal succeeds (%o)',
+  async (settings) => {
+    const { world, emit, deliver, state, shown, pass } = await company(settings, { echoSpokeId: false });
+    await deliver({ snapshot: 'g', of: ['a', 'b'] });
     world.platform.kept.add('u-b');
-    // The platform removes only one of the two users, so only one removal counts.
-    emit({ take: ['b', 'c'], from: 'g' });
-    await pass(HOUR_MS / 2);
-    emit({ take: ['a', 'c'], from: 'h' });
-    await pass(60_000);
-    expect(shown('h')).toEqual([users('b')]);
-    expect(await state('h')).toMatchObject({ settled: 'in_sync' });
-  });
+    emit('onGroupDeleted' in settings ? { remove: 'g' } : { take: ['b'], from: 'g' });
+    expect(await pass(HOUR_MS)).toBeLessThanOrEqual(12);
+    const left = await state('g');
+    expect(left).toMatchObject({
+      lastError: { code: 'kept', message: 'the platform keeps 1 user that groupsync removed' },
+    });
+    expect(left?.dirtySinceMs).toBeDefined();
+    expect(left?.settled).toBeUndefined();
+    for (let hour = 0; hour < 5; hour += 1) expect(await pass(HOUR_MS)).toBeLessThanOrEqual(12);
 
-  it('the approval of a removal stays valid until the removal takes effect', async () => {
-    const guard = { minSize: 1, maxRemovedShare: 0.1, maxRemovedCount: 9, perHourCount: 99 };
-    const { world, emit, deliver, shown, state, ref, pass } = await company({ guard });
-    await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
-    await deliver({ take: ['b', 'c'], from: 'g' });
-    expect(shown('g')).toEqual([users('a', 'b', 'c')]);
-    world.platform.kept.add('u-b');
-    await approveHold(ref('g'), { reason: 'right' }, world.toolPorts);
-    emit();
-    await pass(HOUR_MS);
-    expect(shown('g')).toEqual([users('a', 'b')]);
-    expect(await state('g')).toMatchObject({ approval: { decision: { kind: 'approved' } } });
     world.platform.kept.clear();
     await pass(HOUR_MS + 60_000);
-    expect(shown('g')).toEqual([users('a')]);
-    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
-    expect(await state('g')).not.toHaveProperty('removals');
-  });
+    expect(shown('g')).toEqual(['onGroupDeleted' in settings ? [] : users('a')]);
+    expect((await state('g'))?.lastError).toBeUndefined();
+    expect((await state('g'))?.dirtySinceMs).toBeUndefined();
+    expect(await allOf(world.toolPorts.drift.list(CONNECTION))).toEqual([]);
+  },
+);
+
+it('a user that the platform keeps does not reduce the hourly limit of the guard for other removals', async () => {
+  const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 3 };
+  const { world, emit, deliver, shown, state, pass } = await company({ guard });
+  await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] }, { snapshot: 'h', of: ['a', 'b', 'c'] });
+  world.platform.kept.add('u-b');
+  // The platform removes only one of the two users, so only one removal counts.
+  emit({ take: ['b', 'c'], from: 'g' });
+  await pass(HOUR_MS / 2);
+  emit({ take: ['a', 'c'], from: 'h' });
+  await pass(60_000);
+  expect(shown('h')).toEqual([users('b')]);
+  expect(await state('h')).toMatchObject({ settled: 'in_sync' });
 });
 
-describe('user that the platform adds to a new group by itself', () => {
-  it('a group is not in sync until the user that the platform added is removed', async () => {
-    const { world, emit, deliver, state, shown, pass } = await company();
+it('the approval of a removal stays valid until the removal takes effect', async () => {
+  const guard = { minSize: 1, maxRemovedShare: 0.1, maxRemovedCount: 9, perHourCount: 99 };
+  const { world, emit, deliver, shown, state, ref, pass } = await company({ guard });
+  await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
+  await deliver({ take: ['b', 'c'], from: 'g' });
+  expect(shown('g')).toEqual([users('a', 'b', 'c')]);
+  world.platform.kept.add('u-b');
+  await approveHold(ref('g'), { reason: 'right' }, world.toolPorts);
+  emit();
+  await pass(HOUR_MS);
+  expect(shown('g')).toEqual([users('a', 'b')]);
+  expect(await state('g')).toMatchObject({ approval: { decision: { kind: 'approved' } } });
+  world.platform.kept.clear();
+  await pass(HOUR_MS + 60_000);
+  expect(shown('g')).toEqual([users('a')]);
+  expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+  expect(await state('g')).not.toHaveProperty('removals');
+});
+
+it('a group is not in sync until the user that the platform added is removed', async () => {
+  const { world, emit, deliver, state, shown, pass } = await company();
+  world.platform.installer = 'u-installer';
+  await deliver({ snapshot: 'g', of: ['a'] });
+  expect(shown('g')).toEqual([users('a')]);
+  expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+
+  world.platform.kept.add('u-installer');
+  emit({ snapshot: 'h', of: ['a'] });
+  expect(await pass(HOUR_MS)).toBeLessThanOrEqual(12);
+  expect(await state('h')).toMatchObject({ lastError: { code: 'kept' } });
+  expect((await state('h'))?.dirtySinceMs).toBeDefined();
+  world.platform.kept.clear();
+  await pass(HOUR_MS + 60_000);
+  expect(shown('h')).toEqual([users('a')]);
+  expect(await state('h')).toMatchObject({ settled: 'in_sync' });
+});
+
+it.each([true, false])(
+  'a user that the platform adds to a new group is removed although the answer was lost (spokeId shown: %s)',
+  async (echoSpokeId) => {
+    const { world, troubles, emit, shown, pass } = await company({}, { echoSpokeId });
     world.platform.installer = 'u-installer';
-    await deliver({ snapshot: 'g', of: ['a'] });
+    const isLost = failFirst(troubles, 'create', 'lost_after');
+    emit({ snapshot: 'g', of: ['a'] });
+    await pass(HOUR_MS);
+    expect(isLost()).toBe(true);
+    // No second group exists, and the user that the platform added is not recorded as drift.
     expect(shown('g')).toEqual([users('a')]);
-    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+  },
+);
 
-    world.platform.kept.add('u-installer');
-    emit({ snapshot: 'h', of: ['a'] });
-    expect(await pass(HOUR_MS)).toBeLessThanOrEqual(12);
-    expect(await state('h')).toMatchObject({ lastError: { code: 'kept' } });
-    expect((await state('h'))?.dirtySinceMs).toBeDefined();
-    world.platform.kept.clear();
-    await pass(HOUR_MS + 60_000);
-    expect(shown('h')).toEqual([users('a')]);
-    expect(await state('h')).toMatchObject({ settled: 'in_sync' });
-  });
-
-  it.each([true, false])(
-    'a user that the platform adds to a new group is removed although the answer was lost (spokeId shown: %s)',
-    async (echoSpokeId) => {
-      const { world, troubles, emit, shown, pass } = await company({}, { echoSpokeId });
-      world.platform.installer = 'u-installer';
-      const isLost = failFirst(troubles, 'create', 'lost_after');
-      emit({ snapshot: 'g', of: ['a'] });
-      await pass(HOUR_MS);
-      expect(isLost()).toBe(true);
-      // No second group exists, and the user that the platform added is not recorded as drift.
-      expect(shown('g')).toEqual([users('a')]);
-    },
-  );
-
-  it('a user that the platform adds to a new group stays in the mode additive', async () => {
-    const { world, deliver, state, shown } = await company({ mode: 'additive' });
-    world.platform.installer = 'u-installer';
-    await deliver({ snapshot: 'g', of: ['a'] });
-    expect(shown('g')).toEqual([users('a', 'installer')]);
-    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
-  });
+it('a user that the platform adds to a new group stays in the mode additive', async () => {
+  const { world, deliver, state, shown } = await company({ mode: 'additive' });
+  world.platform.installer = 'u-installer';
+  await deliver({ snapshot: 'g', of: ['a'] });
+  expect(shown('g')).toEqual([users('a', 'installer')]);
+  expect(await state('g')).toMatchObject({ settled: 'in_sync' });
 });
 
 it.each<[DirectoryEvent, string[], readonly [string[], string | undefined]]>([

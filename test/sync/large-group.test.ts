@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { NO_GROUP } from '../../shared/domain/group.ts';
 import type { GroupState, ViewPointer } from '../../shared/domain/group-state.ts';
 import {
@@ -42,52 +42,50 @@ it('the audit lists as many users as an entry can hold, even with ids of the max
   expect(entry?.changes.length).toBeGreaterThan(200);
 });
 
-describe('large group', () => {
-  it('a view of 100,000 members is stored in small items, an addition writes two items, and lost items are replaced', async () => {
-    const { world, ref } = await createTestEngine();
-    const { table } = world;
-    const groups = createGroupStore(table);
-    const ids = Array.from({ length: 100_001 }, (_, n) =>
-      platformUserId(`${String(n).padStart(12, '0')}-4000`),
-    );
-    const seen = { ref: ref('g') } as GroupState;
-    const write = async (name: string, count: number, view?: ViewPointer) => {
-      const before = new Set(table.items.keys());
-      const users = new Map(ids.slice(0, count).map((id) => [id, true]));
-      const shown = { name, spokeId: 'g', users };
-      const linked = view && { link: { id: platformGroupId('p'), version: versionToken('v1'), view } };
-      const pointer = await groups.prepareView({ ...seen, ...linked }, intentId(name), shown);
-      expect(await groups.readView(ref('g'), pointer)).toEqual(shown);
-      const made = [...table.items].filter(([key]) => !before.has(key));
-      expect(Math.max(...made.map(([, item]) => itemBytes(item)))).toBeLessThan(16_000);
-      return { pointer, made: made.length };
-    };
-    const first = await write('Every\nbody', 100_000);
-    const second = await write('One more', 100_001, first.pointer);
-    expect([first.made, second.made]).toEqual([129, 2]);
-    const [bucket] = [...table.items.values()].filter(({ sk }) => sk.startsWith('VIEW#~'));
-    table.remove(bucket as Item);
-    expect(await groups.readView(ref('g'), second.pointer)).toBeUndefined();
-    await write('Whole again', 100_001, second.pointer);
-  });
+it('a view of 100,000 members is stored in small items, an addition writes two items, and lost items are replaced', async () => {
+  const { world, ref } = await createTestEngine();
+  const { table } = world;
+  const groups = createGroupStore(table);
+  const ids = Array.from({ length: 100_001 }, (_, n) =>
+    platformUserId(`${String(n).padStart(12, '0')}-4000`),
+  );
+  const seen = { ref: ref('g') } as GroupState;
+  const write = async (name: string, count: number, view?: ViewPointer) => {
+    const before = new Set(table.items.keys());
+    const users = new Map(ids.slice(0, count).map((id) => [id, true]));
+    const shown = { name, spokeId: 'g', users };
+    const linked = view && { link: { id: platformGroupId('p'), version: versionToken('v1'), view } };
+    const pointer = await groups.prepareView({ ...seen, ...linked }, intentId(name), shown);
+    expect(await groups.readView(ref('g'), pointer)).toEqual(shown);
+    const made = [...table.items].filter(([key]) => !before.has(key));
+    expect(Math.max(...made.map(([, item]) => itemBytes(item)))).toBeLessThan(16_000);
+    return { pointer, made: made.length };
+  };
+  const first = await write('Every\nbody', 100_000);
+  const second = await write('One more', 100_001, first.pointer);
+  expect([first.made, second.made]).toEqual([129, 2]);
+  const [bucket] = [...table.items.values()].filter(({ sk }) => sk.startsWith('VIEW#~'));
+  table.remove(bucket as Item);
+  expect(await groups.readView(ref('g'), second.pointer)).toBeUndefined();
+  await write('Whole again', 100_001, second.pointer);
+});
 
-  it('a group of 2,000 members is created in one write, and keeps its members after its view is lost', async () => {
-    const size = 2_000;
-    const { world, at, toolPorts, shown } = await filledGroup(size);
-    const marked = async () => {
-      const nowMs = world.nowMs();
-      await toolPorts.desired.markDirty(at, { nowMs, wakeAtMs: nowMs, isAtOnce: true });
-      return applyGroup(at, toolPorts);
-    };
-    expect(await applyGroup(at, toolPorts)).toMatchObject({ outcome: 'written', writes: [{ added: size }] });
-    const late = makeStamp({ time: new Date(START_MS + 1_000).toISOString(), id: 'f', source: 's' });
-    const register = { value: 'absent', stamp: late } as const;
-    await toolPorts.desired.joinMember(at, { member: memberId('m7@acme.test'), register }, START_MS);
-    expect(await marked()).toMatchObject({ outcome: 'written', writes: [{ removed: 1 }] });
-    for (const item of world.table.items.values()) if (item.sk.startsWith('VIEW#')) world.table.remove(item);
-    await marked();
-    expect(shown('g')[0]).toHaveLength(size - 1);
-    const counts = { applied: size - 1 };
-    expect(await toolPorts.groups.read(at)).toMatchObject({ settled: 'in_sync', counts });
-  });
+it('a group of 2,000 members is created in one write, and keeps its members after its view is lost', async () => {
+  const size = 2_000;
+  const { world, at, toolPorts, shown } = await filledGroup(size);
+  const marked = async () => {
+    const nowMs = world.nowMs();
+    await toolPorts.desired.markDirty(at, { nowMs, wakeAtMs: nowMs, isAtOnce: true });
+    return applyGroup(at, toolPorts);
+  };
+  expect(await applyGroup(at, toolPorts)).toMatchObject({ outcome: 'written', writes: [{ added: size }] });
+  const late = makeStamp({ time: new Date(START_MS + 1_000).toISOString(), id: 'f', source: 's' });
+  const register = { value: 'absent', stamp: late } as const;
+  await toolPorts.desired.joinMember(at, { member: memberId('m7@acme.test'), register }, START_MS);
+  expect(await marked()).toMatchObject({ outcome: 'written', writes: [{ removed: 1 }] });
+  for (const item of world.table.items.values()) if (item.sk.startsWith('VIEW#')) world.table.remove(item);
+  await marked();
+  expect(shown('g')[0]).toHaveLength(size - 1);
+  const counts = { applied: size - 1 };
+  expect(await toolPorts.groups.read(at)).toMatchObject({ settled: 'in_sync', counts });
 });

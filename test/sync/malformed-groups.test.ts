@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, NO_FAULTS } from '../support/engine/world.ts';
 
@@ -24,40 +24,35 @@ async function company(options: Parameters<typeof createTestEngine>[0] = {}) {
   return { ...engine, platform, addOdd, createWithLostAnswer, gate: () => toolPorts.gates.read(CONNECTION) };
 }
 
-describe('malformed group of another client', () => {
-  it.each([true, false])(
-    'a malformed external group blocks no other (shown ids: %s)',
-    async (echoSpokeId) => {
-      const { deliver, addOdd, gate, shown } = await company({ platform: { echoSpokeId } });
-      addOdd('theirs');
-      await deliver({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['b'] });
-      expect(shown('g')).toEqual([['u-a']]);
-      expect(shown('h')).toEqual([['u-b']]);
-      expect((await gate()).state).toBe('open');
-    },
-  );
-
-  it('a malformed external group is not adopted by its name', async () => {
-    const { deliver, addOdd, shown } = await company({});
-    addOdd('theirs');
-    await deliver({ snapshot: 'g', of: ['b'] });
-    expect(shown('g')).toEqual([['u-b']]);
-    expect(shown('theirs')).toEqual([['u-a']]);
-  });
-
-  it.each([true, false])(
-    'a malformed external group does not count as the group of a POST without an answer (spokeIds are shown: %s)',
-    async (echoSpokeId) => {
-      const { createWithLostAnswer, addOdd, shown } = await company({
-        platform: { echoSpokeId },
-      });
-      addOdd('theirs');
-      await createWithLostAnswer();
-      expect(shown('g')).toEqual([['u-a']]);
-      expect(shown('theirs')).toEqual([['u-a']]);
-    },
-  );
+it.each([true, false])('a malformed external group blocks no other (shown ids: %s)', async (echoSpokeId) => {
+  const { deliver, addOdd, gate, shown } = await company({ platform: { echoSpokeId } });
+  addOdd('theirs');
+  await deliver({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['b'] });
+  expect(shown('g')).toEqual([['u-a']]);
+  expect(shown('h')).toEqual([['u-b']]);
+  expect((await gate()).state).toBe('open');
 });
+
+it('a malformed external group is not adopted by its name', async () => {
+  const { deliver, addOdd, shown } = await company({});
+  addOdd('theirs');
+  await deliver({ snapshot: 'g', of: ['b'] });
+  expect(shown('g')).toEqual([['u-b']]);
+  expect(shown('theirs')).toEqual([['u-a']]);
+});
+
+it.each([true, false])(
+  'a malformed external group does not count as the group of a POST without an answer (spokeIds are shown: %s)',
+  async (echoSpokeId) => {
+    const { createWithLostAnswer, addOdd, shown } = await company({
+      platform: { echoSpokeId },
+    });
+    addOdd('theirs');
+    await createWithLostAnswer();
+    expect(shown('g')).toEqual([['u-a']]);
+    expect(shown('theirs')).toEqual([['u-a']]);
+  },
+);
 
 it.each([true, false])(
   'a creation without an answer is not repeated while its group is malformed (spokeIds are shown: %s)',
@@ -86,42 +81,40 @@ it.each([true, false])(
   },
 );
 
-describe('thousands of malformed groups', () => {
-  const manyOdd = async () => {
-    const scene = await company();
-    for (let left = 6_000; left > 0; left -= 1) {
-      const id = scene.platform.addForeign({ name: 'Group x', spokeId: null as never, users: [] });
-      scene.platform.malformed.add(id);
-    }
-    return scene;
-  };
+const manyOdd = async () => {
+  const scene = await company();
+  for (let left = 6_000; left > 0; left -= 1) {
+    const id = scene.platform.addForeign({ name: 'Group x', spokeId: null as never, users: [] });
+    scene.platform.malformed.add(id);
+  }
+  return scene;
+};
 
-  it('thousands of malformed groups do not prevent a creation, and its intent stores only a few of their ids', async () => {
-    const { deliver, shown, world } = await manyOdd();
-    await deliver({ snapshot: 'g', of: ['a'] });
-    expect(shown('g')).toEqual([['u-a']]);
-    expect(world.table.largest.bytes).toBeLessThan(40 * 1_024);
-  });
+it('thousands of malformed groups do not prevent a creation, and its intent stores only a few of their ids', async () => {
+  const { deliver, shown, world } = await manyOdd();
+  await deliver({ snapshot: 'g', of: ['a'] });
+  expect(shown('g')).toEqual([['u-a']]);
+  expect(world.table.largest.bytes).toBeLessThan(40 * 1_024);
+});
 
-  it('apply finds the group of a creation without an answer among thousands of malformed groups', async () => {
-    const { createWithLostAnswer, shown } = await manyOdd();
-    await createWithLostAnswer();
-    expect(shown('g')).toEqual([['u-a']]);
-  });
+it('apply finds the group of a creation without an answer among thousands of malformed groups', async () => {
+  const { createWithLostAnswer, shown } = await manyOdd();
+  await createWithLostAnswer();
+  expect(shown('g')).toEqual([['u-a']]);
+});
 
-  it('a creation without an answer stays open if an additional malformed group appears in the list', async () => {
-    const { emit, work, world, troubles, platform, state, shown } = await manyOdd();
-    troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
-    emit({ snapshot: 'g', of: ['a'] });
-    await work(3);
-    troubles.platform = NO_FAULTS.platform;
-    const made = [...platform.groups.values()].find(({ spokeId }) => spokeId === 'g')?.id ?? '';
-    platform.malformed.add(made);
-    for (let hour = 0; hour < 3; hour += 1) {
-      world.advance(3_600_000);
-      await work(5);
-    }
-    expect(shown('g')).toEqual([['u-a']]);
-    expect(await state('g')).toMatchObject({ intent: { action: 'create' } });
-  });
+it('a creation without an answer stays open if an additional malformed group appears in the list', async () => {
+  const { emit, work, world, troubles, platform, state, shown } = await manyOdd();
+  troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
+  emit({ snapshot: 'g', of: ['a'] });
+  await work(3);
+  troubles.platform = NO_FAULTS.platform;
+  const made = [...platform.groups.values()].find(({ spokeId }) => spokeId === 'g')?.id ?? '';
+  platform.malformed.add(made);
+  for (let hour = 0; hour < 3; hour += 1) {
+    world.advance(3_600_000);
+    await work(5);
+  }
+  expect(shown('g')).toEqual([['u-a']]);
+  expect(await state('g')).toMatchObject({ intent: { action: 'create' } });
 });

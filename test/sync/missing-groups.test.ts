@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { createTestEngine, type DirectoryEvent } from '../support/engine/test-engine.ts';
@@ -30,148 +30,146 @@ async function company(count: number, platform = {}, settings = {}) {
   };
 }
 
-describe('platform that answers 404 for existing groups', () => {
-  it('if all but one of 61 groups answer 404, apply recreates at most 5 % in an hour', async () => {
-    const [count, most] = [61, 3];
-    const { world, names, emit, pass, deliver, waiting, state, hideAllButOne } = await company(count);
-    const before = await hideAllButOne();
-    emit(...names.map((to) => ({ add: ['b'], to })));
-    await pass(HOUR_MS / 2);
-    expect(world.platform.groups.size).toBe(count + most);
-    const held = await waiting();
-    expect(held).toHaveLength(count - 1 - most);
-    for (const group of held) {
-      expect(group?.dirtySinceMs).toBeDefined();
-      expect(before.has(group?.link?.id ?? '')).toBe(true);
-    }
-    await pass(HOUR_MS);
-    expect(world.platform.groups.size).toBeLessThanOrEqual(count + 2 * most);
+it('if all but one of 61 groups answer 404, apply recreates at most 5 % in an hour', async () => {
+  const [count, most] = [61, 3];
+  const { world, names, emit, pass, deliver, waiting, state, hideAllButOne } = await company(count);
+  const before = await hideAllButOne();
+  emit(...names.map((to) => ({ add: ['b'], to })));
+  await pass(HOUR_MS / 2);
+  expect(world.platform.groups.size).toBe(count + most);
+  const held = await waiting();
+  expect(held).toHaveLength(count - 1 - most);
+  for (const group of held) {
+    expect(group?.dirtySinceMs).toBeDefined();
+    expect(before.has(group?.link?.id ?? '')).toBe(true);
+  }
+  await pass(HOUR_MS);
+  expect(world.platform.groups.size).toBeLessThanOrEqual(count + 2 * most);
 
-    const made = world.platform.groups.size - count;
-    world.platform.hidden = () => false;
-    world.advance(HOUR_MS);
-    await deliver();
-    expect(world.platform.groups.size).toBe(count + made);
-    for (const name of names) expect(await state(name)).toMatchObject({ settled: 'in_sync' });
-    expect(await waiting()).toEqual([]);
-  });
+  const made = world.platform.groups.size - count;
+  world.platform.hidden = () => false;
+  world.advance(HOUR_MS);
+  await deliver();
+  expect(world.platform.groups.size).toBe(count + made);
+  for (const name of names) expect(await state(name)).toMatchObject({ settled: 'in_sync' });
+  expect(await waiting()).toEqual([]);
+});
 
-  it('no new group is created for half an hour if every group answers 404 and the list is empty', async () => {
-    const { world, names, emit, pass, state, deliver } = await company(5);
-    const before = new Set(world.platform.groups.keys());
-    world.platform.hidden = (id) => before.has(id);
-    emit(...names.map((to) => ({ add: ['b'], to })));
-    await pass(HOUR_MS / 2, 5);
-    expect(world.platform.groups.size).toBe(5);
-    for (const name of names) expect(await state(name)).toMatchObject({ lastError: { code: 'missing' } });
-    world.platform.hidden = () => false;
-    world.advance(HOUR_MS);
-    await deliver();
-    expect([...world.platform.groups.keys()]).toEqual([...before]);
-    for (const name of names) expect(await state(name)).toMatchObject({ settled: 'in_sync' });
-  });
+it('no new group is created for half an hour if every group answers 404 and the list is empty', async () => {
+  const { world, names, emit, pass, state, deliver } = await company(5);
+  const before = new Set(world.platform.groups.keys());
+  world.platform.hidden = (id) => before.has(id);
+  emit(...names.map((to) => ({ add: ['b'], to })));
+  await pass(HOUR_MS / 2, 5);
+  expect(world.platform.groups.size).toBe(5);
+  for (const name of names) expect(await state(name)).toMatchObject({ lastError: { code: 'missing' } });
+  world.platform.hidden = () => false;
+  world.advance(HOUR_MS);
+  await deliver();
+  expect([...world.platform.groups.keys()]).toEqual([...before]);
+  for (const name of names) expect(await state(name)).toMatchObject({ settled: 'in_sync' });
+});
 
-  it.each([
-    [
-      'a long time without calls',
-      async (engine: Awaited<ReturnType<typeof company>>) => engine.world.advance(20 * HOUR_MS),
-    ],
-    [
-      'a pause of the group',
-      async ({ world, ref }: Awaited<ReturnType<typeof company>>) => {
-        const { groups } = world.toolPorts;
-        const pausedAtMs = world.nowMs();
-        await groups.pause(ref('g0'), pausedAtMs);
-        world.advance(90 * MINUTE_MS);
-        await groups.resume(ref('g0'), { pausedAtMs, nowMs: world.nowMs(), wakeAtMs: world.nowMs() });
-        await world.toolPorts.applyQueue.wake([ref('g0')]);
-      },
-    ],
-  ])('a 404 from before %s does not count, so apply creates no second group', async (_, between) => {
-    const engine = await company(1);
-    const { world, emit, work, deliver, pass } = engine;
-    const before = [...world.platform.groups.keys()];
-    world.platform.hidden = () => true;
-    emit({ add: ['b'], to: 'g0' });
-    await work(3);
-    world.platform.hidden = () => false;
-    await between(engine);
-    world.platform.hidden = () => true;
-    await pass(5 * MINUTE_MS);
-    expect([...world.platform.groups.keys()]).toEqual(before);
-    world.platform.hidden = () => false;
-    world.advance(HOUR_MS);
-    await deliver();
-    expect([...world.platform.groups.keys()]).toEqual(before);
-  });
-
-  it('the only group of a connection is created again after the feed reports its deletion', async () => {
-    const { world, emit, pass, deliver, state, shown } = await company(1);
-    for (const id of [...world.platform.groups.keys()]) world.platform.deleteAsOther(id);
-    emit({ add: ['b'], to: 'g0' });
-    await pass(20 * MINUTE_MS, 50);
-    expect(shown('g0')).toEqual([]);
-    expect(await state('g0')).toMatchObject({ lastError: { code: 'missing' } });
-    await followFeed(await world.connection(), world.toolPorts, world.nowMs() + 10 * MINUTE_MS);
-    await deliver();
-    expect(shown('g0')).toEqual([['u-a', 'u-b']]);
-  });
-
-  it.each([
-    ['in the first half hour', {}],
-    ['after an unlink', { first: [{ upsert: 'g0', name: 'New' }] }],
-    ['for half a day', { hours: 12 }],
-    ['for half a day, without spokeIds', { hours: 12, echoSpokeId: false }],
-  ])(
-    'a group that the directory deletes while the platform answers 404 is deleted when it is readable again (404 %s)',
-    async (_, given) => {
-      const { first = [], hours = 0.5, echoSpokeId = true } = { ...given } as Partial<Wrong>;
-      const { world, emit, pass, deliver } = await company(1, { echoSpokeId });
-      world.platform.hidden = () => true;
-      world.platform.failing = (kind) => (kind === 'create' ? 404 : undefined);
-      emit(...first);
-      await pass(5 * MINUTE_MS);
-      emit({ remove: 'g0' });
-      await pass(hours * HOUR_MS);
-      world.platform.hidden = () => false;
-      world.platform.failing = () => undefined;
-      world.advance(HOUR_MS);
-      await sweep((await world.toolPorts.connections.current(CONNECTION)) as never, world.toolPorts);
-      await deliver();
-      expect([...world.platform.groups.values()]).toEqual([]);
+it.each([
+  [
+    'a long time without calls',
+    async (engine: Awaited<ReturnType<typeof company>>) => engine.world.advance(20 * HOUR_MS),
+  ],
+  [
+    'a pause of the group',
+    async ({ world, ref }: Awaited<ReturnType<typeof company>>) => {
+      const { groups } = world.toolPorts;
+      const pausedAtMs = world.nowMs();
+      await groups.pause(ref('g0'), pausedAtMs);
+      world.advance(90 * MINUTE_MS);
+      await groups.resume(ref('g0'), { pausedAtMs, nowMs: world.nowMs(), wakeAtMs: world.nowMs() });
+      await world.toolPorts.applyQueue.wake([ref('g0')]);
     },
-  );
+  ],
+])('a 404 from before %s does not count, so apply creates no second group', async (_, between) => {
+  const engine = await company(1);
+  const { world, emit, work, deliver, pass } = engine;
+  const before = [...world.platform.groups.keys()];
+  world.platform.hidden = () => true;
+  emit({ add: ['b'], to: 'g0' });
+  await work(3);
+  world.platform.hidden = () => false;
+  await between(engine);
+  world.platform.hidden = () => true;
+  await pass(5 * MINUTE_MS);
+  expect([...world.platform.groups.keys()]).toEqual(before);
+  world.platform.hidden = () => false;
+  world.advance(HOUR_MS);
+  await deliver();
+  expect([...world.platform.groups.keys()]).toEqual(before);
+});
 
-  it('a group that is in the list but answers 404 causes an error and no second group', async () => {
-    const { world, emit, pass, deliver, state } = await company(1);
-    const { platform } = world;
+it('the only group of a connection is created again after the feed reports its deletion', async () => {
+  const { world, emit, pass, deliver, state, shown } = await company(1);
+  for (const id of [...world.platform.groups.keys()]) world.platform.deleteAsOther(id);
+  emit({ add: ['b'], to: 'g0' });
+  await pass(20 * MINUTE_MS, 50);
+  expect(shown('g0')).toEqual([]);
+  expect(await state('g0')).toMatchObject({ lastError: { code: 'missing' } });
+  await followFeed(await world.connection(), world.toolPorts, world.nowMs() + 10 * MINUTE_MS);
+  await deliver();
+  expect(shown('g0')).toEqual([['u-a', 'u-b']]);
+});
+
+it.each([
+  ['in the first half hour', {}],
+  ['after an unlink', { first: [{ upsert: 'g0', name: 'New' }] }],
+  ['for half a day', { hours: 12 }],
+  ['for half a day, without spokeIds', { hours: 12, echoSpokeId: false }],
+])(
+  'a group that the directory deletes while the platform answers 404 is deleted when it is readable again (404 %s)',
+  async (_, given) => {
+    const { first = [], hours = 0.5, echoSpokeId = true } = { ...given } as Partial<Wrong>;
+    const { world, emit, pass, deliver } = await company(1, { echoSpokeId });
+    world.platform.hidden = () => true;
+    world.platform.failing = (kind) => (kind === 'create' ? 404 : undefined);
+    emit(...first);
+    await pass(5 * MINUTE_MS);
+    emit({ remove: 'g0' });
+    await pass(hours * HOUR_MS);
+    world.platform.hidden = () => false;
+    world.platform.failing = () => undefined;
+    world.advance(HOUR_MS);
+    await sweep((await world.toolPorts.connections.current(CONNECTION)) as never, world.toolPorts);
+    await deliver();
+    expect([...world.platform.groups.values()]).toEqual([]);
+  },
+);
+
+it('a group that is in the list but answers 404 causes an error and no second group', async () => {
+  const { world, emit, pass, deliver, state } = await company(1);
+  const { platform } = world;
+  platform.hidden = () => true;
+  platform.hidesFromList = false;
+  emit({ add: ['b'], to: 'g0' });
+  await pass(HOUR_MS);
+  expect(platform.groups.size).toBe(1);
+  expect(await state('g0')).toMatchObject({ lastError: { code: 'missing' } });
+  platform.hidden = () => false;
+  world.advance(HOUR_MS);
+  await deliver();
+  expect(await state('g0')).toMatchObject({ settled: 'in_sync' });
+});
+
+it('short periods of 404 on several days do not unlink a group', async () => {
+  const { world, emit, work, deliver, state } = await company(1);
+  const { platform } = world;
+  for (let day = 0; day < 3; day += 1) {
     platform.hidden = () => true;
-    platform.hidesFromList = false;
-    emit({ add: ['b'], to: 'g0' });
-    await pass(HOUR_MS);
-    expect(platform.groups.size).toBe(1);
+    emit(day % 2 === 0 ? { add: ['b'], to: 'g0' } : { take: ['b'], from: 'g0' });
+    await work(2);
     expect(await state('g0')).toMatchObject({ lastError: { code: 'missing' } });
     platform.hidden = () => false;
-    world.advance(HOUR_MS);
     await deliver();
     expect(await state('g0')).toMatchObject({ settled: 'in_sync' });
-  });
-
-  it('short periods of 404 on several days do not unlink a group', async () => {
-    const { world, emit, work, deliver, state } = await company(1);
-    const { platform } = world;
-    for (let day = 0; day < 3; day += 1) {
-      platform.hidden = () => true;
-      emit(day % 2 === 0 ? { add: ['b'], to: 'g0' } : { take: ['b'], from: 'g0' });
-      await work(2);
-      expect(await state('g0')).toMatchObject({ lastError: { code: 'missing' } });
-      platform.hidden = () => false;
-      await deliver();
-      expect(await state('g0')).toMatchObject({ settled: 'in_sync' });
-      world.advance(24 * HOUR_MS);
-    }
-    expect(platform.groups.size).toBe(1);
-  });
+    world.advance(24 * HOUR_MS);
+  }
+  expect(platform.groups.size).toBe(1);
 });
 
 it('a group that another client deleted is created again only after a minute', async () => {

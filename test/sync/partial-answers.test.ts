@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
 import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
@@ -61,57 +61,55 @@ async function company(settings = {}, platform = {}) {
   };
 }
 
-describe('answer to a write that shows only some users', () => {
-  it.each([
-    ['answers to writes', ['create', 'put', 'patch']],
-    ['answers and fetches in the half minute after a write', undefined],
-  ])('apply removes no member and records no drift if one user is shown by %s', async (_, kinds) => {
-    const { deliver, later, shown, drift, sent, state, ...engine } = await company();
-    if (kinds === undefined) engine.showOnlyFirstForAWhile();
-    else engine.showOnlyFirst(...kinds);
-    await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
-    await deliver({ add: ['d'], to: 'g' });
-    await deliver({ upsert: 'g', name: 'Other' });
-    engine.showAll();
-    for (let look = 0; look < 3; look += 1) await later();
-    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
-    for (const users of sent().filter(({ length }) => length > 0))
-      expect(users.length).toBeGreaterThanOrEqual(3);
-    expect(await drift()).toEqual([]);
-    expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 4, pending: 0 } });
-  });
+it.each([
+  ['answers to writes', ['create', 'put', 'patch']],
+  ['answers and fetches in the half minute after a write', undefined],
+])('apply removes no member and records no drift if one user is shown by %s', async (_, kinds) => {
+  const { deliver, later, shown, drift, sent, state, ...engine } = await company();
+  if (kinds === undefined) engine.showOnlyFirstForAWhile();
+  else engine.showOnlyFirst(...kinds);
+  await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
+  await deliver({ add: ['d'], to: 'g' });
+  await deliver({ upsert: 'g', name: 'Other' });
+  engine.showAll();
+  for (let look = 0; look < 3; look += 1) await later();
+  expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+  for (const users of sent().filter(({ length }) => length > 0))
+    expect(users.length).toBeGreaterThanOrEqual(3);
+  expect(await drift()).toEqual([]);
+  expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 4, pending: 0 } });
+});
 
-  it('after an answer without some users, writes of an additive group keep a member that another client added', async () => {
-    const { deliver, later, shown, guest, world, showOnlyFirstForAWhile, showAll } = await company({
-      mode: 'additive',
-    });
-    await deliver({ snapshot: 'g', of: ['a', 'b'] });
-    world.advance(HOUR_MS);
-    await guest('u-guest');
-    world.advance(HOUR_MS);
-    showOnlyFirstForAWhile();
-    await deliver({ add: ['c'], to: 'g' });
-    await deliver({ add: ['d'], to: 'g' });
-    showAll();
-    await later();
-    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d', 'u-guest']]);
+it('after an answer without some users, writes of an additive group keep a member that another client added', async () => {
+  const { deliver, later, shown, guest, world, showOnlyFirstForAWhile, showAll } = await company({
+    mode: 'additive',
   });
+  await deliver({ snapshot: 'g', of: ['a', 'b'] });
+  world.advance(HOUR_MS);
+  await guest('u-guest');
+  world.advance(HOUR_MS);
+  showOnlyFirstForAWhile();
+  await deliver({ add: ['c'], to: 'g' });
+  await deliver({ add: ['d'], to: 'g' });
+  showAll();
+  await later();
+  expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d', 'u-guest']]);
+});
 
-  it('after an answer without some users, writes keep the members whose removal is held', async () => {
-    const guard = { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 };
-    const { deliver, later, shown, world, showOnlyFirstForAWhile, showAll } = await company({ guard });
-    await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
-    world.advance(2 * HOUR_MS);
-    await deliver({ snapshot: 'g', of: ['a'] });
-    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
-    showOnlyFirstForAWhile();
-    await deliver({ add: ['d'], to: 'g' });
-    await deliver({ upsert: 'g', name: 'Other' });
-    await deliver({ upsert: 'g', name: 'Another' });
-    showAll();
-    await later();
-    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
-  });
+it('after an answer without some users, writes keep the members whose removal is held', async () => {
+  const guard = { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 };
+  const { deliver, later, shown, world, showOnlyFirstForAWhile, showAll } = await company({ guard });
+  await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
+  world.advance(2 * HOUR_MS);
+  await deliver({ snapshot: 'g', of: ['a'] });
+  expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
+  showOnlyFirstForAWhile();
+  await deliver({ add: ['d'], to: 'g' });
+  await deliver({ upsert: 'g', name: 'Other' });
+  await deliver({ upsert: 'g', name: 'Another' });
+  showAll();
+  await later();
+  expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
 });
 
 it('every write contains the wanted users that the platform never shows', async () => {
@@ -146,46 +144,44 @@ it('in the mode additive, apply removes a leaver that no answer showed for 40 mi
   expect(shown('g')).toEqual([['u-a', 'u-b']]);
 });
 
-describe('fetch that shows only some users', () => {
-  it.each(['authoritative', 'additive'])(
-    'apply removes no wanted member if a fetch shows only the first user (mode %s)',
-    async (mode) => {
-      const { deliver, later, shown, world, showOnlyFirst, showAll, sent } = await company({ mode });
-      await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
-      world.advance(HOUR_MS);
-      const [group] = world.platform.groups.values();
-      world.platform.changeAsOther(group?.id ?? '', { name: 'Theirs' });
-      showOnlyFirst('get');
-      await later(MINUTE_MS);
-      showAll();
-      await deliver({ add: ['d'], to: 'g' });
-      await later();
-      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
-      for (const users of sent().filter(({ length }) => length > 0))
-        expect(users.length).toBeGreaterThanOrEqual(3);
-    },
-  );
-
-  it('a fetch that shows only the first user one second after a write causes no drift of members', async () => {
-    const { deliver, later, shown, world, showOnlyFirst, showAll, drift } = await company({
-      mode: 'additive',
-    });
+it.each(['authoritative', 'additive'])(
+  'apply removes no wanted member if a fetch shows only the first user (mode %s)',
+  async (mode) => {
+    const { deliver, later, shown, world, showOnlyFirst, showAll, sent } = await company({ mode });
     await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
     world.advance(HOUR_MS);
-    await deliver({ upsert: 'g', name: 'Other' });
     const [group] = world.platform.groups.values();
     world.platform.changeAsOther(group?.id ?? '', { name: 'Theirs' });
     showOnlyFirst('get');
-    const { platform } = world;
-    const show = platform.showing;
-    const untilMs = world.nowMs() + 30_000;
-    platform.showing = (kind, users) => (world.nowMs() < untilMs ? show(kind, users) : users);
-    await later(1_000);
+    await later(MINUTE_MS);
     showAll();
+    await deliver({ add: ['d'], to: 'g' });
     await later();
-    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
-    expect(await drift()).toEqual(['name']);
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+    for (const users of sent().filter(({ length }) => length > 0))
+      expect(users.length).toBeGreaterThanOrEqual(3);
+  },
+);
+
+it('a fetch that shows only the first user one second after a write causes no drift of members', async () => {
+  const { deliver, later, shown, world, showOnlyFirst, showAll, drift } = await company({
+    mode: 'additive',
   });
+  await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
+  world.advance(HOUR_MS);
+  await deliver({ upsert: 'g', name: 'Other' });
+  const [group] = world.platform.groups.values();
+  world.platform.changeAsOther(group?.id ?? '', { name: 'Theirs' });
+  showOnlyFirst('get');
+  const { platform } = world;
+  const show = platform.showing;
+  const untilMs = world.nowMs() + 30_000;
+  platform.showing = (kind, users) => (world.nowMs() < untilMs ? show(kind, users) : users);
+  await later(1_000);
+  showAll();
+  await later();
+  expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
+  expect(await drift()).toEqual(['name']);
 });
 
 it('the guard holds the removal of users that the list shows and the fetch of the same version does not show', async () => {
@@ -201,95 +197,91 @@ it('the guard holds the removal of users that the list shows and the fetch of th
   expect(await state('g')).toMatchObject({ hold: { decision: { kind: 'waiting' } } });
 });
 
-describe('hidden users that groupsync added and the platform does not show', () => {
-  const guard = { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 };
-  const EVERYWHERE = ['create', 'put', 'patch', 'get'];
+const guard = { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 };
+const EVERYWHERE = ['create', 'put', 'patch', 'get'];
 
-  it.each([0, 2 * HOUR_MS, 26 * HOUR_MS])(
-    'the guard holds the removal of too many hidden users %i ms after the write that added the users',
-    async (ms) => {
-      const { deliver, later, shown, world, showOnlyFirst, showAll, state, drift } = await company({ guard });
-      showOnlyFirst(...EVERYWHERE);
-      await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
-      world.advance(ms);
-      await deliver({ take: ['b', 'c'], from: 'g' });
-      await deliver({ add: ['d'], to: 'g' });
-      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
-      expect(await state('g')).toMatchObject({ hold: { decision: { kind: 'waiting' } } });
-      showAll();
-      await later(HOUR_MS);
-      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
-      expect(await drift()).toEqual([]);
-    },
-  );
-
-  it('hidden users count in the group size that the guard compares with minSize', async () => {
-    const ofFour = { ...guard, minSize: 4 };
-    const { deliver, shown, world, state } = await company({ guard: ofFour });
-    world.platform.showing = (_, users) => users.filter((user) => user !== 'u-d');
-    await deliver({ snapshot: 'g', of: ['a', 'b', 'c', 'd'] });
-    world.advance(2 * HOUR_MS);
-    await deliver({ take: ['a', 'b', 'c'], from: 'g' });
-    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
-    expect(await state('g')).toMatchObject({ hold: { decision: { kind: 'waiting' } } });
-  });
-
-  it('apply removes a hidden user when the directory removes the member', async () => {
-    const { deliver, shown, world, showOnlyFirst, showAll, sweepAfter, drift } = await company();
+it.each([0, 2 * HOUR_MS, 26 * HOUR_MS])(
+  'the guard holds the removal of too many hidden users %i ms after the write that added the users',
+  async (ms) => {
+    const { deliver, later, shown, world, showOnlyFirst, showAll, state, drift } = await company({ guard });
     showOnlyFirst(...EVERYWHERE);
     await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
-    world.advance(2 * HOUR_MS);
-    await deliver({ take: ['c'], from: 'g' });
-    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    world.advance(ms);
+    await deliver({ take: ['b', 'c'], from: 'g' });
+    await deliver({ add: ['d'], to: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+    expect(await state('g')).toMatchObject({ hold: { decision: { kind: 'waiting' } } });
     showAll();
-    await sweepAfter(HOUR_MS);
-    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    await later(HOUR_MS);
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
     expect(await drift()).toEqual([]);
-  });
+  },
+);
+
+it('hidden users count in the group size that the guard compares with minSize', async () => {
+  const ofFour = { ...guard, minSize: 4 };
+  const { deliver, shown, world, state } = await company({ guard: ofFour });
+  world.platform.showing = (_, users) => users.filter((user) => user !== 'u-d');
+  await deliver({ snapshot: 'g', of: ['a', 'b', 'c', 'd'] });
+  world.advance(2 * HOUR_MS);
+  await deliver({ take: ['a', 'b', 'c'], from: 'g' });
+  expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+  expect(await state('g')).toMatchObject({ hold: { decision: { kind: 'waiting' } } });
 });
 
-describe('fetch of the last written version that shows only some users', () => {
-  it.each(['authoritative', 'additive'])(
-    'a fetch that shows only the first user causes no drift and no loss of members (mode %s)',
-    async (mode) => {
-      const { deliver, lookAgain, shown, world, showOnlyFirst, showAll, drift, state } = await company({
-        mode,
-      });
-      await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
-      world.advance(HOUR_MS);
-      showOnlyFirst('get', 'patch');
-      await lookAgain();
-      await deliver({ take: ['c'], from: 'g' });
-      expect(shown('g')).toEqual([['u-a', 'u-b']]);
-      showAll();
-      world.advance(2 * HOUR_MS);
-      await lookAgain();
-      expect(shown('g')).toEqual([['u-a', 'u-b']]);
-      expect(await drift()).toEqual([]);
-      expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 2, pending: 0 } });
-    },
-  );
+it('apply removes a hidden user when the directory removes the member', async () => {
+  const { deliver, shown, world, showOnlyFirst, showAll, sweepAfter, drift } = await company();
+  showOnlyFirst(...EVERYWHERE);
+  await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
+  world.advance(2 * HOUR_MS);
+  await deliver({ take: ['c'], from: 'g' });
+  expect(shown('g')).toEqual([['u-a', 'u-b']]);
+  showAll();
+  await sweepAfter(HOUR_MS);
+  expect(shown('g')).toEqual([['u-a', 'u-b']]);
+  expect(await drift()).toEqual([]);
+});
 
-  it('a member of another client is still external after a fetch that shows only the first user', async () => {
-    const { deliver, lookAgain, shown, world, showOnlyFirst, showAll, guest, drift } = await company({
-      mode: 'additive',
+it.each(['authoritative', 'additive'])(
+  'a fetch that shows only the first user causes no drift and no loss of members (mode %s)',
+  async (mode) => {
+    const { deliver, lookAgain, shown, world, showOnlyFirst, showAll, drift, state } = await company({
+      mode,
     });
-    await deliver({ snapshot: 'g', of: ['a', 'b'] });
-    world.advance(HOUR_MS);
-    await guest('u-guest');
-    const before = await drift();
+    await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
     world.advance(HOUR_MS);
     showOnlyFirst('get', 'patch');
     await lookAgain();
-    await deliver({ add: ['c'], to: 'g' });
-    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-guest']]);
+    await deliver({ take: ['c'], from: 'g' });
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
     showAll();
     world.advance(2 * HOUR_MS);
     await lookAgain();
-    await deliver({ take: ['c'], from: 'g' });
-    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-guest']]);
-    expect(await drift()).toEqual(before);
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    expect(await drift()).toEqual([]);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 2, pending: 0 } });
+  },
+);
+
+it('a member of another client is still external after a fetch that shows only the first user', async () => {
+  const { deliver, lookAgain, shown, world, showOnlyFirst, showAll, guest, drift } = await company({
+    mode: 'additive',
   });
+  await deliver({ snapshot: 'g', of: ['a', 'b'] });
+  world.advance(HOUR_MS);
+  await guest('u-guest');
+  const before = await drift();
+  world.advance(HOUR_MS);
+  showOnlyFirst('get', 'patch');
+  await lookAgain();
+  await deliver({ add: ['c'], to: 'g' });
+  expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-guest']]);
+  showAll();
+  world.advance(2 * HOUR_MS);
+  await lookAgain();
+  await deliver({ take: ['c'], from: 'g' });
+  expect(shown('g')).toEqual([['u-a', 'u-b', 'u-guest']]);
+  expect(await drift()).toEqual(before);
 });
 
 it.each(['answer', 'fetch'])(
@@ -317,59 +309,55 @@ it.each(['answer', 'fetch'])(
   },
 );
 
-describe('search for a refused user', () => {
-  it.each(['u-c', 'u-d', 'u-e'])(
-    'every write in the search for a refused user contains the member that no answer shows (refused: %s)',
-    async (refused) => {
-      const { deliver, hire, shown, world, sent } = await company();
-      await hire('a', 'b', 'c', 'd', 'e');
-      world.platform.showing = (_, users) => users.filter((user) => user !== 'u-b');
-      await deliver({ snapshot: 'g', of: ['a', 'b'] });
-      world.advance(5 * MINUTE_MS);
-      world.platform.unacceptable.add(refused);
-      await deliver({ add: ['c', 'd', 'e'], to: 'g' });
-      for (const users of sent()) expect(users).toContain('u-b');
-      expect(shown('g')[0]).toHaveLength(4);
-    },
-  );
-
-  it('apply removes a member although the platform refuses another member that no answer has shown', async () => {
-    const { deliver, hire, shown, world } = await company();
-    await hire('a', 'b', 'c', 'd');
-    world.platform.refused.add('u-b');
-    await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
+it.each(['u-c', 'u-d', 'u-e'])(
+  'every write in the search for a refused user contains the member that no answer shows (refused: %s)',
+  async (refused) => {
+    const { deliver, hire, shown, world, sent } = await company();
+    await hire('a', 'b', 'c', 'd', 'e');
+    world.platform.showing = (_, users) => users.filter((user) => user !== 'u-b');
+    await deliver({ snapshot: 'g', of: ['a', 'b'] });
     world.advance(5 * MINUTE_MS);
-    world.platform.unacceptable.add('u-b');
-    await deliver({ take: ['c'], from: 'g' }, { add: ['d'], to: 'g' });
-    expect(shown('g')).toEqual([['u-a', 'u-d']]);
-  });
+    world.platform.unacceptable.add(refused);
+    await deliver({ add: ['c', 'd', 'e'], to: 'g' });
+    for (const users of sent()) expect(users).toContain('u-b');
+    expect(shown('g')[0]).toHaveLength(4);
+  },
+);
+
+it('apply removes a member although the platform refuses another member that no answer has shown', async () => {
+  const { deliver, hire, shown, world } = await company();
+  await hire('a', 'b', 'c', 'd');
+  world.platform.refused.add('u-b');
+  await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
+  world.advance(5 * MINUTE_MS);
+  world.platform.unacceptable.add('u-b');
+  await deliver({ take: ['c'], from: 'g' }, { add: ['d'], to: 'g' });
+  expect(shown('g')).toEqual([['u-a', 'u-d']]);
 });
 
-describe('list that shows only some users', () => {
-  it.each(['authoritative', 'additive'])(
-    'a list with only the first user causes no drift after a creation without an answer (mode %s)',
-    async (mode) => {
-      const { deliver, shown, world, showOnlyFirst, troubles, drift, sent } = await company({
-        mode,
-      });
-      const isLost = failFirst(troubles, 'create', 'lost_after');
-      showOnlyFirst('list');
-      await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
-      world.advance(HOUR_MS);
-      await deliver({ add: ['d'], to: 'g' });
-      expect(isLost()).toBe(true);
-      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
-      for (const users of sent()) expect(users.length).toBeGreaterThanOrEqual(3);
-      expect(await drift()).toEqual([]);
-    },
-  );
-
-  it('the hourly sweep causes no write and no drift if the list shows only the first user', async () => {
-    const { deliver, sweepAfter, showOnlyFirst, drift, sent } = await company();
-    await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
+it.each(['authoritative', 'additive'])(
+  'a list with only the first user causes no drift after a creation without an answer (mode %s)',
+  async (mode) => {
+    const { deliver, shown, world, showOnlyFirst, troubles, drift, sent } = await company({
+      mode,
+    });
+    const isLost = failFirst(troubles, 'create', 'lost_after');
     showOnlyFirst('list');
-    for (let hour = 0; hour < 3; hour += 1) await sweepAfter(HOUR_MS);
-    expect(sent()).toHaveLength(1);
+    await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    world.advance(HOUR_MS);
+    await deliver({ add: ['d'], to: 'g' });
+    expect(isLost()).toBe(true);
+    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+    for (const users of sent()) expect(users.length).toBeGreaterThanOrEqual(3);
     expect(await drift()).toEqual([]);
-  });
+  },
+);
+
+it('the hourly sweep causes no write and no drift if the list shows only the first user', async () => {
+  const { deliver, sweepAfter, showOnlyFirst, drift, sent } = await company();
+  await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
+  showOnlyFirst('list');
+  for (let hour = 0; hour < 3; hour += 1) await sweepAfter(HOUR_MS);
+  expect(sent()).toHaveLength(1);
+  expect(await drift()).toEqual([]);
 });

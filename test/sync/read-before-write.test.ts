@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
 import {
@@ -28,51 +28,46 @@ async function worked(settings: Readonly<Record<string, unknown>>, options = {})
   return { world, id, calls, change, users: () => shown(world, id)?.users };
 }
 
-describe('read before a write', () => {
-  it.each([true, false])(
-    'a user that another client adds before the write stays in the group (PATCH compares versions: %s)',
-    async (enforceVersionOnPatch) => {
-      const { world, id, calls, change, users } = await worked(
-        { mode: 'additive' },
-        { enforceVersionOnPatch },
-      );
-      world.platform.changeAsOther(id, { users: [...USERS, 'u-guest'] });
-      await change(joins('late'));
-      expect(users()).toEqual([...USERS, 'u-guest', 'u-late'].sort());
-      expect(calls).toEqual(['get', 'put']);
-      const [drift] = await records(world);
-      expect(drift).toMatchObject({ kind: 'members_added', after: ['u-guest'], settledBy: 'adopt' });
-    },
-  );
-
-  it('apply reads the group with one call before a write, and sends no call without a write', async () => {
-    const { world, calls, change, users } = await worked({});
-    await change(joins('late'));
-    expect(calls).toEqual(['get', 'patch']);
-    expect(users()).toEqual([...USERS, 'u-late'].sort());
-    await world.toolPorts.desired.markDirty(REF, dirtyNow(world.toolPorts));
-    await change();
-    expect(calls).toEqual(['get', 'patch']);
-  });
-
-  it('a change by another client is recorded before groupsync deletes the group', async () => {
-    const { world, id, calls, change } = await worked({ onGroupDeleted: 'delete', guard: null });
+it.each([true, false])(
+  'a user that another client adds before the write stays in the group (PATCH compares versions: %s)',
+  async (enforceVersionOnPatch) => {
+    const { world, id, calls, change, users } = await worked({ mode: 'additive' }, { enforceVersionOnPatch });
     world.platform.changeAsOther(id, { users: [...USERS, 'u-guest'] });
-    await change(event('group.deleted', { group: { id: 'g' } }, 1));
-    expect(world.platform.groups.has(id)).toBe(false);
-    expect(calls).toEqual(['get', 'delete', 'get']);
-    expect(await records(world)).toMatchObject([{ kind: 'members_added', after: ['u-guest'] }]);
-  });
+    await change(joins('late'));
+    expect(users()).toEqual([...USERS, 'u-guest', 'u-late'].sort());
+    expect(calls).toEqual(['get', 'put']);
+    const [drift] = await records(world);
+    expect(drift).toMatchObject({ kind: 'members_added', after: ['u-guest'], settledBy: 'adopt' });
+  },
+);
 
-  it('apply does not repeat the read before each part of a write that the platform refuses', async () => {
-    const { world, calls, change, users } = await worked({});
-    world.platform.unacceptable.add('u-late');
-    await change(joins('late'), leaves('m0'));
-    world.advance(60_000);
-    calls.length = 0;
-    await change();
-    expect(users()).toEqual(USERS.slice(1));
-    // The last read shows whether the refusal was a version conflict.
-    expect(calls).toEqual(['get', 'patch', 'patch', 'patch', 'get']);
-  });
+it('apply reads the group with one call before a write, and sends no call without a write', async () => {
+  const { world, calls, change, users } = await worked({});
+  await change(joins('late'));
+  expect(calls).toEqual(['get', 'patch']);
+  expect(users()).toEqual([...USERS, 'u-late'].sort());
+  await world.toolPorts.desired.markDirty(REF, dirtyNow(world.toolPorts));
+  await change();
+  expect(calls).toEqual(['get', 'patch']);
+});
+
+it('a change by another client is recorded before groupsync deletes the group', async () => {
+  const { world, id, calls, change } = await worked({ onGroupDeleted: 'delete', guard: null });
+  world.platform.changeAsOther(id, { users: [...USERS, 'u-guest'] });
+  await change(event('group.deleted', { group: { id: 'g' } }, 1));
+  expect(world.platform.groups.has(id)).toBe(false);
+  expect(calls).toEqual(['get', 'delete', 'get']);
+  expect(await records(world)).toMatchObject([{ kind: 'members_added', after: ['u-guest'] }]);
+});
+
+it('apply does not repeat the read before each part of a write that the platform refuses', async () => {
+  const { world, calls, change, users } = await worked({});
+  world.platform.unacceptable.add('u-late');
+  await change(joins('late'), leaves('m0'));
+  world.advance(60_000);
+  calls.length = 0;
+  await change();
+  expect(users()).toEqual(USERS.slice(1));
+  // The last read shows whether the refusal was a version conflict.
+  expect(calls).toEqual(['get', 'patch', 'patch', 'patch', 'get']);
 });

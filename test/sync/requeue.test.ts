@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { REOPENED_GATE } from '../../shared/domain/gate.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import { groupKey, userKey } from '../../shared/store/keys.ts';
@@ -66,59 +66,57 @@ it('the next run of the requeue job resumes the fan-outs that exceed the limit o
   expect(resumed).toEqual([MAX_RESUMED_FAN_OUTS, 5, 0]);
 });
 
-describe('invalid item', () => {
-  it('the requeue job reports an invalid item, and still processes the gate, fan-outs and groups', async () => {
-    const { world, hire, emit, deliver, work, ref, shown, member } = await createTestEngine();
-    await hire('a', 'b', 'c');
-    await deliver({ snapshot: 'g', of: ['a', 'c'] }, { snapshot: 'h', of: ['c'] });
-    const { toolPorts, table } = world;
-    // Two fan-outs are interrupted. The item of the first user is invalid.
-    for (const id of ['a', 'c']) {
-      const key = userKey(CONNECTION, member(id));
-      const walk = { fanOut: 2, gpk: `fanOuts#${CONNECTION}#0`, gsk: id, revision: 2 };
-      await table.update(key, { set: { ...walk, ...(id === 'a' ? { floor: 7 } : {}) } });
-    }
-    await toolPorts.gates.write(CONNECTION, await toolPorts.gates.read(CONNECTION), {
-      state: 'backoff',
-      closings: 1,
-      untilMs: world.nowMs(),
-    });
-    emit({ add: ['b'], to: 'h' });
-    await work(2);
-    takeWoken(world);
-    world.advance(2 * MINUTE_MS);
-
-    expect(await requeueDue(CONNECTION, toolPorts)).toMatchObject({
-      gate: 'open',
-      walksResumed: 1,
-      stuck: [expect.stringMatching(/^user a: expected a directory user/)],
-    });
-    await work(20);
-    expect(shown('h')).toEqual([['u-b', 'u-c']]);
-    expect((await toolPorts.users.read(CONNECTION, [member('c')])).get(member('c'))?.fanOut).toBeUndefined();
-    expect(await applyGroup(ref('h'), toolPorts)).toMatchObject({ outcome: 'nothing_to_do' });
+it('the requeue job reports an invalid item, and still processes the gate, fan-outs and groups', async () => {
+  const { world, hire, emit, deliver, work, ref, shown, member } = await createTestEngine();
+  await hire('a', 'b', 'c');
+  await deliver({ snapshot: 'g', of: ['a', 'c'] }, { snapshot: 'h', of: ['c'] });
+  const { toolPorts, table } = world;
+  // Two fan-outs are interrupted. The item of the first user is invalid.
+  for (const id of ['a', 'c']) {
+    const key = userKey(CONNECTION, member(id));
+    const walk = { fanOut: 2, gpk: `fanOuts#${CONNECTION}#0`, gsk: id, revision: 2 };
+    await table.update(key, { set: { ...walk, ...(id === 'a' ? { floor: 7 } : {}) } });
+  }
+  await toolPorts.gates.write(CONNECTION, await toolPorts.gates.read(CONNECTION), {
+    state: 'backoff',
+    closings: 1,
+    untilMs: world.nowMs(),
   });
+  emit({ add: ['b'], to: 'h' });
+  await work(2);
+  takeWoken(world);
+  world.advance(2 * MINUTE_MS);
 
-  it('a due group with an unwritable item does not prevent the wake-up of other groups', async () => {
-    const { world, hire, emit } = await createTestEngine();
-    await hire('a');
-    emit({ upsert: 'g' }, { upsert: 'h' });
-    await ingest(takeEvents(world), world.toolPorts);
-    takeWoken(world);
-    world.advance(2 * MINUTE_MS);
-    const { index } = world.toolPorts;
-    const broken: typeof index = {
-      ...index,
-      reschedule: async (seen, at) => {
-        if (seen.ref.group === 'g') throw new Error('the item is too large');
-        return index.reschedule(seen, at);
-      },
-    };
-    expect(await requeueDue(CONNECTION, { ...world.toolPorts, index: broken })).toMatchObject({
-      reenqueued: 1,
-      stuck: ['group g: the item is too large'],
-    });
-    expect(takeWoken(world).map(({ group }) => group)).toEqual(['h']);
-    expect(await world.table.get(groupKey({ connection: CONNECTION, group: 'g' as never }))).toBeDefined();
+  expect(await requeueDue(CONNECTION, toolPorts)).toMatchObject({
+    gate: 'open',
+    walksResumed: 1,
+    stuck: [expect.stringMatching(/^user a: expected a directory user/)],
   });
+  await work(20);
+  expect(shown('h')).toEqual([['u-b', 'u-c']]);
+  expect((await toolPorts.users.read(CONNECTION, [member('c')])).get(member('c'))?.fanOut).toBeUndefined();
+  expect(await applyGroup(ref('h'), toolPorts)).toMatchObject({ outcome: 'nothing_to_do' });
+});
+
+it('a due group with an unwritable item does not prevent the wake-up of other groups', async () => {
+  const { world, hire, emit } = await createTestEngine();
+  await hire('a');
+  emit({ upsert: 'g' }, { upsert: 'h' });
+  await ingest(takeEvents(world), world.toolPorts);
+  takeWoken(world);
+  world.advance(2 * MINUTE_MS);
+  const { index } = world.toolPorts;
+  const broken: typeof index = {
+    ...index,
+    reschedule: async (seen, at) => {
+      if (seen.ref.group === 'g') throw new Error('the item is too large');
+      return index.reschedule(seen, at);
+    },
+  };
+  expect(await requeueDue(CONNECTION, { ...world.toolPorts, index: broken })).toMatchObject({
+    reenqueued: 1,
+    stuck: ['group g: the item is too large'],
+  });
+  expect(takeWoken(world).map(({ group }) => group)).toEqual(['h']);
+  expect(await world.table.get(groupKey({ connection: CONNECTION, group: 'g' as never }))).toBeDefined();
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { DriftKind } from '../../../shared/domain/drift.ts';
 import { followFeed } from '../../../shared/sync/reconcile/feed.ts';
 import type { HeldGroup } from '../../../simulate/platform/facts.ts';
@@ -54,38 +54,36 @@ async function followed(mode: string) {
   return { world, id, read };
 }
 
-describe('external change of a managed group', () => {
-  it.each(CASES)(
-    'the record of an external change (%s by %s in the mode %s) contains its kind, its author and its end',
-    async (what, by, mode) => {
-      const [kind, make] = CHANGES[what] as Change;
-      const { world, id, read } = await followed(mode);
-      make(world, id, by);
-      const changed = plain(world.platform.groups.get(id));
-      expect((await read())?.failure).toBeUndefined();
-      await applyGone(world);
-      await read();
-      await applyGone(world);
-      const settledBy = mode === 'authoritative' && kind !== 'duplicate_spoke_id' ? 'restore' : 'report';
-      expect(await records(world)).toMatchObject([
-        { kind, initiator: by, settledBy, settledAtMs: expect.any(Number), eventIds: [expect.any(String)] },
-      ]);
-      if (mode === 'report') return expect(plain(world.platform.groups.get(id))).toEqual(changed);
-      const linked = (await world.toolPorts.groups.read(REF))?.link?.id;
-      expect(plain(world.platform.groups.get(linked ?? ''))).toEqual(ourselves);
-    },
-  );
-
-  it('changes of two initiators between two reads of a group each get their author', async () => {
-    const { world, id, read } = await followed('authoritative');
-    world.platform.changeAsOther(id, { name: 'Theirs' }, 'ROLE');
-    world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] }, 'SYSTEM');
+it.each(CASES)(
+  'the record of an external change (%s by %s in the mode %s) contains its kind, its author and its end',
+  async (what, by, mode) => {
+    const [kind, make] = CHANGES[what] as Change;
+    const { world, id, read } = await followed(mode);
+    make(world, id, by);
+    const changed = plain(world.platform.groups.get(id));
+    expect((await read())?.failure).toBeUndefined();
+    await applyGone(world);
     await read();
     await applyGone(world);
-    expect((await records(world)).map(({ kind, initiator }) => [kind, initiator]).sort()).toEqual([
-      ['members_added', 'SYSTEM'],
-      ['name', 'ROLE'],
+    const settledBy = mode === 'authoritative' && kind !== 'duplicate_spoke_id' ? 'restore' : 'report';
+    expect(await records(world)).toMatchObject([
+      { kind, initiator: by, settledBy, settledAtMs: expect.any(Number), eventIds: [expect.any(String)] },
     ]);
-    expect(plain(world.platform.groups.get(id))).toEqual(ourselves);
-  });
+    if (mode === 'report') return expect(plain(world.platform.groups.get(id))).toEqual(changed);
+    const linked = (await world.toolPorts.groups.read(REF))?.link?.id;
+    expect(plain(world.platform.groups.get(linked ?? ''))).toEqual(ourselves);
+  },
+);
+
+it('changes of two initiators between two reads of a group each get their author', async () => {
+  const { world, id, read } = await followed('authoritative');
+  world.platform.changeAsOther(id, { name: 'Theirs' }, 'ROLE');
+  world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] }, 'SYSTEM');
+  await read();
+  await applyGone(world);
+  expect((await records(world)).map(({ kind, initiator }) => [kind, initiator]).sort()).toEqual([
+    ['members_added', 'SYSTEM'],
+    ['name', 'ROLE'],
+  ]);
+  expect(plain(world.platform.groups.get(id))).toEqual(ourselves);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { connectionName } from '../../../shared/domain/ids.ts';
 import type { Finding, Notice } from '../../../shared/domain/notice.ts';
 import { STAMP_ZERO } from '../../../shared/domain/stamp.ts';
@@ -35,97 +35,95 @@ function recordingTargets(failing: (target: string) => boolean = () => false) {
   };
 }
 
-describe('notifications of findings', () => {
-  it('a finding causes one notification, for any number of workers and checks', async () => {
-    const { delivered, abouts, clock, ports } = recordingTargets();
-    for (let minute = 0; minute < 30; minute += 1) {
-      await Promise.all([1, 2, 3].map(() => notify(HELD, ports, CONNECTION)));
-      clock.ms += 60_000;
-    }
-    expect(delivered).toHaveLength(1);
-    await notify(NONE_HELD, ports, CONNECTION);
-    expect(delivered.map(([title]) => title)).toEqual([BEGAN, OVER]);
-    expect(abouts.map((one) => [one?.subject, one?.endedMs])).toEqual([
-      ['hold', undefined],
-      ['hold', clock.ms],
-    ]);
-  });
-
-  /** Sends the first notification, and stops before groupsync records the outcome. */
-  async function sendUnrecorded({ ports }: ReturnType<typeof recordingTargets>, found = HELD): Promise<void> {
-    let writes = 0;
-    const write: typeof ports.notices.write = async (...given) => {
-      writes += 1;
-      if (writes === 2) throw new Error('died');
-      return ports.notices.write(...given);
-    };
-    const dying = { ...ports, notices: { ...ports.notices, write } };
-    await expect(notify(found, dying, CONNECTION)).rejects.toThrow('died');
+it('a finding causes one notification, for any number of workers and checks', async () => {
+  const { delivered, abouts, clock, ports } = recordingTargets();
+  for (let minute = 0; minute < 30; minute += 1) {
+    await Promise.all([1, 2, 3].map(() => notify(HELD, ports, CONNECTION)));
+    clock.ms += 60_000;
   }
+  expect(delivered).toHaveLength(1);
+  await notify(NONE_HELD, ports, CONNECTION);
+  expect(delivered.map(([title]) => title)).toEqual([BEGAN, OVER]);
+  expect(abouts.map((one) => [one?.subject, one?.endedMs])).toEqual([
+    ['hold', undefined],
+    ['hold', clock.ms],
+  ]);
+});
 
-  /** Runs the notification job four times, a quarter of an hour apart. */
-  async function lookForAnHour(
-    { ports, clock }: ReturnType<typeof recordingTargets>,
-    found: readonly Finding[],
-  ) {
-    for (let quarter = 0; quarter < 4; quarter += 1) {
-      await notify(found, ports, CONNECTION);
-      clock.ms += QUARTER_MS;
-    }
+/** Sends the first notification, and stops before groupsync records the outcome. */
+async function sendUnrecorded({ ports }: ReturnType<typeof recordingTargets>, found = HELD): Promise<void> {
+  let writes = 0;
+  const write: typeof ports.notices.write = async (...given) => {
+    writes += 1;
+    if (writes === 2) throw new Error('died');
+    return ports.notices.write(...given);
+  };
+  const dying = { ...ports, notices: { ...ports.notices, write } };
+  await expect(notify(found, dying, CONNECTION)).rejects.toThrow('died');
+}
+
+/** Runs the notification job four times, a quarter of an hour apart. */
+async function lookForAnHour(
+  { ports, clock }: ReturnType<typeof recordingTargets>,
+  found: readonly Finding[],
+) {
+  for (let quarter = 0; quarter < 4; quarter += 1) {
+    await notify(found, ports, CONNECTION);
+    clock.ms += QUARTER_MS;
   }
+}
 
-  it('a notification is repeated if the worker stopped before it recorded the outcome', async () => {
-    const world = recordingTargets();
-    await sendUnrecorded(world);
-    await lookForAnHour(world, HELD);
-    expect(world.delivered.map(([title]) => title)).toEqual([BEGAN, BEGAN]);
-  });
+it('a notification is repeated if the worker stopped before it recorded the outcome', async () => {
+  const world = recordingTargets();
+  await sendUnrecorded(world);
+  await lookForAnHour(world, HELD);
+  expect(world.delivered.map(([title]) => title)).toEqual([BEGAN, BEGAN]);
+});
 
-  it('the end of a finding is notified even if the outcome of the first notification was not recorded', async () => {
-    const world = recordingTargets();
-    await sendUnrecorded(world);
-    await lookForAnHour(world, NONE_HELD);
-    expect(world.delivered.map(([title]) => title)).toEqual([BEGAN, OVER]);
-  });
+it('the end of a finding is notified even if the outcome of the first notification was not recorded', async () => {
+  const world = recordingTargets();
+  await sendUnrecorded(world);
+  await lookForAnHour(world, NONE_HELD);
+  expect(world.delivered.map(([title]) => title)).toEqual([BEGAN, OVER]);
+});
 
-  it('a recurring finding is notified even if the outcome of its end notification was not recorded', async () => {
-    const world = recordingTargets();
-    await notify(HELD, world.ports, CONNECTION);
-    world.clock.ms += QUARTER_MS;
-    await sendUnrecorded(world, NONE_HELD);
-    await lookForAnHour(world, HELD);
-    expect(world.delivered.map(([title]) => title)).toEqual([BEGAN, OVER, BEGAN]);
-  });
+it('a recurring finding is notified even if the outcome of its end notification was not recorded', async () => {
+  const world = recordingTargets();
+  await notify(HELD, world.ports, CONNECTION);
+  world.clock.ms += QUARTER_MS;
+  await sendUnrecorded(world, NONE_HELD);
+  await lookForAnHour(world, HELD);
+  expect(world.delivered.map(([title]) => title)).toEqual([BEGAN, OVER, BEGAN]);
+});
 
-  it('the failure of a target is stored, and a notification that no target accepted is repeated', async () => {
-    const isDown = { webhook: true, all: false };
-    const { delivered, clock, ports } = recordingTargets(
-      (target) => isDown.all || (target === 'webhook' && isDown.webhook),
-    );
-    await notify(HELD, ports, CONNECTION);
-    const failure = { atMs: START_MS, message: 'webhook: answered 500' };
-    expect((await ports.notices.read(CONNECTION)).lastFailure).toEqual(failure);
-    clock.ms += QUARTER_MS;
-    await notify(HELD, ports, CONNECTION);
-    expect(delivered).toHaveLength(1);
-    isDown.all = true;
-    await notify([{ subject: 'gate', count: 1 }], ports, CONNECTION);
-    Object.assign(isDown, { all: false, webhook: false });
-    clock.ms += QUARTER_MS;
-    await notify([{ subject: 'gate', count: 1 }], ports, CONNECTION);
-    expect(delivered).toHaveLength(3);
-    expect((await ports.notices.read(CONNECTION)).lastFailure).toBeUndefined();
-  });
+it('the failure of a target is stored, and a notification that no target accepted is repeated', async () => {
+  const isDown = { webhook: true, all: false };
+  const { delivered, clock, ports } = recordingTargets(
+    (target) => isDown.all || (target === 'webhook' && isDown.webhook),
+  );
+  await notify(HELD, ports, CONNECTION);
+  const failure = { atMs: START_MS, message: 'webhook: answered 500' };
+  expect((await ports.notices.read(CONNECTION)).lastFailure).toEqual(failure);
+  clock.ms += QUARTER_MS;
+  await notify(HELD, ports, CONNECTION);
+  expect(delivered).toHaveLength(1);
+  isDown.all = true;
+  await notify([{ subject: 'gate', count: 1 }], ports, CONNECTION);
+  Object.assign(isDown, { all: false, webhook: false });
+  clock.ms += QUARTER_MS;
+  await notify([{ subject: 'gate', count: 1 }], ports, CONNECTION);
+  expect(delivered).toHaveLength(3);
+  expect((await ports.notices.read(CONNECTION)).lastFailure).toBeUndefined();
+});
 
-  it('notify calls no store without a notification target', async () => {
-    const { ports } = recordingTargets();
-    const untouched = new Proxy({} as never, { get: () => expect.fail('was asked') });
-    const withoutTargets = { ...ports, notifier: { ...ports.notifier, targets: [] }, notices: untouched };
-    const asking = { ...withoutTargets, drift: untouched, tokens: untouched, deadLetterCount: untouched };
-    await notify(HELD, withoutTargets, CONNECTION);
-    await notifyOfHour(CONNECTION, asking);
-    await notifyOfStage({ found: new Map(), isWhole: true }, asking);
-  });
+it('notify calls no store without a notification target', async () => {
+  const { ports } = recordingTargets();
+  const untouched = new Proxy({} as never, { get: () => expect.fail('was asked') });
+  const withoutTargets = { ...ports, notifier: { ...ports.notifier, targets: [] }, notices: untouched };
+  const asking = { ...withoutTargets, drift: untouched, tokens: untouched, deadLetterCount: untouched };
+  await notify(HELD, withoutTargets, CONNECTION);
+  await notifyOfHour(CONNECTION, asking);
+  await notifyOfStage({ found: new Map(), isWhole: true }, asking);
 });
 
 it('the requeue job notifies of holds of a connection, and returns the problems that the stage reports', async () => {
