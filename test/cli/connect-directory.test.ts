@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { PROVIDER } from '../../directory-simulator/google/federation.ts';
 import { READ_ALL } from '../../directory-simulator/google/scopes.ts';
 import { SERVICE_ACCOUNT } from '../../directory-simulator/google/sign-in.ts';
-import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import { ADMIN } from '../directory-simulator/fixture.ts';
 import { savedWorld, sixInSync } from '../support/operate/world.ts';
 import { worldOf } from './directory-fixture.ts';
@@ -13,7 +12,7 @@ describe('connect --directory', () => {
   it('connect --directory google shows the number of groups, and stores the key and the setting "directory"', async () => {
     const { connect, stored, setting, google } = await worldOf();
     const { code, json, stderr } = await connect();
-    expect(OUTPUT_SCHEMAS.connect.parse(json)).toMatchObject({
+    expect(json).toMatchObject({
       connection: 'default',
       stored: true,
       kind: 'google',
@@ -63,7 +62,7 @@ describe('connect --directory', () => {
     const { connect, world, connection } = await worldOf(() => savedWorld());
     world.platform.addForeign({ name: 'Sales', spokeId: 'g-sales', users: ['u-x'] });
     const { json, stderr } = await connect();
-    expect(OUTPUT_SCHEMAS.connect.parse(json)).toMatchObject({ stored: true, adoptable: 1, observing: true });
+    expect(json).toMatchObject({ stored: true, adoptable: 1, observing: true });
     expect(stderr).toContain('next: groupsync directory groups --compare');
     expect((await connection())?.observing).toBe(true);
   });

@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
 import { CLIENT_ID } from '../../directory-simulator/entra/application.ts';
-import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import { SECRET, TENANT } from '../directory-simulator/entra/fixture.ts';
 import { sixInSync } from '../support/operate/world.ts';
 import { entraWorldOf } from './directory-fixture.ts';
@@ -12,7 +11,7 @@ describe('connect --directory entra', () => {
     const { connect, stored, setting, entra } = await entraWorldOf();
     const { code, json, stderr } = await connect(`${SECRET}\n`, '--secret-stdin');
     expect(stderr).toContain('6 groups in the directory, 6 selected');
-    expect(OUTPUT_SCHEMAS.connect.parse(json)).toMatchObject({ stored: true, kind: 'entra', listed: 6 });
+    expect(json).toMatchObject({ stored: true, kind: 'entra', listed: 6 });
     expect(code).toBe(0);
     expect(stored).toEqual([{ clientSecret: SECRET }]);
     expect(await setting()).toEqual({

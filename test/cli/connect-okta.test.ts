@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import { oktaWorldOf } from './directory-fixture.ts';
 
 type Check = { readonly name: string; readonly ok: boolean; readonly fix: string };
@@ -9,7 +8,7 @@ describe('connect --directory okta', () => {
     const { connectByKey, stored, setting, okta } = await oktaWorldOf();
     const { code, json, stderr } = await connectByKey();
     expect(stderr).toContain('4 groups in the directory, 4 selected');
-    expect(OUTPUT_SCHEMAS.connect.parse(json)).toMatchObject({ stored: true, kind: 'okta', listed: 4 });
+    expect(json).toMatchObject({ stored: true, kind: 'okta', listed: 4 });
     expect(code).toBe(0);
     const { clientId, key } = okta.credentials;
     expect(stored).toEqual([key]);

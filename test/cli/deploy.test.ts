@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { Cdk } from '../../cli/deploy/ports.ts';
-import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import type { DeployedStack } from '../../shared/sync/ports/deployment.ts';
 import { runCli } from '../support/cli/io.ts';
 
@@ -95,7 +94,7 @@ describe('groupsync deploy', () => {
   it('deploy prints its plan as one document with --json', async () => {
     const { cdk } = cdkWith(UPGRADE);
     const { json } = await runCli(['deploy', '--yes', '--json'], { cdk });
-    expect(OUTPUT_SCHEMAS.deploy.parse(json)).toMatchObject({ ...PLACE, deployed: true });
+    expect(json).toMatchObject({ ...PLACE, deployed: true });
     expect(json.changes[0]).toEqual({
       action: 'delete',
       type: 'AWS::CloudWatch::Alarm',
@@ -189,7 +188,7 @@ describe('groupsync destroy', () => {
     });
     expect(code).toBe(0);
     expect(stderr).toContain('DELETED: 1 resource, with all messages');
-    expect(OUTPUT_SCHEMAS.destroy.parse(json)).toEqual({
+    expect(json).toEqual({
       ...PLACE,
       deleted: [{ type: 'AWS::SQS::Queue', resource: 'Queue' }],
       kept: [

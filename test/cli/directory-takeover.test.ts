@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PROVIDER } from '../../directory-simulator/google/federation.ts';
 import { SERVICE_ACCOUNT } from '../../directory-simulator/google/sign-in.ts';
-import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import type { DirectoryComparison } from '../../shared/contract/answers/directory.ts';
 import { NO_GROUP } from '../../shared/domain/group.ts';
 import { READER_SOURCE } from '../../shared/domain/source.ts';
@@ -24,7 +23,7 @@ describe('directory takeover', () => {
   it('directory takeover shows the groups, and changes nothing with --dry-run', async () => {
     const { named, connection } = await worldOf(() => withGroups('g'));
     const { code, json } = await named('directory', 'takeover', '--dry-run');
-    expect(OUTPUT_SCHEMAS['directory takeover'].parse(json)).toEqual({
+    expect(json).toEqual({
       connection: 'default',
       observing: false,
       to: 'directory',
@@ -41,7 +40,7 @@ describe('directory takeover --to', () => {
   it('directory takeover --to scim needs no directory, and shows groups that no SCIM client has', async () => {
     const { run } = await worldOf(sixInSync);
     const { code, json } = await run('directory', 'takeover', '--to', 'scim', '--yes', '--json');
-    expect(OUTPUT_SCHEMAS['directory takeover'].parse(json)).toMatchObject({
+    expect(json).toMatchObject({
       to: 'scim',
       groups: [],
       unmapped: [{ group: 'g', name: 'Group g', reason: 'not_found', target: null }],
@@ -95,7 +94,7 @@ describe('directory disconnect', () => {
     const { connect, run, setting, stored } = await worldOf();
     await connect();
     const { code, json } = await run('directory', 'disconnect', '--yes', '--json');
-    expect(OUTPUT_SCHEMAS['directory disconnect'].parse(json)).toEqual({
+    expect(json).toEqual({
       connection: 'default',
       kind: 'google',
     });
@@ -130,7 +129,7 @@ describe('directory groups --compare', () => {
     const { named, world } = await worldOf(() => savedWorld());
     world.platform.addForeign({ name: 'Sales', spokeId: 'g-sales', users: ['u-x'] });
     const { code, json } = await named('directory', 'groups', '--compare');
-    const { groups, totals } = OUTPUT_SCHEMAS['directory groups'].parse(json) as DirectoryComparison;
+    const { groups, totals } = json as DirectoryComparison;
     expect(code).toBe(0);
     expect(totals).toMatchObject({ adopt: 1, create: 2, unreadable: 1, removed: 1 });
     expect(groups.find((one) => one.group === 'g-all')?.problem).toContain('every user');

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import { runCli } from '../support/cli/io.ts';
 import { savedWorld, sixInSync } from '../support/operate/world.ts';
 
@@ -25,7 +24,7 @@ describe('status', () => {
       ),
     ]);
     const { json } = await world.cli('status', '--json');
-    expect(OUTPUT_SCHEMAS.status.parse(json)).toMatchObject({
+    expect(json).toMatchObject({
       sources: [
         {
           source: 'events',

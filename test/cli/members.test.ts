@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { added, deleted, group, removed, sixInSync } from '../support/operate/world.ts';
@@ -20,7 +19,6 @@ describe('groupsync members', () => {
     const { cli } = await mixedWorld();
     const { json, code } = await cli('members', 'Group g', '--json');
     expect(code).toBe(0);
-    expect(OUTPUT_SCHEMAS.members.safeParse(json).error).toBeUndefined();
     const rowOf = (member: string) => json.members.find((one: { member: string }) => one.member === member);
     expect(json.members).toHaveLength(7);
     expect(rowOf('m-ann')).toMatchObject({ user: 'u-ann', wanted: true, present: true, outcome: 'in_sync' });
@@ -70,8 +68,6 @@ describe('groupsync export', () => {
       groups: 3,
       comparison: { added: 0, removed: 0, renamed: [], changedSince: [] },
     });
-    const document = (await run('export', '--all', '--json')).json;
-    expect(OUTPUT_SCHEMAS.export.safeParse(document).error).toBeUndefined();
   });
 
   it('export refuses a missing group argument and a deleted group', async () => {

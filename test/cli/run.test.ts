@@ -9,7 +9,6 @@ import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { renderTable } from '../../cli/output/table.ts';
 import { createProgram } from '../../cli/program.ts';
-import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFile, temporaryFolder } from '../support/folder.ts';
@@ -59,7 +58,12 @@ describe('command line', () => {
         ([, line]) => line ?? '',
       );
       expect(examples.length).toBeGreaterThanOrEqual(2);
-      const around = { ports: world.ports, cwd, env: { EDITOR: 'true' }, signal: AbortSignal.abort() };
+      const skipped = { connection: 'default', skipped: 'another run does not end' };
+      const functions = {
+        run: async (_: string, event: object) => ({ reports: 'silent' in event ? [] : [skipped] }),
+      };
+      const ports = { ...world.ports, functions };
+      const around = { ports, cwd, env: { EDITOR: 'true' }, signal: AbortSignal.abort() };
       for (const example of examples) {
         const words =
           example.match(/'[^']*'|"[^"]*"|\S+/g)?.map((word) => word.replace(/^['"]|['"]$/g, '')) ?? [];
@@ -71,9 +75,14 @@ describe('command line', () => {
           !example.startsWith('connections')
         )
           continue;
-        const { code, stderr } = await runCli([...words, '--yes'], around);
-        expect([0, 1, 3], `${example}: ${stderr}`).toContain(code);
-        expect(stderr, example).not.toMatch(/unknown|\n\s+at /);
+        const asDocument = /^console(?! )|--(?:json|follow|watch|output)|-o /.test(example)
+          ? []
+          : [['--json']];
+        for (const more of [[], ...asDocument]) {
+          const { code, stderr } = await runCli([...words, '--yes', ...more], around);
+          expect([0, 1, 3], `${example}: ${stderr}`).toContain(code);
+          expect(stderr, example).not.toMatch(/unknown|\n\s+at /);
+        }
       }
     },
   );
@@ -268,7 +277,6 @@ it('holds and plan show the same digest of a hold, and holds approve refuses a d
   await world.publish(removed('g', 'ann', 'bob', 'cid', 'dee'));
   await world.apply('g');
   const { json } = await world.cli('holds', '--json');
-  expect(OUTPUT_SCHEMAS.holds.safeParse(json).error).toBeUndefined();
   expect(json.holds).toMatchObject([{ group: 'g', removes: 4, keeps: 2, decision: 'waiting' }]);
   const plan = (await world.cli('plan', 'g', '--json')).json.plans[0];
   expect(plan).toMatchObject({ action: 'hold', digest: json.holds[0].digest });
@@ -312,7 +320,6 @@ describe('connections set', () => {
     expect(set.json).toMatchObject({ changed: [{ key: 'mode' }], requested: ['guard'] });
     expect(set.stderr).toContain('next, by another person: groupsync connections confirm default');
     const shown = await cli('connections', 'show', '--json');
-    expect(OUTPUT_SCHEMAS['connections show'].safeParse(shown.json).error).toBeUndefined();
     const request = { key: 'guard', after: 'null', by: 'local:tester' };
     expect(shown.json).toMatchObject({ requests: [request], settings: { guard: { minSize: 5 } } });
     const status = await cli('status');
@@ -323,7 +330,6 @@ describe('connections set', () => {
       stderr: expect.stringContaining('made a request and cannot confirm it'),
     });
     const done = await confirm('Bob', '--json');
-    expect(OUTPUT_SCHEMAS['connections confirm'].safeParse(done.json).error).toBeUndefined();
     expect(done.json).toMatchObject({ outcome: 'confirmed', requests: [request], replanned: 1 });
     expect((await cli('connections', 'show', '--json')).json).toMatchObject({
       requests: [],
@@ -343,7 +349,6 @@ describe('events send', () => {
     const file = temporaryFile('events.jsonl', `${good}\n\nnot json\n`);
     const world = await sixInSync();
     const sent = await world.cli('events', 'send', file, '--json');
-    expect(OUTPUT_SCHEMAS['events send'].safeParse(sent.json).error).toBeUndefined();
     expect(sent).toMatchObject({ code: 3, json: { events: 1, messages: 1, errors: [{ line: 3 }] } });
     expect(world.sent).toHaveLength(1);
     const ports = { ...world.ports, events: { send: async () => [{ refused: 'too much at once' }] } };

@@ -1,7 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -36,7 +35,7 @@ it('connections export writes a file for each of 40 connections, which apply fin
   const { code, json } = await apply();
   expect([code, json]).toEqual([0, { applied: false, compared: 40, connections: [] }]);
   const again = await cli('connections', 'export', 'out', '--json');
-  expect(OUTPUT_SCHEMAS['connections export'].strict().parse(again.json)).toMatchObject({ written: [] });
+  expect(again.json).toMatchObject({ written: [] });
   expect(stored()).toBe(before);
 });
 
@@ -63,7 +62,6 @@ it('connections apply --check names a change by hand with its actor and time, an
   await as('ann', 'connections', 'set', 'company-3', 'guard.maxRemovedCount=7', '--yes');
   const before = stored();
   const { code, json } = await apply('--check');
-  expect(OUTPUT_SCHEMAS['connections apply'].strict().safeParse(json).error).toBeUndefined();
   const set = { by: 'ann', at: new Date(world.clock.ms).toISOString() };
   expect([code, json]).toMatchObject([
     3,

@@ -37,8 +37,6 @@ interface Queried {
 }
 const metricsOf = (name: string): readonly Queried[] =>
   alarm(name)?.Metrics.filter(({ MetricStat }: Queried) => MetricStat !== undefined);
-const expressionOf = (name: string) =>
-  alarm(name)?.Metrics.find(({ Expression }: Queried) => Expression !== undefined)?.Expression;
 
 const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
 const sections = new Map(
@@ -128,39 +126,12 @@ describe('alarms', () => {
     expect(new Set(ours)).toEqual(new Set(METRICS));
   });
 
-  it('if the requeue job does not run, one alarm fires after 15 minutes, unless the function fails or is throttled', () => {
-    expect(alarm('scheduled-work-late')).toMatchObject({
-      EvaluationPeriods: 3,
-      TreatMissingData: 'breaching',
-    });
-    expect(metricsOf('scheduled-work-late').map(({ MetricStat }) => MetricStat?.Period)).toEqual([
-      300, 300, 300,
-    ]);
-    expect(expressionOf('scheduled-work-late')).toBe(
-      'IF(FILL(pump, 0) + FILL(errors, 0) + FILL(refused, 0) < 1, 1, 0)',
-    );
-    expect(alarms.filter(({ TreatMissingData }) => TreatMissingData === 'breaching')).toHaveLength(1);
-  });
-
   it('if the sweep or the refresh of people does not run for three intervals, one alarm fires', () => {
     const rare = alarmsOf(synthesise({ sweepMinutes: 90 }).template).find(
       (one) => nameOf(one) === 'scheduled-work-late-hourly',
     );
     expect(rare).toMatchObject({ EvaluationPeriods: 3, TreatMissingData: 'notBreaching' });
     expect(rare?.Metrics.find(({ Id }: Queried) => Id === 'sweep').MetricStat.Period).toBe(2 * 3_600);
-  });
-
-  it('the SCIM alarm reads requests with 401 and 429 from the access log', () => {
-    const filters = Object.values(resourcesOf(full, 'AWS::Logs::MetricFilter')).map(
-      ({ Properties }) => Properties,
-    );
-    expect(filters.map(({ FilterPattern }) => FilterPattern)).toEqual([
-      '{ $.status = "401" }',
-      '{ $.status = "429" }',
-    ]);
-    const made = filters.map(({ MetricTransformations: [one] }) => one.MetricName);
-    const read = metricsOf('scim').map(({ MetricStat }) => MetricStat?.Metric.MetricName);
-    expect(read).toEqual(expect.arrayContaining(made));
   });
 
   it('every message of the requeue job has a command', () => {

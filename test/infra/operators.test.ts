@@ -93,13 +93,6 @@ describe('policy for operators of one connection', () => {
   ])('an operator of acme may call %s on %s with key %s: %s', (call, resource, key, expected) => {
     expect(mayCall(call, resource, key)).toBe(expected);
   });
-
-  it('each function that operators call has an alias for the connection, which runs the latest code', () => {
-    const aliases = Object.values(resourcesOf(template, 'AWS::Lambda::Alias'));
-    expect(aliases.map(({ Properties: { Name, FunctionVersion } }) => [Name, FunctionVersion])).toEqual(
-      ['reconcile', 'people', 'directory'].map(() => ['for-acme', '$LATEST']),
-    );
-  });
 });
 
 const nameOf = (resource: unknown): string =>

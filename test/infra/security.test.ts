@@ -191,27 +191,6 @@ describe('source with a separate queue', () => {
     if (found === undefined) throw new Error(`expected a queue groupsync-${name}`);
     return { id: found[0], ...found[1].Properties };
   };
-  const arn = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
-
-  it('ingest reads the queue of a source like the common queue, and both queues share one dead-letter queue', () => {
-    const [common, own, dead] = [queue('events'), queue('events-okta'), queue('events-dlq')];
-    const { id, QueueName, ...rest } = own;
-    expect({ ...rest, id: common.id, QueueName: 'groupsync-events' }).toEqual(common);
-    expect(JSON.stringify(dead.RedriveAllowPolicy)).toContain(':groupsync-events-okta"');
-    const mappings = Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping'));
-    const ofQueue = (one: string) =>
-      mappings.find(({ Properties }) => Properties.EventSourceArn['Fn::GetAtt'][0] === one)?.Properties;
-    expect(ofQueue(id)).toEqual({ ...ofQueue(common.id), EventSourceArn: arn(id) });
-    const role = Object.entries(resourcesOf(template, 'AWS::IAM::Policy')).find(([name]) =>
-      name.startsWith('Ingest'),
-    );
-    const reads = statementsOf(role?.[1].Properties.PolicyDocument).find(({ Sid }) => Sid === 'Useevents');
-    expect(reads?.Resource).toEqual([common.id, queue('events-entra').id, id].map(arn));
-    const functions = Object.values(resourcesOf(template, 'AWS::Lambda::Function')).map(
-      ({ Properties }) => Properties.Environment.Variables.GROUPSYNC_BOUND_QUEUES,
-    );
-    expect(functions).toContain('groupsync-events-okta=acme,groupsync-events-entra=beta');
-  });
 
   it('the queue of a source admits only the producers of this source, and no producer of the common queue', () => {
     const policy = Object.values(resourcesOf(template, 'AWS::SQS::QueuePolicy')).find(({ Properties }) =>

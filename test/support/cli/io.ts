@@ -1,9 +1,12 @@
 import { PassThrough, Readable, Writable } from 'node:stream';
 import type { Command } from 'commander';
+import { expect } from 'vitest';
+import type * as z from 'zod';
 import type { Cdk } from '../../../cli/deploy/ports.ts';
 import type { Io } from '../../../cli/io.ts';
 import { createProgram } from '../../../cli/program.ts';
 import { run } from '../../../cli/run.ts';
+import { OUTPUT_SCHEMAS } from '../../../scripts/output-schemas.ts';
 import { type Tool, wireTool } from '../../../shared/runtime/wire-tool.ts';
 import type { ToolPorts } from '../../../shared/sync/ports/bundles.ts';
 
@@ -34,7 +37,7 @@ export interface Around {
 
 /**
  * Runs one command line in this process. It uses `ports` if given. Otherwise it uses the deployment that its flags
- * name.
+ * name. The document of `--json` must match the published schema of its command, without any other field.
  */
 export async function runCli(args: readonly string[], around: Around = {}): Promise<Ran> {
   const output = { stdout: '', stderr: '' };
@@ -65,8 +68,35 @@ export async function runCli(args: readonly string[], around: Around = {}): Prom
     openCdk: async () => ({ ...UNCHANGED_CDK, ...around.cdk }),
   };
   const code = await run(args, io);
-  return { code, ...output, json: args.includes('--json') ? parse(output.stdout) : undefined };
+  const json = args.includes('--json') ? parse(output.stdout) : undefined;
+  // With --follow, each line is a document of its own.
+  if (json !== undefined && !args.includes('--follow')) await checkDocument(args, json);
+  return { code, ...output, json };
 }
+
+async function checkDocument(args: readonly string[], document: unknown): Promise<void> {
+  const name = await documentName(args);
+  expect(Object.keys(OUTPUT_SCHEMAS)).toContain(name);
+  const schema: z.ZodType = OUTPUT_SCHEMAS[name as keyof typeof OUTPUT_SCHEMAS];
+  const forms = 'options' in schema ? (schema.options as readonly z.ZodObject[]) : [schema as z.ZodObject];
+  const issues = forms.map((form) => form.strict().safeParse(document).error?.issues ?? []);
+  expect(issues, `${args.join(' ')}: ${JSON.stringify(document)}`).toContainEqual([]);
+}
+
+/** Returns the name of the published schema for the document of a command. */
+async function documentName(args: readonly string[]): Promise<string> {
+  let name = '';
+  const act = async (...typed: readonly unknown[]) => {
+    const command = typed.at(-1) as Command;
+    const path = pathOf(command).replace(/^(holds|platform-groups) list$/, '$1');
+    name = path === 'status' && command.args.length > 0 ? 'status GROUP' : path;
+  };
+  await createProgram(() => act).parseAsync([...args], { from: 'user' });
+  return name;
+}
+
+const pathOf = (command: Command): string =>
+  command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`.trim();
 
 const toolOf = (ports: Tool['ports']): Tool => ({ ports, actingAs: () => ports, close: async () => {} });
 
