@@ -5,14 +5,7 @@ import { PlatformError } from '../../shared/platform/errors.ts';
 import { createGroupClient } from '../../shared/platform/group-client.ts';
 import { createSimulatedPlatform, PLAIN_TRAITS } from '../../simulate/platform/platform.ts';
 import { seededRandom } from '../../simulate/random.ts';
-import {
-  DAY_MS,
-  HOUR_MS,
-  MINUTE_MS,
-  type PlatformFault,
-  START_MS,
-  type Traits,
-} from '../../simulate/simulation-run.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, type PlatformFault, START_MS } from '../../simulate/simulation-run.ts';
 
 /** Creates a clock that advances only when all tasks wait. */
 function createTime() {
@@ -59,7 +52,7 @@ function createTime() {
 
 const TOKEN = 'token-1';
 
-function stage(traits: Partial<Traits> = {}, effect: () => Promise<void> = async () => undefined) {
+function stage() {
   const time = createTime();
   const fired = new Map<string, number>();
   const platform = createSimulatedPlatform({
@@ -67,9 +60,7 @@ function stage(traits: Partial<Traits> = {}, effect: () => Promise<void> = async
     clock: time.clock,
     random: seededRandom(7),
     sleep: time.sleep,
-    traits: { ...PLAIN_TRAITS, ...traits },
-    people: ['a', 'b', 'c'].map((role) => ({ role, email: `${role}@co.test` })),
-    rotates: true,
+    traits: PLAIN_TRAITS,
     runLog: {
       log: () => undefined,
       fired: (name) => fired.set(name, (fired.get(name) ?? 0) + 1),
@@ -77,29 +68,25 @@ function stage(traits: Partial<Traits> = {}, effect: () => Promise<void> = async
     },
   });
   platform.tokens.add(TOKEN);
-  const worker = { name: 'apply-1', skewMs: 0, effect, isDead: () => false };
-  const dispatcher = platform.dispatcherFor(worker);
-  const clientWith = (credential: Parameters<typeof createGroupClient>[0]['credential']) =>
-    createGroupClient({
-      baseUrl: 'https://co.test/base',
-      credential,
-      clock: time.clock,
-      random: () => 0,
-      sleep: time.sleep,
-      maxAttempts: 1,
-      dispatcher,
-    });
-  const client = clientWith(staticBearer(TOKEN));
-  const create = (spokeId: string, users: readonly string[] = ['u-a', 'u-b'], name = ` ${spokeId} Crew `) =>
-    client.groups.create({ name, spokeId, users });
-  const outcome = (work: Promise<unknown>) => time.outcome(work);
+  const worker = { name: 'apply-1', skewMs: 0, effect: async () => undefined, isDead: () => false };
+  const client = createGroupClient({
+    baseUrl: 'https://co.test/base',
+    credential: staticBearer(TOKEN),
+    clock: time.clock,
+    random: () => 0,
+    sleep: time.sleep,
+    maxAttempts: 1,
+    dispatcher: platform.dispatcherFor(worker),
+  });
+  const create = (spokeId: string, users: readonly string[] = BEFORE) =>
+    client.groups.create({ name: `${spokeId} Crew`, spokeId, users });
   const feed = async () => {
     const events = [];
     for await (const page of client.activity.follow({ sinceMs: START_MS - DAY_MS }))
       events.push(...page.events);
     return events;
   };
-  return { ...time, platform, fired, dispatcher, clientWith, client, create, outcome, feed };
+  return { ...time, platform, fired, client, create, feed };
 }
 type Stage = ReturnType<typeof stage>;
 const held = ({ platform }: Stage, spokeId: string) =>
@@ -115,11 +102,9 @@ interface Case {
   readonly outcome: unknown;
   readonly users?: readonly string[];
 }
-const patch =
-  (users: readonly string[]) =>
-  ({ client, platform }: Stage, id: string) =>
-    client.groups.patch(id, { users, version: platform.groups.get(id)?.version ?? '' });
-const removal = patch(['u-a']);
+const change = (fields: object) => (stage: Stage, id: string) =>
+  stage.client.groups.patch(id, { ...fields, version: stage.platform.groups.get(id)?.version ?? '' });
+const removal = change({ users: ['u-a'] });
 const failed = (name: string, status?: number, retryAfterMs?: number) => ({ name, status, retryAfterMs });
 const BEFORE = ['u-a', 'u-b'];
 const AFTER = ['u-a'];
@@ -128,31 +113,14 @@ const get = ({ client }: Stage, id: string) => client.groups.get(id);
 
 const CASES: readonly Case[] = [
   {
-    platformFault: 'drops_users',
-    about: ['u-c'],
-    act: patch(['u-a', 'u-c']),
-    outcome: { users: AFTER },
-    users: AFTER,
-  },
-  { platformFault: 'keeps_users', about: ['u-b'], act: removal, outcome: { users: BEFORE }, users: BEFORE },
-  {
-    platformFault: 'refuses_user_422',
-    about: ['u-c'],
-    act: patch(['u-c']),
-    outcome: failed('BadRequestError', 422),
-    users: BEFORE,
-  },
-  {
     platformFault: 'refuses_name',
-    act: ({ client, platform }, id) =>
-      client.groups.patch(id, { name: 'Team', version: platform.groups.get(id)?.version ?? '' }),
+    act: change({ name: 'Team' }),
     outcome: { name: 'BadRequestError' },
     users: BEFORE,
   },
   {
     platformFault: 'refuses_spoke_id',
-    act: ({ client, platform }, id) =>
-      client.groups.patch(id, { spokeId: 'd3', version: platform.groups.get(id)?.version ?? '' }),
+    act: change({ spokeId: 'd3' }),
     outcome: { name: 'BadRequestError' },
     users: BEFORE,
   },
@@ -167,32 +135,25 @@ const CASES: readonly Case[] = [
     outcome: { deleted: expect.stringMatching(/deleted|absent/) },
     users: BEFORE,
   },
-  { platformFault: 'answers_other_group', act: removal, outcome: { spokeId: 'd2' }, users: AFTER },
   { platformFault: 'answers_html', act: removal, outcome: failed('UnexpectedBodyError', 200), users: AFTER },
   { platformFault: 'answers_half', act: removal, outcome: failed('UnexpectedBodyError', 200), users: AFTER },
   { platformFault: 'list_denies', about: ['d1'], act: list, outcome: ['d2'] },
-  { platformFault: 'get_denies', about: ['d1'], act: get, outcome: failed('NotFoundError', 404) },
   { platformFault: 'list_shows_odd_group', act: list, outcome: ['d1', 'd2', null] },
   { platformFault: 'list_times_out', act: list, outcome: failed('TimeoutError') },
-  { platformFault: 'writes_503', act: removal, outcome: failed('ServerError', 503), users: BEFORE },
   { platformFault: 'writes_403', act: removal, outcome: failed('ForbiddenError', 403), users: BEFORE },
   { platformFault: 'writes_302', act: removal, outcome: failed('UnexpectedStatusError', 302), users: BEFORE },
   { platformFault: 'everything_503', act: ({ client }) => client.me(), outcome: failed('ServerError', 503) },
-  {
-    platformFault: 'throttles',
-    about: ['7'],
-    act: removal,
-    outcome: { retryAfterMs: 7_000 },
-    users: BEFORE,
-  },
-  { platformFault: 'throttles', about: ['7200'], act: list, outcome: { retryAfterMs: 15 * 60_000 } },
   { platformFault: 'throttles', about: ['date'], act: list, outcome: { retryAfterMs: 60_000 } },
   { platformFault: 'slow', act: removal, outcome: failed('TimeoutError'), users: AFTER },
-  { platformFault: 'loses_answers', act: removal, outcome: failed('NetworkError'), users: AFTER },
   { platformFault: 'late_writes', act: removal, outcome: failed('TimeoutError'), users: BEFORE },
   { platformFault: 'wrong_route', act: list, outcome: [] },
   { platformFault: 'wrong_route', act: get, outcome: failed('NotFoundError', 404) },
-  { platformFault: 'token_revoked', act: list, outcome: failed('UnauthorizedError', 401) },
+  { platformFault: 'list_cut', act: list, outcome: expect.not.arrayContaining(['d1', 'd2']) },
+  {
+    platformFault: 'feed_malformed',
+    act: ({ feed }) => feed(),
+    outcome: [expect.objectContaining({ id: 'co-e3' })],
+  },
   { platformFault: 'feed_missing', act: ({ feed }) => feed(), outcome: [] },
   { platformFault: 'refuses_connection', act: removal, outcome: failed('NetworkError'), users: BEFORE },
 ];
@@ -236,17 +197,6 @@ it('during late_writes, a write may take effect up to a minute after its call fa
   ]);
 });
 
-it('feed_malformed makes an entry malformed, and the entry stays malformed after the fault', async () => {
-  const world = stage();
-  await world.outcome(world.create('d1'));
-  world.platform.begin({ kind: 'platformFault', platformFault: 'feed_malformed', forMs: HOUR_MS });
-  const ids = async () => ((await world.outcome(world.feed())) as { id: string }[]).map(({ id }) => id);
-  const shown = await ids();
-  expect(shown.length).toBeLessThan(3);
-  world.platform.calm();
-  expect(await ids()).toEqual(shown);
-});
-
 it('after feed_forgets, the platform refuses an earlier cursor and accepts a later cursor', async () => {
   const world = stage();
   await world.outcome(world.create('d1'));
@@ -263,17 +213,4 @@ it('after feed_forgets, the platform refuses an earlier cursor and accepts a lat
   expect(await world.outcome(cursorAt(before))).toHaveProperty('status');
   const after = (await world.outcome(cursorAt({ sinceMs: START_MS }))) as { cursor: string };
   expect(await world.outcome(cursorAt(after))).toEqual(after);
-});
-
-it('during list_cut, the list lacks its end or a part in the middle', async () => {
-  const world = stage();
-  const ids = ['d1', 'd2', 'd3', 'd4'];
-  for (const id of ids) await world.outcome(world.create(id));
-  world.platform.begin({ kind: 'platformFault', platformFault: 'list_cut', forMs: HOUR_MS });
-  const lists: string[][] = [];
-  for (let left = 12; left > 0; left -= 1) lists.push((await world.outcome(list(world))) as string[]);
-  expect(lists.every((one) => one.length < ids.length)).toBe(true);
-  expect(lists.some((one) => one.at(-1) !== 'd4')).toBe(true);
-  expect(lists.some((one) => one.at(-1) === 'd4' && one.length > 1)).toBe(true);
-  expect(world.fired.get('platformFault:list_cut')).toBe(12);
 });

@@ -1,6 +1,6 @@
 import type { AwsFault } from '../../../simulate/engine.ts';
 import type { Random } from '../../../simulate/random.ts';
-import type { CallFault } from './platform.ts';
+import { CALL_FAULTS, type CallFault } from './platform.ts';
 import type { Faults, World } from './world.ts';
 
 interface ChaosOptions {
@@ -17,17 +17,7 @@ interface ChaosOptions {
   readonly lateness?: number;
 }
 
-export const ALL_CALL_FAULTS: readonly CallFault[] = [
-  'unreached',
-  'lost_before',
-  'lost_after',
-  'lost_late',
-  'throttled',
-  'unavailable_before',
-  'unavailable_after',
-  'forbidden',
-  'unauthorized',
-];
+export const ALL_CALL_FAULTS = Object.keys(CALL_FAULTS) as readonly CallFault[];
 export const ALL_TABLE_FAULTS: readonly AwsFault[] = ['throttled', 'unheard', 'echo'];
 
 /**

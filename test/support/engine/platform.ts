@@ -13,49 +13,30 @@ import { seededRandom } from '../../../simulate/random.ts';
 import type { ClientAction, PersonSpec, PlatformFault, Traits } from '../../../simulate/simulation-run.ts';
 import type { Worker } from '../../../simulate/worker.ts';
 
-/**
- * The fault of one call:
- *
- *     fault              | the caller gets               | the call takes effect
- *     -------------------|-------------------------------|------------------------------------------
- *     unreached          | ECONNREFUSED                  | never
- *     lost_before        | ECONNRESET                    | never
- *     lost_after         | ECONNRESET                    | immediately
- *     lost_late          | ECONNRESET                    | later, at most a minute after the call
- *     throttled          | 429                           | never
- *     unavailable_before | 500                           | never
- *     unavailable_after  | 504                           | immediately
- *     forbidden          | 403                           | never
- *     unauthorized       | 401                           | never
- */
-export type CallFault =
-  | 'none'
-  | 'unreached'
-  | 'lost_before'
-  | 'lost_after'
-  | 'lost_late'
-  | 'throttled'
-  | 'unavailable_before'
-  | 'unavailable_after'
-  | 'forbidden'
-  | 'unauthorized';
-
-/** The result of a faulty call for its caller: an HTTP status, or a connection error with this code. */
+/** What the caller of a faulty call gets: an HTTP status, or a connection error with this code. */
 type FaultOutcome = number | 'ECONNREFUSED' | 'ECONNRESET';
 
-const FAILS_BEFORE: Partial<Record<CallFault, FaultOutcome>> = {
-  unreached: 'ECONNREFUSED',
-  lost_before: 'ECONNRESET',
-  lost_late: 'ECONNRESET',
-  throttled: 429,
-  unavailable_before: 500,
-  forbidden: 403,
-  unauthorized: 401,
-};
-const FAILS_AFTER: Partial<Record<CallFault, FaultOutcome>> = {
-  lost_after: 'ECONNRESET',
-  unavailable_after: 504,
-};
+/** The faults of one call, with what the caller gets. The call takes effect before the answer, or never. */
+export const CALL_FAULTS = {
+  unreached: ['never', 'ECONNREFUSED'],
+  lost_before: ['never', 'ECONNRESET'],
+  lost_after: ['before', 'ECONNRESET'],
+  /** The call takes effect later, at most a minute after it. */
+  lost_late: ['never', 'ECONNRESET'],
+  throttled: ['never', 429],
+  unavailable_before: ['never', 500],
+  unavailable_after: ['before', 504],
+  forbidden: ['never', 403],
+  unauthorized: ['never', 401],
+} as const;
+export type CallFault = 'none' | keyof typeof CALL_FAULTS;
+
+/** Returns what the caller gets of a call with this fault, if the call takes effect `when`. */
+function outcomeOf(fault: CallFault, when: 'never' | 'before'): FaultOutcome | undefined {
+  if (fault === 'none') return undefined;
+  const [takesEffect, outcome] = CALL_FAULTS[fault];
+  return takesEffect === when ? outcome : undefined;
+}
 
 /** A call with the fault `lost_late` takes effect at most this time after the call. */
 const LATEST_MS = 60_000;
@@ -221,7 +202,7 @@ export class TestPlatform {
       await worker.effect(kind);
       fault = faultOf(kind.slice('platform.'.length));
       if (fault === 'lost_late') this.#postpone(sent, worker.name);
-      const met = FAILS_BEFORE[fault];
+      const met = outcomeOf(fault, 'never');
       refused = typeof met === 'number' ? met : this.#refusalOf(sent);
       if (typeof met === 'string') throw broken(met);
       if (refused !== undefined) throw broken('ECONNRESET');
@@ -230,7 +211,7 @@ export class TestPlatform {
       const { kind, id = '' } = requestOf(sent);
       const before = this.groups.get(id);
       const answer = await this.#simulated.dispatcherFor({ ...worker, effect }).request(sent as never);
-      const met = FAILS_AFTER[fault];
+      const met = outcomeOf(fault, 'before');
       if (typeof met === 'string') throw broken(met);
       if (met !== undefined) return refusedWith(met);
       const isBehind = answer.statusCode === 200 && this.behind(kind as Responding);

@@ -8,7 +8,7 @@ import type { Table } from '../../../shared/store/table.ts';
 import type { Connection } from '../../../shared/sync/ports/connections.ts';
 import type { RejectedMessage } from '../../../shared/sync/ports/queues.ts';
 import { type AwsFault, portsOver as enginePorts, tableOf } from '../../../simulate/engine.ts';
-import { createQueues, type Queue, type Queues, queueUrl } from '../../../simulate/queues.ts';
+import { createQueues, type Queues, queueUrl } from '../../../simulate/queues.ts';
 import type { Random } from '../../../simulate/random.ts';
 import type { PersonSpec as Employee } from '../../../simulate/simulation-run.ts';
 import { MemoryTable } from '../../../simulate/table.ts';
@@ -63,35 +63,14 @@ export interface WorldOptions {
   readonly observing?: boolean;
 }
 
-/** A message that groupsync dead-lettered. A message that SQS itself moved has no error code and does not count. */
-interface DeadLettered {
-  readonly code: string | undefined;
-  readonly group: GroupRef | undefined;
-  readonly failedBefore: string | undefined;
-}
-
 /** The engine's environment in memory: one table, the engine's queues, one platform and one clock. */
-export interface World {
-  readonly table: MemoryTable;
-  readonly platform: TestPlatform;
-  readonly applyQueue: Queue;
-  readonly eventsQueue: Queue;
-  readonly deadLetters: readonly DeadLettered[];
-  readonly random: Random;
-  readonly nowMs: () => number;
-  readonly connection: () => Promise<Connection>;
-  advance(ms: number): void;
-  /** Returns the ports of one worker. The scheduler decides when each effect runs. */
-  portsFor(worker?: Partial<Worker>): Ports;
-  /** The ports of an operator's tool. The scheduler does not delay their effects, and they have no faults. */
-  readonly toolPorts: Ports;
-}
+export type World = Awaited<ReturnType<typeof createWorld>>;
 
 export type Ports = ReturnType<typeof portsOver>;
 
 const FREE: Worker = { name: 'toolPorts', skewMs: 0, effect: async () => {}, isDead: () => false };
 
-export async function createWorld(options: WorldOptions): Promise<World> {
+export async function createWorld(options: WorldOptions) {
   let now = START_MS;
   const nowMs = () => now;
   const { random, coalesceMs = 0, unruly = 0, faults = NO_FAULTS, people = [] } = options;
@@ -112,11 +91,13 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     table,
     random,
     nowMs,
+    /** The ports of an operator's tool. The scheduler does not delay their effects, and they have no faults. */
     toolPorts,
     connection: async () => (await toolPorts.connections.current(CONNECTION)) as Connection,
     platform: shared.platform,
     applyQueue: queues.of.apply,
     eventsQueue: queues.of.events,
+    /** The messages that groupsync dead-lettered. A message that SQS itself moved has no error code. */
     get deadLetters() {
       return [...queues.of.applyDlq.messages, ...queues.of.eventsDlq.messages].flatMap(
         ({ attributes, body }) => {
@@ -126,7 +107,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         },
       );
     },
-    advance: (ms) => {
+    advance: (ms: number) => {
       const until = now + ms;
       // A late write takes effect at its own time, even if the clock advances beyond this time.
       for (;;) {
@@ -135,7 +116,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         if (now === until) return;
       }
     },
-    portsFor: (given) => {
+    /** Returns the ports of one worker. The scheduler decides when each effect runs. */
+    portsFor: (given?: Partial<Worker>) => {
       const worker = { ...FREE, ...given };
       const failing = tableOf(table, worker, (isRead) => (isRead ? 'none' : faults.table()));
       return portsOver(failing, { shared, worker, faults });
