@@ -41,13 +41,14 @@ function checkUser(observation: Observation, connection: Outside, member: Member
 }
 
 /**
- * Returns whether the directory certainly wants the user, apart from the end of the employment. If it does not, the
- * removal may have waited before the employment ended. A new member with a leaver's address may be another person.
+ * Returns whether the directory certainly wants the user, apart from the end of the employment, and groupsync knows it.
+ * If not, the removal may have waited before that end. A new member with a leaver's address may be another person.
  */
 function isCertainlyWanted(observation: Observation, connection: Outside, { group, user }: Member): boolean {
   const more = { includeStates: ['ACTIVE', 'TERMINATED'] };
   const { userOf, unsure } = wantedIn(observation, connection, group, more);
-  return [...userOf].some(([member, id]) => id === user && !unsure.has(member));
+  const isSure = (member: string) => !unsure.has(member) && !observation.isInDeadLetters(member);
+  return [...userOf].some(([member, id]) => id === user && isSure(member));
 }
 
 const isAddedByUs = ({ platform }: Outside, { held, user }: Member): boolean =>

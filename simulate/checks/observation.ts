@@ -88,9 +88,8 @@ export interface Observation {
   /** Returns the directory group of a platform group. The last link names it; without a link, the external id does. */
   readonly ownerOf: (company: string, id: string, spokeId: string | null | undefined) => Owner | undefined;
   /**
-   * Returns whether a message names the group or member with this id. Searches the dead-letter queue of the events
-   * queue, and the messages of the events queue that were received but not deleted. After an operator has discarded a
-   * message, the search includes all messages that were ever in the dead-letter queue.
+   * Returns whether a message that is dead-lettered, or that was received but not deleted, names the group or member.
+   * After an operator has discarded a message, every message that was ever dead-lettered counts.
    */
   readonly isInDeadLetters: (group: string) => boolean;
   /** Reports a violation. A second violation with the same check, cause, connection and group is ignored. */
