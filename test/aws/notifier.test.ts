@@ -4,7 +4,7 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { mockClient } from 'aws-sdk-client-mock';
 import { Agent, type Dispatcher } from 'undici';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createNotifier } from '../../shared/aws/notifier.ts';
 import type { Notice } from '../../shared/domain/notice.ts';
 
@@ -40,46 +40,44 @@ async function webhook(status: number | undefined) {
   return { bodies, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook/s3cret?sig=s3cret` };
 }
 
-describe('notification webhook', () => {
-  it.each([
-    [200, undefined],
-    [404, 'the webhook answered 404'],
-    [302, 'the webhook answered 302'],
-    [undefined, 'SocketError'],
-  ])('if the webhook answers %s, the outcome of the notice is %o', async (status, expected) => {
-    const { url, bodies } = await webhook(status);
-    const told = await notifierOf(url, { isLocal: true }).notifier.send(NOTICE);
-    expect(told.get('webhook')).toBe(expected);
-    expect(JSON.parse(bodies[0] ?? '')).toEqual({ text: NOTICE.join('\n') });
-  });
+it.each([
+  [200, undefined],
+  [404, 'the webhook answered 404'],
+  [302, 'the webhook answered 302'],
+  [undefined, 'SocketError'],
+])('if the webhook answers %s, the outcome of the notice is %o', async (status, expected) => {
+  const { url, bodies } = await webhook(status);
+  const told = await notifierOf(url, { isLocal: true }).notifier.send(NOTICE);
+  expect(told.get('webhook')).toBe(expected);
+  expect(JSON.parse(bodies[0] ?? '')).toEqual({ text: NOTICE.join('\n') });
+});
 
-  it.each([
-    ['http://hooks.slack.com/s3cret', true],
-    ['http://127.0.0.1:1/s3cret', false],
-    ['http://127.0.0.1.evil.test/s3cret', true],
-    ['s3cret', true],
-    ['', true],
-  ])('the webhook URL "%s" is refused (local stack: %s)', async (url, isLocal) => {
-    const dispatcher = { request: () => expect.fail('was asked') } as never;
-    const told = await notifierOf(url, { isLocal, dispatcher }).notifier.send(NOTICE);
-    expect(told.get('webhook')).toBe('the secret prod/notify holds no {"url": "https://…"}');
-  });
+it.each([
+  ['http://hooks.slack.com/s3cret', true],
+  ['http://127.0.0.1:1/s3cret', false],
+  ['http://127.0.0.1.evil.test/s3cret', true],
+  ['s3cret', true],
+  ['', true],
+])('the webhook URL "%s" is refused (local stack: %s)', async (url, isLocal) => {
+  const dispatcher = { request: () => expect.fail('was asked') } as never;
+  const told = await notifierOf(url, { isLocal, dispatcher }).notifier.send(NOTICE);
+  expect(told.get('webhook')).toBe('the secret prod/notify holds no {"url": "https://…"}');
+});
 
-  it('the notice is escaped for Slack and sent unescaped to Teams', async () => {
-    const sent: string[] = [];
-    const dispatcher = {
-      request: async ({ body }: { body: string }) => {
-        sent.push(body);
-        return { statusCode: 200, body: { dump: async () => {} } };
-      },
-    } as never;
-    for (const url of ['https://hooks.slack.com/services/x', 'https://x.westeurope.logic.azure.com/y?sig=z'])
-      await notifierOf(url, { dispatcher }).notifier.send(NOTICE);
-    expect(JSON.parse(sent[0] ?? '').text).toContain('"&lt;!channel&gt; &amp; Élan"');
-    expect(JSON.parse(sent[1] ?? '').attachments[0].content.body[1]).toEqual({
-      type: 'RichTextBlock',
-      inlines: [{ type: 'TextRun', text: '"<!channel> & Élan"' }],
-    });
+it('the notice is escaped for Slack and sent unescaped to Teams', async () => {
+  const sent: string[] = [];
+  const dispatcher = {
+    request: async ({ body }: { body: string }) => {
+      sent.push(body);
+      return { statusCode: 200, body: { dump: async () => {} } };
+    },
+  } as never;
+  for (const url of ['https://hooks.slack.com/services/x', 'https://x.westeurope.logic.azure.com/y?sig=z'])
+    await notifierOf(url, { dispatcher }).notifier.send(NOTICE);
+  expect(JSON.parse(sent[0] ?? '').text).toContain('"&lt;!channel&gt; &amp; Élan"');
+  expect(JSON.parse(sent[1] ?? '').attachments[0].content.body[1]).toEqual({
+    type: 'RichTextBlock',
+    inlines: [{ type: 'TextRun', text: '"<!channel> & Élan"' }],
   });
 });
 

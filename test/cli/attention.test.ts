@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { runCli } from '../support/cli/io.ts';
 import { heldIn } from '../support/engine/test-engine.ts';
 import { temporaryFile } from '../support/folder.ts';
@@ -15,18 +15,16 @@ async function heldWorld() {
 
 const lines = (...events: object[]) => events.map((event) => JSON.stringify(event)).join('\n');
 
-describe('groupsync status', () => {
-  it('status exits with 0 if all is well, and with 3 if a hold waits for a decision', async () => {
-    const well = await sixInSync();
-    expect((await well.cli('status')).code).toBe(0);
-    expect((await well.cli('status', 'g')).code).toBe(0);
-    const held = await heldWorld();
-    expect(await held.cli('status')).toMatchObject({
-      code: 3,
-      stderr: expect.stringContaining('next: groupsync holds'),
-    });
-    expect((await held.cli('status', 'g')).code).toBe(3);
+it('status exits with 0 if all is well, and with 3 if a hold waits for a decision', async () => {
+  const well = await sixInSync();
+  expect((await well.cli('status')).code).toBe(0);
+  expect((await well.cli('status', 'g')).code).toBe(0);
+  const held = await heldWorld();
+  expect(await held.cli('status')).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('next: groupsync holds'),
   });
+  expect((await held.cli('status', 'g')).code).toBe(3);
 });
 
 it('holds show and plan name the limit that the removals exceed', async () => {
@@ -68,34 +66,32 @@ it('holds approve --member approves only the removals of the given members, and 
   });
 });
 
-describe('groupsync events validate', () => {
-  const event = { specversion: '1.0', source: 's', type: 'directory.group.upserted' };
-  const file = () =>
-    temporaryFile(
-      'e.jsonl',
-      lines(
-        { ...event, id: '1', time: '2026-11-20T09:00:00Z', data: { group: { id: 'n', name: 'New' } } },
-        {
-          ...event,
-          id: '2',
-          time: '2026-11-20T09:00:00Z',
-          connection: 'umbrella',
-          data: { group: { id: 'n', name: 'New' } },
-        },
-      ),
-    );
+const event = { specversion: '1.0', source: 's', type: 'directory.group.upserted' };
+const file = () =>
+  temporaryFile(
+    'e.jsonl',
+    lines(
+      { ...event, id: '1', time: '2026-11-20T09:00:00Z', data: { group: { id: 'n', name: 'New' } } },
+      {
+        ...event,
+        id: '2',
+        time: '2026-11-20T09:00:00Z',
+        connection: 'umbrella',
+        data: { group: { id: 'n', name: 'New' } },
+      },
+    ),
+  );
 
-  it('events validate reports that connections were not checked if no deployment can be read', async () => {
-    const validate = ['events', 'validate', file(), '--local-file', '/nowhere/local.json'];
-    expect((await runCli(validate)).code).toBe(2);
-    const { ports } = await savedWorld();
-    const failing = {
-      ...ports,
-      connections: { ...ports.connections, find: () => Promise.reject(new Error('no')) },
-    };
-    const ran = await runCli(['events', 'validate', file()], { ports: failing });
-    expect(ran.stderr).toContain('connection names were not checked');
-  });
+it('events validate reports that connections were not checked if no deployment can be read', async () => {
+  const validate = ['events', 'validate', file(), '--local-file', '/nowhere/local.json'];
+  expect((await runCli(validate)).code).toBe(2);
+  const { ports } = await savedWorld();
+  const failing = {
+    ...ports,
+    connections: { ...ports.connections, find: () => Promise.reject(new Error('no')) },
+  };
+  const ran = await runCli(['events', 'validate', file()], { ports: failing });
+  expect(ran.stderr).toContain('connection names were not checked');
 });
 
 it.each([
@@ -127,23 +123,21 @@ it('the preview of a setting counts only the changes that the setting causes', a
   );
 });
 
-describe('tables of the command line', () => {
-  it('a table that is too wide for a pipe is printed as paragraphs and never cut', async () => {
-    const world = await savedWorld();
-    await world.hire('ann');
-    const name = 'A group with a very long name, '.repeat(8).trim();
-    await world.publish(group('long', name), added('long', 'ann', 'zoe'));
-    await world.apply('long');
-    const { stdout } = await runCli(['members', 'long'], { ports: world.ports });
-    expect(
-      Math.max(
-        ...stdout
-          .split('\n')
-          .filter((line) => line.includes('─'))
-          .map(({ length }) => length),
-        0,
-      ),
-    ).toBeLessThanOrEqual(200);
-    expect(stdout).toContain(name);
-  });
+it('a table that is too wide for a pipe is printed as paragraphs and never cut', async () => {
+  const world = await savedWorld();
+  await world.hire('ann');
+  const name = 'A group with a very long name, '.repeat(8).trim();
+  await world.publish(group('long', name), added('long', 'ann', 'zoe'));
+  await world.apply('long');
+  const { stdout } = await runCli(['members', 'long'], { ports: world.ports });
+  expect(
+    Math.max(
+      ...stdout
+        .split('\n')
+        .filter((line) => line.includes('─'))
+        .map(({ length }) => length),
+      0,
+    ),
+  ).toBeLessThanOrEqual(200);
+  expect(stdout).toContain(name);
 });

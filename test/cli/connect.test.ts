@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { runCli } from '../support/cli/io.ts';
 import { applicantOf, savedWorld } from '../support/operate/world.ts';
@@ -38,104 +38,100 @@ async function worldOf(change: Partial<ReturnType<typeof applicantOf>> = {}) {
   };
 }
 
-describe('connect and the kind of id in platform groups', () => {
-  it.each([
-    ['id', ['r-ann', 'r-bob', 'r-unknown']],
-    ['userId', ['u-ann']],
-  ])('connect stores memberIdField %s if existing groups contain this kind of id', async (field, users) => {
-    const { scripted, stored } = await worldOf({ groups: async () => [groupOf(...users)] });
-    const { code, json } = await scripted();
-    expect(json).toMatchObject({ stored: true, memberIds: { field, users: users.length } });
-    expect(code).toBe(0);
-    expect(await stored()).toBe(field);
-  });
-
-  it.each([
-    ['there are no groups', []],
-    ['no employee has the ids of the groups', [groupOf('unknown')]],
-  ])('connect without a terminal keeps userId and reports this if %s', async (_, groups) => {
-    const { scripted, stored } = await worldOf({ groups: async () => groups });
-    const { code, json, stderr } = await scripted();
-    expect(code).toBe(0);
-    expect(json.memberIds.field).toBeNull();
-    expect(stderr).toContain('memberIdField stays userId');
-    expect(stderr).toContain('groupsync connections set new memberIdField=id');
-    expect(await stored()).toBe('userId');
-  });
-
-  it('connect at a terminal asks for memberIdField if no existing group has a known id', async () => {
-    const { typed, stored } = await worldOf();
-    const { code } = await typed(
-      ['Token of the OAuth application', 'token\r'],
-      ['Which id of an employee do groups', '\u001b[B\r'],
-      ['Store the connection new?', 'y\r'],
-    );
-    expect(code).toBe(0);
-    expect(await stored()).toBe('id');
-  });
-
-  it('connect does not change memberIdField of an existing connection, and reports groups with the other kind of id', async () => {
-    const { scripted, stored } = await worldOf({ groups: async () => [groupOf('r-ann')] });
-    const { code, json } = await scripted('default');
-    expect(code).toBe(3);
-    expect(json.checks).toContainEqual(expect.objectContaining({ name: 'memberIdField', ok: false }));
-    expect(await stored('default')).toBe('userId');
-  });
+it.each([
+  ['id', ['r-ann', 'r-bob', 'r-unknown']],
+  ['userId', ['u-ann']],
+])('connect stores memberIdField %s if existing groups contain this kind of id', async (field, users) => {
+  const { scripted, stored } = await worldOf({ groups: async () => [groupOf(...users)] });
+  const { code, json } = await scripted();
+  expect(json).toMatchObject({ stored: true, memberIds: { field, users: users.length } });
+  expect(code).toBe(0);
+  expect(await stored()).toBe(field);
 });
 
-describe('connect and the write scopes', () => {
-  it('connect reports both write scopes if neither is refused', async () => {
-    const { scripted } = await worldOf();
-    const { json } = await scripted();
-    expect(json.checks.map(({ name, ok }: { name: string; ok: boolean }) => [name, ok])).toEqual(
-      expect.arrayContaining([
-        ['write groups', true],
-        ['write group members', true],
-      ]),
-    );
-  });
+it.each([
+  ['there are no groups', []],
+  ['no employee has the ids of the groups', [groupOf('unknown')]],
+])('connect without a terminal keeps userId and reports this if %s', async (_, groups) => {
+  const { scripted, stored } = await worldOf({ groups: async () => groups });
+  const { code, json, stderr } = await scripted();
+  expect(code).toBe(0);
+  expect(json.memberIds.field).toBeNull();
+  expect(stderr).toContain('memberIdField stays userId');
+  expect(stderr).toContain('groupsync connections set new memberIdField=id');
+  expect(await stored()).toBe('userId');
+});
 
-  it.each([
-    ['groups', 'write groups', 'the credential may not create or change groups'],
-    ['members', 'write group members', 'the credential may rename groups but may not set their members'],
-  ] as const)(
-    'connect stores nothing and gives the reason if the scope for %s is refused',
-    async (refused, name, sentence) => {
-      const { scripted, stored } = await worldOf({ refusesWrite: async (scope) => scope === refused });
-      const { code, json } = await scripted();
-      expect(code).toBe(1);
-      expect(json).toMatchObject({ stored: false, usable: false });
-      const check = json.checks.find((one: { name: string }) => one.name === name);
-      expect(check).toMatchObject({
-        ok: false,
-        detail: expect.stringContaining(sentence),
-        fix: expect.any(String),
-      });
-      expect(await stored()).toBeUndefined();
-    },
+it('connect at a terminal asks for memberIdField if no existing group has a known id', async () => {
+  const { typed, stored } = await worldOf();
+  const { code } = await typed(
+    ['Token of the OAuth application', 'token\r'],
+    ['Which id of an employee do groups', '\u001b[B\r'],
+    ['Store the connection new?', 'y\r'],
   );
+  expect(code).toBe(0);
+  expect(await stored()).toBe('id');
+});
 
-  it('connect stores nothing if the platform refuses both writes to an unknown group, but not a read of this group', async () => {
-    const { scripted, stored } = await worldOf({ refusesWrite: async () => true });
+it('connect does not change memberIdField of an existing connection, and reports groups with the other kind of id', async () => {
+  const { scripted, stored } = await worldOf({ groups: async () => [groupOf('r-ann')] });
+  const { code, json } = await scripted('default');
+  expect(code).toBe(3);
+  expect(json.checks).toContainEqual(expect.objectContaining({ name: 'memberIdField', ok: false }));
+  expect(await stored('default')).toBe('userId');
+});
+
+it('connect reports both write scopes if neither is refused', async () => {
+  const { scripted } = await worldOf();
+  const { json } = await scripted();
+  expect(json.checks.map(({ name, ok }: { name: string; ok: boolean }) => [name, ok])).toEqual(
+    expect.arrayContaining([
+      ['write groups', true],
+      ['write group members', true],
+    ]),
+  );
+});
+
+it.each([
+  ['groups', 'write groups', 'the credential may not create or change groups'],
+  ['members', 'write group members', 'the credential may rename groups but may not set their members'],
+] as const)(
+  'connect stores nothing and gives the reason if the scope for %s is refused',
+  async (refused, name, sentence) => {
+    const { scripted, stored } = await worldOf({ refusesWrite: async (scope) => scope === refused });
     const { code, json } = await scripted();
     expect(code).toBe(1);
-    const faults = json.checks.filter(({ ok }: { ok: boolean }) => !ok);
-    expect(faults.map(({ name }: { name: string }) => name)).toEqual(['write groups', 'write group members']);
+    expect(json).toMatchObject({ stored: false, usable: false });
+    const check = json.checks.find((one: { name: string }) => one.name === name);
+    expect(check).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining(sentence),
+      fix: expect.any(String),
+    });
     expect(await stored()).toBeUndefined();
-  });
+  },
+);
 
-  it.each<[string, Partial<ReturnType<typeof applicantOf>>]>([
-    ['a read of the group is refused too', { refusesWrite: async () => true, hidesGroups: async () => true }],
-    ['a read of this group fails', { refusesWrite: async () => true, hidesGroups: failing }],
-    ['the platform fails', { refusesWrite: failing }],
-  ])('connect accepts a credential without a known write scope if %s', async (_, change) => {
-    const { scripted, stored } = await worldOf(change);
-    const { code, json } = await scripted();
-    expect(code).toBe(0);
-    expect(await stored()).toBe('userId');
-    for (const name of ['write groups', 'write group members']) {
-      const detail = expect.stringMatching(/^not known: .*: groupsync probe --connection \S+$/);
-      expect(json.checks).toContainEqual(expect.objectContaining({ name, ok: true, detail }));
-    }
-  });
+it('connect stores nothing if the platform refuses both writes to an unknown group, but not a read of this group', async () => {
+  const { scripted, stored } = await worldOf({ refusesWrite: async () => true });
+  const { code, json } = await scripted();
+  expect(code).toBe(1);
+  const faults = json.checks.filter(({ ok }: { ok: boolean }) => !ok);
+  expect(faults.map(({ name }: { name: string }) => name)).toEqual(['write groups', 'write group members']);
+  expect(await stored()).toBeUndefined();
+});
+
+it.each<[string, Partial<ReturnType<typeof applicantOf>>]>([
+  ['a read of the group is refused too', { refusesWrite: async () => true, hidesGroups: async () => true }],
+  ['a read of this group fails', { refusesWrite: async () => true, hidesGroups: failing }],
+  ['the platform fails', { refusesWrite: failing }],
+])('connect accepts a credential without a known write scope if %s', async (_, change) => {
+  const { scripted, stored } = await worldOf(change);
+  const { code, json } = await scripted();
+  expect(code).toBe(0);
+  expect(await stored()).toBe('userId');
+  for (const name of ['write groups', 'write group members']) {
+    const detail = expect.stringMatching(/^not known: .*: groupsync probe --connection \S+$/);
+    expect(json.checks).toContainEqual(expect.objectContaining({ name, ok: true, detail }));
+  }
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { runCli } from '../support/cli/io.ts';
 import { savedWorld } from '../support/operate/world.ts';
 
@@ -40,34 +40,32 @@ it.each(['status', 'directory status'])(
   },
 );
 
-describe('directory read', () => {
-  it('directory read --accept-deletions records the operator, the reason of the stop and the deleted groups', async () => {
-    const { run } = await stoppedReader();
-    expect((await run('directory', 'read', '--accept-deletions', '--yes')).code).toBe(0);
-    const { json } = await run('log', '--action', 'directory');
-    const entries = json.entries.map(({ action, actor, changes }: Entry) => [
-      action,
-      actor.id === '' ? 'missing' : actor.kind,
-      changes.map(({ kind, before }) => [kind, before]),
-    ]);
-    expect(entries).toEqual([
-      ['directory_accept_deletions', 'operator', [['accept_deletions', REASON]]],
+it('directory read --accept-deletions records the operator, the reason of the stop and the deleted groups', async () => {
+  const { run } = await stoppedReader();
+  expect((await run('directory', 'read', '--accept-deletions', '--yes')).code).toBe(0);
+  const { json } = await run('log', '--action', 'directory');
+  const entries = json.entries.map(({ action, actor, changes }: Entry) => [
+    action,
+    actor.id === '' ? 'missing' : actor.kind,
+    changes.map(({ kind, before }) => [kind, before]),
+  ]);
+  expect(entries).toEqual([
+    ['directory_accept_deletions', 'operator', [['accept_deletions', REASON]]],
+    [
+      'directory_accepted_deletions',
+      'operator',
       [
-        'directory_accepted_deletions',
-        'operator',
-        [
-          ['delete_group', 'g1'],
-          ['delete_group', 'g2'],
-        ],
+        ['delete_group', 'g1'],
+        ['delete_group', 'g2'],
       ],
-    ]);
-  });
+    ],
+  ]);
+});
 
-  it('directory read without --accept-deletions records no action', async () => {
-    const { run } = await stoppedReader();
-    expect((await run('directory', 'read')).code).toBe(0);
-    expect((await run('log', '--action', 'directory')).json.entries).toEqual([]);
-  });
+it('directory read without --accept-deletions records no action', async () => {
+  const { run } = await stoppedReader();
+  expect((await run('directory', 'read')).code).toBe(0);
+  expect((await run('log', '--action', 'directory')).json.entries).toEqual([]);
 });
 
 interface Entry {

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { writeLocalFile } from '../../local/local-file.ts';
 import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import { runCli } from '../support/cli/io.ts';
@@ -123,196 +123,192 @@ const OTHERS = {
   too_old: OF_EACH_OTHER,
 };
 
-describe('first steps of a new operator', () => {
-  it('connect reads the token from standard input, and checks the token before it is stored', async () => {
-    const wrong = await document('connect', ['connect', '--token-stdin', '--yes'], { stdin: 'nonsense\n' });
-    expect(wrong).toMatchObject({ code: 1, json: { stored: false, usable: false } });
-    const connected = await document('connect', connecting('acme'), { stdin: `${TOKEN}\n` });
-    expect(connected).toMatchObject({ code: 0, json: { stored: true, company: 'acme' } });
-    expect(connected.json.checks.every(({ ok }: { ok: boolean }) => ok)).toBe(true);
-    const probed = await document('probe', ['probe', '--connection', 'acme', '--yes']);
-    expect(probed.code).toBe(0);
-    const { json: acme } = await document('connections show', ['connections', 'show', 'acme']);
-    expect(acme.credential).toMatchObject({ goodAgeMs: expect.any(Number), failure: null });
-    expect(probed.json.findings).toContainEqual({
-      about: 'PATCH version',
-      found: expect.stringMatching(/^honoured: a stale version/),
-    });
-    expect(acme.contract.findings).toContainEqual({ about: 'spokeId shown by', found: 'answer, get, list' });
-    const { json } = await document('connections list', ['connections', 'list']);
-    expect(json.connections.map(({ name }: { name: string }) => name)).toEqual(['acme', 'default']);
+it('connect reads the token from standard input, and checks the token before it is stored', async () => {
+  const wrong = await document('connect', ['connect', '--token-stdin', '--yes'], { stdin: 'nonsense\n' });
+  expect(wrong).toMatchObject({ code: 1, json: { stored: false, usable: false } });
+  const connected = await document('connect', connecting('acme'), { stdin: `${TOKEN}\n` });
+  expect(connected).toMatchObject({ code: 0, json: { stored: true, company: 'acme' } });
+  expect(connected.json.checks.every(({ ok }: { ok: boolean }) => ok)).toBe(true);
+  const probed = await document('probe', ['probe', '--connection', 'acme', '--yes']);
+  expect(probed.code).toBe(0);
+  const { json: acme } = await document('connections show', ['connections', 'show', 'acme']);
+  expect(acme.credential).toMatchObject({ goodAgeMs: expect.any(Number), failure: null });
+  expect(probed.json.findings).toContainEqual({
+    about: 'PATCH version',
+    found: expect.stringMatching(/^honoured: a stale version/),
   });
+  expect(acme.contract.findings).toContainEqual({ about: 'spokeId shown by', found: 'answer, get, list' });
+  const { json } = await document('connections list', ['connections', 'list']);
+  expect(json.connections.map(({ name }: { name: string }) => name)).toEqual(['acme', 'default']);
+});
 
-  it('import creates the groups of a file on the platform', async () => {
-    const csv = join(on.folder, 'members.csv');
-    const rows = PEOPLE.map((name) => `g1,"One, the first",m-${name},${name}@acme.test`);
-    writeFileSync(
-      csv,
-      ['group id,group name,member id,email', ...rows, 'g2,Two,m-x,stranger@acme.test'].join('\r\n'),
-    );
-    expect(await document('import', ['import', csv, '--dry-run'])).toMatchObject({
-      code: 0,
-      json: { sent: false },
-    });
-    expect((await cli(['import', csv])).code).toBe(2);
-    const imported = await document('import', ['import', csv, '--yes']);
-    expect(imported).toMatchObject({ code: 0, json: { rows: 7, groups: 2, messages: 2, sent: true } });
-    await eventually(
-      async () => (await document('groups', ['groups', '--state', 'in_sync'])).json.groups.length === 2,
-    );
-    const { json } = await document('status GROUP', ['status', 'One, the first']);
-    expect(json).toMatchObject({ id: 'g1', wanted: 6, applied: 6, users: PEOPLE.map((name) => `u-${name}`) });
-    const status = await document('status', ['status']);
-    expect(status.json).toMatchObject({ gate: { state: 'open' }, groups: { in_sync: 2 }, pendingMembers: 1 });
-    expect((await document('pending', ['pending'])).json.pending).toMatchObject([
-      { group: 'g2', member: 'm-x', cause: 'unknown' },
-    ]);
+it('import creates the groups of a file on the platform', async () => {
+  const csv = join(on.folder, 'members.csv');
+  const rows = PEOPLE.map((name) => `g1,"One, the first",m-${name},${name}@acme.test`);
+  writeFileSync(
+    csv,
+    ['group id,group name,member id,email', ...rows, 'g2,Two,m-x,stranger@acme.test'].join('\r\n'),
+  );
+  expect(await document('import', ['import', csv, '--dry-run'])).toMatchObject({
+    code: 0,
+    json: { sent: false },
   });
+  expect((await cli(['import', csv])).code).toBe(2);
+  const imported = await document('import', ['import', csv, '--yes']);
+  expect(imported).toMatchObject({ code: 0, json: { rows: 7, groups: 2, messages: 2, sent: true } });
+  await eventually(
+    async () => (await document('groups', ['groups', '--state', 'in_sync'])).json.groups.length === 2,
+  );
+  const { json } = await document('status GROUP', ['status', 'One, the first']);
+  expect(json).toMatchObject({ id: 'g1', wanted: 6, applied: 6, users: PEOPLE.map((name) => `u-${name}`) });
+  const status = await document('status', ['status']);
+  expect(status.json).toMatchObject({ gate: { state: 'open' }, groups: { in_sync: 2 }, pendingMembers: 1 });
+  expect((await document('pending', ['pending'])).json.pending).toMatchObject([
+    { group: 'g2', member: 'm-x', cause: 'unknown' },
+  ]);
+});
 
-  it('sync writes exactly the changes that plan showed', async () => {
-    await cli(['pause', '--yes']);
-    await on.send([
-      nativeEvent('group.member.removed', { group: { id: 'g1' }, members: [{ id: 'm-fay' }] }, { id: 'e1' }),
-    ]);
-    await eventually(async () => (await document('plan', ['plan', 'g1'])).json.plans[0].changes.length === 1);
-    const { json: planned } = await document('plan', ['plan', 'g1']);
-    expect(planned.plans[0]).toMatchObject({
-      action: 'patch',
-      changes: [{ kind: 'remove_member', before: 'u-fay' }],
-    });
-    expect(await cli(['sync', 'g1'])).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
-    const paused = await document('sync', ['sync', 'g1', '--yes']);
-    expect(paused).toMatchObject({ code: 3, json: { stopped: expect.stringContaining('paused') } });
-    await cli(['resume', '--yes']);
-    const synced = await document('sync', ['sync', 'g1', '--yes']);
-    expect(synced).toMatchObject({ code: 0, json: { synced: [{ group: 'g1', state: 'in_sync' }] } });
-    const { json: audit } = await document('log', ['log', '--group', 'g1']);
-    const written = audit.entries.find(({ action }: { action: string }) => action === 'patch');
-    const causes = written.changes.map(({ cause, event, actor, approved }: Record<string, unknown>) => {
-      return { cause, event, actor, approved };
-    });
-    expect(written.changes).toEqual(
-      planned.plans[0].changes.map((change: object, at: number) => ({ ...change, ...causes[at] })),
-    );
+it('sync writes exactly the changes that plan showed', async () => {
+  await cli(['pause', '--yes']);
+  await on.send([
+    nativeEvent('group.member.removed', { group: { id: 'g1' }, members: [{ id: 'm-fay' }] }, { id: 'e1' }),
+  ]);
+  await eventually(async () => (await document('plan', ['plan', 'g1'])).json.plans[0].changes.length === 1);
+  const { json: planned } = await document('plan', ['plan', 'g1']);
+  expect(planned.plans[0]).toMatchObject({
+    action: 'patch',
+    changes: [{ kind: 'remove_member', before: 'u-fay' }],
   });
-
-  it('explain shows why one user is in a group, and why another user is not', async () => {
-    const inside = await document('explain', ['explain', 'g1', 'ann@acme.test']);
-    expect(inside.json).toMatchObject({
-      member: 'm-ann',
-      present: true,
-      wanted: true,
-      decision: { outcome: 'in_sync' },
-    });
-    expect(inside.json.events[0]).toMatchObject({
-      register: 'member',
-      summary: 'present',
-      source: 'groupsync/import',
-    });
-    expect(inside.json.write).toMatchObject({ action: 'create', outcome: 'written' });
-    const left = await document('explain', ['explain', 'g1', 'm-fay']);
-    expect(left.json).toMatchObject({
-      present: false,
-      wanted: false,
-      because: expect.stringContaining('took them out'),
-    });
-    expect(left.json.events[0]).toMatchObject({ id: 'e1', summary: 'absent' });
-    const stranger = await document('explain', ['explain', 'g2', 'm-x']);
-    expect(stranger.json).toMatchObject({
-      present: false,
-      wanted: true,
-      decision: { outcome: 'pending:unknown' },
-    });
-    expect((await cli(['explain', 'g1', 'unknown'])).code).toBe(1);
+  expect(await cli(['sync', 'g1'])).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
+  const paused = await document('sync', ['sync', 'g1', '--yes']);
+  expect(paused).toMatchObject({ code: 3, json: { stopped: expect.stringContaining('paused') } });
+  await cli(['resume', '--yes']);
+  const synced = await document('sync', ['sync', 'g1', '--yes']);
+  expect(synced).toMatchObject({ code: 0, json: { synced: [{ group: 'g1', state: 'in_sync' }] } });
+  const { json: audit } = await document('log', ['log', '--group', 'g1']);
+  const written = audit.entries.find(({ action }: { action: string }) => action === 'patch');
+  const causes = written.changes.map(({ cause, event, actor, approved }: Record<string, unknown>) => {
+    return { cause, event, actor, approved };
   });
+  expect(written.changes).toEqual(
+    planned.plans[0].changes.map((change: object, at: number) => ({ ...change, ...causes[at] })),
+  );
+});
 
-  it('doctor checks every part and names the parts with a problem', async () => {
-    const { json, code } = await document('doctor', ['doctor', '--connection', 'default']);
-    expect(json.checks.length).toBeGreaterThan(25);
-    const wrong = json.checks
-      .filter(({ ok }: { ok: boolean }) => !ok)
-      .map(({ name }: { name: string }) => name);
-    expect(wrong).toEqual(['default: unmatched members']);
-    expect(code).toBe(3);
-    const report = await document('reconcile', ['reconcile']);
-    expect(report).toMatchObject({ code: 0, json: { connection: 'default' } });
-    const people = await document('people refresh', ['people', 'refresh']);
-    expect(people.json).toMatchObject({ read: PEOPLE.length, changed: 0, gone: 0 });
-    const again = await document('doctor', ['doctor', '--connection', 'default', '--faults']);
-    expect(again.json.checks.map(({ name }: { name: string }) => name)).toEqual([
-      'default: unmatched members',
-    ]);
-    expect((await document('holds', ['holds'])).json.holds).toEqual([]);
+it('explain shows why one user is in a group, and why another user is not', async () => {
+  const inside = await document('explain', ['explain', 'g1', 'ann@acme.test']);
+  expect(inside.json).toMatchObject({
+    member: 'm-ann',
+    present: true,
+    wanted: true,
+    decision: { outcome: 'in_sync' },
   });
-
-  it('kill -9 during a replay loses no dead-lettered message', async () => {
-    await on.send(fiveHundred());
-    await eventually(async () => (await dead()) === 500);
-    expect(await causes()).toEqual({ unknown_connection: 200, ...OTHERS });
-
-    const asked = ['dlq', 'list', '--code', 'unknown_connection', '--limit', '1'];
-    const { json: list } = await document('dlq list', asked);
-    const show = ['dlq', 'show', list.messages[0].id];
-    expect((await document('dlq show', show)).json.body).toContain('specversion');
-    const { stdout: deadLetter, stderr: next } = await cli(show);
-    expect(deadLetter).toContain('unknown_connection: there is no connection later');
-    expect(next).toMatch(/groupsync --local-file \S+ connect later\nnext: groupsync .* dlq replay/);
-
-    const connect = on.spawn(connecting('later'));
-    const seen = watch(connect.pid);
-    for (const stream of [connect.stdout, connect.stderr])
-      stream?.on('data', (chunk) => shown.push(String(chunk)));
-    connect.stdin?.end(`${TOKEN}\n`);
-    expect(await new Promise((resolve) => connect.on('close', resolve))).toBe(0);
-    expect(seen().length > 0 || !existsSync('/proc')).toBe(true);
-    shown.push(...seen());
-
-    const replay = ['dlq', 'replay', '--code', 'unknown_connection', '--yes'];
-    const killed = on.spawn(replay);
-    const ended = new Promise((resolve) => killed.on('close', resolve));
-    await eventually(async () => (await dead()) < 470);
-    killed.kill('SIGKILL');
-    await ended;
-    on.endHolds();
-    const again = await document('dlq replay', replay);
-    expect(again).toMatchObject({ code: 0, json: { failed: 0, remaining: 0, cancelled: false } });
-    await eventually(async () => (await wanted()) === MEMBERS);
-    expect(await causes()).toEqual(OTHERS);
-
-    // The cause of these messages is not fixed. Each message returns to the dead-letter queue and is counted once.
-    const unfixed = await document('dlq replay', ['dlq', 'replay', '--code', 'time_in_future', '--yes']);
-    expect(unfixed.json).toMatchObject({ replayed: OF_EACH_OTHER, failed: 0 });
-    await eventually(async () => (await dead()) === 300);
-    expect(await causes()).toEqual(OTHERS);
+  expect(inside.json.events[0]).toMatchObject({
+    register: 'member',
+    summary: 'present',
+    source: 'groupsync/import',
   });
-
-  it('no secret appears in the process list, in logs or in output', async () => {
-    const { json } = await runCli([
-      'scim',
-      'token',
-      'create',
-      '--connection',
-      'later',
-      '--json',
-      '--local-file',
-      on.localFile,
-    ]);
-    const { token, url } = json;
-    expect(url).toBe(on.stack.address.scim);
-    const answer = await fetch(`${url}/Users`, { headers: { authorization: `Bearer ${token}` } });
-    expect(answer.status).toBe(200);
-    for (const args of [['scim', 'token', 'list'], ['connections', 'show', 'later'], ['doctor'], ['log']]) {
-      await cli(args);
-      await cli([...args, '--json']);
-    }
-    const secret = token.slice('gsync_scim_12345678_'.length);
-    expect(secret).toHaveLength(64);
-    const everything = [...shown, ...on.logs].join('\n');
-    expect(everything).toContain('"ingested"');
-    expect(everything).not.toContain(TOKEN);
-    expect(everything).not.toContain(secret);
-    expect(readFileSync(on.localFile, 'utf8')).toContain(TOKEN);
+  expect(inside.json.write).toMatchObject({ action: 'create', outcome: 'written' });
+  const left = await document('explain', ['explain', 'g1', 'm-fay']);
+  expect(left.json).toMatchObject({
+    present: false,
+    wanted: false,
+    because: expect.stringContaining('took them out'),
   });
+  expect(left.json.events[0]).toMatchObject({ id: 'e1', summary: 'absent' });
+  const stranger = await document('explain', ['explain', 'g2', 'm-x']);
+  expect(stranger.json).toMatchObject({
+    present: false,
+    wanted: true,
+    decision: { outcome: 'pending:unknown' },
+  });
+  expect((await cli(['explain', 'g1', 'unknown'])).code).toBe(1);
+});
+
+it('doctor checks every part and names the parts with a problem', async () => {
+  const { json, code } = await document('doctor', ['doctor', '--connection', 'default']);
+  expect(json.checks.length).toBeGreaterThan(25);
+  const wrong = json.checks
+    .filter(({ ok }: { ok: boolean }) => !ok)
+    .map(({ name }: { name: string }) => name);
+  expect(wrong).toEqual(['default: unmatched members']);
+  expect(code).toBe(3);
+  const report = await document('reconcile', ['reconcile']);
+  expect(report).toMatchObject({ code: 0, json: { connection: 'default' } });
+  const people = await document('people refresh', ['people', 'refresh']);
+  expect(people.json).toMatchObject({ read: PEOPLE.length, changed: 0, gone: 0 });
+  const again = await document('doctor', ['doctor', '--connection', 'default', '--faults']);
+  expect(again.json.checks.map(({ name }: { name: string }) => name)).toEqual(['default: unmatched members']);
+  expect((await document('holds', ['holds'])).json.holds).toEqual([]);
+});
+
+it('kill -9 during a replay loses no dead-lettered message', async () => {
+  await on.send(fiveHundred());
+  await eventually(async () => (await dead()) === 500);
+  expect(await causes()).toEqual({ unknown_connection: 200, ...OTHERS });
+
+  const asked = ['dlq', 'list', '--code', 'unknown_connection', '--limit', '1'];
+  const { json: list } = await document('dlq list', asked);
+  const show = ['dlq', 'show', list.messages[0].id];
+  expect((await document('dlq show', show)).json.body).toContain('specversion');
+  const { stdout: deadLetter, stderr: next } = await cli(show);
+  expect(deadLetter).toContain('unknown_connection: there is no connection later');
+  expect(next).toMatch(/groupsync --local-file \S+ connect later\nnext: groupsync .* dlq replay/);
+
+  const connect = on.spawn(connecting('later'));
+  const seen = watch(connect.pid);
+  for (const stream of [connect.stdout, connect.stderr])
+    stream?.on('data', (chunk) => shown.push(String(chunk)));
+  connect.stdin?.end(`${TOKEN}\n`);
+  expect(await new Promise((resolve) => connect.on('close', resolve))).toBe(0);
+  expect(seen().length > 0 || !existsSync('/proc')).toBe(true);
+  shown.push(...seen());
+
+  const replay = ['dlq', 'replay', '--code', 'unknown_connection', '--yes'];
+  const killed = on.spawn(replay);
+  const ended = new Promise((resolve) => killed.on('close', resolve));
+  await eventually(async () => (await dead()) < 470);
+  killed.kill('SIGKILL');
+  await ended;
+  on.endHolds();
+  const again = await document('dlq replay', replay);
+  expect(again).toMatchObject({ code: 0, json: { failed: 0, remaining: 0, cancelled: false } });
+  await eventually(async () => (await wanted()) === MEMBERS);
+  expect(await causes()).toEqual(OTHERS);
+
+  // The cause of these messages is not fixed. Each message returns to the dead-letter queue and is counted once.
+  const unfixed = await document('dlq replay', ['dlq', 'replay', '--code', 'time_in_future', '--yes']);
+  expect(unfixed.json).toMatchObject({ replayed: OF_EACH_OTHER, failed: 0 });
+  await eventually(async () => (await dead()) === 300);
+  expect(await causes()).toEqual(OTHERS);
+});
+
+it('no secret appears in the process list, in logs or in output', async () => {
+  const { json } = await runCli([
+    'scim',
+    'token',
+    'create',
+    '--connection',
+    'later',
+    '--json',
+    '--local-file',
+    on.localFile,
+  ]);
+  const { token, url } = json;
+  expect(url).toBe(on.stack.address.scim);
+  const answer = await fetch(`${url}/Users`, { headers: { authorization: `Bearer ${token}` } });
+  expect(answer.status).toBe(200);
+  for (const args of [['scim', 'token', 'list'], ['connections', 'show', 'later'], ['doctor'], ['log']]) {
+    await cli(args);
+    await cli([...args, '--json']);
+  }
+  const secret = token.slice('gsync_scim_12345678_'.length);
+  expect(secret).toHaveLength(64);
+  const everything = [...shown, ...on.logs].join('\n');
+  expect(everything).toContain('"ingested"');
+  expect(everything).not.toContain(TOKEN);
+  expect(everything).not.toContain(secret);
+  expect(readFileSync(on.localFile, 'utf8')).toContain(TOKEN);
 });
 
 /**

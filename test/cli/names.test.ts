@@ -1,5 +1,5 @@
 import { utimesSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createCommandFormatter } from '../../cli/output/hints.ts';
 import { createOverview } from '../../console/server/overview.ts';
 import { createSession } from '../../console/server/session.ts';
@@ -26,61 +26,56 @@ async function worldOf() {
   return { ...world, cli: (...args: string[]) => runCli(args, { ports: world.ports }) };
 }
 
-describe('search for a group or member', () => {
-  it.each([['g'], ['Engineering'], ['ENGINEERING'], ['engi']])(
-    'status finds the group Engineering (g) by the text %s',
-    async (asked) => {
-      const { cli } = await worldOf();
-      expect((await cli('status', asked)).stdout).toContain('Engineering (g)');
-    },
-  );
-
-  it.each([
-    ['en', /"en" matches 2 items; give the id: .*Engineering \(g\)/],
-    ['Enginering', /no group of .*; is it Engineering \(g\)/],
-  ])('the ambiguous or wrong name %s finds no group, and the error has candidates', async (asked, says) => {
+it.each([['g'], ['Engineering'], ['ENGINEERING'], ['engi']])(
+  'status finds the group Engineering (g) by the text %s',
+  async (asked) => {
     const { cli } = await worldOf();
-    expect(await cli('status', asked)).toMatchObject({ code: 1, stderr: expect.stringMatching(says) });
-  });
+    expect((await cli('status', asked)).stdout).toContain('Engineering (g)');
+  },
+);
 
-  it('an error names the people who have the text as a part of their name', async () => {
-    const { cli } = await worldOf();
-    const { code, stderr } = await cli('explain', 'g', 'Archer');
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(/; is it Ada Archer <ada@acme.test> \(m-ada\)/),
-    ]);
-  });
-
-  it.each([['m-ada'], ['ADA@acme.test'], ['ada archer'], ['ada']])(
-    'commands find the member m-ada by the text %s',
-    async (asked) => {
-      const { cli } = await worldOf();
-      expect((await cli('explain', 'g', asked, '--json')).json).toMatchObject({ member: 'm-ada' });
-      expect((await cli('person', asked, '--json')).json).toMatchObject({ member: 'm-ada' });
-      expect((await cli('forget', asked, '--yes', '--json')).json).toMatchObject({ member: 'm-ada' });
-      expect(await cli('forget', 'm-', '--yes')).toMatchObject({
-        code: 1,
-        stderr: expect.stringMatching('matches'),
-      });
-    },
-  );
-
-  it.each(['person', 'forget'])(
-    '%s finds a member by the employee address, the SCIM user name, or the start of an address',
-    async (verb) => {
-      const { cli, publish, ports, connection } = await worldOf();
-      const users = ['m-bob', 'solo'].map((id) => ({ data: { user: { id, email: `${id}@new.test` } } }));
-      await publish(...users.map((user) => ({ type: 'user.upserted', ...user })));
-      const name = { type: 'User', attribute: 'userName', value: 'solo@new.test' } as const;
-      await ports.scim.claim(connection.name, name, 'solo');
-      const found = ['bob@acme.test', 'Solo@new.test', 'SOLO@N'].map((text) =>
-        cli(verb, text, '--yes', '--json'),
-      );
-      expect((await Promise.all(found)).map(({ json }) => json.member)).toEqual(['m-bob', 'solo', 'solo']);
-    },
-  );
+it.each([
+  ['en', /"en" matches 2 items; give the id: .*Engineering \(g\)/],
+  ['Enginering', /no group of .*; is it Engineering \(g\)/],
+])('the ambiguous or wrong name %s finds no group, and the error has candidates', async (asked, says) => {
+  const { cli } = await worldOf();
+  expect(await cli('status', asked)).toMatchObject({ code: 1, stderr: expect.stringMatching(says) });
 });
+
+it('an error names the people who have the text as a part of their name', async () => {
+  const { cli } = await worldOf();
+  const { code, stderr } = await cli('explain', 'g', 'Archer');
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/; is it Ada Archer <ada@acme.test> \(m-ada\)/)]);
+});
+
+it.each([['m-ada'], ['ADA@acme.test'], ['ada archer'], ['ada']])(
+  'commands find the member m-ada by the text %s',
+  async (asked) => {
+    const { cli } = await worldOf();
+    expect((await cli('explain', 'g', asked, '--json')).json).toMatchObject({ member: 'm-ada' });
+    expect((await cli('person', asked, '--json')).json).toMatchObject({ member: 'm-ada' });
+    expect((await cli('forget', asked, '--yes', '--json')).json).toMatchObject({ member: 'm-ada' });
+    expect(await cli('forget', 'm-', '--yes')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching('matches'),
+    });
+  },
+);
+
+it.each(['person', 'forget'])(
+  '%s finds a member by the employee address, the SCIM user name, or the start of an address',
+  async (verb) => {
+    const { cli, publish, ports, connection } = await worldOf();
+    const users = ['m-bob', 'solo'].map((id) => ({ data: { user: { id, email: `${id}@new.test` } } }));
+    await publish(...users.map((user) => ({ type: 'user.upserted', ...user })));
+    const name = { type: 'User', attribute: 'userName', value: 'solo@new.test' } as const;
+    await ports.scim.claim(connection.name, name, 'solo');
+    const found = ['bob@acme.test', 'Solo@new.test', 'SOLO@N'].map((text) =>
+      cli(verb, text, '--yes', '--json'),
+    );
+    expect((await Promise.all(found)).map(({ json }) => json.member)).toEqual(['m-bob', 'solo', 'solo']);
+  },
+);
 
 it('explain prefers a member of the group, and a person of several members without attributes has them as choices', async () => {
   const { cli, publish, ports, connection, clock } = await worldOf();
@@ -119,35 +114,33 @@ it('a group without a group event, but with member events, is shown as unknown a
   expect(await states()).not.toContain('unknown');
 });
 
-describe('names in output', () => {
-  it('names are printed next to ids', async () => {
-    const { cli, publish, apply, ports } = await worldOf();
-    await publish(removed('g', 'ada', 'bob', 'cid', 'dee'));
-    await apply('g');
-    for (const line of ['plan g', 'holds show g'])
-      expect((await cli(...line.split(' '))).stdout, line).toMatch(ADA);
-    expect((await cli('pending')).stdout).toMatch(/Energy \(h\) │ stranger@acme\.test \(m-stranger\)/);
-    expect((await cli('groups')).stdout).toMatch(/Energy \(h\)[\s\S]*Engineering \(g\)/);
-    expect((await cli('holds')).stdout).toContain('Engineering (g)');
-    for (const verb of ['pause', 'release']) {
-      const asked = runCli([verb, 'g'], { ports, person: [{ sees: '[y/N]', types: 'n\r' }] });
-      expect((await asked).stderr, verb).toContain('Engineering (g)');
-    }
-    expect((await cli('log', '--action', 'nothing')).stdout).toBe('no entries match\n');
-  });
+it('names are printed next to ids', async () => {
+  const { cli, publish, apply, ports } = await worldOf();
+  await publish(removed('g', 'ada', 'bob', 'cid', 'dee'));
+  await apply('g');
+  for (const line of ['plan g', 'holds show g'])
+    expect((await cli(...line.split(' '))).stdout, line).toMatch(ADA);
+  expect((await cli('pending')).stdout).toMatch(/Energy \(h\) │ stranger@acme\.test \(m-stranger\)/);
+  expect((await cli('groups')).stdout).toMatch(/Energy \(h\)[\s\S]*Engineering \(g\)/);
+  expect((await cli('holds')).stdout).toContain('Engineering (g)');
+  for (const verb of ['pause', 'release']) {
+    const asked = runCli([verb, 'g'], { ports, person: [{ sees: '[y/N]', types: 'n\r' }] });
+    expect((await asked).stderr, verb).toContain('Engineering (g)');
+  }
+  expect((await cli('log', '--action', 'nothing')).stdout).toBe('no entries match\n');
+});
 
-  it('holds show writes the members of a hold as CSV', async () => {
-    const { ports, publish, apply } = await worldOf();
-    await publish(removed('g', 'ada', 'bob', 'cid', 'dee'));
-    await apply('g');
-    const { stdout } = await runCli(['holds', 'show', 'g', '-o', 'csv'], { ports });
-    const [head, first, ...rest] = stdout.trim().split('\n');
-    expect(head).toMatch(/^"member id","name","email"/);
-    expect(first).toMatch(
-      /^"m-ada","Ada Archer","ada@acme\.test","u-ada","the directory took them out of the group","e/,
-    );
-    expect(rest).toHaveLength(3);
-  });
+it('holds show writes the members of a hold as CSV', async () => {
+  const { ports, publish, apply } = await worldOf();
+  await publish(removed('g', 'ada', 'bob', 'cid', 'dee'));
+  await apply('g');
+  const { stdout } = await runCli(['holds', 'show', 'g', '-o', 'csv'], { ports });
+  const [head, first, ...rest] = stdout.trim().split('\n');
+  expect(head).toMatch(/^"member id","name","email"/);
+  expect(first).toMatch(
+    /^"m-ada","Ada Archer","ada@acme\.test","u-ada","the directory took them out of the group","e/,
+  );
+  expect(rest).toHaveLength(3);
 });
 
 it.each([

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { groupKey } from '../../shared/store/keys.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
@@ -157,35 +157,33 @@ async function uncertainWorld() {
 
 const WAITS = /waiting until \d\d:\d\d: the group is as wanted, but an earlier write may still change it/;
 
-describe('group that waits for the outcome of an earlier write', () => {
-  it('every command that shows a waiting group shows the reason and the end of the wait', async () => {
-    const { cli, untilMs } = await uncertainWorld();
-    for (const args of [
-      ['status', 'g'],
-      ['plan', 'g'],
-      ['explain', 'g', 'm-ann'],
-    ])
-      expect((await cli(...args)).stdout, args[0]).toMatch(WAITS);
-    expect((await cli('groups', '-o', 'wide')).stdout).toMatch(WAITS);
-    const waiting = { until: new Date(untilMs).toISOString(), code: 'as_wanted' };
-    expect((await cli('status', 'g', '--json')).json).toMatchObject({ state: 'dirty', waiting });
-    expect((await cli('groups', '--json')).json.groups).toMatchObject([{ waiting }]);
-    expect((await cli('plan', 'g', '--json')).json.plans).toMatchObject([{ action: 'none', waiting }]);
-    expect((await cli('explain', 'g', 'm-ann', '--json')).json).toMatchObject({ waiting });
-  });
+it('every command that shows a waiting group shows the reason and the end of the wait', async () => {
+  const { cli, untilMs } = await uncertainWorld();
+  for (const args of [
+    ['status', 'g'],
+    ['plan', 'g'],
+    ['explain', 'g', 'm-ann'],
+  ])
+    expect((await cli(...args)).stdout, args[0]).toMatch(WAITS);
+  expect((await cli('groups', '-o', 'wide')).stdout).toMatch(WAITS);
+  const waiting = { until: new Date(untilMs).toISOString(), code: 'as_wanted' };
+  expect((await cli('status', 'g', '--json')).json).toMatchObject({ state: 'dirty', waiting });
+  expect((await cli('groups', '--json')).json.groups).toMatchObject([{ waiting }]);
+  expect((await cli('plan', 'g', '--json')).json.plans).toMatchObject([{ action: 'none', waiting }]);
+  expect((await cli('explain', 'g', 'm-ann', '--json')).json).toMatchObject({ waiting });
+});
 
-  it('sync ends early with exit code 3 if the group waits longer than the timeout', async () => {
-    const { cli, ports, clock, apply } = await uncertainWorld();
-    const sleep = async (ms: number) => {
-      clock.ms += ms;
-      await apply('g');
-    };
-    const startMs = clock.ms;
-    const ran = await runCli(['sync', 'g', '--yes', '--json'], { ports: { ...ports, sleep } });
-    expect(ran).toMatchObject({ code: 3, json: { stopped: expect.stringMatching(WAITS) } });
-    expect(clock.ms - startMs).toBeLessThan(10_000);
-    expect((await cli('status')).code).toBe(0);
-  });
+it('sync ends early with exit code 3 if the group waits longer than the timeout', async () => {
+  const { cli, ports, clock, apply } = await uncertainWorld();
+  const sleep = async (ms: number) => {
+    clock.ms += ms;
+    await apply('g');
+  };
+  const startMs = clock.ms;
+  const ran = await runCli(['sync', 'g', '--yes', '--json'], { ports: { ...ports, sleep } });
+  expect(ran).toMatchObject({ code: 3, json: { stopped: expect.stringMatching(WAITS) } });
+  expect(clock.ms - startMs).toBeLessThan(10_000);
+  expect((await cli('status')).code).toBe(0);
 });
 
 it('status shows the share of failing calls and their start, and exits with 3', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { runCli } from '../support/cli/io.ts';
 import { applicantOf, removed, sixInSync } from '../support/operate/world.ts';
 
@@ -19,90 +19,88 @@ async function worldOf() {
   return { ...world, stored, at };
 }
 
-describe('prompts at a terminal', () => {
-  it('connect asks for every value, hides the token, and asks before it stores anything', async () => {
-    const { at, stored } = await worldOf();
-    const { code, stdout, stderr } = await at(
-      ['connect', 'new'],
-      ['Address of the platform', `https://platform.test${ENTER}`],
-      ['Token of the OAuth application', `${TOKEN}${ENTER}`],
-      ['Which id of an employee', ENTER],
-      ['Store the connection new?', 'y\r'],
-    );
-    expect({ code, stored }).toEqual({ code: 0, stored: [TOKEN] });
-    expect(stdout).toContain('connected new');
-    expect(stderr + stdout).not.toContain(TOKEN);
-  });
+it('connect asks for every value, hides the token, and asks before it stores anything', async () => {
+  const { at, stored } = await worldOf();
+  const { code, stdout, stderr } = await at(
+    ['connect', 'new'],
+    ['Address of the platform', `https://platform.test${ENTER}`],
+    ['Token of the OAuth application', `${TOKEN}${ENTER}`],
+    ['Which id of an employee', ENTER],
+    ['Store the connection new?', 'y\r'],
+  );
+  expect({ code, stored }).toEqual({ code: 0, stored: [TOKEN] });
+  expect(stdout).toContain('connected new');
+  expect(stderr + stdout).not.toContain(TOKEN);
+});
 
-  it.each([
-    ['the address', []],
-    ['the token', [['Address', `https://platform.test${ENTER}`]]],
+it.each([
+  ['the address', []],
+  ['the token', [['Address', `https://platform.test${ENTER}`]]],
+  [
+    'the question for the kind of id in groups',
     [
-      'the question for the kind of id in groups',
-      [
-        ['Address', `https://platform.test${ENTER}`],
-        ['Token', `${TOKEN}${ENTER}`],
-      ],
+      ['Address', `https://platform.test${ENTER}`],
+      ['Token', `${TOKEN}${ENTER}`],
     ],
+  ],
+  [
+    'the last question',
     [
-      'the last question',
-      [
-        ['Address', `https://platform.test${ENTER}`],
-        ['Token', `${TOKEN}${ENTER}`],
-        ['Which id', ENTER],
-      ],
+      ['Address', `https://platform.test${ENTER}`],
+      ['Token', `${TOKEN}${ENTER}`],
+      ['Which id', ENTER],
     ],
-  ] as const)('Ctrl-C at %s ends connect with one line, and nothing is stored', async (_, before) => {
-    const { at, stored } = await worldOf();
-    const questions = [
-      'Address of the platform',
-      'Token of the OAuth',
-      'Which id of an employee',
-      'Store the connection',
-    ];
-    const { code, stdout, stderr } = await at(['connect', 'new'], ...before, [
-      questions[before.length] ?? '',
-      CTRL_C,
-    ]);
-    expect({ code, stdout, stored }).toEqual({ code: 1, stdout: '', stored: [] });
-    expect(stderr).toMatch(/groupsync: stopped; nothing was changed\n$/);
-    expect(stderr).not.toMatch(/\n\s+at /);
-  });
+  ],
+] as const)('Ctrl-C at %s ends connect with one line, and nothing is stored', async (_, before) => {
+  const { at, stored } = await worldOf();
+  const questions = [
+    'Address of the platform',
+    'Token of the OAuth',
+    'Which id of an employee',
+    'Store the connection',
+  ];
+  const { code, stdout, stderr } = await at(['connect', 'new'], ...before, [
+    questions[before.length] ?? '',
+    CTRL_C,
+  ]);
+  expect({ code, stdout, stored }).toEqual({ code: 1, stdout: '', stored: [] });
+  expect(stderr).toMatch(/groupsync: stopped; nothing was changed\n$/);
+  expect(stderr).not.toMatch(/\n\s+at /);
+});
 
-  it.each([
-    ['Ctrl-C', CTRL_C, /groupsync: stopped; nothing was changed\n$/],
-    ['Enter, which is No', ENTER, /nothing was changed\n$/],
-    ['n', 'n\r', /nothing was changed\n$/],
-  ])('the answer %s to a confirmation changes nothing, and the command says so', async (_, types, says) => {
-    const { at, table, mailboxes, publish, apply } = await worldOf();
-    await publish(removed('g', 'ann', 'bob', 'cid', 'dee', 'eve'));
-    await apply('g');
-    mailboxes.events.add({ id: 'one', body: '{', code: 'invalid_json' });
-    const before = JSON.stringify([...table.items]);
-    const changing: [string[], string][] = [
-      [['sync', 'g'], 'Sync 1 group?'],
-      [['holds', 'approve', 'g', '--reason', 'r'], 'Remove 5 members?'],
-      [['dlq', 'replay', '--all'], 'Replay 1 message?'],
-      [['dlq', 'discard', 'one', '--reason', 'r'], 'This cannot be undone.'],
-      [['pause'], 'Pause the connection'],
-      [['connections', 'remove', 'default'], 'Remove the connection'],
-    ];
-    for (const [args, sees] of changing) {
-      const { code, stderr } = await at(args, [sees, types]);
-      expect(code, args.join(' ')).toBe(1);
-      expect(stderr, args.join(' ')).toMatch(says);
-    }
-    expect(JSON.stringify([...table.items])).toBe(before);
-    expect(mailboxes.events.ids()).toEqual(['one']);
-  });
+it.each([
+  ['Ctrl-C', CTRL_C, /groupsync: stopped; nothing was changed\n$/],
+  ['Enter, which is No', ENTER, /nothing was changed\n$/],
+  ['n', 'n\r', /nothing was changed\n$/],
+])('the answer %s to a confirmation changes nothing, and the command says so', async (_, types, says) => {
+  const { at, table, mailboxes, publish, apply } = await worldOf();
+  await publish(removed('g', 'ann', 'bob', 'cid', 'dee', 'eve'));
+  await apply('g');
+  mailboxes.events.add({ id: 'one', body: '{', code: 'invalid_json' });
+  const before = JSON.stringify([...table.items]);
+  const changing: [string[], string][] = [
+    [['sync', 'g'], 'Sync 1 group?'],
+    [['holds', 'approve', 'g', '--reason', 'r'], 'Remove 5 members?'],
+    [['dlq', 'replay', '--all'], 'Replay 1 message?'],
+    [['dlq', 'discard', 'one', '--reason', 'r'], 'This cannot be undone.'],
+    [['pause'], 'Pause the connection'],
+    [['connections', 'remove', 'default'], 'Remove the connection'],
+  ];
+  for (const [args, sees] of changing) {
+    const { code, stderr } = await at(args, [sees, types]);
+    expect(code, args.join(' ')).toBe(1);
+    expect(stderr, args.join(' ')).toMatch(says);
+  }
+  expect(JSON.stringify([...table.items])).toBe(before);
+  expect(mailboxes.events.ids()).toEqual(['one']);
+});
 
-  it.each([
-    ['y', 'y\r', 'paused'],
-    ['yes', 'Yes\r', 'paused'],
-    ['a text that only begins with y', 'yesterday\r', 'open'],
-  ])('a question accepts only y and yes as confirmation (answer: %s)', async (_, answer, state) => {
-    const { at, ports } = await worldOf();
-    await at(['pause'], ['Pause the connection', answer]);
-    expect(await ports.gates.read('default' as never)).toMatchObject({ state });
-  });
+it.each([
+  ['y', 'y\r', 'paused'],
+  ['yes', 'Yes\r', 'paused'],
+  ['a text that only begins with y', 'yesterday\r', 'open'],
+])('a question accepts only y and yes as confirmation (answer: %s)', async (_, answer, state) => {
+  const { at, ports } = await worldOf();
+  await at(['pause'], ['Pause the connection', answer]);
+  expect(await ports.gates.read('default' as never)).toMatchObject({ state });
 });

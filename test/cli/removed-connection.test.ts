@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { connectionName } from '../../shared/domain/ids.ts';
 import { createOAuthServer } from '../../shared/oauth/oauth-server.ts';
 import { randomHex } from '../../shared/runtime/clock.ts';
@@ -49,68 +49,66 @@ async function servedWorld() {
   return { ports, table: world.table, stored, scim, newToken, remove, connect };
 }
 
-describe('removed connection', () => {
-  it('a removed connection rejects its SCIM tokens immediately, even if a server has cached them', async () => {
-    const { scim, newToken, remove } = await servedWorld();
-    const tokens = [await newToken(), await newToken()];
-    expect(await Promise.all(tokens.map(scim))).toEqual([200, 200]);
-    expect((await remove()).code).toBe(0);
-    expect(await Promise.all(tokens.map(scim))).toEqual([401, 401]);
-  });
+it('a removed connection rejects its SCIM tokens immediately, even if a server has cached them', async () => {
+  const { scim, newToken, remove } = await servedWorld();
+  const tokens = [await newToken(), await newToken()];
+  expect(await Promise.all(tokens.map(scim))).toEqual([200, 200]);
+  expect((await remove()).code).toBe(0);
+  expect(await Promise.all(tokens.map(scim))).toEqual([401, 401]);
+});
 
-  it('a removed connection keeps its name for its company, so another company is refused and nothing is stored', async () => {
-    const { ports, scim, stored, newToken, remove, connect } = await servedWorld();
-    const token = await newToken();
+it('a removed connection keeps its name for its company, so another company is refused and nothing is stored', async () => {
+  const { ports, scim, stored, newToken, remove, connect } = await servedWorld();
+  const token = await newToken();
+  await remove();
+  const refused = await connect('another');
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain('the name default is reserved for the company company');
+  expect(refused.stderr).toContain('under another name');
+  expect(stored).toEqual([]);
+  expect(await ports.connections.current(NAME)).toBeUndefined();
+  expect(await scim(token)).toBe(401);
+});
+
+it('a removed connection can be connected again for the same company, with new tokens, and old tokens stay revoked', async () => {
+  const { scim, newToken, remove, connect } = await servedWorld();
+  const old = await newToken();
+  for (let round = 0; round < 2; round += 1) {
     await remove();
-    const refused = await connect('another');
-    expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain('the name default is reserved for the company company');
-    expect(refused.stderr).toContain('under another name');
-    expect(stored).toEqual([]);
-    expect(await ports.connections.current(NAME)).toBeUndefined();
-    expect(await scim(token)).toBe(401);
-  });
-
-  it('a removed connection can be connected again for the same company, with new tokens, and old tokens stay revoked', async () => {
-    const { scim, newToken, remove, connect } = await servedWorld();
-    const old = await newToken();
-    for (let round = 0; round < 2; round += 1) {
-      await remove();
-      expect((await connect('company')).code).toBe(0);
-      expect(await scim(old)).toBe(401);
-      expect(await scim(await newToken())).toBe(200);
-    }
-    expect((await connect('another')).code).toBe(1);
-  });
-
-  it('a token from the time of the removal is rejected after the connection is created again', async () => {
-    const { ports, scim, newToken, remove: removeWith, connect } = await servedWorld();
-    const made: string[] = [];
-    const remove: typeof ports.connections.remove = async (name) => {
-      made.push(await newToken());
-      await ports.connections.remove(name);
-    };
-    expect((await removeWith({ connections: { ...ports.connections, remove } })).code).toBe(0);
     expect((await connect('company')).code).toBe(0);
-    expect(made.length).toBe(1);
-    expect(await scim(made[0] ?? '')).toBe(401);
-  });
+    expect(await scim(old)).toBe(401);
+    expect(await scim(await newToken())).toBe(200);
+  }
+  expect((await connect('another')).code).toBe(1);
+});
 
-  const dies = () => Promise.reject(new Error('the machine went down'));
-  it.each<[string, (ports: ToolPorts) => Partial<ToolPorts>]>([
-    ['the name is reserved', ({ connections }) => ({ connections: { ...connections, keepName: dies } })],
-    ['the tokens are revoked', ({ tokens }) => ({ tokens: { ...tokens, revoke: dies } })],
-    ['the credential is deleted', ({ vault }) => ({ vault: { ...vault, remove: dies } })],
-    ['the connection is deleted', ({ connections }) => ({ connections: { ...connections, remove: dies } })],
-  ])('a removal that crashes before %s keeps its name and can be repeated', async (_, dying) => {
-    const { ports, scim, newToken, remove, connect } = await servedWorld();
-    const token = await newToken();
-    expect((await remove(dying(ports))).code).toBe(1);
-    expect((await connect('another')).code).toBe(1);
-    expect((await remove()).code).toBe(0);
-    expect(await ports.connections.current(NAME)).toBeUndefined();
-    expect((await connect('another')).code).toBe(1);
-    expect((await connect('company')).code).toBe(0);
-    expect(await scim(token)).toBe(401);
-  });
+it('a token from the time of the removal is rejected after the connection is created again', async () => {
+  const { ports, scim, newToken, remove: removeWith, connect } = await servedWorld();
+  const made: string[] = [];
+  const remove: typeof ports.connections.remove = async (name) => {
+    made.push(await newToken());
+    await ports.connections.remove(name);
+  };
+  expect((await removeWith({ connections: { ...ports.connections, remove } })).code).toBe(0);
+  expect((await connect('company')).code).toBe(0);
+  expect(made.length).toBe(1);
+  expect(await scim(made[0] ?? '')).toBe(401);
+});
+
+const dies = () => Promise.reject(new Error('the machine went down'));
+it.each<[string, (ports: ToolPorts) => Partial<ToolPorts>]>([
+  ['the name is reserved', ({ connections }) => ({ connections: { ...connections, keepName: dies } })],
+  ['the tokens are revoked', ({ tokens }) => ({ tokens: { ...tokens, revoke: dies } })],
+  ['the credential is deleted', ({ vault }) => ({ vault: { ...vault, remove: dies } })],
+  ['the connection is deleted', ({ connections }) => ({ connections: { ...connections, remove: dies } })],
+])('a removal that crashes before %s keeps its name and can be repeated', async (_, dying) => {
+  const { ports, scim, newToken, remove, connect } = await servedWorld();
+  const token = await newToken();
+  expect((await remove(dying(ports))).code).toBe(1);
+  expect((await connect('another')).code).toBe(1);
+  expect((await remove()).code).toBe(0);
+  expect(await ports.connections.current(NAME)).toBeUndefined();
+  expect((await connect('another')).code).toBe(1);
+  expect((await connect('company')).code).toBe(0);
+  expect(await scim(token)).toBe(401);
 });

@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { loadPage } from '../../console/local/page.ts';
 import { serveConsole } from '../../console/local/serve.ts';
 import { openBrowser } from './support/browser.ts';
@@ -44,51 +44,49 @@ async function historyOf(page: Page): Promise<readonly string[]> {
   return entries.flatMap(({ url, userTypedURL }) => [url, userTypedURL]);
 }
 
-describe('address of the console in a browser', () => {
-  it('the page removes the code from its address, and no link or entry of the history has the code or the token', async () => {
-    await tab.goto(`${groups()}#${CODE}`);
-    await isOpen(tab);
-    await tab.getByRole('link', { name: 'Groups', exact: true }).click();
-    await tab.goto(`${groups()}?state=failed#${CODE}`);
-    await isOpen(tab);
-    await tab.goBack();
-    await isOpen(tab);
-    expect(new URL(tab.url()).hash).toBe('');
-    const links = await tab
-      .getByRole('link')
-      .evaluateAll((all) => all.map((link) => link.getAttribute('href')));
-    expect(links.length).toBeGreaterThan(5);
-    for (const address of [...(await historyOf(tab)), ...links]) {
-      expect(address).not.toContain(TOKEN);
-      expect(address).not.toContain(CODE);
-    }
-  });
+it('the page removes the code from its address, and no link or entry of the history has the code or the token', async () => {
+  await tab.goto(`${groups()}#${CODE}`);
+  await isOpen(tab);
+  await tab.getByRole('link', { name: 'Groups', exact: true }).click();
+  await tab.goto(`${groups()}?state=failed#${CODE}`);
+  await isOpen(tab);
+  await tab.goBack();
+  await isOpen(tab);
+  expect(new URL(tab.url()).hash).toBe('');
+  const links = await tab
+    .getByRole('link')
+    .evaluateAll((all) => all.map((link) => link.getAttribute('href')));
+  expect(links.length).toBeGreaterThan(5);
+  for (const address of [...(await historyOf(tab)), ...links]) {
+    expect(address).not.toContain(TOKEN);
+    expect(address).not.toContain(CODE);
+  }
+});
 
-  it('a reload, a second tab and an address without the code work only in the browser that used the code', async () => {
-    await tab.goto(`${groups()}#${CODE}`);
-    await isOpen(tab);
-    await tab.reload();
-    await isOpen(tab);
-    const second = await context.newPage();
-    await second.goto(groups());
-    await isOpen(second);
-    // This token belongs to a console that no longer runs.
-    await second.evaluate("localStorage.setItem('token', 'old')");
-    await second.reload();
-    await second.getByText(NO_CODE).waitFor();
-    const other = await browser.newContext();
-    const stranger = await other.newPage();
-    await stranger.goto(groups());
-    await stranger.getByText(NO_CODE).waitFor();
-    await other.close();
-  });
+it('a reload, a second tab and an address without the code work only in the browser that used the code', async () => {
+  await tab.goto(`${groups()}#${CODE}`);
+  await isOpen(tab);
+  await tab.reload();
+  await isOpen(tab);
+  const second = await context.newPage();
+  await second.goto(groups());
+  await isOpen(second);
+  // This token belongs to a console that no longer runs.
+  await second.evaluate("localStorage.setItem('token', 'old')");
+  await second.reload();
+  await second.getByText(NO_CODE).waitFor();
+  const other = await browser.newContext();
+  const stranger = await other.newPage();
+  await stranger.goto(groups());
+  await stranger.getByText(NO_CODE).waitFor();
+  await other.close();
+});
 
-  it('the printed address can be pasted into an open tab, and the page removes the code from it', async () => {
-    await tab.goto(`${groups()}#${CODE}`);
-    await isOpen(tab);
-    await tab.goto(`${groups()}#${CODE}`);
-    await isOpen(tab);
-    await expect.poll(() => new URL(tab.url()).hash).toBe('');
-    expect((await historyOf(tab)).filter((address) => address.includes(CODE))).toEqual([]);
-  });
+it('the printed address can be pasted into an open tab, and the page removes the code from it', async () => {
+  await tab.goto(`${groups()}#${CODE}`);
+  await isOpen(tab);
+  await tab.goto(`${groups()}#${CODE}`);
+  await isOpen(tab);
+  await expect.poll(() => new URL(tab.url()).hash).toBe('');
+  expect((await historyOf(tab)).filter((address) => address.includes(CODE))).toEqual([]);
 });

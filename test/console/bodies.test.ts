@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { serveConsole } from '../../console/local/serve.ts';
 import { createHandle } from '../../console/server/handle.ts';
 
@@ -32,27 +32,25 @@ async function post(chunks: number): Promise<{ readonly status: number; readonly
   });
 }
 
-describe('request bodies of the console', () => {
-  it('an endless body is refused with 413, and is read only up to the limit', async () => {
-    let sent = 0;
-    let isCancelled = false;
-    const body = new ReadableStream({
-      pull(controller) {
-        sent += CHUNK.byteLength;
-        controller.enqueue(CHUNK);
-      },
-      cancel() {
-        isCancelled = true;
-      },
-    });
-    const init: RequestInit = { method: 'POST', body, duplex: 'half' };
-    const answer = await handle(new Request('http://127.0.0.1/api/approve?connection=default', init));
-    expect(answer.status).toBe(413);
-    expect(isCancelled).toBe(true);
-    expect(sent).toBeLessThan(2_500_000);
+it('an endless body is refused with 413, and is read only up to the limit', async () => {
+  let sent = 0;
+  let isCancelled = false;
+  const body = new ReadableStream({
+    pull(controller) {
+      sent += CHUNK.byteLength;
+      controller.enqueue(CHUNK);
+    },
+    cancel() {
+      isCancelled = true;
+    },
   });
+  const init: RequestInit = { method: 'POST', body, duplex: 'half' };
+  const answer = await handle(new Request('http://127.0.0.1/api/approve?connection=default', init));
+  expect(answer.status).toBe(413);
+  expect(isCancelled).toBe(true);
+  expect(sent).toBeLessThan(2_500_000);
+});
 
-  it('a client that sends a body above the limit receives the answer 413', async () => {
-    expect(await post(200)).toMatchObject({ status: 413, body: expect.stringContaining('too large') });
-  });
+it('a client that sends a body above the limit receives the answer 413', async () => {
+  expect(await post(200)).toMatchObject({ status: 413, body: expect.stringContaining('too large') });
 });

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Entry, GroupLine, HeldPerson, Home } from '../../console/answers.ts';
 import { loadPage } from '../../console/local/page.ts';
 import { serveConsole } from '../../console/local/serve.ts';
@@ -195,47 +195,46 @@ async function opened(path: string): Promise<Tab> {
   return page;
 }
 
-describe('console lists', () => {
-  it('Home shows many items of one kind as one row with their number, and ids only behind Details', async () => {
-    const page = await opened('');
-    await page.getByRole('link', { name: 'View holds: 40 holds wait for a decision' }).waitFor();
-    await page.getByText('400 removals in all.').waitFor();
-    expect(await page.getByRole('link', { name: /was changed on the platform and left as is/ }).count()).toBe(
-      2,
-    );
-    const failed = page.getByRole('link', {
-      name: /^View groups: The platform refused the writes of 4 groups/,
-    });
-    expect(await failed.getAttribute('href')).toContain('/groups?state=failed');
-    await page.getByRole('img', { name: '276 writes, at most 23 in one hour' }).waitFor();
-    expect(await page.getByText('v-secret').count()).toBe(0);
-    await page.getByRole('button', { name: /^View details: Group 1/ }).click();
-    await page.getByText('v-secret').waitFor();
-    await page.close();
+it('Home shows many items of one kind as one row with their number, and ids only behind Details', async () => {
+  const page = await opened('');
+  await page.getByRole('link', { name: 'View holds: 40 holds wait for a decision' }).waitFor();
+  await page.getByText('400 removals in all.').waitFor();
+  expect(await page.getByRole('link', { name: /was changed on the platform and left as is/ }).count()).toBe(
+    2,
+  );
+  const failed = page.getByRole('link', {
+    name: /^View groups: The platform refused the writes of 4 groups/,
   });
+  expect(await failed.getAttribute('href')).toContain('/groups?state=failed');
+  await page.getByRole('img', { name: '276 writes, at most 23 in one hour' }).waitFor();
+  expect(await page.getByText('v-secret').count()).toBe(0);
+  await page.getByRole('button', { name: /^View details: Group 1/ }).click();
+  await page.getByText('v-secret').waitFor();
+  await page.close();
+});
 
-  it('while the platform is down, Home shows what waits and when it is tried again, and hours without data are gaps', async () => {
-    const until = new Date(Date.now() + 10 * 60_000).toISOString();
-    const gate = { state: 'backoff', reason: '503', contact: null, until };
-    const status = { ...HOME.status, gate, backlog: 7, oldestUnappliedMs: 600_000 } as never;
-    const charts = { ...HOME.charts, writes: many(24, (n) => (n < 20 ? n : null)) };
-    shownHome = { ...HOME, status, charts };
-    const page = await opened('');
-    const outage = page.getByRole('status').filter({ hasText: '7 groups wait for the platform' });
-    await outage.getByText('7 groups wait for the platform, the oldest for 10 min.').waitFor();
-    await outage.getByText(/groupsync tries again in .*10 min/).waitFor();
-    const writes = page.getByRole('img', { name: '190 writes, at most 19 in one hour' });
-    expect(await writes.locator('.gap').count()).toBe(4);
-    await page.close();
-    shownHome = HOME;
-  });
+it('while the platform is down, Home shows what waits and when it is tried again, and hours without data are gaps', async () => {
+  const until = new Date(Date.now() + 10 * 60_000).toISOString();
+  const gate = { state: 'backoff', reason: '503', contact: null, until };
+  const status = { ...HOME.status, gate, backlog: 7, oldestUnappliedMs: 600_000 } as never;
+  const charts = { ...HOME.charts, writes: many(24, (n) => (n < 20 ? n : null)) };
+  shownHome = { ...HOME, status, charts };
+  const page = await opened('');
+  const outage = page.getByRole('status').filter({ hasText: '7 groups wait for the platform' });
+  await outage.getByText('7 groups wait for the platform, the oldest for 10 min.').waitFor();
+  await outage.getByText(/groupsync tries again in .*10 min/).waitFor();
+  const writes = page.getByRole('img', { name: '190 writes, at most 19 in one hour' });
+  expect(await writes.locator('.gap').count()).toBe(4);
+  await page.close();
+  shownHome = HOME;
+});
 
-  it.each(['', '/activity'])('at a width of 390 px, a line on the page “%s” shows its verb', async (path) => {
-    const page = await opened(path);
-    await page.setViewportSize({ width: 390, height: 800 });
-    await page.getByText('left').first().waitFor();
-    const [sentence, verb] = (await page.evaluate(
-      `(() => {
+it.each(['', '/activity'])('at a width of 390 px, a line on the page “%s” shows its verb', async (path) => {
+  const page = await opened(path);
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.getByText('left').first().waitFor();
+  const [sentence, verb] = (await page.evaluate(
+    `(() => {
          const line = [...document.querySelectorAll('.entry > p, .sentence')].find((one) => / left /.test(one.textContent));
          const range = document.createRange();
          const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT, (node) =>
@@ -246,63 +245,60 @@ describe('console lists', () => {
          range.setEnd(node, from + 4);
          return [line, range].map((one) => { const { bottom, right } = one.getBoundingClientRect(); return { bottom, right }; });
        })()`,
-    )) as { bottom: number; right: number }[];
-    expect(verb?.bottom).toBeLessThanOrEqual((sentence?.bottom ?? 0) + 1);
-    expect(verb?.right).toBeLessThanOrEqual(390);
-    await page.close();
-  });
-
-  it('a list keeps its place when the operator opens a row and goes back', async () => {
-    const page = await opened('/groups');
-    await page.getByRole('link', { name: 'Group 1', exact: true }).waitFor();
-    await page.evaluate('scrollTo(0, 20_000)');
-    await page.getByRole('link', { name: 'Group 410', exact: true }).click();
-    await page.getByRole('heading', { level: 1 }).waitFor({ state: 'detached' });
-    await page.goBack();
-    await page.getByRole('link', { name: 'Group 410', exact: true }).waitFor();
-    expect(await page.evaluate('scrollY')).toBe(20_000);
-    await page.close();
-  });
+  )) as { bottom: number; right: number }[];
+  expect(verb?.bottom).toBeLessThanOrEqual((sentence?.bottom ?? 0) + 1);
+  expect(verb?.right).toBeLessThanOrEqual(390);
+  await page.close();
 });
 
-describe('console for a large company', () => {
-  it('the page is at most 100 KB, compressed', async () => {
-    const files = Object.values(await loadPage()).map(({ body }) => gzipSync(body).byteLength);
-    expect(files.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(100_000);
-  });
+it('a list keeps its place when the operator opens a row and goes back', async () => {
+  const page = await opened('/groups');
+  await page.getByRole('link', { name: 'Group 1', exact: true }).waitFor();
+  await page.evaluate('scrollTo(0, 20_000)');
+  await page.getByRole('link', { name: 'Group 410', exact: true }).click();
+  await page.getByRole('heading', { level: 1 }).waitFor({ state: 'detached' });
+  await page.goBack();
+  await page.getByRole('link', { name: 'Group 410', exact: true }).waitFor();
+  expect(await page.evaluate('scrollY')).toBe(20_000);
+  await page.close();
+});
 
-  it('a list of 10,000 groups scrolls to its end without a pause', async () => {
-    const longest = await longestTask('/groups', async (page) => {
-      await page.getByText('Group 0', { exact: true }).waitFor();
-      await page.evaluate(toTheEnd);
-      await page.getByText('Group 9999', { exact: true }).waitFor();
-      expect(await page.getByRole('row').count()).toBeLessThan(100);
-    });
-    expect(longest).toBeLessThan(LONGEST_UNDER_LOAD_MS);
-  });
+it('the page is at most 100 KB, compressed', async () => {
+  const files = Object.values(await loadPage()).map(({ body }) => gzipSync(body).byteLength);
+  expect(files.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(100_000);
+});
 
-  it('a hold of 5,000 people is searched without a pause', async () => {
-    const longest = await longestTask('/holds/g1', async (page) => {
-      await page.getByText('Person 0', { exact: true }).waitFor();
-      await page.getByRole('searchbox').first().fill('p4999@');
-      await page.getByText('Person 4999', { exact: true }).waitFor();
-      expect(await page.getByRole('row').count()).toBeLessThan(100);
-    });
-    expect(longest).toBeLessThan(LONGEST_UNDER_LOAD_MS);
+it('a list of 10,000 groups scrolls to its end without a pause', async () => {
+  const longest = await longestTask('/groups', async (page) => {
+    await page.getByText('Group 0', { exact: true }).waitFor();
+    await page.evaluate(toTheEnd);
+    await page.getByText('Group 9999', { exact: true }).waitFor();
+    expect(await page.getByRole('row').count()).toBeLessThan(100);
   });
+  expect(longest).toBeLessThan(LONGEST_UNDER_LOAD_MS);
+});
 
-  it('100,000 entries of activity are read to the end without a pause', async () => {
-    const longest = await longestTask('/activity', async (page) => {
-      await page.getByText('100,000 entries').waitFor();
-      await page.evaluate(toTheEnd);
-      await page.getByText('Group 99999', { exact: true }).waitFor();
-    });
-    expect(longest).toBeLessThan(LONGEST_UNDER_LOAD_MS);
+it('a hold of 5,000 people is searched without a pause', async () => {
+  const longest = await longestTask('/holds/g1', async (page) => {
+    await page.getByText('Person 0', { exact: true }).waitFor();
+    await page.getByRole('searchbox').first().fill('p4999@');
+    await page.getByText('Person 4999', { exact: true }).waitFor();
+    expect(await page.getByRole('row').count()).toBeLessThan(100);
   });
+  expect(longest).toBeLessThan(LONGEST_UNDER_LOAD_MS);
+});
 
-  it('an address with invalid percent-encoding opens the page Not found', async () => {
-    const page = await opened('/%E0%A4%A');
-    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
-    await page.close();
+it('100,000 entries of activity are read to the end without a pause', async () => {
+  const longest = await longestTask('/activity', async (page) => {
+    await page.getByText('100,000 entries').waitFor();
+    await page.evaluate(toTheEnd);
+    await page.getByText('Group 99999', { exact: true }).waitFor();
   });
+  expect(longest).toBeLessThan(LONGEST_UNDER_LOAD_MS);
+});
+
+it('an address with invalid percent-encoding opens the page Not found', async () => {
+  const page = await opened('/%E0%A4%A');
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+  await page.close();
 });

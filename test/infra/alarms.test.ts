@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { App } from 'aws-cdk-lib';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { headingSlug } from '../../infra/alarms.ts';
 import { GroupSync } from '../../infra/group-sync.ts';
 import { METRICS } from '../../shared/contract/metrics.ts';
@@ -62,84 +62,78 @@ function withWarning(given: Record<string, unknown>): App {
   return app;
 }
 
-describe('target of the alarms', () => {
-  const warnings = (given: Record<string, unknown>) =>
-    (withWarning(given).synth().stacks[0]?.messages ?? []).filter(({ entry }) =>
-      String(entry.data).includes('no alarm is delivered'),
-    );
-
-  it('the app warns about undelivered alarms if no target is set, and otherwise does not warn', () => {
-    expect(warnings({})).toHaveLength(1);
-    expect(warnings({ alarmEmail: 'ops@acme.test' })).toEqual([]);
-  });
-});
-
-describe('alarms', () => {
-  it('with every option there are nine alarms, and with the messages of the requeue job twelve headings', () => {
-    expect(alarms.map(nameOf).sort()).toEqual([
-      'a-function-fails',
-      'audit-copy',
-      'changes-wait',
-      'console',
-      'scheduled-work-late',
-      'scheduled-work-late-hourly',
-      'scim',
-      'throttled',
-      'undelivered',
-    ]);
-    const headings = alarms.map(({ AlarmDescription }) => AlarmDescription.split('#')[1] as string);
-    expect([...new Set([...headings, ...Object.values(OF_STAGE)])].sort()).toEqual(
-      [...sections.keys()].sort(),
-    );
-    expect(sections.size).toBe(12);
-    expect(alarmsOf(synthesise().template)).toHaveLength(6);
-  });
-
-  it.each(alarms.map((one) => [nameOf(one), one] as const))(
-    'the alarm %s notifies of its start and end, and names a command and its runbook heading',
-    (_, one) => {
-      const [topic] = Object.keys(resourcesOf(full, 'AWS::SNS::Topic'));
-      expect([one.AlarmActions, one.OKActions]).toEqual([[{ Ref: topic }], [{ Ref: topic }]]);
-      expect(one.AlarmDescription).toMatch(
-        /^[A-Z].*\. Run: npx groupsync --prefix groupsync [a-z-]+.* What to do: docs\/runbook\.md#[a-z-]+$/,
-      );
-      // CloudWatch evaluates at most ten metrics in one alarm.
-      expect(one.Metrics.length).toBeLessThanOrEqual(11);
-      const periods = one.Metrics.flatMap(({ MetricStat }: Queried) => MetricStat?.Period ?? []);
-      expect(new Set(periods).size).toBe(1);
-    },
+const warnings = (given: Record<string, unknown>) =>
+  (withWarning(given).synth().stacks[0]?.messages ?? []).filter(({ entry }) =>
+    String(entry.data).includes('no alarm is delivered'),
   );
 
-  it('every section of the runbook has Meaning, Effect and Fix, and a command', () => {
-    for (const [heading, section] of sections)
-      for (const part of ['**Meaning.**', '**Effect.**', '**Fix.**', '```sh'])
-        expect(section, `${heading} has no ${part}`).toContain(part);
-    for (const code of DEAD_LETTER_CODES)
-      expect(sections.get('dead-lettered-messages')).toContain(`\`${code}\``);
-  });
+it('the app warns about undelivered alarms if no target is set, and otherwise does not warn', () => {
+  expect(warnings({})).toHaveLength(1);
+  expect(warnings({ alarmEmail: 'ops@acme.test' })).toEqual([]);
+});
 
-  it('only the alarms about scheduled jobs use metrics of groupsync, and they use all of them', () => {
-    const used = alarms.flatMap((one) => metricsOf(nameOf(one)));
-    const ours = used.flatMap(({ MetricStat }) =>
-      MetricStat?.Metric.Namespace === METRIC_NAMESPACE ? [MetricStat.Metric.MetricName] : [],
+it('with every option there are nine alarms, and with the messages of the requeue job twelve headings', () => {
+  expect(alarms.map(nameOf).sort()).toEqual([
+    'a-function-fails',
+    'audit-copy',
+    'changes-wait',
+    'console',
+    'scheduled-work-late',
+    'scheduled-work-late-hourly',
+    'scim',
+    'throttled',
+    'undelivered',
+  ]);
+  const headings = alarms.map(({ AlarmDescription }) => AlarmDescription.split('#')[1] as string);
+  expect([...new Set([...headings, ...Object.values(OF_STAGE)])].sort()).toEqual([...sections.keys()].sort());
+  expect(sections.size).toBe(12);
+  expect(alarmsOf(synthesise().template)).toHaveLength(6);
+});
+
+it.each(alarms.map((one) => [nameOf(one), one] as const))(
+  'the alarm %s notifies of its start and end, and names a command and its runbook heading',
+  (_, one) => {
+    const [topic] = Object.keys(resourcesOf(full, 'AWS::SNS::Topic'));
+    expect([one.AlarmActions, one.OKActions]).toEqual([[{ Ref: topic }], [{ Ref: topic }]]);
+    expect(one.AlarmDescription).toMatch(
+      /^[A-Z].*\. Run: npx groupsync --prefix groupsync [a-z-]+.* What to do: docs\/runbook\.md#[a-z-]+$/,
     );
-    expect(new Set(ours)).toEqual(new Set(METRICS));
-  });
+    // CloudWatch evaluates at most ten metrics in one alarm.
+    expect(one.Metrics.length).toBeLessThanOrEqual(11);
+    const periods = one.Metrics.flatMap(({ MetricStat }: Queried) => MetricStat?.Period ?? []);
+    expect(new Set(periods).size).toBe(1);
+  },
+);
 
-  it('if the sweep or the refresh of people does not run for three intervals, one alarm fires', () => {
-    const rare = alarmsOf(synthesise({ sweepMinutes: 90 }).template).find(
-      (one) => nameOf(one) === 'scheduled-work-late-hourly',
-    );
-    expect(rare).toMatchObject({ EvaluationPeriods: 3, TreatMissingData: 'notBreaching' });
-    expect(rare?.Metrics.find(({ Id }: Queried) => Id === 'sweep').MetricStat.Period).toBe(2 * 3_600);
-  });
+it('every section of the runbook has Meaning, Effect and Fix, and a command', () => {
+  for (const [heading, section] of sections)
+    for (const part of ['**Meaning.**', '**Effect.**', '**Fix.**', '```sh'])
+      expect(section, `${heading} has no ${part}`).toContain(part);
+  for (const code of DEAD_LETTER_CODES)
+    expect(sections.get('dead-lettered-messages')).toContain(`\`${code}\``);
+});
 
-  it('every message of the requeue job has a command', () => {
-    for (const subject of SUBJECTS) {
-      const notice = noticeOf({ subject: subject as Subject, count: 1, sinceMs: 0 }, { prefix: 'prod' });
-      expect(notice).toContainEqual(expect.stringMatching(/^npx groupsync --prefix prod .*[a-z]+/));
-    }
-  });
+it('only the alarms about scheduled jobs use metrics of groupsync, and they use all of them', () => {
+  const used = alarms.flatMap((one) => metricsOf(nameOf(one)));
+  const ours = used.flatMap(({ MetricStat }) =>
+    MetricStat?.Metric.Namespace === METRIC_NAMESPACE ? [MetricStat.Metric.MetricName] : [],
+  );
+  expect(new Set(ours)).toEqual(new Set(METRICS));
+});
+
+it('if the sweep or the refresh of people does not run for three intervals, one alarm fires', () => {
+  const rare = alarmsOf(synthesise({ sweepMinutes: 90 }).template).find(
+    (one) => nameOf(one) === 'scheduled-work-late-hourly',
+  );
+  expect(rare).toMatchObject({ EvaluationPeriods: 3, TreatMissingData: 'notBreaching' });
+  expect(rare?.Metrics.find(({ Id }: Queried) => Id === 'sweep').MetricStat.Period).toBe(2 * 3_600);
+});
+
+it('every message of the requeue job has a command', () => {
+  for (const subject of SUBJECTS) {
+    const notice = noticeOf({ subject: subject as Subject, count: 1, sinceMs: 0 }, { prefix: 'prod' });
+    expect(notice).toContainEqual(expect.stringMatching(/^npx groupsync --prefix prod .*[a-z]+/));
+  }
 });
 
 it('only the setting dashboard adds a dashboard', () => {

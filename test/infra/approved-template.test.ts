@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { SIGN_IN } from './sign-in.ts';
 import { type CfnResource, everyResourceOf, resourcesOf, synthesise } from './synthesised.ts';
 
@@ -75,105 +75,97 @@ it('the template of a stage with every part is the approved one; vitest -u appro
   await expect(textOf(template)).toMatchFileSnapshot('approved-template.snap');
 });
 
-describe('parts of a stage', () => {
-  // Policies of operators and the dashboard name every function. Otherwise AWS would not report a missing function.
-  const mayNameAll = ({ Type }: CfnResource) => /ManagedPolicy|Dashboard/.test(Type);
-  it.each([
+// Policies of operators and the dashboard name every function. Otherwise AWS would not report a missing function.
+const mayNameAll = ({ Type }: CfnResource) => /ManagedPolicy|Dashboard/.test(Type);
+it.each([
+  [
+    'SCIM, the directory reader, the audit export and named producers',
+    {},
     [
-      'SCIM, the directory reader, the audit export and named producers',
-      {},
-      [
-        /scim|apigateway/i,
-        /groupsync-directory|DirectoryRoleArn/,
-        /AWS::S3|StreamSpecification|s3:|-audit"|Audit[BWS]/,
-        /NamedProducers/,
-      ],
+      /scim|apigateway/i,
+      /groupsync-directory|DirectoryRoleArn/,
+      /AWS::S3|StreamSpecification|s3:|-audit"|Audit[BWS]/,
+      /NamedProducers/,
     ],
-    [
-      'web identity tokens, keys of applications, the key of secrets and the console',
-      { scim: true, directory: true },
-      [
-        /GetWebIdentityToken|kms:Sign"/,
-        /UseKeyOfSecrets|GROUPSYNC_SECRETS_KEY/,
-        /-console|ConsoleUrl|CONSOLE/,
-      ],
-    ],
-  ])('a stage without the settings has nothing of %s', (_, given, parts) => {
-    const { template: of } = synthesise(given);
-    const resources = Object.entries(everyResourceOf(of)).filter(([, one]) => !mayNameAll(one));
-    const text = JSON.stringify([resources, of.toJSON()['Outputs']]);
-    for (const part of parts) {
-      expect(textOf(template)).toMatch(part);
-      expect(text).not.toMatch(part);
-    }
-  });
-
-  it('the limits of SCIM, the schedule of the reader and the key of secrets are the values of the settings', () => {
-    const { template: of } = synthesise({
-      scim: true,
-      scimRequestsPerSecond: '25',
-      scimBurst: 300,
-      scimConcurrency: '30',
-      directory: true,
-      directoryMinutes: 15,
-      secretsKey: KEY_ARN,
-    });
-    const textIn = (type: string) => JSON.stringify(resourcesOf(of, `AWS::${type}`));
-    expect(textIn('ApiGatewayV2::Stage')).toContain('"ThrottlingBurstLimit":300,"ThrottlingRateLimit":25');
-    expect(textIn('Lambda::Function')).toContain('"ReservedConcurrentExecutions":30');
-    expect(textIn('Scheduler::Schedule')).toContain('"ScheduleExpression":"rate(15 minutes)"');
-    expect(textIn('IAM::Policy')).toContain(`"Resource":"${KEY_ARN}","Sid":"UseKeyOfSecrets"`);
-  });
+  ],
+  [
+    'web identity tokens, keys of applications, the key of secrets and the console',
+    { scim: true, directory: true },
+    [/GetWebIdentityToken|kms:Sign"/, /UseKeyOfSecrets|GROUPSYNC_SECRETS_KEY/, /-console|ConsoleUrl|CONSOLE/],
+  ],
+])('a stage without the settings has nothing of %s', (_, given, parts) => {
+  const { template: of } = synthesise(given);
+  const resources = Object.entries(everyResourceOf(of)).filter(([, one]) => !mayNameAll(one));
+  const text = JSON.stringify([resources, of.toJSON()['Outputs']]);
+  for (const part of parts) {
+    expect(textOf(template)).toMatch(part);
+    expect(text).not.toMatch(part);
+  }
 });
 
-describe('data of a stage', () => {
-  const STATEFUL = ['AWS::DynamoDB::Table', 'AWS::KMS::Key', 'AWS::SQS::Queue'];
-
-  it('the table is kept after the stack is deleted, and the stack has termination protection, except with retainData false', () => {
-    const kept = [true, false].map((retainData) => {
-      const { stack, template: of } = synthesise({ retainData });
-      const [table] = Object.values(resourcesOf(of, 'AWS::DynamoDB::Table'));
-      return [stack.terminationProtection, table?.DeletionPolicy, table?.UpdateReplacePolicy];
-    });
-    expect(kept).toEqual([
-      [true, 'RetainExceptOnCreate', 'Retain'],
-      [false, 'Delete', 'Delete'],
-    ]);
+it('the limits of SCIM, the schedule of the reader and the key of secrets are the values of the settings', () => {
+  const { template: of } = synthesise({
+    scim: true,
+    scimRequestsPerSecond: '25',
+    scimBurst: 300,
+    scimConcurrency: '30',
+    directory: true,
+    directoryMinutes: 15,
+    secretsKey: KEY_ARN,
   });
+  const textIn = (type: string) => JSON.stringify(resourcesOf(of, `AWS::${type}`));
+  expect(textIn('ApiGatewayV2::Stage')).toContain('"ThrottlingBurstLimit":300,"ThrottlingRateLimit":25');
+  expect(textIn('Lambda::Function')).toContain('"ReservedConcurrentExecutions":30');
+  expect(textIn('Scheduler::Schedule')).toContain('"ScheduleExpression":"rate(15 minutes)"');
+  expect(textIn('IAM::Policy')).toContain(`"Resource":"${KEY_ARN}","Sid":"UseKeyOfSecrets"`);
+});
 
-  it('two stages share no physical name', () => {
-    const namesOf = (prefix: string) =>
-      Object.values(everyResourceOf(synthesise({ ...EVERY_PART, prefix }).template)).flatMap(
-        ({ Type, Properties = {} }) =>
-          Object.entries(Properties).flatMap(([field, name]) =>
-            NAMES.has(field) && typeof name === 'string' ? [`${Type} ${name}`] : [],
-          ),
-      );
-    const [one, two] = [namesOf('one'), namesOf('two')];
-    expect(one.length).toBeGreaterThan(40);
-    expect(one.filter((name) => two.includes(name))).toEqual([]);
-  });
+const STATEFUL = ['AWS::DynamoDB::Table', 'AWS::KMS::Key', 'AWS::SQS::Queue'];
 
-  it('changed schedules, producers, logs and retention replace neither the table nor the key nor a queue', () => {
-    const identityOf = (given: object) => {
-      const { template: of } = synthesise({ ...given });
-      return STATEFUL.flatMap((type) =>
-        Object.entries(resourcesOf(of, type)).map(([id, { Properties: p }]) => ({
-          id,
-          names: [p.TableName, p.QueueName, p.FifoQueue, p.KeySchema, p.KeySpec],
-        })),
-      );
-    };
-    const changed = {
-      coalesceSeconds: 0,
-      pumpMinutes: 2,
-      sweepMinutes: 30,
-      alarmEmail: 'ops@acme.test',
-      producers: ROLE,
-      logRetentionDays: 90,
-      logLevel: 'error',
-      retainData: false,
-    };
-    expect(identityOf(changed)).toEqual(identityOf({}));
+it('the table is kept after the stack is deleted, and the stack has termination protection, except with retainData false', () => {
+  const kept = [true, false].map((retainData) => {
+    const { stack, template: of } = synthesise({ retainData });
+    const [table] = Object.values(resourcesOf(of, 'AWS::DynamoDB::Table'));
+    return [stack.terminationProtection, table?.DeletionPolicy, table?.UpdateReplacePolicy];
   });
+  expect(kept).toEqual([
+    [true, 'RetainExceptOnCreate', 'Retain'],
+    [false, 'Delete', 'Delete'],
+  ]);
+});
+
+it('two stages share no physical name', () => {
+  const namesOf = (prefix: string) =>
+    Object.values(everyResourceOf(synthesise({ ...EVERY_PART, prefix }).template)).flatMap(
+      ({ Type, Properties = {} }) =>
+        Object.entries(Properties).flatMap(([field, name]) =>
+          NAMES.has(field) && typeof name === 'string' ? [`${Type} ${name}`] : [],
+        ),
+    );
+  const [one, two] = [namesOf('one'), namesOf('two')];
+  expect(one.length).toBeGreaterThan(40);
+  expect(one.filter((name) => two.includes(name))).toEqual([]);
+});
+
+it('changed schedules, producers, logs and retention replace neither the table nor the key nor a queue', () => {
+  const identityOf = (given: object) => {
+    const { template: of } = synthesise({ ...given });
+    return STATEFUL.flatMap((type) =>
+      Object.entries(resourcesOf(of, type)).map(([id, { Properties: p }]) => ({
+        id,
+        names: [p.TableName, p.QueueName, p.FifoQueue, p.KeySchema, p.KeySpec],
+      })),
+    );
+  };
+  const changed = {
+    coalesceSeconds: 0,
+    pumpMinutes: 2,
+    sweepMinutes: 30,
+    alarmEmail: 'ops@acme.test',
+    producers: ROLE,
+    logRetentionDays: 90,
+    logLevel: 'error',
+    retainData: false,
+  };
+  expect(identityOf(changed)).toEqual(identityOf({}));
 });

@@ -3,47 +3,50 @@ import { leadingKeysOf } from '../../infra/operators.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
 import { listed, resourcesOf, type Statement, synthesise } from './synthesised.ts';
 
-describe('policy for one connection', () => {
-  const { template } = synthesise({ connectionViewers: 'acme,acme-2' });
-  const policies = Object.values(resourcesOf(template, 'AWS::IAM::ManagedPolicy'));
-  const statementsOf = (name: string): Statement[] =>
-    policies.find(({ Properties }) => Properties.ManagedPolicyName === name)?.Properties.PolicyDocument
-      .Statement;
+const { template } = synthesise({ connectionViewers: 'acme,acme-2' });
+const policies = Object.values(resourcesOf(template, 'AWS::IAM::ManagedPolicy'));
+const statementsOf = (name: string): Statement[] =>
+  policies.find(({ Properties }) => Properties.ManagedPolicyName === name)?.Properties.PolicyDocument
+    .Statement;
 
-  it('each connection in connectionViewers has a policy that allows reading only the partitions of this connection', () => {
-    const statements = statementsOf('groupsync-viewer-acme-eu-west-1');
-    const reads = statements.filter(({ Action }) =>
-      listed(Action).some((action) => action.startsWith('dynamodb:')),
-    );
-    expect(reads).toMatchObject([
-      { Action: 'dynamodb:DescribeTable' },
-      {
-        Action: ['dynamodb:BatchGetItem', 'dynamodb:Query'],
-        Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': leadingKeysOf('acme') } },
-      },
-    ]);
-    const actions = statements.flatMap(({ Action }) => listed(Action));
-    expect(
-      actions.filter((action) => /Put|Update|Delete|Write|Send|Receive|Invoke|Secret/.test(action)),
-    ).toEqual([]);
-    expect(statementsOf('groupsync-viewer-acme-2-eu-west-1')).toBeDefined();
-  });
+it('each connection in connectionViewers has a policy that allows reading only the partitions of this connection', () => {
+  const statements = statementsOf('groupsync-viewer-acme-eu-west-1');
+  const reads = statements.filter(({ Action }) =>
+    listed(Action).some((action) => action.startsWith('dynamodb:')),
+  );
+  expect(reads).toMatchObject([
+    { Action: 'dynamodb:DescribeTable' },
+    {
+      Action: ['dynamodb:BatchGetItem', 'dynamodb:Query'],
+      Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': leadingKeysOf('acme') } },
+    },
+  ]);
+  const actions = statements.flatMap(({ Action }) => listed(Action));
+  expect(
+    actions.filter((action) => /Put|Update|Delete|Write|Send|Receive|Invoke|Secret/.test(action)),
+  ).toEqual([]);
+  expect(statementsOf('groupsync-viewer-acme-2-eu-west-1')).toBeDefined();
+});
 
-  it('the policy for the connection acme allows no key of the connection acme-2', () => {
-    const matches = (key: string) =>
-      leadingKeysOf(connectionName('acme')).some((pattern) =>
-        pattern.endsWith('*') ? key.startsWith(pattern.slice(0, -1)) : key === pattern,
-      );
-    expect(['G#acme#g', 'C#acme', 'groups#acme#0', 'P#acme#email#a'].map(matches)).toEqual([
-      true,
-      true,
-      true,
-      true,
-    ]);
-    expect(['G#acme-2#g', 'C#acme-2', 'P#other#acme#a', 'ST#acme', 'L#acme#0', 'STAGE'].map(matches)).toEqual(
-      [false, false, false, false, false, false],
+it('the policy for the connection acme allows no key of the connection acme-2', () => {
+  const matches = (key: string) =>
+    leadingKeysOf(connectionName('acme')).some((pattern) =>
+      pattern.endsWith('*') ? key.startsWith(pattern.slice(0, -1)) : key === pattern,
     );
-  });
+  expect(['G#acme#g', 'C#acme', 'groups#acme#0', 'P#acme#email#a'].map(matches)).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ]);
+  expect(['G#acme-2#g', 'C#acme-2', 'P#other#acme#a', 'ST#acme', 'L#acme#0', 'STAGE'].map(matches)).toEqual([
+    false,
+    false,
+    false,
+    false,
+    false,
+    false,
+  ]);
 });
 
 describe('policy for operators of one connection', () => {
@@ -107,44 +110,42 @@ const isLike = (text: string, pattern: string): boolean =>
       .replaceAll('?', '.')}$`,
   ).test(text);
 
-describe('policy of operators', () => {
-  it('no policy for people allows reading a secret', () => {
-    const given = {
-      connectionOperators: 'acme',
-      connectionViewers: 'acme',
-      directory: true,
-      secretsKey: 'stage',
-    };
-    const policies = Object.values(resourcesOf(synthesise(given).template, 'AWS::IAM::ManagedPolicy'));
-    expect(policies).toHaveLength(5);
-    const actions = policies.flatMap(({ Properties }) =>
-      (Properties.PolicyDocument.Statement as Statement[]).flatMap(({ Action }) => listed(Action)),
-    );
-    expect(
-      actions.filter((action) => /GetSecret|BatchGetSecret|secretsmanager:\*|^\*$/.test(action)),
-    ).toEqual([]);
-  });
+it('no policy for people allows reading a secret', () => {
+  const given = {
+    connectionOperators: 'acme',
+    connectionViewers: 'acme',
+    directory: true,
+    secretsKey: 'stage',
+  };
+  const policies = Object.values(resourcesOf(synthesise(given).template, 'AWS::IAM::ManagedPolicy'));
+  expect(policies).toHaveLength(5);
+  const actions = policies.flatMap(({ Properties }) =>
+    (Properties.PolicyDocument.Statement as Statement[]).flatMap(({ Action }) => listed(Action)),
+  );
+  expect(actions.filter((action) => /GetSecret|BatchGetSecret|secretsmanager:\*|^\*$/.test(action))).toEqual(
+    [],
+  );
+});
 
-  it('an operator may write neither a decision about held removals nor a console session directly into the table', () => {
-    const policies = Object.values(resourcesOf(synthesise().template, 'AWS::IAM::ManagedPolicy'));
-    const denials = policies.map(({ Properties }) => [
-      Properties.ManagedPolicyName,
-      (Properties.PolicyDocument.Statement as Statement[]).filter(({ Effect }) => Effect === 'Deny'),
-    ]);
-    expect(Object.fromEntries(denials)).toMatchObject({
-      'groupsync-operator-eu-west-1': [
-        {
-          Action: ['dynamodb:BatchWriteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
-          Condition: {
-            'ForAnyValue:StringEquals': { 'dynamodb:Attributes': ['removals'] },
-          },
+it('an operator may write neither a decision about held removals nor a console session directly into the table', () => {
+  const policies = Object.values(resourcesOf(synthesise().template, 'AWS::IAM::ManagedPolicy'));
+  const denials = policies.map(({ Properties }) => [
+    Properties.ManagedPolicyName,
+    (Properties.PolicyDocument.Statement as Statement[]).filter(({ Effect }) => Effect === 'Deny'),
+  ]);
+  expect(Object.fromEntries(denials)).toMatchObject({
+    'groupsync-operator-eu-west-1': [
+      {
+        Action: ['dynamodb:BatchWriteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+        Condition: {
+          'ForAnyValue:StringEquals': { 'dynamodb:Attributes': ['removals'] },
         },
-        {
-          Action: ['dynamodb:BatchWriteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
-          Condition: { 'ForAnyValue:StringEquals': { 'dynamodb:LeadingKeys': ['SESSIONS'] } },
-        },
-      ],
-      'groupsync-approver-eu-west-1': [],
-    });
+      },
+      {
+        Action: ['dynamodb:BatchWriteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+        Condition: { 'ForAnyValue:StringEquals': { 'dynamodb:LeadingKeys': ['SESSIONS'] } },
+      },
+    ],
+    'groupsync-approver-eu-west-1': [],
   });
 });

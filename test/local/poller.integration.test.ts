@@ -1,5 +1,5 @@
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { type PollerOptions, startPoller } from '../../local/poller.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { startQueue } from './support/queue.ts';
@@ -74,36 +74,34 @@ it('a record has every field of an SQS event, and the context shows the remainin
   expect(first?.context.awsRequestId).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-describe('messages after the handler returns', () => {
-  it('only failed messages are delivered again, and the others are deleted', async () => {
-    const queue = await startQueue();
-    for (const body of ['good', 'bad', 'fine']) await queue.send(body);
-    const calls: string[] = [];
-    poll(queue, (event) => {
-      calls.push(...bodies(event));
-      const bad = event.Records.filter(
-        ({ body, attributes }) => body === 'bad' && attributes.ApproximateReceiveCount === '1',
-      );
-      return failing(bad);
-    });
-    await until(async () => (await queue.count(queue.queueUrl)) === 0);
-    expect(calls.sort()).toEqual(['bad', 'bad', 'fine', 'good']);
-    expect(await queue.count(queue.deadUrl)).toBe(0);
+it('only failed messages are delivered again, and the others are deleted', async () => {
+  const queue = await startQueue();
+  for (const body of ['good', 'bad', 'fine']) await queue.send(body);
+  const calls: string[] = [];
+  poll(queue, (event) => {
+    calls.push(...bodies(event));
+    const bad = event.Records.filter(
+      ({ body, attributes }) => body === 'bad' && attributes.ApproximateReceiveCount === '1',
+    );
+    return failing(bad);
   });
+  await until(async () => (await queue.count(queue.queueUrl)) === 0);
+  expect(calls.sort()).toEqual(['bad', 'bad', 'fine', 'good']);
+  expect(await queue.count(queue.deadUrl)).toBe(0);
+});
 
-  it('a message moves to the dead-letter queue after exactly maxReceiveCount receives', async () => {
-    const queue = await startQueue({ maxReceiveCount: 3 });
-    await queue.send('poison');
-    const counts: string[] = [];
-    poll(queue, (event) => {
-      counts.push(...event.Records.map(({ attributes }) => attributes.ApproximateReceiveCount));
-      return failing(event.Records);
-    });
-    await until(async () => (await queue.count(queue.deadUrl)) === 1);
-    expect(counts).toEqual(['1', '2', '3']);
-    expect((await queue.take(queue.deadUrl))?.Body).toBe('poison');
-    expect(await queue.count(queue.queueUrl)).toBe(0);
+it('a message moves to the dead-letter queue after exactly maxReceiveCount receives', async () => {
+  const queue = await startQueue({ maxReceiveCount: 3 });
+  await queue.send('poison');
+  const counts: string[] = [];
+  poll(queue, (event) => {
+    counts.push(...event.Records.map(({ attributes }) => attributes.ApproximateReceiveCount));
+    return failing(event.Records);
   });
+  await until(async () => (await queue.count(queue.deadUrl)) === 1);
+  expect(counts).toEqual(['1', '2', '3']);
+  expect((await queue.take(queue.deadUrl))?.Body).toBe('poison');
+  expect(await queue.count(queue.queueUrl)).toBe(0);
 });
 
 it('the stop of a poller waits for the running invocation and for the deletion of its messages', async () => {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { LocalFile } from '../../local/local-file.ts';
 import { parseOptions, type StartOptions } from '../../local/options.ts';
 import { type RunDependencies, runLocal } from '../../local/run.ts';
@@ -46,62 +46,60 @@ function run(args: string[], fake = fakeParts(), startConsole?: RunDependencies[
   return { exit, printed, stop: () => stopping.abort(), ...fake };
 }
 
-describe('npm start --once', () => {
-  it('npm start --once --json publishes the events, waits until they are applied, and prints one JSON document', async () => {
-    const { world, write, file } = folder();
-    const events = write('events.jsonl', '{"id":"a"}\n\n  \nnot json\n');
-    const args = ['--once', '--json', '--world', world, '--events', events, '--local-file', file];
-    const { exit, printed } = run(args);
-    expect(await exit).toBe(0);
-    expect(printed).toHaveLength(1);
-    const document = JSON.parse(printed[0] ?? '');
-    expect(document).toMatchObject({ converged: true, elapsedMs: expect.any(Number) });
-    expect(document.groups.map(({ id }: { id: string }) => id).sort()).toEqual(['not json', '{"id":"a"}']);
-    expect(document.endpoints).toMatchObject({
-      region: 'us-east-1',
-      eventsQueueUrl: `${document.endpoints.sqs}/000000000000/groupsync-events`,
-    });
-    expect(printed[0]).not.toContain('app-token');
+it('npm start --once --json publishes the events, waits until they are applied, and prints one JSON document', async () => {
+  const { world, write, file } = folder();
+  const events = write('events.jsonl', '{"id":"a"}\n\n  \nnot json\n');
+  const args = ['--once', '--json', '--world', world, '--events', events, '--local-file', file];
+  const { exit, printed } = run(args);
+  expect(await exit).toBe(0);
+  expect(printed).toHaveLength(1);
+  const document = JSON.parse(printed[0] ?? '');
+  expect(document).toMatchObject({ converged: true, elapsedMs: expect.any(Number) });
+  expect(document.groups.map(({ id }: { id: string }) => id).sort()).toEqual(['not json', '{"id":"a"}']);
+  expect(document.endpoints).toMatchObject({
+    region: 'us-east-1',
+    eventsQueueUrl: `${document.endpoints.sqs}/000000000000/groupsync-events`,
   });
+  expect(printed[0]).not.toContain('app-token');
+});
 
-  it('npm start reads the people and wakes dirty groups before it processes events', async () => {
-    const { exit, calls, printed } = run(ofOne('--once'));
-    await exit;
-    expect(calls.slice(0, 4)).toEqual([
-      'connection default of c1',
-      'leases',
-      'people',
-      'reconcile {"task":"pump","all":true}',
-    ]);
-    expect(calls).toContain('ingest');
-    expect(printed.join('')).toContain('Group a');
-  });
+it('npm start reads the people and wakes dirty groups before it processes events', async () => {
+  const { exit, calls, printed } = run(ofOne('--once'));
+  await exit;
+  expect(calls.slice(0, 4)).toEqual([
+    'connection default of c1',
+    'leases',
+    'people',
+    'reconcile {"task":"pump","all":true}',
+  ]);
+  expect(calls).toContain('ingest');
+  expect(printed.join('')).toContain('Group a');
+});
 
-  it('npm start --once ends coalescing windows as soon as all events are ingested', async () => {
-    const ingest = async () => {
-      const QueueUrl = process.env[ENVIRONMENT.applyQueueUrl];
-      await new SQSClient({}).send(
-        new SendMessageCommand({ QueueUrl, MessageBody: 'late', DelaySeconds: 900 }),
-      );
-    };
-    expect(await run(ofOne('--once', '--timeout', '240'), fakeParts({ ingest })).exit).toBe(0);
-  });
+it('npm start --once ends coalescing windows as soon as all events are ingested', async () => {
+  const ingest = async () => {
+    const QueueUrl = process.env[ENVIRONMENT.applyQueueUrl];
+    await new SQSClient({}).send(
+      new SendMessageCommand({ QueueUrl, MessageBody: 'late', DelaySeconds: 900 }),
+    );
+  };
+  expect(await run(ofOne('--once', '--timeout', '240'), fakeParts({ ingest })).exit).toBe(0);
+});
 
-  it.each([
-    ['30 seconds', undefined, '30'],
-    ['the value of the environment variable', '2', '2'],
-  ])('the coalescing window of a run with --once is %s', async (_, given, expected) => {
-    vi.stubEnv(ENVIRONMENT.coalesceSeconds, given);
-    onTestFinished(() => void vi.unstubAllEnvs());
-    let seconds: string | undefined;
-    const fake = fakeParts({
-      ingest: () => {
-        seconds = process.env[ENVIRONMENT.coalesceSeconds];
-      },
-    });
-    expect(await run(ofOne('--once'), fake).exit).toBe(0);
-    expect(seconds).toBe(expected);
+it.each([
+  ['30 seconds', undefined, '30'],
+  ['the value of the environment variable', '2', '2'],
+])('the coalescing window of a run with --once is %s', async (_, given, expected) => {
+  vi.stubEnv(ENVIRONMENT.coalesceSeconds, given);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  let seconds: string | undefined;
+  const fake = fakeParts({
+    ingest: () => {
+      seconds = process.env[ENVIRONMENT.coalesceSeconds];
+    },
   });
+  expect(await run(ofOne('--once'), fake).exit).toBe(0);
+  expect(seconds).toBe(expected);
 });
 
 it('npm start writes its local file at the start, and removes the file at the end', async () => {
@@ -124,58 +122,56 @@ it('npm start writes its local file at the start, and removes the file at the en
   await expect(fetch(`${address.platform}/_simulator/state`)).rejects.toThrow();
 });
 
-describe('second npm start while another npm start runs', () => {
-  const beside = async () => {
-    const at = folder();
-    const args = ['--empty', '--world', at.world, '--local-file', at.file];
-    const first = run(args);
-    await until(() => first.printed.length === 1);
-    return { ...at, args, first, written: readFileSync(at.file, 'utf8') };
-  };
+const beside = async () => {
+  const at = folder();
+  const args = ['--empty', '--world', at.world, '--local-file', at.file];
+  const first = run(args);
+  await until(() => first.printed.length === 1);
+  return { ...at, args, first, written: readFileSync(at.file, 'utf8') };
+};
 
-  it('a second npm start --once uses its own local file, and the running stack keeps its file', async () => {
-    const { args, first, file, path, written } = await beside();
-    const second = run([...args, '--once']);
-    expect(await second.exit).toBe(0);
-    expect(readFileSync(file, 'utf8')).toBe(written);
-    expect(readdirSync(path).filter((name) => name.startsWith('once-'))).toEqual([]);
-    first.stop();
-    await first.exit;
-    expect(existsSync(file)).toBe(false);
-  });
+it('a second npm start --once uses its own local file, and the running stack keeps its file', async () => {
+  const { args, first, file, path, written } = await beside();
+  const second = run([...args, '--once']);
+  expect(await second.exit).toBe(0);
+  expect(readFileSync(file, 'utf8')).toBe(written);
+  expect(readdirSync(path).filter((name) => name.startsWith('once-'))).toEqual([]);
+  first.stop();
+  await first.exit;
+  expect(existsSync(file)).toBe(false);
+});
 
-  it('a second npm start without --once is refused with one line, and the running stack keeps its file', async () => {
-    const { args, first, file, written } = await beside();
-    const error = await run(args).exit.catch((caught: unknown) => caught);
-    expect(error).toBeInstanceOf(UsageError);
-    expect((error as Error).message).toBe(
-      `${file}: in use by the stack of process ${process.pid}; stop it first, or use another file with --local-file`,
-    );
-    expect(readFileSync(file, 'utf8')).toBe(written);
-    first.stop();
-    await first.exit;
-  });
+it('a second npm start without --once is refused with one line, and the running stack keeps its file', async () => {
+  const { args, first, file, written } = await beside();
+  const error = await run(args).exit.catch((caught: unknown) => caught);
+  expect(error).toBeInstanceOf(UsageError);
+  expect((error as Error).message).toBe(
+    `${file}: in use by the stack of process ${process.pid}; stop it first, or use another file with --local-file`,
+  );
+  expect(readFileSync(file, 'utf8')).toBe(written);
+  first.stop();
+  await first.exit;
+});
 
-  it('only one of two runs that start at the same time can use the local file', async () => {
-    const { world, file } = folder();
-    const runs = [1, 2].map(() => run(['--empty', '--world', world, '--local-file', file]));
-    const refused = await Promise.race(runs.map(({ exit }) => exit.catch((caught: unknown) => caught)));
-    expect(refused).toBeInstanceOf(UsageError);
-    await until(() => runs.some(({ printed }) => printed.length === 1));
-    const { platform } = LocalFile.parse(JSON.parse(readFileSync(file, 'utf8')));
-    expect((await fetch(`${platform}/_simulator/state`)).status).toBe(200);
-    for (const { stop } of runs) stop();
-    await Promise.allSettled(runs.map(({ exit }) => exit));
-  });
+it('only one of two runs that start at the same time can use the local file', async () => {
+  const { world, file } = folder();
+  const runs = [1, 2].map(() => run(['--empty', '--world', world, '--local-file', file]));
+  const refused = await Promise.race(runs.map(({ exit }) => exit.catch((caught: unknown) => caught)));
+  expect(refused).toBeInstanceOf(UsageError);
+  await until(() => runs.some(({ printed }) => printed.length === 1));
+  const { platform } = LocalFile.parse(JSON.parse(readFileSync(file, 'utf8')));
+  expect((await fetch(`${platform}/_simulator/state`)).status).toBe(200);
+  for (const { stop } of runs) stop();
+  await Promise.allSettled(runs.map(({ exit }) => exit));
+});
 
-  it('a second npm start replaces a killed run, even if the process id of that run is in use again', async () => {
-    const { args, first, file, written } = await beside();
-    first.stop();
-    await first.exit;
-    writeFileSync(file, written);
-    expect(await run([...args, '--once']).exit).toBe(0);
-    expect(existsSync(file)).toBe(false);
-  });
+it('a second npm start replaces a killed run, even if the process id of that run is in use again', async () => {
+  const { args, first, file, written } = await beside();
+  first.stop();
+  await first.exit;
+  writeFileSync(file, written);
+  expect(await run([...args, '--once']).exit).toBe(0);
+  expect(existsSync(file)).toBe(false);
 });
 
 it('only one npm start at a time can use a data folder', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { inspectCredential } from '../../shared/operate/connect/inspect.ts';
 import { added, applicantOf, deleted, group, type ShortEvent, savedWorld } from '../support/operate/world.ts';
@@ -42,24 +42,22 @@ async function preview(memberIdField: ConnectionSettings['memberIdField'], ...ev
   return inspection.preview;
 }
 
-describe('connect', () => {
-  it('connect counts all roles of one user as one person if groups contain users', async () => {
-    expect(await preview('userId')).toMatchObject({ matched: 2, ambiguous: 1, unmatched: 1 });
-  });
+it('connect counts all roles of one user as one person if groups contain users', async () => {
+  expect(await preview('userId')).toMatchObject({ matched: 2, ambiguous: 1, unmatched: 1 });
+});
 
-  it('connect matches the active role of a user who has several roles if groups contain roles', async () => {
-    expect(await preview('id')).toMatchObject({ matched: 1, ambiguous: 2, unmatched: 1 });
-  });
+it('connect matches the active role of a user who has several roles if groups contain roles', async () => {
+  expect(await preview('id')).toMatchObject({ matched: 1, ambiguous: 2, unmatched: 1 });
+});
 
-  it.each<[string, number, ...ShortEvent[]]>([
-    ['counts a member of a group that groupsync writes', 3, added('g', 'eve')],
-    ['leaves out a member whose account is switched off', 2, added('g', 'eve'), disabled],
-    ['leaves out a member that the directory has deleted', 2, added('g', 'eve'), leaver],
-    ['leaves out a member that a later snapshot does not list', 0, added('g', 'eve'), empty],
-    ['leaves out a member of a deleted group', 2, group('x'), added('x', 'eve'), deleted('x')],
-    ['leaves out a member of an excluded group', 2, group('excluded'), added('excluded', 'eve')],
-    ['leaves out a member whose employee has left', 2, added('g', 'fay')],
-  ])('connect %s from the first matches', async (_, newlyMatched, ...events) => {
-    expect(await preview('userId', ...events)).toMatchObject({ newlyMatched });
-  });
+it.each<[string, number, ...ShortEvent[]]>([
+  ['counts a member of a group that groupsync writes', 3, added('g', 'eve')],
+  ['leaves out a member whose account is switched off', 2, added('g', 'eve'), disabled],
+  ['leaves out a member that the directory has deleted', 2, added('g', 'eve'), leaver],
+  ['leaves out a member that a later snapshot does not list', 0, added('g', 'eve'), empty],
+  ['leaves out a member of a deleted group', 2, group('x'), added('x', 'eve'), deleted('x')],
+  ['leaves out a member of an excluded group', 2, group('excluded'), added('excluded', 'eve')],
+  ['leaves out a member whose employee has left', 2, added('g', 'fay')],
+])('connect %s from the first matches', async (_, newlyMatched, ...events) => {
+  expect(await preview('userId', ...events)).toMatchObject({ newlyMatched });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { connectionName, memberId, roleId } from '../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
@@ -92,240 +92,234 @@ async function twoCompanies() {
 
 const textOf = (items: Iterable<Item>) => [...items].map((item) => JSON.stringify(item)).join('\n');
 
-describe('erased company', () => {
-  it('erasure leaves no name, address or attribute of the company in the table, and does not change another company', async () => {
-    const { table, cli, ofOthers } = await twoCompanies();
-    const before = textOf(ofOthers());
-    for (const text of OF_ACME) expect(textOf(table.items.values()), text).toContain(text);
-    const { code, json } = await cli('connections', 'remove', 'default', '--erase');
-    expect(code).toBe(0);
-    expect(json).toMatchObject({
-      removed: 'default',
-      erased: { directoryUsers: 4, employees: 4, scimTokens: 1 },
-    });
-    const rest = [...table.items.values()].filter((item) => !/bolt/.test(JSON.stringify(item)));
-    for (const text of OF_ACME) expect(textOf(rest), text).not.toContain(text);
-    expect(rest.map(({ sk }) => sk.split('#')[0]).sort()).toEqual(['ACT', 'JOURNAL', 'REMOVED']);
-    expect(textOf(ofOthers())).toBe(before);
-    expect((await cli('connections', 'remove', 'default', '--erase')).json.erased).toEqual({});
-    expect((await cli('connections', 'remove', 'missing', '--erase')).code).toBe(1);
+it('erasure leaves no name, address or attribute of the company in the table, and does not change another company', async () => {
+  const { table, cli, ofOthers } = await twoCompanies();
+  const before = textOf(ofOthers());
+  for (const text of OF_ACME) expect(textOf(table.items.values()), text).toContain(text);
+  const { code, json } = await cli('connections', 'remove', 'default', '--erase');
+  expect(code).toBe(0);
+  expect(json).toMatchObject({
+    removed: 'default',
+    erased: { directoryUsers: 4, employees: 4, scimTokens: 1 },
   });
+  const rest = [...table.items.values()].filter((item) => !/bolt/.test(JSON.stringify(item)));
+  for (const text of OF_ACME) expect(textOf(rest), text).not.toContain(text);
+  expect(rest.map(({ sk }) => sk.split('#')[0]).sort()).toEqual(['ACT', 'JOURNAL', 'REMOVED']);
+  expect(textOf(ofOthers())).toBe(before);
+  expect((await cli('connections', 'remove', 'default', '--erase')).json.erased).toEqual({});
+  expect((await cli('connections', 'remove', 'missing', '--erase')).code).toBe(1);
+});
 
-  it('a second erasure succeeds if the first erasure crashed at any of its deletions', async () => {
-    for (let dieAt = 0; ; dieAt += 1) {
-      const { ports, table, cli } = await twoCompanies();
-      let operations = 0;
-      const eraser = createEraser({
-        ...{ scan: table.scan.bind(table), update: table.update.bind(table) },
-        delete: async (key: Item) =>
-          operations++ === dieAt ? Promise.reject(new Error('died')) : table.delete(key),
-      } as never);
-      const first = await runCli(['connections', 'remove', 'default', '--erase', '--yes'], {
-        ports: { ...ports, eraser },
-      });
-      if (first.code === 0) {
-        expect(dieAt).toBeGreaterThan(15);
-        return;
-      }
-      expect((await cli('connections', 'remove', 'default', '--erase')).code).toBe(0);
-      const rest = [...table.items.values()].filter((item) => !/bolt/.test(JSON.stringify(item)));
-      expect([...new Set(rest.map(({ sk }) => sk.split('#')[0]))].sort()).toEqual([
-        'ACT',
-        'JOURNAL',
-        'REMOVED',
-      ]);
+it('a second erasure succeeds if the first erasure crashed at any of its deletions', async () => {
+  for (let dieAt = 0; ; dieAt += 1) {
+    const { ports, table, cli } = await twoCompanies();
+    let operations = 0;
+    const eraser = createEraser({
+      ...{ scan: table.scan.bind(table), update: table.update.bind(table) },
+      delete: async (key: Item) =>
+        operations++ === dieAt ? Promise.reject(new Error('died')) : table.delete(key),
+    } as never);
+    const first = await runCli(['connections', 'remove', 'default', '--erase', '--yes'], {
+      ports: { ...ports, eraser },
+    });
+    if (first.code === 0) {
+      expect(dieAt).toBeGreaterThan(15);
+      return;
     }
-  });
-
-  it('a company that is connected again after its erasure rejects events from before the erasure', async () => {
-    const world = await twoCompanies();
-    const { ports, clock, publish, refOf } = world;
-    const late = new Date(clock.ms).toISOString();
-    await world.cli('connections', 'remove', 'default', '--erase');
-    clock.ms += 60_000;
-    expect(await ports.connections.replace(world.connection, undefined)).toBe(true);
-    const { rejected } = await publish({ ...group('g'), time: late }, { ...added('g', 'ann'), time: late });
-    expect(rejected.map(({ code }) => code)).toEqual(['too_old', 'too_old']);
-    expect(await ports.groups.read(refOf('g'))).toBeUndefined();
-    expect((await publish(group('g'), added('g', 'eve'))).rejected).toEqual([]);
-    expect((await verifyAudit(journalOf(ACME), ports)).broken).toBeNull();
-    expect((await publish({ ...group('b'), time: late, connection: 'bolt' })).rejected).toEqual([]);
-  });
-});
-
-describe('forgotten person', () => {
-  it('forget erases addresses and name from all items except the audit, even from an index item that a crash left', async () => {
-    const { ports, table, cli } = await twoCompanies();
-    const stray = pointerKey(pointerPartition(ACME, 'workEmail', 'archer@old.test'), roleId('r-ann'));
-    await table.put({ ...stray, role: 'r-ann', revision: 1 });
-    expect((await cli('person', 'm-ann')).json).toMatchObject({
-      attributes: {
-        email: { value: 'ann@x.test', at: '2026-11-20T10:00:00.000Z' },
-        badge: { value: 'badge-77' },
-      },
-      values: { workEmail: 'ann@x.test' },
-      scim: { userName: 'ann@x.test' },
-    });
-    const found = async (text: string) => (await cli('person', text)).json?.member;
-    expect([await found('ANN@'), await found('zoe@')]).toEqual(['m-ann', undefined]);
-    const { json } = await cli('forget', 'm-ann');
-    expect(await found('ANN@')).toBeUndefined();
-    expect(json.erased).toEqual({
-      ...{ attributes: 2, scimResources: 1, valuesOfEmployee: 1, pointersToEmployees: 1, namesOfActors: 1 },
-    });
-    const rest = [...table.items.values()].filter(({ pk, sk }) => !/bolt/.test(pk) && !sk.startsWith('A#'));
-    for (const text of ['ann@x.test', 'archer@old', 'Ann Archer'])
-      expect(textOf(rest), text).not.toContain(text);
-    expect(textOf(rest)).toContain('bob@x.test');
-    expect((await ports.people.read(ACME, [roleId('r-ann')])).get(roleId('r-ann'))).toMatchObject({
-      userId: 'u-ann',
-    });
-    expect((await cli('forget', 'm-ann')).json.erased).toMatchObject({ attributes: 0, valuesOfEmployee: 0 });
-  });
-
-  it.each([
-    ['the same member', undefined, ''],
-    ['an employee with the address of the member', 'r-other', 'ann@x.test'],
-    ['the same employee', 'r-ann', 'another@x.test'],
-  ])('forget names another connection that still has data of %s', async (_, role, address) => {
-    const { ports, cli, publish } = await twoCompanies();
-    expect((await cli('forget', 'm-bob')).json.others).toEqual([]);
-    if (role === undefined) await publish({ ...added('g', 'ann'), connection: 'bolt' });
-    else await ports.people.save(BOLT, { ...employee('x', address), role: roleId(role) }, undefined);
-    expect((await cli('forget', 'm-ann')).json.others).toEqual(['bolt']);
-  });
-
-  it('forget erases the platform data of every role of the user, and keeps the data of another user', async () => {
-    const { ports, table, cli } = await twoCompanies();
-    const [ann] = await ports.people.ofUser(ACME, 'u-ann');
-    const again = { ...employee('ann', 'ann.again@x.test'), role: roleId('r-ann-again') };
-    await ports.people.save(ACME, again, undefined);
-    await cli('forget', 'm-ann');
-    const rest = textOf(
-      [...table.items.values()].filter(({ pk, sk }) => !/bolt/.test(pk) && !sk.startsWith('A#')),
-    );
-    expect([ann?.role, rest.includes('ann.again@x.test'), rest.includes('bob@x.test')]).toEqual([
-      'r-ann',
-      false,
-      true,
+    expect((await cli('connections', 'remove', 'default', '--erase')).code).toBe(0);
+    const rest = [...table.items.values()].filter((item) => !/bolt/.test(JSON.stringify(item)));
+    expect([...new Set(rest.map(({ sk }) => sk.split('#')[0]))].sort()).toEqual([
+      'ACT',
+      'JOURNAL',
+      'REMOVED',
     ]);
-    expect(await ports.people.ofUser(ACME, 'u-ann')).toHaveLength(2);
-  });
-
-  it('after forget, a late event restores no data, and a new employee can have the same address', async () => {
-    const world = await twoCompanies();
-    const { ports, table, publish, clock } = world;
-    await publish(removed('g', 'ann'));
-    const before = new Date(clock.ms + 1_000).toISOString();
-    clock.ms += 60_000;
-    await world.cli('forget', 'm-ann');
-    const again = { id: 'm-ann', email: 'ann@x.test', phone: '5550' };
-    await publish({ type: 'user.upserted', data: { user: again }, time: before });
-    await publish({ ...added('g', 'ann'), time: '2026-11-01T00:00:00Z' });
-    const user = (await ports.users.read(ACME, [memberId('m-ann')])).get(memberId('m-ann'));
-    expect([...(user?.attributes ?? [])].map(([, { value }]) => value)).toEqual(['', '']);
-    const isIn = async (member: string) =>
-      (await ports.groups.members(world.refOf('g'))).some(
-        (one) => one.member === member && one.value === 'present',
-      );
-    expect(await isIn('m-ann')).toBe(false);
-    await ports.people.save(ACME, employee('new', 'ann@x.test'), undefined);
-    await publish({
-      type: 'group.member.added',
-      data: { group: { id: 'g' }, members: [{ id: 'm-new', email: 'ann@x.test' }] },
-    });
-    await world.apply('g');
-    const newcomer = (await ports.users.read(ACME, [memberId('m-new')])).get(memberId('m-new'));
-    expect(newcomer?.role).toBe('r-new');
-    const kept = [...table.items.values()].filter(({ pk }) => pk.startsWith('U#default#m-ann'));
-    expect(textOf(kept)).not.toContain('5550');
-  });
+  }
 });
 
-describe('erasure of a person whose last membership ended', () => {
-  const DAY_MS = 86_400_000;
-  /**
-   * Advances the clock, deletes expired items as DynamoDB does, and runs the daily erasure of leavers for the next 30
-   * days. @returns the members who still have attributes
-   */
-  async function keepersAfter(days: number, { table, ports, clock }: World) {
-    clock.ms += days * DAY_MS;
-    table.expire(clock.ms);
-    for (let day = 0; day < 30; day += 1) await ports.eraser.leavers(clock.ms + day * DAY_MS);
-    const users = await ports.users.read(ACME, ['m-ann', 'm-bob', 'm-eve', 'm-dan'].map(memberId));
-    return [...users.values()]
-      .filter(({ attributes }) => [...attributes.values()].some(({ value }) => value !== ''))
-      .map(({ member }) => member)
-      .sort();
-  }
+it('a company that is connected again after its erasure rejects events from before the erasure', async () => {
+  const world = await twoCompanies();
+  const { ports, clock, publish, refOf } = world;
+  const late = new Date(clock.ms).toISOString();
+  await world.cli('connections', 'remove', 'default', '--erase');
+  clock.ms += 60_000;
+  expect(await ports.connections.replace(world.connection, undefined)).toBe(true);
+  const { rejected } = await publish({ ...group('g'), time: late }, { ...added('g', 'ann'), time: late });
+  expect(rejected.map(({ code }) => code)).toEqual(['too_old', 'too_old']);
+  expect(await ports.groups.read(refOf('g'))).toBeUndefined();
+  expect((await publish(group('g'), added('g', 'eve'))).rejected).toEqual([]);
+  expect((await verifyAudit(journalOf(ACME), ports)).broken).toBeNull();
+  expect((await publish({ ...group('b'), time: late, connection: 'bolt' })).rejected).toEqual([]);
+});
 
-  it('a person without a group has all attributes 395 days after the last event, and none after 435 days', async () => {
-    const world = await twoCompanies();
-    const { ports, table, publish, clock } = world;
-    await publish(group('s'), added('s', 'eve'), group('d'), added('d', 'dan'));
-    await ports.scim.remove(ACME, (await ports.scim.read(ACME, 'User', ['m-ann']))[0] as never);
-    clock.ms += DAY_MS;
-    const snapshot = { type: 'group.snapshot', data: { group: { id: 's', name: 's' }, members: [] } };
-    await publish(removed('g', 'ann'), snapshot, { type: 'group.deleted', data: { group: { id: 'd' } } });
-    const facts = { role: roleId('r-ann'), userId: 'u-ann', state: 'TERMINATED', fanOutDue: false };
-    const seen = (await ports.people.read(ACME, [facts.role])).get(facts.role);
-    await ports.people.save(ACME, { ...facts, values: seen?.values ?? new Map() }, seen);
-    expect(await keepersAfter(395, world)).toEqual(['m-ann', 'm-bob', 'm-dan', 'm-eve']);
-    await publish({ type: 'user.upserted', data: { user: { id: 'm-dan', email: 'dan@x.test' } } });
-    expect(await keepersAfter(40, world)).toEqual(['m-bob', 'm-dan']);
-    const kept = [...table.items.values()].filter(({ sk }) => !sk.startsWith('A#'));
-    expect(textOf(kept)).not.toMatch(/default[^\n]*ann@x/);
-    expect(await keepersAfter(435, world)).toEqual(['m-bob']);
-    expect((await ports.users.read(ACME, [memberId('m-ann')])).get(memberId('m-ann'))?.role).toBe('r-ann');
+it('forget erases addresses and name from all items except the audit, even from an index item that a crash left', async () => {
+  const { ports, table, cli } = await twoCompanies();
+  const stray = pointerKey(pointerPartition(ACME, 'workEmail', 'archer@old.test'), roleId('r-ann'));
+  await table.put({ ...stray, role: 'r-ann', revision: 1 });
+  expect((await cli('person', 'm-ann')).json).toMatchObject({
+    attributes: {
+      email: { value: 'ann@x.test', at: '2026-11-20T10:00:00.000Z' },
+      badge: { value: 'badge-77' },
+    },
+    values: { workEmail: 'ann@x.test' },
+    scim: { userName: 'ann@x.test' },
   });
+  const found = async (text: string) => (await cli('person', text)).json?.member;
+  expect([await found('ANN@'), await found('zoe@')]).toEqual(['m-ann', undefined]);
+  const { json } = await cli('forget', 'm-ann');
+  expect(await found('ANN@')).toBeUndefined();
+  expect(json.erased).toEqual({
+    ...{ attributes: 2, scimResources: 1, valuesOfEmployee: 1, pointersToEmployees: 1, namesOfActors: 1 },
+  });
+  const rest = [...table.items.values()].filter(({ pk, sk }) => !/bolt/.test(pk) && !sk.startsWith('A#'));
+  for (const text of ['ann@x.test', 'archer@old', 'Ann Archer'])
+    expect(textOf(rest), text).not.toContain(text);
+  expect(textOf(rest)).toContain('bob@x.test');
+  expect((await ports.people.read(ACME, [roleId('r-ann')])).get(roleId('r-ann'))).toMatchObject({
+    userId: 'u-ann',
+  });
+  expect((await cli('forget', 'm-ann')).json.erased).toMatchObject({ attributes: 0, valuesOfEmployee: 0 });
+});
 
-  it('an employee without a group keeps the address, and a later event with only the id finds the employee', async () => {
-    const world = await twoCompanies();
-    const { ports, publish } = world;
-    await ports.people.save(ACME, employee('eve', 'eve@x.test'), undefined);
-    await publish({ type: 'user.upserted', data: { user: { id: 'm-eve', email: 'eve@x.test' } } });
-    expect(await keepersAfter(435, world)).toContain('m-eve');
-    await publish({ type: 'group.member.added', data: { group: { id: 'g' }, members: [{ id: 'm-eve' }] } });
-    await world.apply('g');
-    const user = (await ports.users.read(ACME, [memberId('m-eve')])).get(memberId('m-eve'));
-    expect(user?.role).toBe('r-eve');
-  });
+it.each([
+  ['the same member', undefined, ''],
+  ['an employee with the address of the member', 'r-other', 'ann@x.test'],
+  ['the same employee', 'r-ann', 'another@x.test'],
+])('forget names another connection that still has data of %s', async (_, role, address) => {
+  const { ports, cli, publish } = await twoCompanies();
+  expect((await cli('forget', 'm-bob')).json.others).toEqual([]);
+  if (role === undefined) await publish({ ...added('g', 'ann'), connection: 'bolt' });
+  else await ports.people.save(BOLT, { ...employee('x', address), role: roleId(role) }, undefined);
+  expect((await cli('forget', 'm-ann')).json.others).toEqual(['bolt']);
+});
 
-  it('a member keeps all addresses if only the second address matches an employee', async () => {
-    const world = await twoCompanies();
-    const { ports, publish } = world;
-    const settings = { ...world.connection.settings, match: ['otherEmails=workEmail'] };
-    await ports.connections.save({ ...world.connection, settings });
-    await ports.people.save(ACME, employee('eve', 'eve@x.test'), undefined);
-    const user = { id: 'm-eve', otherEmails: 'home@x.test eve@x.test' };
-    await publish({ type: 'user.upserted', data: { user } });
-    expect(await keepersAfter(435, world)).toContain('m-eve');
-  });
+it('forget erases the platform data of every role of the user, and keeps the data of another user', async () => {
+  const { ports, table, cli } = await twoCompanies();
+  const [ann] = await ports.people.ofUser(ACME, 'u-ann');
+  const again = { ...employee('ann', 'ann.again@x.test'), role: roleId('r-ann-again') };
+  await ports.people.save(ACME, again, undefined);
+  await cli('forget', 'm-ann');
+  const rest = textOf(
+    [...table.items.values()].filter(({ pk, sk }) => !/bolt/.test(pk) && !sk.startsWith('A#')),
+  );
+  expect([ann?.role, rest.includes('ann.again@x.test'), rest.includes('bob@x.test')]).toEqual([
+    'r-ann',
+    false,
+    true,
+  ]);
+  expect(await ports.people.ofUser(ACME, 'u-ann')).toHaveLength(2);
+});
 
-  it('a person whose employment ended has no address 435 days after the last event', async () => {
-    const world = await twoCompanies();
-    const { ports, publish } = world;
-    await ports.people.save(ACME, { ...employee('eve', 'eve@x.test'), state: 'TERMINATED' }, undefined);
-    await publish({ type: 'user.upserted', data: { user: { id: 'm-eve', email: 'eve@x.test' } } });
-    expect(await keepersAfter(435, world)).not.toContain('m-eve');
+it('after forget, a late event restores no data, and a new employee can have the same address', async () => {
+  const world = await twoCompanies();
+  const { ports, table, publish, clock } = world;
+  await publish(removed('g', 'ann'));
+  const before = new Date(clock.ms + 1_000).toISOString();
+  clock.ms += 60_000;
+  await world.cli('forget', 'm-ann');
+  const again = { id: 'm-ann', email: 'ann@x.test', phone: '5550' };
+  await publish({ type: 'user.upserted', data: { user: again }, time: before });
+  await publish({ ...added('g', 'ann'), time: '2026-11-01T00:00:00Z' });
+  const user = (await ports.users.read(ACME, [memberId('m-ann')])).get(memberId('m-ann'));
+  expect([...(user?.attributes ?? [])].map(([, { value }]) => value)).toEqual(['', '']);
+  const isIn = async (member: string) =>
+    (await ports.groups.members(world.refOf('g'))).some(
+      (one) => one.member === member && one.value === 'present',
+    );
+  expect(await isIn('m-ann')).toBe(false);
+  await ports.people.save(ACME, employee('new', 'ann@x.test'), undefined);
+  await publish({
+    type: 'group.member.added',
+    data: { group: { id: 'g' }, members: [{ id: 'm-new', email: 'ann@x.test' }] },
   });
+  await world.apply('g');
+  const newcomer = (await ports.users.read(ACME, [memberId('m-new')])).get(memberId('m-new'));
+  expect(newcomer?.role).toBe('r-new');
+  const kept = [...table.items.values()].filter(({ pk }) => pk.startsWith('U#default#m-ann'));
+  expect(textOf(kept)).not.toContain('5550');
+});
 
-  it('an employee without a group keeps the address while the settings of the connection cannot be read', async () => {
-    const world = await twoCompanies();
-    const { ports, publish, table, clock } = world;
-    await ports.people.save(ACME, employee('eve', 'eve@x.test'), undefined);
-    await publish({ type: 'user.upserted', data: { user: { id: 'm-eve', email: 'eve@x.test' } } });
-    clock.ms += 435 * DAY_MS;
-    table.expire(clock.ms);
-    const { get } = table;
-    table.get = async (key) => {
-      if (key.sk === 'CONNECTION') throw new Error('the table did not answer');
-      return get.call(table, key);
-    };
-    const eraser = createEraser(table);
-    for (let day = 0; day < 30; day += 1) await eraser.leavers(clock.ms + day * DAY_MS);
-    const member = memberId('m-eve');
-    const stored = (await ports.users.read(ACME, [member])).get(member);
-    expect(stored?.attributes.get('email')?.value).toBe('eve@x.test');
-  });
+const DAY_MS = 86_400_000;
+/**
+ * Advances the clock, deletes expired items as DynamoDB does, and runs the daily erasure of leavers for the next 30
+ * days. @returns the members who still have attributes
+ */
+async function keepersAfter(days: number, { table, ports, clock }: World) {
+  clock.ms += days * DAY_MS;
+  table.expire(clock.ms);
+  for (let day = 0; day < 30; day += 1) await ports.eraser.leavers(clock.ms + day * DAY_MS);
+  const users = await ports.users.read(ACME, ['m-ann', 'm-bob', 'm-eve', 'm-dan'].map(memberId));
+  return [...users.values()]
+    .filter(({ attributes }) => [...attributes.values()].some(({ value }) => value !== ''))
+    .map(({ member }) => member)
+    .sort();
+}
+
+it('a person without a group has all attributes 395 days after the last event, and none after 435 days', async () => {
+  const world = await twoCompanies();
+  const { ports, table, publish, clock } = world;
+  await publish(group('s'), added('s', 'eve'), group('d'), added('d', 'dan'));
+  await ports.scim.remove(ACME, (await ports.scim.read(ACME, 'User', ['m-ann']))[0] as never);
+  clock.ms += DAY_MS;
+  const snapshot = { type: 'group.snapshot', data: { group: { id: 's', name: 's' }, members: [] } };
+  await publish(removed('g', 'ann'), snapshot, { type: 'group.deleted', data: { group: { id: 'd' } } });
+  const facts = { role: roleId('r-ann'), userId: 'u-ann', state: 'TERMINATED', fanOutDue: false };
+  const seen = (await ports.people.read(ACME, [facts.role])).get(facts.role);
+  await ports.people.save(ACME, { ...facts, values: seen?.values ?? new Map() }, seen);
+  expect(await keepersAfter(395, world)).toEqual(['m-ann', 'm-bob', 'm-dan', 'm-eve']);
+  await publish({ type: 'user.upserted', data: { user: { id: 'm-dan', email: 'dan@x.test' } } });
+  expect(await keepersAfter(40, world)).toEqual(['m-bob', 'm-dan']);
+  const kept = [...table.items.values()].filter(({ sk }) => !sk.startsWith('A#'));
+  expect(textOf(kept)).not.toMatch(/default[^\n]*ann@x/);
+  expect(await keepersAfter(435, world)).toEqual(['m-bob']);
+  expect((await ports.users.read(ACME, [memberId('m-ann')])).get(memberId('m-ann'))?.role).toBe('r-ann');
+});
+
+it('an employee without a group keeps the address, and a later event with only the id finds the employee', async () => {
+  const world = await twoCompanies();
+  const { ports, publish } = world;
+  await ports.people.save(ACME, employee('eve', 'eve@x.test'), undefined);
+  await publish({ type: 'user.upserted', data: { user: { id: 'm-eve', email: 'eve@x.test' } } });
+  expect(await keepersAfter(435, world)).toContain('m-eve');
+  await publish({ type: 'group.member.added', data: { group: { id: 'g' }, members: [{ id: 'm-eve' }] } });
+  await world.apply('g');
+  const user = (await ports.users.read(ACME, [memberId('m-eve')])).get(memberId('m-eve'));
+  expect(user?.role).toBe('r-eve');
+});
+
+it('a member keeps all addresses if only the second address matches an employee', async () => {
+  const world = await twoCompanies();
+  const { ports, publish } = world;
+  const settings = { ...world.connection.settings, match: ['otherEmails=workEmail'] };
+  await ports.connections.save({ ...world.connection, settings });
+  await ports.people.save(ACME, employee('eve', 'eve@x.test'), undefined);
+  const user = { id: 'm-eve', otherEmails: 'home@x.test eve@x.test' };
+  await publish({ type: 'user.upserted', data: { user } });
+  expect(await keepersAfter(435, world)).toContain('m-eve');
+});
+
+it('a person whose employment ended has no address 435 days after the last event', async () => {
+  const world = await twoCompanies();
+  const { ports, publish } = world;
+  await ports.people.save(ACME, { ...employee('eve', 'eve@x.test'), state: 'TERMINATED' }, undefined);
+  await publish({ type: 'user.upserted', data: { user: { id: 'm-eve', email: 'eve@x.test' } } });
+  expect(await keepersAfter(435, world)).not.toContain('m-eve');
+});
+
+it('an employee without a group keeps the address while the settings of the connection cannot be read', async () => {
+  const world = await twoCompanies();
+  const { ports, publish, table, clock } = world;
+  await ports.people.save(ACME, employee('eve', 'eve@x.test'), undefined);
+  await publish({ type: 'user.upserted', data: { user: { id: 'm-eve', email: 'eve@x.test' } } });
+  clock.ms += 435 * DAY_MS;
+  table.expire(clock.ms);
+  const { get } = table;
+  table.get = async (key) => {
+    if (key.sk === 'CONNECTION') throw new Error('the table did not answer');
+    return get.call(table, key);
+  };
+  const eraser = createEraser(table);
+  for (let day = 0; day < 30; day += 1) await eraser.leavers(clock.ms + day * DAY_MS);
+  const member = memberId('m-eve');
+  const stored = (await ports.users.read(ACME, [member])).get(member);
+  expect(stored?.attributes.get('email')?.value).toBe('eve@x.test');
 });

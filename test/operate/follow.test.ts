@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { versionToken } from '../../shared/domain/ids.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
@@ -28,107 +28,105 @@ async function company(settings: Partial<ConnectionSettings> = {}) {
   };
 }
 
-describe('groupsync sync', () => {
-  it('sync re-creates a group that another client deleted on the platform', async () => {
-    const { world, id, users, sync } = await company();
-    world.platform.deleteAsOther(id);
-    // The second 404, at the next attempt, proves that the group is gone.
-    expect(await sync('g')).toEqual({
-      synced: [{ group: 'g', state: 'in_sync', version: expect.any(String), lastError: null, waiting: null }],
-      stopped: null,
-    });
-    expect(users()).toEqual([['u-ann', 'u-bob']]);
-    expect([...world.platform.groups.keys()]).not.toEqual([id]);
+it('sync re-creates a group that another client deleted on the platform', async () => {
+  const { world, id, users, sync } = await company();
+  world.platform.deleteAsOther(id);
+  // The second 404, at the next attempt, proves that the group is gone.
+  expect(await sync('g')).toEqual({
+    synced: [{ group: 'g', state: 'in_sync', version: expect.any(String), lastError: null, waiting: null }],
+    stopped: null,
   });
+  expect(users()).toEqual([['u-ann', 'u-bob']]);
+  expect([...world.platform.groups.keys()]).not.toEqual([id]);
+});
 
-  it('sync of a group in sync stores only the action, but restores a user that another client removed', async () => {
-    const { world, id, sync } = await company();
-    const [before] = await world.ports.groups.readMany([world.refOf('g')]);
-    expect((await sync('g')).synced).toMatchObject([{ group: 'g', state: 'in_sync' }]);
-    const [after] = await world.ports.groups.readMany([world.refOf('g')]);
-    // The item changes only because the operator's action is recorded.
-    expect(after).toEqual({ ...before, lastAction: expect.any(String) });
-    // Within a minute of groupsync's last write, a read without a user does not count as a removal.
+it('sync of a group in sync stores only the action, but restores a user that another client removed', async () => {
+  const { world, id, sync } = await company();
+  const [before] = await world.ports.groups.readMany([world.refOf('g')]);
+  expect((await sync('g')).synced).toMatchObject([{ group: 'g', state: 'in_sync' }]);
+  const [after] = await world.ports.groups.readMany([world.refOf('g')]);
+  // The item changes only because the operator's action is recorded.
+  expect(after).toEqual({ ...before, lastAction: expect.any(String) });
+  // Within a minute of groupsync's last write, a read without a user does not count as a removal.
+  world.clock.ms += 60_000;
+  world.platform.changeAsOther(id, { users: ['u-ann'] });
+  await sync('g');
+  expect(world.platform.groups.get(id)?.users).toHaveLength(2);
+});
+
+it('sync reverts a change by another client that no feed or sweep has reported yet', async () => {
+  const { world, id, users, sync } = await company();
+  world.clock.ms += 60_000;
+  world.platform.changeAsOther(id, { users: ['u-ann', 'stranger'] });
+  await sync('g');
+  expect(users()).toEqual([['u-ann', 'u-bob']]);
+});
+
+it.each<[string, (told: Awaited<ReturnType<typeof company>>) => Promise<unknown>]>([
+  ['is reverted when an operator runs sync', ({ sync }) => sync('g')],
+  [
+    'is reverted after the hour',
+    ({ world }) => {
+      world.clock.ms += 3_600_000;
+      return world.apply('g');
+    },
+  ],
+])('after two external changes within an hour, a third change %s', async (_, ask) => {
+  const told = await company();
+  const { world, id, users } = told;
+  const changeExternally = async (stranger: string) => {
     world.clock.ms += 60_000;
-    world.platform.changeAsOther(id, { users: ['u-ann'] });
-    await sync('g');
-    expect(world.platform.groups.get(id)?.users).toHaveLength(2);
-  });
-
-  it('sync reverts a change by another client that no feed or sweep has reported yet', async () => {
-    const { world, id, users, sync } = await company();
-    world.clock.ms += 60_000;
-    world.platform.changeAsOther(id, { users: ['u-ann', 'stranger'] });
-    await sync('g');
-    expect(users()).toEqual([['u-ann', 'u-bob']]);
-  });
-
-  it.each<[string, (told: Awaited<ReturnType<typeof company>>) => Promise<unknown>]>([
-    ['is reverted when an operator runs sync', ({ sync }) => sync('g')],
-    [
-      'is reverted after the hour',
-      ({ world }) => {
-        world.clock.ms += 3_600_000;
-        return world.apply('g');
-      },
-    ],
-  ])('after two external changes within an hour, a third change %s', async (_, ask) => {
-    const told = await company();
-    const { world, id, users } = told;
-    const changeExternally = async (stranger: string) => {
-      world.clock.ms += 60_000;
-      world.platform.changeAsOther(id, { users: ['u-ann', stranger] });
-      const [seen] = await world.ports.groups.readMany([world.refOf('g')]);
-      const { version } = world.platform.groups.get(id) ?? {};
-      if (seen === undefined || version === undefined) throw new Error('expected the group on both sides');
-      const at = dirtyNow(world.ports);
-      const suspicion = { version: versionToken(version), activityEvents: [], atMs: world.clock.ms };
-      expect(await world.ports.groups.noteSuspected(seen, suspicion, at)).toBe(true);
-      await world.apply('g');
-    };
-    for (const stranger of ['x-1', 'x-2']) {
-      await changeExternally(stranger);
-      expect(users()).toEqual([['u-ann', 'u-bob']]);
-    }
-    await changeExternally('x-3');
-    expect(users()).toEqual([['u-ann', 'x-3']]);
-    expect((await world.ports.groups.read(world.refOf('g')))?.lastError?.code).toBe('contested');
-    await ask(told);
-    expect(users()).toEqual([['u-ann', 'u-bob']]);
-  });
-
-  it('sync retries a member that the platform refused before', async () => {
-    const { world, users, sync } = await company();
-    world.platform.refused.add('u-cid');
-    await world.hire('cid');
-    await world.publish(added('g', 'cid'));
+    world.platform.changeAsOther(id, { users: ['u-ann', stranger] });
+    const [seen] = await world.ports.groups.readMany([world.refOf('g')]);
+    const { version } = world.platform.groups.get(id) ?? {};
+    if (seen === undefined || version === undefined) throw new Error('expected the group on both sides');
+    const at = dirtyNow(world.ports);
+    const suspicion = { version: versionToken(version), activityEvents: [], atMs: world.clock.ms };
+    expect(await world.ports.groups.noteSuspected(seen, suspicion, at)).toBe(true);
     await world.apply('g');
-    await sync('g');
+  };
+  for (const stranger of ['x-1', 'x-2']) {
+    await changeExternally(stranger);
     expect(users()).toEqual([['u-ann', 'u-bob']]);
-    world.platform.refused.clear();
-    await world.ports.desired.markDirty(world.refOf('g'), dirtyNow(world.ports));
-    await world.apply('g');
-    expect(users()).toEqual([['u-ann', 'u-bob']]);
-    expect((await sync('g')).synced).toMatchObject([{ state: 'in_sync' }]);
-    expect(users()).toEqual([['u-ann', 'u-bob', 'u-cid']]);
-  });
+  }
+  await changeExternally('x-3');
+  expect(users()).toEqual([['u-ann', 'x-3']]);
+  expect((await world.ports.groups.read(world.refOf('g')))?.lastError?.code).toBe('contested');
+  await ask(told);
+  expect(users()).toEqual([['u-ann', 'u-bob']]);
+});
 
-  it('sync writes nothing if the platform still shows the last written state', async () => {
-    const { world, sync } = await company();
-    const before = world.platform.writes.length;
-    expect((await sync('g')).synced).toMatchObject([{ state: 'in_sync' }]);
-    expect(world.platform.writes).toHaveLength(before);
-    expect(await world.ports.groups.read(world.refOf('g'))).not.toHaveProperty('suspectedChange');
-  });
+it('sync retries a member that the platform refused before', async () => {
+  const { world, users, sync } = await company();
+  world.platform.refused.add('u-cid');
+  await world.hire('cid');
+  await world.publish(added('g', 'cid'));
+  await world.apply('g');
+  await sync('g');
+  expect(users()).toEqual([['u-ann', 'u-bob']]);
+  world.platform.refused.clear();
+  await world.ports.desired.markDirty(world.refOf('g'), dirtyNow(world.ports));
+  await world.apply('g');
+  expect(users()).toEqual([['u-ann', 'u-bob']]);
+  expect((await sync('g')).synced).toMatchObject([{ state: 'in_sync' }]);
+  expect(users()).toEqual([['u-ann', 'u-bob', 'u-cid']]);
+});
 
-  it('sync skips an excluded group, and creates a group that does not exist on the platform', async () => {
-    const { world, sync } = await company();
-    await world.publish(group('h'));
-    world.connection.settings.groups.exclude.push('Group g');
-    await world.save();
-    const [{ state: g } = {}, { state: h } = {}] = (await sync('g', 'h')).synced;
-    expect([g, h]).toEqual(['excluded', 'in_sync']);
-    expect(await world.ports.groups.read(world.refOf('g'))).not.toHaveProperty('suspectedChange');
-    expect(world.platform.groups.size).toBe(2);
-  });
+it('sync writes nothing if the platform still shows the last written state', async () => {
+  const { world, sync } = await company();
+  const before = world.platform.writes.length;
+  expect((await sync('g')).synced).toMatchObject([{ state: 'in_sync' }]);
+  expect(world.platform.writes).toHaveLength(before);
+  expect(await world.ports.groups.read(world.refOf('g'))).not.toHaveProperty('suspectedChange');
+});
+
+it('sync skips an excluded group, and creates a group that does not exist on the platform', async () => {
+  const { world, sync } = await company();
+  await world.publish(group('h'));
+  world.connection.settings.groups.exclude.push('Group g');
+  await world.save();
+  const [{ state: g } = {}, { state: h } = {}] = (await sync('g', 'h')).synced;
+  expect([g, h]).toEqual(['excluded', 'in_sync']);
+  expect(await world.ports.groups.read(world.refOf('g'))).not.toHaveProperty('suspectedChange');
+  expect(world.platform.groups.size).toBe(2);
 });

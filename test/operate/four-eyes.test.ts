@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { recordAcceptedDeletions } from '../../shared/directory/operate/accept-deletions.ts';
 import { planTakeover, takeOverGroups } from '../../shared/directory/operate/takeover.ts';
 import { groupId, memberId, platformGroupId, roleId } from '../../shared/domain/ids.ts';
@@ -63,444 +63,436 @@ async function moveToScim({ world }: Awaited<ReturnType<typeof company>>, ports:
   return String(body.id);
 }
 
-describe('hold made under four eyes', () => {
-  const held = async () => {
-    const engine = await company();
-    await engine.hire(...EVERYBODY);
-    await engine.deliver({ snapshot: 'g', of: EVERYBODY });
-    await engine.deliverAs('ann', { snapshot: 'g', of: ['a'] });
-    return engine;
-  };
+const held = async () => {
+  const engine = await company();
+  await engine.hire(...EVERYBODY);
+  await engine.deliver({ snapshot: 'g', of: EVERYBODY });
+  await engine.deliverAs('ann', { snapshot: 'g', of: ['a'] });
+  return engine;
+};
 
-  it('the person who caused a hold cannot approve it after they requested fourEyes=false', async () => {
-    const { set, stored, approve, state } = await held();
-    await set('ann', 'fourEyes', false);
-    expect((await stored()).settings.fourEyes).toBe(true);
-    await expect(approve('ann')).rejects.toThrow('other than ann');
-    expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
-  });
+it('the person who caused a hold cannot approve it after they requested fourEyes=false', async () => {
+  const { set, stored, approve, state } = await held();
+  await set('ann', 'fourEyes', false);
+  expect((await stored()).settings.fourEyes).toBe(true);
+  await expect(approve('ann')).rejects.toThrow('other than ann');
+  expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
+});
 
-  it('the function for decisions refuses an approval only by the person who caused the hold', async () => {
-    const { as, ref, state } = await held();
-    const decision = { about: 'hold', ...ref('g'), isApproved: true, request: WORD } as const;
-    const send = (by: string) => answerDecision(decision, as(by), new AbortController().signal);
-    expect(await send('ann')).toEqual({ refused: expect.stringContaining('other than ann') });
-    expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
-    expect(await send('bob')).toMatchObject({
-      outcome: { kind: 'decided', hold: { decision: { by: 'bob' } } },
-    });
-  });
-
-  it('the person who caused a hold at the command line cannot approve it in the console', async () => {
-    const { as, ref } = await held();
-    const approve = (by: string, persons: Record<string, string>) =>
-      approveHold(ref('g'), WORD, { ...(as(by) as object), persons } as never);
-    await expect(approve('console:ann@acme.test', { ann: 'Ann@acme.test' })).rejects.toThrow(
-      'your action caused the hold',
-    );
-    await expect(approve('console:bob@acme.test', {})).rejects.toThrow(
-      'ann caused the hold. groupsync does not know which person ann is: name the person in the setting persons',
-    );
-    expect(await approve('console:bob@acme.test', { ann: 'ann@acme.test' })).toMatchObject({
-      kind: 'decided',
-    });
+it('the function for decisions refuses an approval only by the person who caused the hold', async () => {
+  const { as, ref, state } = await held();
+  const decision = { about: 'hold', ...ref('g'), isApproved: true, request: WORD } as const;
+  const send = (by: string) => answerDecision(decision, as(by), new AbortController().signal);
+  expect(await send('ann')).toEqual({ refused: expect.stringContaining('other than ann') });
+  expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
+  expect(await send('bob')).toMatchObject({
+    outcome: { kind: 'decided', hold: { decision: { by: 'bob' } } },
   });
 });
 
-describe('earlier action as the cause of a hold', () => {
-  const members = async () => {
-    const engine = await company();
-    await engine.hire(...EVERYBODY);
-    await engine.deliver({ snapshot: 'g', of: EVERYBODY });
-    return engine;
-  };
-  type Company = Awaited<ReturnType<typeof members>>;
-  /** Links another platform group, which has all members. */
-  const adopt = async ({ as, deliver, ref, world }: Company) => {
-    await releaseGroup(ref('g'), as('cid'));
-    await deliver();
-    const platformUsers = EVERYBODY.map((id) => `u-${id}`);
-    const id = platformGroupId(
-      world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: platformUsers }),
-    );
-    world.platform.adopted.add(id);
-    await adoptGroup(ref('g'), id, as('ann'));
-    await deliver();
-  };
-
-  it.each([
-    [
-      'adopts a platform group whose users were never members',
-      async (engine: Company) => {
-        await engine.deliver({ remove: 'g' });
-        await engine.deliver({ upsert: 'g' });
-        await adopt(engine);
-      },
-    ],
-    [
-      'adopts a platform group whose users left the directory group a month ago',
-      async (engine: Company) => {
-        for (const id of EVERYBODY) await engine.deliver({ take: [id], from: 'g' });
-        engine.world.advance(30 * DAY_MS);
-        await adopt(engine);
-      },
-    ],
-    [
-      'rebinds the members',
-      async ({ as, deliver, hire }: Company) => {
-        await hire('z');
-        for (const id of EVERYBODY.slice(1))
-          await rebindMember(CONNECTION, { member: memberId(id), role: roleId('z') }, as('ann'));
-        await deliver();
-      },
-    ],
-    [
-      'excludes people by an attribute',
-      async ({ deliver, set }: Company) => {
-        for (const user of EVERYBODY.slice(1)) await deliver({ user, type: 'guest' });
-        await set('ann', 'people.exclude', ['type=guest']);
-        await deliver();
-      },
-    ],
-    [
-      'changes who counts as an employee while the group is paused for a month',
-      async ({ as, deliver, ref, set, world }: Company) => {
-        await pauseGroup(ref('g'), as('cid'));
-        await set('ann', 'includeStates', ['HIRED']);
-        await deliver();
-        world.advance(30 * DAY_MS);
-        await resumeGroup(ref('g'), as('cid'));
-        await deliver();
-      },
-    ],
-    [
-      'changes who counts as an employee while the connection is paused for three months',
-      async (engine: Company) => {
-        const { as, deliver, set, work, world } = engine;
-        await pauseConnection(CONNECTION, undefined, as('cid'));
-        await set('ann', 'includeStates', ['HIRED']);
-        await work(20);
-        world.advance(90 * DAY_MS);
-        await resumeConnection(CONNECTION, as('cid'));
-        await deliver();
-      },
-    ],
-    [
-      'changes who counts as an employee while the group is only shown for three months',
-      async ({ deliver, set, world }: Company) => {
-        await set('dee', 'groups.policies', [{ match: '*', mode: 'report' }]);
-        await deliver();
-        await set('ann', 'includeStates', ['HIRED']);
-        await deliver();
-        world.advance(90 * DAY_MS);
-        await set('dee', 'groups.policies', []);
-        await deliver();
-      },
-    ],
-    [
-      'took over a group that may be within the group',
-      async ({ as, deliver, ref, set, world }: Company) => {
-        await set('dee', 'nested', 'flatten');
-        await deliver({ upsert: 'inner' });
-        const move = { from: groupId('inner'), to: groupId('inner-2'), source: 'directory' } as const;
-        await world.toolPorts.reader.noteMove(CONNECTION, move);
-        await recordAction(ref('inner'), { action: 'directory_takeover', changes: [] }, as('ann'));
-        await set('dee', 'includeStates', ['HIRED']);
-        await deliver();
-      },
-    ],
-    [
-      'discards the message that adds removed members again',
-      async ({ deliver, as, world }: Company) => {
-        await deliver({ take: EVERYBODY.slice(1), from: 'g' });
-        world.advance(1_000);
-        const action = { action: 'dlq_discard', changes: [] } as const;
-        await recordAction(journalOf(CONNECTION), action, as('ann'));
-        await deliver({ take: ['a'], from: 'g' });
-      },
-    ],
-  ] as const)('under four eyes, an operator who %s cannot approve the removals', async (_, act) => {
-    const engine = await members();
-    await act(engine);
-    expect((await engine.state('g'))?.hold?.decision.kind).toBe('waiting');
-    await expect(engine.approve('ann')).rejects.toThrow(/other than .*ann/);
-    await expect(engine.approve('Ann')).rejects.toThrow('caused the hold');
-    expect(await engine.approve('cid')).toMatchObject({ kind: 'decided' });
+it('the person who caused a hold at the command line cannot approve it in the console', async () => {
+  const { as, ref } = await held();
+  const approve = (by: string, persons: Record<string, string>) =>
+    approveHold(ref('g'), WORD, { ...(as(by) as object), persons } as never);
+  await expect(approve('console:ann@acme.test', { ann: 'Ann@acme.test' })).rejects.toThrow(
+    'your action caused the hold',
+  );
+  await expect(approve('console:bob@acme.test', {})).rejects.toThrow(
+    'ann caused the hold. groupsync does not know which person ann is: name the person in the setting persons',
+  );
+  expect(await approve('console:bob@acme.test', { ann: 'ann@acme.test' })).toMatchObject({
+    kind: 'decided',
   });
+});
 
-  it('under four eyes, an action of ten days ago that had its effect at once does not count', async () => {
-    const { approve, as, deliver, set, world } = await members();
-    await rebindMember(CONNECTION, { member: memberId('a'), role: roleId('a') }, as('ann'));
-    await deliver();
-    world.advance(10 * DAY_MS);
-    await set('bob', 'includeStates', ['HIRED']);
-    await deliver();
-    await expect(approve('bob')).rejects.toThrow('other than bob');
-    expect(await approve('ann')).toMatchObject({ kind: 'decided' });
-  });
+const members = async () => {
+  const engine = await company();
+  await engine.hire(...EVERYBODY);
+  await engine.deliver({ snapshot: 'g', of: EVERYBODY });
+  return engine;
+};
+type Company = Awaited<ReturnType<typeof members>>;
+/** Links another platform group, which has all members. */
+const adopt = async ({ as, deliver, ref, world }: Company) => {
+  await releaseGroup(ref('g'), as('cid'));
+  await deliver();
+  const platformUsers = EVERYBODY.map((id) => `u-${id}`);
+  const id = platformGroupId(
+    world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: platformUsers }),
+  );
+  world.platform.adopted.add(id);
+  await adoptGroup(ref('g'), id, as('ann'));
+  await deliver();
+};
 
-  it.each([
-    ['', false],
-    [', also if a takeover moves the group between the two approvals', true],
-  ])('if the audit no longer has the cause, two persons or an administrator approve%s', async (_, moves) => {
-    const engine = await members();
-    const { approve, as, deliver, journal, ref, set, state, world } = engine;
-    const wait = async () => {
+it.each([
+  [
+    'adopts a platform group whose users were never members',
+    async (engine: Company) => {
+      await engine.deliver({ remove: 'g' });
+      await engine.deliver({ upsert: 'g' });
+      await adopt(engine);
+    },
+  ],
+  [
+    'adopts a platform group whose users left the directory group a month ago',
+    async (engine: Company) => {
+      for (const id of EVERYBODY) await engine.deliver({ take: [id], from: 'g' });
+      engine.world.advance(30 * DAY_MS);
+      await adopt(engine);
+    },
+  ],
+  [
+    'rebinds the members',
+    async ({ as, deliver, hire }: Company) => {
+      await hire('z');
+      for (const id of EVERYBODY.slice(1))
+        await rebindMember(CONNECTION, { member: memberId(id), role: roleId('z') }, as('ann'));
+      await deliver();
+    },
+  ],
+  [
+    'excludes people by an attribute',
+    async ({ deliver, set }: Company) => {
+      for (const user of EVERYBODY.slice(1)) await deliver({ user, type: 'guest' });
+      await set('ann', 'people.exclude', ['type=guest']);
+      await deliver();
+    },
+  ],
+  [
+    'changes who counts as an employee while the group is paused for a month',
+    async ({ as, deliver, ref, set, world }: Company) => {
+      await pauseGroup(ref('g'), as('cid'));
       await set('ann', 'includeStates', ['HIRED']);
       await deliver();
-      for (let years = 0; years < 2; years += 1) {
-        await rejectHold(ref('g'), WORD, as('bob'));
-        world.advance(366 * DAY_MS);
-        await deliver({ upsert: 'g' });
-      }
-      world.table.expire(world.nowMs());
-    };
-    await wait();
-    expect((await journal()).filter(({ action }) => action === 'connections_set')).toEqual([]);
-    const asAdministrator = (by: string) => approveHold(ref('g'), { ...WORD, isAdministrator: true }, as(by));
-    for (const again of [approve, approve, asAdministrator])
-      await expect(again('bob')).rejects.toThrow('A second person must also approve');
-    expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
-    const [before] = [(await state('g'))?.hold];
-    const now = moves ? await moveToScim(engine, as('console:dee')) : 'g';
-    const kept = { kind: 'decided', hold: { digest: before?.digest } };
-    expect(await approveHold(ref(now), WORD, as('cid'))).toMatchObject(kept);
-    await rejectHold(ref(now), { ...WORD, decision: (await state(now))?.approval?.decision }, as('bob'));
-    const { decision } = (await state(now))?.rejection ?? {};
-    const byAdministrator = { ...WORD, isAdministrator: true, decision };
-    expect(await approveHold(ref(now), byAdministrator, as('console:eve'))).toMatchObject({
-      kind: 'decided',
-    });
-  });
-
-  it.each([
-    ['of an administrator of the console', 'removes', ['console:ann']],
-    ['that an operator asked for and another person confirmed', 'switches off', ['ann', 'bob']],
-  ])(
-    'under four eyes, the creators of a SCIM token %s cannot approve that its client %s members',
-    async (_, does, creators) => {
-      const { as, decide, deliver, ref, stored, world } = await members();
-      let made = 0;
-      const randomHex = (bytes: number) => {
-        made += 1;
-        return String(made).padStart(2 * bytes, '0');
-      };
-      const ports = (by: string) => ({ ...(as(by) as typeof world.toolPorts), randomHex });
-      const [creator = '', confirmer] = creators;
-      const { token, kept } = await issueToken(CONNECTION, undefined, ports(creator));
-      const scim = {
-        scim: createScimStore(world.table),
-        limiter: createRateLimiter(world.nowMs),
-        oauth: createOAuthServer(),
-      };
-      const client = clientOf({ ...ports('x'), ...scim }, { authorization: `Bearer ${token}` });
-      if (confirmer !== undefined) {
-        await issueClient(CONNECTION, undefined, ports('cid'));
-        expect(rowsOf(await stored()).map(({ key, by }) => [key, by])).toEqual([
-          ['scim_token', 'ann'],
-          ['scim_token', 'cid'],
-        ]);
-        expect((await client.get('/Users')).status).toBe(401);
-        await expect(decide('ann', true)).rejects.toThrow('ann made a request and cannot confirm it');
-        await decide(confirmer, true);
-        // Until then, the function remembers that the token was invalid.
-        world.advance(DAY_MS);
-        expect(await ports('x').tokens.find(kept.prefix)).toMatchObject({ creators });
-      }
-      const ids: string[] = [];
-      for (const id of EVERYBODY) {
-        const emails = [{ value: `${id}@acme.test`, type: 'work' }];
-        ids.push((await client.post('/Users', { userName: id, emails })).body.id);
-      }
-      const body = { displayName: 'Pushed', members: ids.map((value) => ({ value })) };
-      const { id: group } = (await client.post('/Groups', body)).body;
+      world.advance(30 * DAY_MS);
+      await resumeGroup(ref('g'), as('cid'));
       await deliver();
-      world.advance(365 * DAY_MS);
-      const only = [{ op: 'replace', path: 'members', value: [{ value: ids[0] }] }];
-      const off = [{ op: 'replace', path: 'active', value: false }];
-      if (does === 'removes') await client.patch(`/Groups/${group}`, only);
-      else for (const id of ids) await client.patch(`/Users/${id}`, off);
-      await deliver();
-      const approveAs = (by: string) => approveHold(ref(group), WORD, as(by));
-      for (const by of creators) await expect(approveAs(by)).rejects.toThrow('your action caused the hold');
-      expect(await approveAs(confirmer === undefined ? 'console:dee' : 'dee')).toMatchObject({
-        kind: 'decided',
-      });
     },
-  );
+  ],
+  [
+    'changes who counts as an employee while the connection is paused for three months',
+    async (engine: Company) => {
+      const { as, deliver, set, work, world } = engine;
+      await pauseConnection(CONNECTION, undefined, as('cid'));
+      await set('ann', 'includeStates', ['HIRED']);
+      await work(20);
+      world.advance(90 * DAY_MS);
+      await resumeConnection(CONNECTION, as('cid'));
+      await deliver();
+    },
+  ],
+  [
+    'changes who counts as an employee while the group is only shown for three months',
+    async ({ deliver, set, world }: Company) => {
+      await set('dee', 'groups.policies', [{ match: '*', mode: 'report' }]);
+      await deliver();
+      await set('ann', 'includeStates', ['HIRED']);
+      await deliver();
+      world.advance(90 * DAY_MS);
+      await set('dee', 'groups.policies', []);
+      await deliver();
+    },
+  ],
+  [
+    'took over a group that may be within the group',
+    async ({ as, deliver, ref, set, world }: Company) => {
+      await set('dee', 'nested', 'flatten');
+      await deliver({ upsert: 'inner' });
+      const move = { from: groupId('inner'), to: groupId('inner-2'), source: 'directory' } as const;
+      await world.toolPorts.reader.noteMove(CONNECTION, move);
+      await recordAction(ref('inner'), { action: 'directory_takeover', changes: [] }, as('ann'));
+      await set('dee', 'includeStates', ['HIRED']);
+      await deliver();
+    },
+  ],
+  [
+    'discards the message that adds removed members again',
+    async ({ deliver, as, world }: Company) => {
+      await deliver({ take: EVERYBODY.slice(1), from: 'g' });
+      world.advance(1_000);
+      const action = { action: 'dlq_discard', changes: [] } as const;
+      await recordAction(journalOf(CONNECTION), action, as('ann'));
+      await deliver({ take: ['a'], from: 'g' });
+    },
+  ],
+] as const)('under four eyes, an operator who %s cannot approve the removals', async (_, act) => {
+  const engine = await members();
+  await act(engine);
+  expect((await engine.state('g'))?.hold?.decision.kind).toBe('waiting');
+  await expect(engine.approve('ann')).rejects.toThrow(/other than .*ann/);
+  await expect(engine.approve('Ann')).rejects.toThrow('caused the hold');
+  expect(await engine.approve('cid')).toMatchObject({ kind: 'decided' });
+});
 
-  it('under four eyes, the earlier secret of a client expires only after another person confirmed the rotation', async () => {
-    const { as, decide, world } = await members();
-    const hex = ['1', '2', '3', '4', '5', '6'];
-    const randomHex = (bytes: number) => (hex.pop() ?? '').padStart(2 * bytes, '0');
-    const ports = (by: string) => ({ ...(as(by) as typeof world.toolPorts), randomHex });
-    const { client = '' } = (await issueClient(CONNECTION, undefined, ports('console:dee'))).kept;
-    const states = async () => (await listTokens(CONNECTION, ports('x'))).map(({ state }) => state);
-    for (const isConfirmed of [false, true]) {
-      await renewClient(CONNECTION, client, { expiresMs: undefined, previousForMs: DAY_MS }, ports('ann'));
-      world.advance(2 * DAY_MS);
-      expect([...(await states())].sort()).toEqual([
-        'active',
-        'requested',
-        ...(isConfirmed ? ['revoked'] : []),
-      ]);
-      await decide('bob', isConfirmed);
+it('under four eyes, an action of ten days ago that had its effect at once does not count', async () => {
+  const { approve, as, deliver, set, world } = await members();
+  await rebindMember(CONNECTION, { member: memberId('a'), role: roleId('a') }, as('ann'));
+  await deliver();
+  world.advance(10 * DAY_MS);
+  await set('bob', 'includeStates', ['HIRED']);
+  await deliver();
+  await expect(approve('bob')).rejects.toThrow('other than bob');
+  expect(await approve('ann')).toMatchObject({ kind: 'decided' });
+});
+
+it.each([
+  ['', false],
+  [', also if a takeover moves the group between the two approvals', true],
+])('if the audit no longer has the cause, two persons or an administrator approve%s', async (_, moves) => {
+  const engine = await members();
+  const { approve, as, deliver, journal, ref, set, state, world } = engine;
+  const wait = async () => {
+    await set('ann', 'includeStates', ['HIRED']);
+    await deliver();
+    for (let years = 0; years < 2; years += 1) {
+      await rejectHold(ref('g'), WORD, as('bob'));
+      world.advance(366 * DAY_MS);
+      await deliver({ upsert: 'g' });
     }
-    world.advance(DAY_MS - 1);
-    expect((await states()).filter((state) => state === 'active')).toHaveLength(2);
-    world.advance(1);
-    expect([...(await states())].sort()).toEqual(['active', 'expired', 'revoked']);
-  });
-
-  it('under four eyes, the operator who accepted deletions of the directory cannot approve them', async () => {
-    const gone = ['g1', 'g2', 'g3', 'g4'];
-    const groups = Object.fromEntries([...gone, 'g5', 'g6', 'g7', 'g8'].map((group) => [group, ['a']]));
-    const reader = await openReader({
-      world: directoryOf(groups),
-      settings: { directory, guard: {}, fourEyes: true },
-    });
-    await reader.hire('a');
-    await reader.passMinutes(10);
-    await reader.google.control('settings', { lostLogEntries: 1 });
-    await reader.change(...gone.map((group) => ({ kind: 'deleteGroup', group })));
-    await reader.pass(3_600_000);
-    await expect(reader.run()).rejects.toThrow('--accept-deletions');
-    const as = (by: string) => ({ ...reader.world.toolPorts, ...calledBy(by) });
-    await recordAcceptedDeletions(CONNECTION, as('ann'));
-    await reader.run({ acceptsDeletions: true });
-    await reader.deliver();
-    const [held] = await listHolds(CONNECTION, as('ann'));
-    const ref = { connection: CONNECTION, group: groupId(held?.group ?? '') };
-    await expect(approveHold(ref, WORD, as('ann'))).rejects.toThrow('other than ann');
-    expect(await approveHold(ref, WORD, as('bob'))).toMatchObject({ kind: 'decided' });
+    world.table.expire(world.nowMs());
+  };
+  await wait();
+  expect((await journal()).filter(({ action }) => action === 'connections_set')).toEqual([]);
+  const asAdministrator = (by: string) => approveHold(ref('g'), { ...WORD, isAdministrator: true }, as(by));
+  for (const again of [approve, approve, asAdministrator])
+    await expect(again('bob')).rejects.toThrow('A second person must also approve');
+  expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
+  const [before] = [(await state('g'))?.hold];
+  const now = moves ? await moveToScim(engine, as('console:dee')) : 'g';
+  const kept = { kind: 'decided', hold: { digest: before?.digest } };
+  expect(await approveHold(ref(now), WORD, as('cid'))).toMatchObject(kept);
+  await rejectHold(ref(now), { ...WORD, decision: (await state(now))?.approval?.decision }, as('bob'));
+  const { decision } = (await state(now))?.rejection ?? {};
+  const byAdministrator = { ...WORD, isAdministrator: true, decision };
+  expect(await approveHold(ref(now), byAdministrator, as('console:eve'))).toMatchObject({
+    kind: 'decided',
   });
 });
 
-describe('request to weaken four eyes or the guard', () => {
-  it('the guard keeps its old value until another person confirms the request, which stores its author and time', async () => {
-    const { set, decide, stored, world } = await company();
-    const nowMs = world.nowMs();
-    expect(await set('ann', 'guard', null)).toEqual({ replanned: 0, requested: ['guard'] });
-    const before = await stored();
-    expect(before.settings.guard).toMatchObject({ maxRemovedShare: 0.5 });
-    expect(before.requests).toEqual([{ key: 'guard', value: null, by: 'ann', atMs: nowMs }]);
-    await expect(decide('ann', true)).rejects.toThrow('ann made a request and cannot confirm it');
-    expect(await stored()).toEqual(before);
-    expect(await decide('bob', true)).toMatchObject({ changed: [{ key: 'guard', after: 'null' }] });
-    const after = await stored();
-    expect([after.settings.guard, after.requests ?? []]).toEqual([null, []]);
-  });
-
-  it('the person who made a request at the command line cannot confirm it in the console', async () => {
-    const { as, set, stored } = await company();
-    await set('ann', 'guard', null);
-    const shown = rowsOf(await stored());
-    const confirm = (by: string) =>
-      decideRequests(CONNECTION, { isConfirmed: true, shown }, {
-        ...(as(by) as object),
-        persons: { ann: 'ann@acme.test' },
-      } as never);
-    await expect(confirm('console:ann@acme.test')).rejects.toThrow(
-      'ann made a request and cannot confirm it',
-    );
-    expect(await confirm('console:bob@acme.test')).toMatchObject({ changed: [{ key: 'guard' }] });
-  });
-
-  it('a rejected request for a SCIM token revokes it', async () => {
-    const { as, decide, stored, world } = await company();
-    const ports = {
-      ...(as('ann') as typeof world.toolPorts),
-      randomHex: (bytes: number) => 'a'.repeat(2 * bytes),
+it.each([
+  ['of an administrator of the console', 'removes', ['console:ann']],
+  ['that an operator asked for and another person confirmed', 'switches off', ['ann', 'bob']],
+])(
+  'under four eyes, the creators of a SCIM token %s cannot approve that its client %s members',
+  async (_, does, creators) => {
+    const { as, decide, deliver, ref, stored, world } = await members();
+    let made = 0;
+    const randomHex = (bytes: number) => {
+      made += 1;
+      return String(made).padStart(2 * bytes, '0');
     };
-    const { kept } = await issueToken(CONNECTION, undefined, ports);
-    await decide('ann', false);
-    expect(rowsOf(await stored())).toEqual([]);
-    await ports.tokens.confirm(CONNECTION, kept.prefix, 'bob');
-    expect(await listTokens(CONNECTION, ports)).toMatchObject([{ state: 'revoked', creators: ['ann'] }]);
-  });
+    const ports = (by: string) => ({ ...(as(by) as typeof world.toolPorts), randomHex });
+    const [creator = '', confirmer] = creators;
+    const { token, kept } = await issueToken(CONNECTION, undefined, ports(creator));
+    const scim = {
+      scim: createScimStore(world.table),
+      limiter: createRateLimiter(world.nowMs),
+      oauth: createOAuthServer(),
+    };
+    const client = clientOf({ ...ports('x'), ...scim }, { authorization: `Bearer ${token}` });
+    if (confirmer !== undefined) {
+      await issueClient(CONNECTION, undefined, ports('cid'));
+      expect(rowsOf(await stored()).map(({ key, by }) => [key, by])).toEqual([
+        ['scim_token', 'ann'],
+        ['scim_token', 'cid'],
+      ]);
+      expect((await client.get('/Users')).status).toBe(401);
+      await expect(decide('ann', true)).rejects.toThrow('ann made a request and cannot confirm it');
+      await decide(confirmer, true);
+      // Until then, the function remembers that the token was invalid.
+      world.advance(DAY_MS);
+      expect(await ports('x').tokens.find(kept.prefix)).toMatchObject({ creators });
+    }
+    const ids: string[] = [];
+    for (const id of EVERYBODY) {
+      const emails = [{ value: `${id}@acme.test`, type: 'work' }];
+      ids.push((await client.post('/Users', { userName: id, emails })).body.id);
+    }
+    const body = { displayName: 'Pushed', members: ids.map((value) => ({ value })) };
+    const { id: group } = (await client.post('/Groups', body)).body;
+    await deliver();
+    world.advance(365 * DAY_MS);
+    const only = [{ op: 'replace', path: 'members', value: [{ value: ids[0] }] }];
+    const off = [{ op: 'replace', path: 'active', value: false }];
+    if (does === 'removes') await client.patch(`/Groups/${group}`, only);
+    else for (const id of ids) await client.patch(`/Users/${id}`, off);
+    await deliver();
+    const approveAs = (by: string) => approveHold(ref(group), WORD, as(by));
+    for (const by of creators) await expect(approveAs(by)).rejects.toThrow('your action caused the hold');
+    expect(await approveAs(confirmer === undefined ? 'console:dee' : 'dee')).toMatchObject({
+      kind: 'decided',
+    });
+  },
+);
 
-  it('a request is recorded in the audit log, with its confirmation or rejection', async () => {
-    const { set, decide, journal, stored } = await company();
-    const { settings } = await stored();
-    await set('ann', 'guard.maxRemovedShare', 0.9);
-    await decide('bob', false);
-    expect(await stored()).toMatchObject({ settings });
-    await set('ann', 'fourEyes', false);
-    await decide('bob', true);
-    const entries = (await journal()).map(({ action, actor, changes }) => [
-      actor?.id,
-      action,
-      changes.map(({ kind, reason }) => `${kind} ${reason}`).join(),
+it('under four eyes, the earlier secret of a client expires only after another person confirmed the rotation', async () => {
+  const { as, decide, world } = await members();
+  const hex = ['1', '2', '3', '4', '5', '6'];
+  const randomHex = (bytes: number) => (hex.pop() ?? '').padStart(2 * bytes, '0');
+  const ports = (by: string) => ({ ...(as(by) as typeof world.toolPorts), randomHex });
+  const { client = '' } = (await issueClient(CONNECTION, undefined, ports('console:dee'))).kept;
+  const states = async () => (await listTokens(CONNECTION, ports('x'))).map(({ state }) => state);
+  for (const isConfirmed of [false, true]) {
+    await renewClient(CONNECTION, client, { expiresMs: undefined, previousForMs: DAY_MS }, ports('ann'));
+    world.advance(2 * DAY_MS);
+    expect([...(await states())].sort()).toEqual([
+      'active',
+      'requested',
+      ...(isConfirmed ? ['revoked'] : []),
     ]);
-    expect(entries.toReversed()).toEqual([
-      ['ann', 'connections_set', 'request_setting guard'],
-      ['bob', 'connections_reject', 'reject_setting guard'],
-      ['ann', 'connections_set', 'request_setting fourEyes'],
-      ['bob', 'connections_confirm', 'set_setting fourEyes'],
-    ]);
-  });
+    await decide('bob', isConfirmed);
+  }
+  world.advance(DAY_MS - 1);
+  expect((await states()).filter((state) => state === 'active')).toHaveLength(2);
+  world.advance(1);
+  expect([...(await states())].sort()).toEqual(['active', 'expired', 'revoked']);
+});
 
-  it('connecting a company again with weaker settings also stores a request', async () => {
-    const { as, stored } = await company();
-    const known = await stored();
-    const settings = { ...known.settings, guard: null, fourEyes: false, mode: 'report' as const };
-    const { name, company: of, observing } = known;
-    await storeConnection({ name, company: of, observing, settings, token: 't', known }, as('ann'));
-    expect((await stored()).settings).toMatchObject({ ...known.settings, mode: 'report' });
-    expect(rowsOf(await stored()).map(({ key, by }) => [key, by])).toEqual([
-      ['fourEyes', 'ann'],
-      ['guard', 'ann'],
-    ]);
+it('under four eyes, the operator who accepted deletions of the directory cannot approve them', async () => {
+  const gone = ['g1', 'g2', 'g3', 'g4'];
+  const groups = Object.fromEntries([...gone, 'g5', 'g6', 'g7', 'g8'].map((group) => [group, ['a']]));
+  const reader = await openReader({
+    world: directoryOf(groups),
+    settings: { directory, guard: {}, fourEyes: true },
   });
+  await reader.hire('a');
+  await reader.passMinutes(10);
+  await reader.google.control('settings', { lostLogEntries: 1 });
+  await reader.change(...gone.map((group) => ({ kind: 'deleteGroup', group })));
+  await reader.pass(3_600_000);
+  await expect(reader.run()).rejects.toThrow('--accept-deletions');
+  const as = (by: string) => ({ ...reader.world.toolPorts, ...calledBy(by) });
+  await recordAcceptedDeletions(CONNECTION, as('ann'));
+  await reader.run({ acceptsDeletions: true });
+  await reader.deliver();
+  const [held] = await listHolds(CONNECTION, as('ann'));
+  const ref = { connection: CONNECTION, group: groupId(held?.group ?? '') };
+  await expect(approveHold(ref, WORD, as('ann'))).rejects.toThrow('other than ann');
+  expect(await approveHold(ref, WORD, as('bob'))).toMatchObject({ kind: 'decided' });
+});
 
-  it('no request is needed for stricter limits, for other settings, or while four eyes is off', async () => {
-    const strict = await company();
-    await strict.set('ann', 'guard.maxRemovedShare', 0.1);
-    await strict.set('ann', 'mode', 'report');
-    expect(await strict.stored()).toMatchObject({ settings: { guard: { maxRemovedShare: 0.1 } } });
-    expect(rowsOf(await strict.stored())).toEqual([]);
-    const free = await company({ fourEyes: false });
-    await free.set('ann', 'guard', null);
-    expect((await free.stored()).settings.guard).toBeNull();
-  });
+it('the guard keeps its old value until another person confirms the request, which stores its author and time', async () => {
+  const { set, decide, stored, world } = await company();
+  const nowMs = world.nowMs();
+  expect(await set('ann', 'guard', null)).toEqual({ replanned: 0, requested: ['guard'] });
+  const before = await stored();
+  expect(before.settings.guard).toMatchObject({ maxRemovedShare: 0.5 });
+  expect(before.requests).toEqual([{ key: 'guard', value: null, by: 'ann', atMs: nowMs }]);
+  await expect(decide('ann', true)).rejects.toThrow('ann made a request and cannot confirm it');
+  expect(await stored()).toEqual(before);
+  expect(await decide('bob', true)).toMatchObject({ changed: [{ key: 'guard', after: 'null' }] });
+  const after = await stored();
+  expect([after.settings.guard, after.requests ?? []]).toEqual([null, []]);
+});
 
-  it('a request ends when its setting changes without a request, or when a newer request replaces it', async () => {
-    const { set, stored } = await company();
-    await set('ann', 'guard', null);
-    await set('bob', 'guard.maxRemovedCount', 200);
-    expect(rowsOf(await stored())).toMatchObject([{ by: 'bob', key: 'guard' }]);
-    await set('bob', 'guard.maxRemovedCount', 50);
-    expect(rowsOf(await stored())).toEqual([]);
-  });
+it('the person who made a request at the command line cannot confirm it in the console', async () => {
+  const { as, set, stored } = await company();
+  await set('ann', 'guard', null);
+  const shown = rowsOf(await stored());
+  const confirm = (by: string) =>
+    decideRequests(CONNECTION, { isConfirmed: true, shown }, {
+      ...(as(by) as object),
+      persons: { ann: 'ann@acme.test' },
+    } as never);
+  await expect(confirm('console:ann@acme.test')).rejects.toThrow('ann made a request and cannot confirm it');
+  expect(await confirm('console:bob@acme.test')).toMatchObject({ changed: [{ key: 'guard' }] });
+});
 
-  it('a person who made one of several open requests can confirm none of these requests', async () => {
-    const { set, decide, stored } = await company();
-    await set('ann', 'guard', null);
-    await set('bob', 'fourEyes', false);
-    await expect(decide('ann', true)).rejects.toThrow('ann made a request and cannot confirm it');
-    await expect(decide('bob', true)).rejects.toThrow('bob made a request and cannot confirm it');
-    await decide('cid', true);
-    expect((await stored()).settings).toMatchObject({ guard: null, fourEyes: false });
-  });
+it('a rejected request for a SCIM token revokes it', async () => {
+  const { as, decide, stored, world } = await company();
+  const ports = {
+    ...(as('ann') as typeof world.toolPorts),
+    randomHex: (bytes: number) => 'a'.repeat(2 * bytes),
+  };
+  const { kept } = await issueToken(CONNECTION, undefined, ports);
+  await decide('ann', false);
+  expect(rowsOf(await stored())).toEqual([]);
+  await ports.tokens.confirm(CONNECTION, kept.prefix, 'bob');
+  expect(await listTokens(CONNECTION, ports)).toMatchObject([{ state: 'revoked', creators: ['ann'] }]);
+});
 
-  it('a request is confirmed only if it has not changed since it was shown', async () => {
-    const { set, stored, as } = await company();
-    await set('ann', 'guard.maxRemovedShare', 0.6);
-    const shown = rowsOf(await stored());
-    await set('ann', 'guard', null);
-    const confirmed = decideRequests(CONNECTION, { isConfirmed: true, shown }, as('bob'));
-    await expect(confirmed).rejects.toThrow('the requests have changed since they were shown');
-    expect((await stored()).settings.guard).not.toBeNull();
-  });
+it('a request is recorded in the audit log, with its confirmation or rejection', async () => {
+  const { set, decide, journal, stored } = await company();
+  const { settings } = await stored();
+  await set('ann', 'guard.maxRemovedShare', 0.9);
+  await decide('bob', false);
+  expect(await stored()).toMatchObject({ settings });
+  await set('ann', 'fourEyes', false);
+  await decide('bob', true);
+  const entries = (await journal()).map(({ action, actor, changes }) => [
+    actor?.id,
+    action,
+    changes.map(({ kind, reason }) => `${kind} ${reason}`).join(),
+  ]);
+  expect(entries.toReversed()).toEqual([
+    ['ann', 'connections_set', 'request_setting guard'],
+    ['bob', 'connections_reject', 'reject_setting guard'],
+    ['ann', 'connections_set', 'request_setting fourEyes'],
+    ['bob', 'connections_confirm', 'set_setting fourEyes'],
+  ]);
+});
 
-  it('doctor reports an open request, with the command that confirms it', async () => {
-    const { set, stored, as } = await company();
-    await set('ann', 'guard', null);
-    const checks = await checkConnection(await stored(), as('bob'));
-    const found = checks.find(({ name, ok }) => name === 'default: settings' && !ok);
-    expect(found?.detail).toContain('ann asks for guard');
-    expect(found?.fix).toContain('groupsync connections confirm default');
-  });
+it('connecting a company again with weaker settings also stores a request', async () => {
+  const { as, stored } = await company();
+  const known = await stored();
+  const settings = { ...known.settings, guard: null, fourEyes: false, mode: 'report' as const };
+  const { name, company: of, observing } = known;
+  await storeConnection({ name, company: of, observing, settings, token: 't', known }, as('ann'));
+  expect((await stored()).settings).toMatchObject({ ...known.settings, mode: 'report' });
+  expect(rowsOf(await stored()).map(({ key, by }) => [key, by])).toEqual([
+    ['fourEyes', 'ann'],
+    ['guard', 'ann'],
+  ]);
+});
+
+it('no request is needed for stricter limits, for other settings, or while four eyes is off', async () => {
+  const strict = await company();
+  await strict.set('ann', 'guard.maxRemovedShare', 0.1);
+  await strict.set('ann', 'mode', 'report');
+  expect(await strict.stored()).toMatchObject({ settings: { guard: { maxRemovedShare: 0.1 } } });
+  expect(rowsOf(await strict.stored())).toEqual([]);
+  const free = await company({ fourEyes: false });
+  await free.set('ann', 'guard', null);
+  expect((await free.stored()).settings.guard).toBeNull();
+});
+
+it('a request ends when its setting changes without a request, or when a newer request replaces it', async () => {
+  const { set, stored } = await company();
+  await set('ann', 'guard', null);
+  await set('bob', 'guard.maxRemovedCount', 200);
+  expect(rowsOf(await stored())).toMatchObject([{ by: 'bob', key: 'guard' }]);
+  await set('bob', 'guard.maxRemovedCount', 50);
+  expect(rowsOf(await stored())).toEqual([]);
+});
+
+it('a person who made one of several open requests can confirm none of these requests', async () => {
+  const { set, decide, stored } = await company();
+  await set('ann', 'guard', null);
+  await set('bob', 'fourEyes', false);
+  await expect(decide('ann', true)).rejects.toThrow('ann made a request and cannot confirm it');
+  await expect(decide('bob', true)).rejects.toThrow('bob made a request and cannot confirm it');
+  await decide('cid', true);
+  expect((await stored()).settings).toMatchObject({ guard: null, fourEyes: false });
+});
+
+it('a request is confirmed only if it has not changed since it was shown', async () => {
+  const { set, stored, as } = await company();
+  await set('ann', 'guard.maxRemovedShare', 0.6);
+  const shown = rowsOf(await stored());
+  await set('ann', 'guard', null);
+  const confirmed = decideRequests(CONNECTION, { isConfirmed: true, shown }, as('bob'));
+  await expect(confirmed).rejects.toThrow('the requests have changed since they were shown');
+  expect((await stored()).settings.guard).not.toBeNull();
+});
+
+it('doctor reports an open request, with the command that confirms it', async () => {
+  const { set, stored, as } = await company();
+  await set('ann', 'guard', null);
+  const checks = await checkConnection(await stored(), as('bob'));
+  const found = checks.find(({ name, ok }) => name === 'default: settings' && !ok);
+  expect(found?.detail).toContain('ann asks for guard');
+  expect(found?.fix).toContain('groupsync connections confirm default');
 });
 
 it('a connection under four eyes cannot be removed', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { rejectHold } from '../../shared/operate/holds.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { createTestEngine } from '../support/engine/test-engine.ts';
@@ -41,56 +41,54 @@ async function company(settings: object = {}) {
 
 const ENDED = 'their employment has ended (TERMINATED)';
 
-describe('end of a person with a held removal', () => {
-  it.each([
-    ['ended', ENDED],
-    ['suspended', 'the directory has switched their account off'],
-  ])('a rejected removal does not keep the person after the person has %s', async (how, why) => {
-    const { deliver, shown, sets, reject, end, whyRemoved } = await company({ guard: { perHourCount: 1 } });
-    await deliver({ take: ['a', 'b'], from: 'g' });
-    expect(await reject()).toBe('decided');
-    if (how === 'ended') await end('b');
-    else await deliver({ user: 'b', 'scim:active': 'false' });
-    expect([shown('g'), await sets()]).toEqual([[users('acdef')], '1 rejected']);
-    expect(await whyRemoved('b')).toContain(why);
-  });
-
-  it('the guard counts the rejected removals, and a rejection of the end keeps the person', async () => {
-    const { shown, sets, reject, end, deliver } = await company();
-    await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
-    await reject();
-    await end('b');
-    expect([shown('g'), await sets()]).toEqual([[users('abcdef')], '1 waiting,3 rejected']);
-    await reject();
-    await end('b');
-    await deliver({ take: ['e'], from: 'g' });
-    expect([shown('g'), await sets()]).toEqual([[users('abcdf')], '3 rejected,1 rejected']);
-  });
-
-  it('a removal that waits still waits after the end, and its rejection then covers the end', async () => {
-    const { shown, sets, reject, end, deliver } = await company();
-    await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
-    await end('b');
-    expect([shown('g'), await sets()]).toEqual([[users('abcdef')], '1 waiting,3 waiting']);
-    await reject();
-    await end('b');
-    expect([shown('g'), await sets()]).toEqual([[users('abcdef')], '3 waiting,1 rejected']);
-  });
-
-  it.each(['delete', 'release'])(
-    'while a deletion with onGroupDeleted=%s waits or is rejected, the guard judges people who ended',
-    async (onGroupDeleted) => {
-      const guard = { perHourCount: 2, maxRemovedCount: 2 };
-      const { shown, sets, reject, end, deliver, whyRemoved } = await company({ guard, onGroupDeleted });
-      await deliver({ take: ['a', 'b', 'c'], from: 'g' });
-      await deliver({ remove: 'g' }, { add: ['n'], to: 'g' });
-      await end('b');
-      expect([shown('g'), await whyRemoved('b')]).toEqual([[users('acdef')], ENDED]);
-      await reject();
-      await end('bd');
-      expect([shown('g'), await whyRemoved('d')]).toEqual([[users('acef')], ENDED]);
-      await deliver({ snapshot: 'g', of: [...'acefn'] });
-      expect([shown('g'), await sets()]).toEqual([[users('acefn')], undefined]);
-    },
-  );
+it.each([
+  ['ended', ENDED],
+  ['suspended', 'the directory has switched their account off'],
+])('a rejected removal does not keep the person after the person has %s', async (how, why) => {
+  const { deliver, shown, sets, reject, end, whyRemoved } = await company({ guard: { perHourCount: 1 } });
+  await deliver({ take: ['a', 'b'], from: 'g' });
+  expect(await reject()).toBe('decided');
+  if (how === 'ended') await end('b');
+  else await deliver({ user: 'b', 'scim:active': 'false' });
+  expect([shown('g'), await sets()]).toEqual([[users('acdef')], '1 rejected']);
+  expect(await whyRemoved('b')).toContain(why);
 });
+
+it('the guard counts the rejected removals, and a rejection of the end keeps the person', async () => {
+  const { shown, sets, reject, end, deliver } = await company();
+  await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+  await reject();
+  await end('b');
+  expect([shown('g'), await sets()]).toEqual([[users('abcdef')], '1 waiting,3 rejected']);
+  await reject();
+  await end('b');
+  await deliver({ take: ['e'], from: 'g' });
+  expect([shown('g'), await sets()]).toEqual([[users('abcdf')], '3 rejected,1 rejected']);
+});
+
+it('a removal that waits still waits after the end, and its rejection then covers the end', async () => {
+  const { shown, sets, reject, end, deliver } = await company();
+  await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+  await end('b');
+  expect([shown('g'), await sets()]).toEqual([[users('abcdef')], '1 waiting,3 waiting']);
+  await reject();
+  await end('b');
+  expect([shown('g'), await sets()]).toEqual([[users('abcdef')], '3 waiting,1 rejected']);
+});
+
+it.each(['delete', 'release'])(
+  'while a deletion with onGroupDeleted=%s waits or is rejected, the guard judges people who ended',
+  async (onGroupDeleted) => {
+    const guard = { perHourCount: 2, maxRemovedCount: 2 };
+    const { shown, sets, reject, end, deliver, whyRemoved } = await company({ guard, onGroupDeleted });
+    await deliver({ take: ['a', 'b', 'c'], from: 'g' });
+    await deliver({ remove: 'g' }, { add: ['n'], to: 'g' });
+    await end('b');
+    expect([shown('g'), await whyRemoved('b')]).toEqual([[users('acdef')], ENDED]);
+    await reject();
+    await end('bd');
+    expect([shown('g'), await whyRemoved('d')]).toEqual([[users('acef')], ENDED]);
+    await deliver({ snapshot: 'g', of: [...'acefn'] });
+    expect([shown('g'), await sets()]).toEqual([[users('acefn')], undefined]);
+  },
+);

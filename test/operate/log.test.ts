@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { journalOf } from '../../shared/operate/journal.ts';
 import { pauseGroup } from '../../shared/operate/pausing.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
@@ -43,248 +43,242 @@ async function company() {
   };
 }
 
-describe('groupsync log', () => {
-  it('groupsync log lists the entries of all groups and the connection, newest last, with their actors', async () => {
-    const { lines, cli } = await company();
-    const [create, second, third] = ['create test', 'patch test', 'patch test'];
-    const actions = ['pause Bob', 'resume local:tester', 'connections_set local:tester'] as const;
-    expect(await lines()).toEqual([create, second, actions[0], actions[1], third, actions[2]]);
-    expect(await lines('--limit', '2')).toEqual([third, actions[2]]);
-    for (const command of [['log'], ['log', '--group', 'g']]) {
-      const [all, cut] = [await cli(...command, '--json'), await cli(...command, '--json', '--limit', '2')];
-      expect([all.json.complete, all.stderr, cut.json.complete]).toEqual([true, '', false]);
-      expect(cut.stderr).toMatch(/^showing at most 2 entries \(--limit\)/);
-    }
-    expect(await lines('--since', '90s')).toEqual([third, actions[2]]);
-    expect(await lines('--actor', 'bob')).toEqual([actions[0]]);
-    expect(await lines('--action', 'connections')).toEqual([actions[2]]);
-    expect(await lines('--group', 'Blue')).toEqual([create, second, actions[0], actions[1], third]);
-    expect(await lines('--member', 'm-ann')).toEqual([create, third]);
-    const { stdout } = await cli('log', '--actor', 'bob');
-    expect(stdout).toMatch(/Bob {2}pause {2}Blue \(g\) {2}running → paused {2}ticket 12\n$/);
-  });
+it('groupsync log lists the entries of all groups and the connection, newest last, with their actors', async () => {
+  const { lines, cli } = await company();
+  const [create, second, third] = ['create test', 'patch test', 'patch test'];
+  const actions = ['pause Bob', 'resume local:tester', 'connections_set local:tester'] as const;
+  expect(await lines()).toEqual([create, second, actions[0], actions[1], third, actions[2]]);
+  expect(await lines('--limit', '2')).toEqual([third, actions[2]]);
+  for (const command of [['log'], ['log', '--group', 'g']]) {
+    const [all, cut] = [await cli(...command, '--json'), await cli(...command, '--json', '--limit', '2')];
+    expect([all.json.complete, all.stderr, cut.json.complete]).toEqual([true, '', false]);
+    expect(cut.stderr).toMatch(/^showing at most 2 entries \(--limit\)/);
+  }
+  expect(await lines('--since', '90s')).toEqual([third, actions[2]]);
+  expect(await lines('--actor', 'bob')).toEqual([actions[0]]);
+  expect(await lines('--action', 'connections')).toEqual([actions[2]]);
+  expect(await lines('--group', 'Blue')).toEqual([create, second, actions[0], actions[1], third]);
+  expect(await lines('--member', 'm-ann')).toEqual([create, third]);
+  const { stdout } = await cli('log', '--actor', 'bob');
+  expect(stdout).toMatch(/Bob {2}pause {2}Blue \(g\) {2}running → paused {2}ticket 12\n$/);
+});
 
-  it('groupsync log lists external changes on the platform with their author', async () => {
-    const { ports, lines, cli, platform, apply, refOf, clock } = await company();
-    const state = await ports.groups.read(refOf('g'));
-    const id = String(state?.link?.id);
-    await cli('connections', 'set', 'default', 'mode=authoritative', '--yes');
-    platform.changeAsOther(id, { users: ['u-ann', 'u-bob'] });
+it('groupsync log lists external changes on the platform with their author', async () => {
+  const { ports, lines, cli, platform, apply, refOf, clock } = await company();
+  const state = await ports.groups.read(refOf('g'));
+  const id = String(state?.link?.id);
+  await cli('connections', 'set', 'default', 'mode=authoritative', '--yes');
+  platform.changeAsOther(id, { users: ['u-ann', 'u-bob'] });
+  clock.ms += 60_000;
+  await cli('sync', 'g', '--yes', '--timeout', '1');
+  await apply('g');
+  expect(await lines('--action', 'drift')).toEqual(['drift_members_added UNKNOWN']);
+  expect((await cli('log', '--member', 'm-ann', '--json')).json.entries.at(-2)).toMatchObject({
+    action: 'drift_members_added',
+    actor: { kind: 'platform' },
+    after: 'u-ann',
+    groupName: 'Blue',
+  });
+  expect((await cli('log', '--action', 'put', '--json')).json.entries.at(-1)).toMatchObject({
+    action: 'put',
+    cause: expect.stringMatching(/^drift \S+; members_added by UNKNOWN$/),
+  });
+});
+
+it('groupsync log reads at most 100 of 120 external changes of a group if two entries are requested', async () => {
+  const { ports, cli, platform, apply, refOf, clock, table } = await company();
+  const platformId = (await ports.groups.read(refOf('g')))?.link?.id;
+  for (let turn = 1; turn <= 120; turn += 1) {
+    platform.changeAsOther(String(platformId), { name: `Blue ${turn}` });
     clock.ms += 60_000;
     await cli('sync', 'g', '--yes', '--timeout', '1');
     await apply('g');
-    expect(await lines('--action', 'drift')).toEqual(['drift_members_added UNKNOWN']);
-    expect((await cli('log', '--member', 'm-ann', '--json')).json.entries.at(-2)).toMatchObject({
-      action: 'drift_members_added',
-      actor: { kind: 'platform' },
-      after: 'u-ann',
-      groupName: 'Blue',
-    });
-    expect((await cli('log', '--action', 'put', '--json')).json.entries.at(-1)).toMatchObject({
-      action: 'put',
-      cause: expect.stringMatching(/^drift \S+; members_added by UNKNOWN$/),
-    });
-  });
-
-  it('groupsync log reads at most 100 of 120 external changes of a group if two entries are requested', async () => {
-    const { ports, cli, platform, apply, refOf, clock, table } = await company();
-    const platformId = (await ports.groups.read(refOf('g')))?.link?.id;
-    for (let turn = 1; turn <= 120; turn += 1) {
-      platform.changeAsOther(String(platformId), { name: `Blue ${turn}` });
-      clock.ms += 60_000;
-      await cli('sync', 'g', '--yes', '--timeout', '1');
-      await apply('g');
-    }
-    const of = ['log', '--group', 'g', '--action', 'drift', '--json', '--limit'];
-    const { entries } = (await cli(...of, '2')).json;
-    expect(entries).toMatchObject([{ after: 'Blue 119' }, { after: 'Blue 120' }]);
-    expect(table.widest.get('DRIFT#')).toBe(100);
-    expect((await cli(...of, '500')).json.entries).toHaveLength(120);
-  });
-
-  it('log --follow shows each entry once, until it is stopped', async () => {
-    const { ports, later, bob } = await company();
-    const stop = new AbortController();
-    let looks = 0;
-    const sleep = async () => {
-      looks += 1;
-      if (looks === 2) await later(() => bob('pause', 'g', '--yes'));
-      if (looks === 4) stop.abort();
-    };
-    const args = ['log', '--since', '70s', '--follow', '--json'];
-    const { stdout, code } = await runCli(args, { ports: { ...ports, sleep }, signal: stop.signal });
-    expect(code).toBe(0);
-    const actions = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line).action);
-    expect(actions).toEqual(['patch', 'connections_set', 'pause']);
-  });
-});
-
-describe('audit check', () => {
-  it('the audit check finds no changed or missing entry after normal operation', async () => {
-    const { verify, ports, connection } = await company();
-    expect(await verify()).toEqual({ group: 'g', entries: 5, named: 5, broken: null });
-    expect(await verifyAudit(journalOf(connection.name), ports)).toMatchObject({
-      entries: 1,
-      named: 1,
-      broken: null,
-    });
-  });
-
-  it('the audit check reports a removed entry, and an entry with a changed field', async () => {
-    const { verify, entries, table } = await company();
-    const ofGroup = entries().filter(({ pk }) => pk.endsWith('#g'));
-    expect(ofGroup).toHaveLength(5);
-    for (const item of ofGroup) {
-      const at = new Date(Number(item['atMs'])).toISOString();
-      const said = Object.keys(item).filter((name) => !/^(pk|sk|schema|expiresAt)$/.test(name));
-      expect(said).toEqual(expect.arrayContaining(['actor', 'action', 'changes', 'cause', 'previous']));
-      for (const name of said) {
-        // A value of another type makes the entry unreadable. Other tests cover unreadable entries.
-        const other = {
-          atMs: 1,
-          changes: [],
-          causes: [],
-          changeCount: 7,
-          dirtySinceMs: 7,
-          eventMs: 7,
-          outcome: 'rejected',
-          previous: [],
-          actor: { kind: 'operator', id: 'Eve' },
-          step: { after: 'another', sinceMs: 1 },
-        };
-        const value = (other as Record<string, unknown>)[name] ?? 'another';
-        if (JSON.stringify(value) === JSON.stringify(item[name])) continue;
-        table.store({ ...item, [name]: value } as Item);
-        expect((await verify()).broken, `${name} of ${item.sk}`).toMatchObject({ at, problem: 'changed' });
-      }
-      await table.delete(item);
-      expect((await verify()).broken).toMatchObject({ at, problem: 'missing' });
-      const moved = { ...item, sk: item.sk.replace('A#', 'ACT#') };
-      table.store(moved);
-      expect((await verify()).broken).toMatchObject({ at, problem: 'changed' });
-      await table.delete(moved);
-      table.store(item);
-      expect((await verify()).broken).toBeNull();
-    }
-  });
-
-  it('audit --verify ends with exit code 3 if an entry is missing or changed', async () => {
-    const { cli, entries, table } = await company();
-    expect(await cli('audit', 'g', '--verify')).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^5 entries/),
-    });
-    const [first] = entries();
-    await table.delete(first as Item);
-    const { code, json } = await cli('audit', 'g', '--verify', '--json');
-    expect({ code, json }).toMatchObject({
-      code: 3,
-      json: { chains: 1, broken: [{ group: 'g', problem: 'missing' }] },
-    });
-  });
-
-  it('audit --verify --all checks every group and the connection, and names the group of a missing entry', async () => {
-    const { cli, entries, table } = await company();
-    expect((await cli('audit', '--verify', '--all')).stdout).toMatch(/^6 entries: none/);
-    await table.delete(entries()[0] as Item);
-    const { code, stdout } = await cli('audit', '--verify', '--all');
-    expect([code, stdout]).toEqual([
-      3,
-      expect.stringMatching(/^g: the entry of .* is missing\n5 entries in 2 chains/),
-    ]);
-    for (const bad of [['g'], ['g', '--verify', '--all']]) expect((await cli('audit', ...bad)).code).toBe(2);
-  });
-
-  it('the audit records both of two simultaneous actions, one after the other', async () => {
-    const { ports, refOf, verify, cli } = await company();
-    const { audit } = ports;
-    let others = 0;
-    const record: typeof audit.record = async (...args) => {
-      others += 1;
-      if (others === 1) await cli('pause', 'g', '--yes');
-      return audit.record(...args);
-    };
-    await pauseGroup(refOf('g'), { ...ports, ...calledBy('Bob'), audit: { ...audit, record } });
-    expect(await verify()).toEqual({ group: 'g', entries: 7, named: 7, broken: null });
-  });
-
-  it('the audit check does not report expired entries as missing', async () => {
-    const { verify, entries, table, clock } = await company();
-    const [first] = entries().sort((a, b) => (a.sk < b.sk ? -1 : 1));
-    await table.delete(first as Item);
-    expect((await verify()).broken).not.toBeNull();
-    clock.ms += 400 * 86_400_000;
-    expect((await verify()).broken).toBeNull();
-  });
-});
-
-describe('actor of an event', () => {
-  const byAda = { actor: '00uada' };
-  const event = (id: string, type: string, data: object, more: object = byAda) =>
-    JSON.stringify({ specversion: '1.0', id, source: 'okta', type: `directory.${type}`, data, ...more });
-  const g = { group: { id: 'g', name: 'Blue' } };
-  const ann = { ...g, members: [{ id: 'm-ann', email: 'ann@acme.test' }] };
-
-  /** Publishes one event per minute, and runs apply after each event. */
-  async function told(...bodies: readonly string[]) {
-    const world = await savedWorld();
-    await world.hire('ann');
-    for (const [place, body] of bodies.entries()) {
-      world.clock.ms += 60_000;
-      const time = new Date(world.clock.ms).toISOString();
-      const message = { ...JSON.parse(body), ...(!body.includes('"published"') && { time }) };
-      await ingest(
-        [{ messageId: `m${place}`, body: JSON.stringify(message), sentAtMs: world.clock.ms }],
-        world.ports,
-      );
-      await world.apply('g');
-    }
-    const { json } = await runCli(['log', '--json'], { ports: world.ports });
-    return json.entries.map(({ actor }: { actor: { id: string } }) => actor.id);
   }
+  const of = ['log', '--group', 'g', '--action', 'drift', '--json', '--limit'];
+  const { entries } = (await cli(...of, '2')).json;
+  expect(entries).toMatchObject([{ after: 'Blue 119' }, { after: 'Blue 120' }]);
+  expect(table.widest.get('DRIFT#')).toBe(100);
+  expect((await cli(...of, '500')).json.entries).toHaveLength(120);
+});
 
-  it('the audit entry of a write names the actor of the event that caused the write', async () => {
-    const other = { actor: 'eve@acme.test' };
-    expect(
-      await told(
-        event('1', 'group.upserted', g),
-        event('2', 'group.member.added', ann, other),
-        event('3', 'group.deleted', g),
-      ),
-    ).toEqual(['00uada', 'eve@acme.test', '00uada']);
+it('log --follow shows each entry once, until it is stopped', async () => {
+  const { ports, later, bob } = await company();
+  const stop = new AbortController();
+  let looks = 0;
+  const sleep = async () => {
+    looks += 1;
+    if (looks === 2) await later(() => bob('pause', 'g', '--yes'));
+    if (looks === 4) stop.abort();
+  };
+  const args = ['log', '--since', '70s', '--follow', '--json'];
+  const { stdout, code } = await runCli(args, { ports: { ...ports, sleep }, signal: stop.signal });
+  expect(code).toBe(0);
+  const actions = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).action);
+  expect(actions).toEqual(['patch', 'connections_set', 'pause']);
+});
+
+it('the audit check finds no changed or missing entry after normal operation', async () => {
+  const { verify, ports, connection } = await company();
+  expect(await verify()).toEqual({ group: 'g', entries: 5, named: 5, broken: null });
+  expect(await verifyAudit(journalOf(connection.name), ports)).toMatchObject({
+    entries: 1,
+    named: 1,
+    broken: null,
   });
+});
 
-  it('a later event without a valid actor replaces the stored actor', async () => {
-    expect(
-      await told(
-        event('1', 'group.upserted', g),
-        event('2', 'group.member.added', ann, {}),
-        event('3', 'group.upserted', { group: { id: 'g', name: 'Green' } }, { actor: { id: 7 } }),
-      ),
-    ).toEqual(['00uada', 'okta', 'okta']);
+it('the audit check reports a removed entry, and an entry with a changed field', async () => {
+  const { verify, entries, table } = await company();
+  const ofGroup = entries().filter(({ pk }) => pk.endsWith('#g'));
+  expect(ofGroup).toHaveLength(5);
+  for (const item of ofGroup) {
+    const at = new Date(Number(item['atMs'])).toISOString();
+    const said = Object.keys(item).filter((name) => !/^(pk|sk|schema|expiresAt)$/.test(name));
+    expect(said).toEqual(expect.arrayContaining(['actor', 'action', 'changes', 'cause', 'previous']));
+    for (const name of said) {
+      // A value of another type makes the entry unreadable. Other tests cover unreadable entries.
+      const other = {
+        atMs: 1,
+        changes: [],
+        causes: [],
+        changeCount: 7,
+        dirtySinceMs: 7,
+        eventMs: 7,
+        outcome: 'rejected',
+        previous: [],
+        actor: { kind: 'operator', id: 'Eve' },
+        step: { after: 'another', sinceMs: 1 },
+      };
+      const value = (other as Record<string, unknown>)[name] ?? 'another';
+      if (JSON.stringify(value) === JSON.stringify(item[name])) continue;
+      table.store({ ...item, [name]: value } as Item);
+      expect((await verify()).broken, `${name} of ${item.sk}`).toMatchObject({ at, problem: 'changed' });
+    }
+    await table.delete(item);
+    expect((await verify()).broken).toMatchObject({ at, problem: 'missing' });
+    const moved = { ...item, sk: item.sk.replace('A#', 'ACT#') };
+    table.store(moved);
+    expect((await verify()).broken).toMatchObject({ at, problem: 'changed' });
+    await table.delete(moved);
+    table.store(item);
+    expect((await verify()).broken).toBeNull();
+  }
+});
+
+it('audit --verify ends with exit code 3 if an entry is missing or changed', async () => {
+  const { cli, entries, table } = await company();
+  expect(await cli('audit', 'g', '--verify')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^5 entries/),
   });
+  const [first] = entries();
+  await table.delete(first as Item);
+  const { code, json } = await cli('audit', 'g', '--verify', '--json');
+  expect({ code, json }).toMatchObject({
+    code: 3,
+    json: { chains: 1, broken: [{ group: 'g', problem: 'missing' }] },
+  });
+});
 
-  it('explain shows the actor of an Okta event with the name from Okta', async () => {
-    const world = await savedWorld();
+it('audit --verify --all checks every group and the connection, and names the group of a missing entry', async () => {
+  const { cli, entries, table } = await company();
+  expect((await cli('audit', '--verify', '--all')).stdout).toMatch(/^6 entries: none/);
+  await table.delete(entries()[0] as Item);
+  const { code, stdout } = await cli('audit', '--verify', '--all');
+  expect([code, stdout]).toEqual([
+    3,
+    expect.stringMatching(/^g: the entry of .* is missing\n5 entries in 2 chains/),
+  ]);
+  for (const bad of [['g'], ['g', '--verify', '--all']]) expect((await cli('audit', ...bad)).code).toBe(2);
+});
+
+it('the audit records both of two simultaneous actions, one after the other', async () => {
+  const { ports, refOf, verify, cli } = await company();
+  const { audit } = ports;
+  let others = 0;
+  const record: typeof audit.record = async (...args) => {
+    others += 1;
+    if (others === 1) await cli('pause', 'g', '--yes');
+    return audit.record(...args);
+  };
+  await pauseGroup(refOf('g'), { ...ports, ...calledBy('Bob'), audit: { ...audit, record } });
+  expect(await verify()).toEqual({ group: 'g', entries: 7, named: 7, broken: null });
+});
+
+it('the audit check does not report expired entries as missing', async () => {
+  const { verify, entries, table, clock } = await company();
+  const [first] = entries().sort((a, b) => (a.sk < b.sk ? -1 : 1));
+  await table.delete(first as Item);
+  expect((await verify()).broken).not.toBeNull();
+  clock.ms += 400 * 86_400_000;
+  expect((await verify()).broken).toBeNull();
+});
+
+const byAda = { actor: '00uada' };
+const event = (id: string, type: string, data: object, more: object = byAda) =>
+  JSON.stringify({ specversion: '1.0', id, source: 'okta', type: `directory.${type}`, data, ...more });
+const g = { group: { id: 'g', name: 'Blue' } };
+const ann = { ...g, members: [{ id: 'm-ann', email: 'ann@acme.test' }] };
+
+/** Publishes one event per minute, and runs apply after each event. */
+async function told(...bodies: readonly string[]) {
+  const world = await savedWorld();
+  await world.hire('ann');
+  for (const [place, body] of bodies.entries()) {
+    world.clock.ms += 60_000;
     const time = new Date(world.clock.ms).toISOString();
-    const okta = {
-      uuid: 'u1',
-      published: time,
-      eventType: 'group.user_membership.add',
-      actor: { id: '00uada', type: 'User', displayName: 'Ada Archer', alternateId: 'ada@acme.test' },
-      target: [
-        { id: 'm-ann', type: 'User', alternateId: 'ann@acme.test' },
-        { id: 'g', type: 'UserGroup', displayName: 'Blue' },
-      ],
-    };
-    await ingest([{ messageId: 'm', body: JSON.stringify(okta), sentAtMs: world.clock.ms }], world.ports);
-    const { json, stdout } = await runCli(['explain', 'g', 'm-ann', '--json'], { ports: world.ports });
-    expect(json.events).toMatchObject([
-      { register: 'member', actor: { kind: 'directory', id: '00uada', name: 'Ada Archer' } },
-    ]);
-    expect(stdout).not.toContain('undefined');
-  });
+    const message = { ...JSON.parse(body), ...(!body.includes('"published"') && { time }) };
+    await ingest(
+      [{ messageId: `m${place}`, body: JSON.stringify(message), sentAtMs: world.clock.ms }],
+      world.ports,
+    );
+    await world.apply('g');
+  }
+  const { json } = await runCli(['log', '--json'], { ports: world.ports });
+  return json.entries.map(({ actor }: { actor: { id: string } }) => actor.id);
+}
+
+it('the audit entry of a write names the actor of the event that caused the write', async () => {
+  const other = { actor: 'eve@acme.test' };
+  expect(
+    await told(
+      event('1', 'group.upserted', g),
+      event('2', 'group.member.added', ann, other),
+      event('3', 'group.deleted', g),
+    ),
+  ).toEqual(['00uada', 'eve@acme.test', '00uada']);
+});
+
+it('a later event without a valid actor replaces the stored actor', async () => {
+  expect(
+    await told(
+      event('1', 'group.upserted', g),
+      event('2', 'group.member.added', ann, {}),
+      event('3', 'group.upserted', { group: { id: 'g', name: 'Green' } }, { actor: { id: 7 } }),
+    ),
+  ).toEqual(['00uada', 'okta', 'okta']);
+});
+
+it('explain shows the actor of an Okta event with the name from Okta', async () => {
+  const world = await savedWorld();
+  const time = new Date(world.clock.ms).toISOString();
+  const okta = {
+    uuid: 'u1',
+    published: time,
+    eventType: 'group.user_membership.add',
+    actor: { id: '00uada', type: 'User', displayName: 'Ada Archer', alternateId: 'ada@acme.test' },
+    target: [
+      { id: 'm-ann', type: 'User', alternateId: 'ann@acme.test' },
+      { id: 'g', type: 'UserGroup', displayName: 'Blue' },
+    ],
+  };
+  await ingest([{ messageId: 'm', body: JSON.stringify(okta), sentAtMs: world.clock.ms }], world.ports);
+  const { json, stdout } = await runCli(['explain', 'g', 'm-ann', '--json'], { ports: world.ports });
+  expect(json.events).toMatchObject([
+    { register: 'member', actor: { kind: 'directory', id: '00uada', name: 'Ada Archer' } },
+  ]);
+  expect(stdout).not.toContain('undefined');
 });

@@ -138,21 +138,19 @@ const RELEASED: Readonly<Record<string, unknown>> = {
   'a group that the directory deleted, with a user that the directory never wanted': [[], false],
 };
 
-describe('table of modes', () => {
-  const cases = [...MODE_TABLE, ...LATER].flatMap(
-    ([line, happens, results, reads = ({ users }: Company) => users()]) => {
-      const { release = RELEASED[line] ?? results.authoritative }: Results = results;
-      const all = { ...results, release };
-      return VARIANTS.map((one) => [line, one, all[one], happens, reads] as const);
-    },
-  );
-  it.each(cases)('%s, in the mode %s: %j', async (_, one, result, happens, reads) => {
-    const there = await variant(one);
-    const writes = there.world.platform.writes.length;
-    await happens(there);
-    expect(await reads(there)).toEqual(result);
-    if (one === 'report') expect(there.world.platform.writes).toHaveLength(writes);
-  });
+const cases = [...MODE_TABLE, ...LATER].flatMap(
+  ([line, happens, results, reads = ({ users }: Company) => users()]) => {
+    const { release = RELEASED[line] ?? results.authoritative }: Results = results;
+    const all = { ...results, release };
+    return VARIANTS.map((one) => [line, one, all[one], happens, reads] as const);
+  },
+);
+it.each(cases)('%s, in the mode %s: %j', async (_, one, result, happens, reads) => {
+  const there = await variant(one);
+  const writes = there.world.platform.writes.length;
+  await happens(there);
+  expect(await reads(there)).toEqual(result);
+  if (one === 'report') expect(there.world.platform.writes).toHaveLength(writes);
 });
 
 describe('rejected deletion of a group', () => {
@@ -243,84 +241,76 @@ describe('plan in the mode report', () => {
   });
 });
 
-describe('change of the mode', () => {
-  const policies = [{ match: 'Group g', mode: 'report' }];
-  const toReport: SettingChange = { key: 'groups.policies', value: policies };
-  it.each<[string, Mode, SettingChange[], readonly string[], string | undefined]>([
-    [
-      'additive → authoritative',
-      'additive',
-      [{ key: 'mode', value: 'authoritative' }],
-      ['u-a', 'u-x'],
-      'mode',
-    ],
-    ['report → additive', 'report', [{ key: 'mode', value: 'additive' }], ['u-a', 'u-b', 'u-x'], 'mode'],
-    [
-      'report → authoritative',
-      'report',
-      [{ key: 'mode', value: 'authoritative' }],
-      ['u-a', 'u-b', 'u-x'],
-      'mode',
-    ],
-    ['authoritative → additive', 'authoritative', [{ key: 'mode', value: 'additive' }], ['u-a'], undefined],
-    [
-      'report by a policy → additive',
-      'additive',
-      [toReport, { key: 'groups.policies', value: [] }],
-      ['u-a', 'u-x'],
-      undefined,
-    ],
-  ])('%s', async (_, mode, changes, left, rule) => {
-    const { deliver, other, users, state, set, world, ref } = await company(mode, { guard: null });
-    await deliver({ take: ['b'], from: 'g' });
-    await other({ users: [...(users() ?? []), 'u-x'] });
-    for (const change of changes) await set(change);
-    expect([users(), (await state('g'))?.hold?.rule]).toEqual([left, rule]);
-    if (rule === undefined) return;
-    await approveHold(ref('g'), { reason: 'seen' }, world.toolPorts);
-    await deliver();
-    expect(users()).toEqual(mode === 'report' && changes[0]?.value === 'additive' ? ['u-a', 'u-x'] : ['u-a']);
-  });
+const policies = [{ match: 'Group g', mode: 'report' }];
+const toReport: SettingChange = { key: 'groups.policies', value: policies };
+it.each<[string, Mode, SettingChange[], readonly string[], string | undefined]>([
+  ['additive → authoritative', 'additive', [{ key: 'mode', value: 'authoritative' }], ['u-a', 'u-x'], 'mode'],
+  ['report → additive', 'report', [{ key: 'mode', value: 'additive' }], ['u-a', 'u-b', 'u-x'], 'mode'],
+  [
+    'report → authoritative',
+    'report',
+    [{ key: 'mode', value: 'authoritative' }],
+    ['u-a', 'u-b', 'u-x'],
+    'mode',
+  ],
+  ['authoritative → additive', 'authoritative', [{ key: 'mode', value: 'additive' }], ['u-a'], undefined],
+  [
+    'report by a policy → additive',
+    'additive',
+    [toReport, { key: 'groups.policies', value: [] }],
+    ['u-a', 'u-x'],
+    undefined,
+  ],
+])('%s', async (_, mode, changes, left, rule) => {
+  const { deliver, other, users, state, set, world, ref } = await company(mode, { guard: null });
+  await deliver({ take: ['b'], from: 'g' });
+  await other({ users: [...(users() ?? []), 'u-x'] });
+  for (const change of changes) await set(change);
+  expect([users(), (await state('g'))?.hold?.rule]).toEqual([left, rule]);
+  if (rule === undefined) return;
+  await approveHold(ref('g'), { reason: 'seen' }, world.toolPorts);
+  await deliver();
+  expect(users()).toEqual(mode === 'report' && changes[0]?.value === 'additive' ? ['u-a', 'u-x'] : ['u-a']);
+});
 
-  it('a user that another client adds immediately before the change waits, too', async () => {
-    const { users, state, set, world, id } = await company('report', { guard: null });
-    world.platform.changeAsOther(id, { users: [...AB, 'u-x'] });
-    await set({ key: 'mode', value: 'authoritative' });
-    expect([users(), (await state('g'))?.hold?.rule]).toEqual([[...AB, 'u-x'], 'mode']);
-  });
+it('a user that another client adds immediately before the change waits, too', async () => {
+  const { users, state, set, world, id } = await company('report', { guard: null });
+  world.platform.changeAsOther(id, { users: [...AB, 'u-x'] });
+  await set({ key: 'mode', value: 'authoritative' });
+  expect([users(), (await state('g'))?.hold?.rule]).toEqual([[...AB, 'u-x'], 'mode']);
+});
 
-  it('a deletion in the mode report waits after the change, and ends if the directory has the group again', async () => {
-    const { deliver, users, state, set } = await company('report', { guard: null });
-    await deliver({ remove: 'g' });
-    await set({ key: 'mode', value: 'authoritative' });
-    expect([users(), (await state('g'))?.hold?.rule]).toEqual([AB, 'mode']);
-    await deliver({ snapshot: 'g', of: ['a', 'b'] });
-    expect((await state('g'))?.settled).toBe('in_sync');
-    await deliver({ remove: 'g' });
-    expect(users()).toBeUndefined();
-  });
+it('a deletion in the mode report waits after the change, and ends if the directory has the group again', async () => {
+  const { deliver, users, state, set } = await company('report', { guard: null });
+  await deliver({ remove: 'g' });
+  await set({ key: 'mode', value: 'authoritative' });
+  expect([users(), (await state('g'))?.hold?.rule]).toEqual([AB, 'mode']);
+  await deliver({ snapshot: 'g', of: ['a', 'b'] });
+  expect((await state('g'))?.settled).toBe('in_sync');
+  await deliver({ remove: 'g' });
+  expect(users()).toBeUndefined();
+});
 
-  it('a new name that a policy matches makes removals wait', async () => {
-    const { deliver, users, state, other } = await company('additive', {
-      guard: null,
-      groups: { policies: [{ match: 'Strict*', mode: 'authoritative' }] },
-    });
-    await other({ users: [...AB, 'u-x'] });
-    await deliver({ upsert: 'g', name: 'Strict g' });
-    expect([users(), (await state('g'))?.hold?.rule]).toEqual([[...AB, 'u-x'], 'mode']);
+it('a new name that a policy matches makes removals wait', async () => {
+  const { deliver, users, state, other } = await company('additive', {
+    guard: null,
+    groups: { policies: [{ match: 'Strict*', mode: 'authoritative' }] },
   });
+  await other({ users: [...AB, 'u-x'] });
+  await deliver({ upsert: 'g', name: 'Strict g' });
+  expect([users(), (await state('g'))?.hold?.rule]).toEqual([[...AB, 'u-x'], 'mode']);
+});
 
-  it('onGroupDeleted is refused where it has no effect', async () => {
-    const { set } = await company('additive');
-    const released: SettingChange = { key: 'onGroupDeleted', value: 'release' };
-    for (const value of ['release', 'delete'])
-      await expect(set({ key: 'onGroupDeleted', value })).rejects.toThrow(
-        'no group has the mode authoritative',
-      );
-    await set(released, { key: 'mode', value: 'authoritative' });
-    await expect(set({ key: 'mode', value: 'report' })).rejects.toThrow('got "release"');
-    await set({ key: 'mode', value: 'report' }, { key: 'onGroupDeleted', value: 'delete' });
-  });
+it('onGroupDeleted is refused where it has no effect', async () => {
+  const { set } = await company('additive');
+  const released: SettingChange = { key: 'onGroupDeleted', value: 'release' };
+  for (const value of ['release', 'delete'])
+    await expect(set({ key: 'onGroupDeleted', value })).rejects.toThrow(
+      'no group has the mode authoritative',
+    );
+  await set(released, { key: 'mode', value: 'authoritative' });
+  await expect(set({ key: 'mode', value: 'report' })).rejects.toThrow('got "release"');
+  await set({ key: 'mode', value: 'report' }, { key: 'onGroupDeleted', value: 'delete' });
 });
 
 it('each user of an adopted group waits until the directory wants the user, whatever plan first removes the user', async () => {

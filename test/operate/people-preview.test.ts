@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { runCli } from '../support/cli/io.ts';
 import { asking } from '../support/console/asking.ts';
 import { type ShortEvent, sixInSync } from '../support/operate/world.ts';
@@ -24,25 +24,23 @@ async function pendingWorld() {
   return { ...world, cli };
 }
 
-describe('preview of new match rules', () => {
-  it('a preview of new match rules counts the matched members, even if the people index lacks the compared field', async () => {
-    const { cli, table } = await pendingWorld();
-    const before = JSON.stringify([...table.items]);
-    const { stderr } = await cli('connections', 'set', 'default', withNumber);
-    expect(stderr).toContain('after this change 1 of 1 group would change: 1 added, 0 removed, 0 held');
-    const { json } = await cli('plan', '--with', withNumber, '--json');
-    expect(json.plans[0].changes).toMatchObject([{ kind: 'add_member', member: 'm-zoe' }]);
-    expect(JSON.stringify([...table.items])).toBe(before);
-  });
+it('a preview of new match rules counts the matched members, even if the people index lacks the compared field', async () => {
+  const { cli, table } = await pendingWorld();
+  const before = JSON.stringify([...table.items]);
+  const { stderr } = await cli('connections', 'set', 'default', withNumber);
+  expect(stderr).toContain('after this change 1 of 1 group would change: 1 added, 0 removed, 0 held');
+  const { json } = await cli('plan', '--with', withNumber, '--json');
+  expect(json.plans[0].changes).toMatchObject([{ kind: 'add_member', member: 'm-zoe' }]);
+  expect(JSON.stringify([...table.items])).toBe(before);
+});
 
-  it('the console previews the members that new match rules add, without already planned changes', async () => {
-    const { ports, publish } = await pendingWorld();
-    await publish({ type: 'group.member.removed', data: { group: { id: 'g' }, members: [{ id: 'm-bob' }] } });
-    const ask = asking(ports, 'default');
-    const preview = (key: string, value: unknown) => ask('preview-settings', { changes: [{ key, value }] });
-    expect(await preview('match', ['email=workEmail', 'employeeNumber=employeeNumber'])).toMatchObject({
-      effects: [{ group: 'g', name: 'Group g', added: 1, removed: 0, held: 0, dropped: 0 }],
-    });
-    expect(await preview('mode', 'report')).toMatchObject({ effects: [{ group: 'g', dropped: 1 }] });
+it('the console previews the members that new match rules add, without already planned changes', async () => {
+  const { ports, publish } = await pendingWorld();
+  await publish({ type: 'group.member.removed', data: { group: { id: 'g' }, members: [{ id: 'm-bob' }] } });
+  const ask = asking(ports, 'default');
+  const preview = (key: string, value: unknown) => ask('preview-settings', { changes: [{ key, value }] });
+  expect(await preview('match', ['email=workEmail', 'employeeNumber=employeeNumber'])).toMatchObject({
+    effects: [{ group: 'g', name: 'Group g', added: 1, removed: 0, held: 0, dropped: 0 }],
   });
+  expect(await preview('mode', 'report')).toMatchObject({ effects: [{ group: 'g', dropped: 1 }] });
 });

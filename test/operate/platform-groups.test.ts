@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { connectionName, groupId } from '../../shared/domain/ids.ts';
 import { releaseGroup } from '../../shared/operate/ownership.ts';
 import { certainPairs, listPlatformGroups, previewAdoptions } from '../../shared/operate/platform-groups.ts';
@@ -33,168 +33,161 @@ async function adoptable(fourEyes: boolean) {
   return { applying: { ...ports, applyQueue: { ...ports.applyQueue, wake } }, apply, platform, night };
 }
 
-describe('groups of the platform', () => {
-  it('a platform group is listed as managed, as unmanaged, or as adoptable by external id or by name', async () => {
-    const { publish, apply, other, rowsById, list, platform } = await world();
-    await publish(group('m', 'Managed'));
-    await apply('m');
-    const [managed = ''] = platform.groups.keys();
-    await publish(group('a', 'Aviation'), group('b', 'Boats'));
-    const byId = other('Other', 'A');
-    const byName = other('  boats ', 'x');
-    const none = other('Chess');
-    const rows = await rowsById();
-    expect(rows.get(managed)).toMatchObject({ state: 'managed', owner: { group: 'm', name: 'Managed' } });
-    expect(rows.get(byId)).toMatchObject({ state: 'adoptable', matches: [{ group: 'a', by: 'spokeId' }] });
-    expect(rows.get(byName)).toMatchObject({ state: 'adoptable', matches: [{ group: 'b', by: 'name' }] });
-    expect(rows.get(none)).toMatchObject({ state: 'unmanaged', matches: [], ambiguous: false });
-    expect((await list()).totals).toEqual({ managed: 1, adoptable: 2, unmanaged: 1 });
-  });
-
-  it('a match is ambiguous if several groups match by external id, or several by name', async () => {
-    const { publish, other, rowsById, list } = await world();
-    await publish(group('a', 'Aviation'), group('b', 'Boats'), group('b2', 'boats'), group('c', 'Chess'));
-    const twins = [other('aviation'), other('Aviation')];
-    const boats = other('Boats');
-    const carrier = other('Anything', 'c');
-    const named = other('Chess');
-    const rows = await rowsById();
-    const ambiguous = [...twins, boats, named];
-    for (const id of ambiguous) expect(rows.get(id)).toMatchObject({ state: 'adoptable', ambiguous: true });
-    // A match by external id takes precedence over a match by name.
-    expect(rows.get(carrier)).toMatchObject({ ambiguous: false });
-    expect(certainPairs(await list())).toEqual([{ group: 'c', platformId: carrier }]);
-  });
-
-  it('a released or excluded directory group matches no platform group', async () => {
-    const { publish, ports, other, rowsById } = await world({
-      groups: { include: ['*'], exclude: ['x'], policies: [] },
-    });
-    await publish(group('r', 'Released'), group('x', 'Excluded'));
-    await releaseGroup({ connection: DEFAULT, group: groupId('r') }, ports);
-    const ids = [other('Released'), other('Excluded')];
-    const rows = await rowsById();
-    for (const id of ids) expect(rows.get(id)).toMatchObject({ state: 'unmanaged', matches: [] });
-  });
-
-  it('the preview of an adoption equals what the adoption writes', async () => {
-    const guard = guardLimits({ minSize: 3, maxRemovedShare: 0.5 });
-    const { publish, hire, ports, apply, other, platform } = await world({ guard });
-    await hire('ann');
-    await publish(group('n', 'Night Shift'), added('n', 'ann'), group('d', 'Day Shift'));
-    const night = other('night shift', 'x', ['u-other']);
-    const day = other('Day Shift', 'y', ['u-1', 'u-2', 'u-3']);
-    const pairs = [
-      { group: 'n', platformId: night },
-      { group: 'd', platformId: day },
-      { group: 'nowhere', platformId: day },
-    ];
-    const before = JSON.stringify([...platform.groups]);
-    const connection = await requireConnection(DEFAULT, ports);
-    expect(await previewAdoptions(connection, pairs, ports)).toMatchObject([
-      {
-        group: 'n',
-        name: 'night shift',
-        renamedTo: 'Night Shift',
-        added: 1,
-        removed: 0,
-        held: 1,
-        problem: null,
-      },
-      { group: 'd', renamedTo: null, added: 0, removed: 0, held: 3, problem: null },
-      { group: 'nowhere', problem: 'the directory has no such group' },
-    ]);
-    expect(JSON.stringify([...platform.groups])).toBe(before);
-    const ran = await runCli(['adopt', 'n', night, '--yes', '--no-wait'], { ports });
-    expect(ran.stderr).toContain('1 added, 0 removed, 1 held, renamed to "Night Shift"');
-    await apply('n');
-    expect(platform.groups.get(night as never)).toMatchObject({
-      name: 'Night Shift',
-      users: ['u-other', 'u-ann'],
-    });
-  });
-
-  it.each([false, true])(
-    'adopt --digest also approves the removals that the preview showed, but not under four eyes (%s)',
-    async (fourEyes) => {
-      const { applying, apply, platform, night } = await adoptable(fourEyes);
-      // Under four eyes, the command asks no question.
-      const answer = fourEyes ? [] : ['--yes'];
-      const adopt = (digest = '') =>
-        runCli(['adopt', 'n', night, '--digest', digest, '--reason', 'no member', ...answer], {
-          ports: applying,
-        });
-      const wrong = await adopt('0000');
-      expect([wrong.code, wrong.stderr]).toEqual([
-        1,
-        expect.stringContaining('expected the digest of the preview'),
-      ]);
-      const [, approval, digest] = /(adopt n|holds approve n)[^;]* --digest (\w+)/.exec(wrong.stderr) ?? [];
-      const ran = await adopt(digest);
-      if (fourEyes)
-        expect([approval, ran.stderr]).toEqual([
-          'holds approve n',
-          expect.stringContaining('second approver'),
-        ]);
-      else expect([approval, ran.code]).toEqual(['adopt n', 0]);
-      await apply('n');
-      expect(platform.groups.get(night as never)?.users).toEqual([fourEyes ? 'u-other' : 'u-ann']);
-    },
-  );
+it('a platform group is listed as managed, as unmanaged, or as adoptable by external id or by name', async () => {
+  const { publish, apply, other, rowsById, list, platform } = await world();
+  await publish(group('m', 'Managed'));
+  await apply('m');
+  const [managed = ''] = platform.groups.keys();
+  await publish(group('a', 'Aviation'), group('b', 'Boats'));
+  const byId = other('Other', 'A');
+  const byName = other('  boats ', 'x');
+  const none = other('Chess');
+  const rows = await rowsById();
+  expect(rows.get(managed)).toMatchObject({ state: 'managed', owner: { group: 'm', name: 'Managed' } });
+  expect(rows.get(byId)).toMatchObject({ state: 'adoptable', matches: [{ group: 'a', by: 'spokeId' }] });
+  expect(rows.get(byName)).toMatchObject({ state: 'adoptable', matches: [{ group: 'b', by: 'name' }] });
+  expect(rows.get(none)).toMatchObject({ state: 'unmanaged', matches: [], ambiguous: false });
+  expect((await list()).totals).toEqual({ managed: 1, adoptable: 2, unmanaged: 1 });
 });
 
-describe('groupsync platform-groups', () => {
-  it.each([false, true])(
-    'the console also approves the removals that its preview showed, but not under four eyes (%s)',
-    async (fourEyes) => {
-      const { applying, apply, platform, night: platformId } = await adoptable(fourEyes);
-      const ask = asking(applying, DEFAULT);
-      const asked = { pairs: [{ group: 'n', platformId }] };
-      const { adoptions } = await ask('preview-adoptions', asked);
-      const { message } = await ask('adopt', { pairs: adoptions, reason: 'no member' });
-      await apply('n');
-      expect([platform.groups.get(platformId as never)?.users, message]).toEqual(
-        fourEyes
-          ? [['u-other'], expect.stringContaining('requires a second approver')]
-          : [['u-ann'], undefined],
-      );
+it('a match is ambiguous if several groups match by external id, or several by name', async () => {
+  const { publish, other, rowsById, list } = await world();
+  await publish(group('a', 'Aviation'), group('b', 'Boats'), group('b2', 'boats'), group('c', 'Chess'));
+  const twins = [other('aviation'), other('Aviation')];
+  const boats = other('Boats');
+  const carrier = other('Anything', 'c');
+  const named = other('Chess');
+  const rows = await rowsById();
+  const ambiguous = [...twins, boats, named];
+  for (const id of ambiguous) expect(rows.get(id)).toMatchObject({ state: 'adoptable', ambiguous: true });
+  // A match by external id takes precedence over a match by name.
+  expect(rows.get(carrier)).toMatchObject({ ambiguous: false });
+  expect(certainPairs(await list())).toEqual([{ group: 'c', platformId: carrier }]);
+});
+
+it('a released or excluded directory group matches no platform group', async () => {
+  const { publish, ports, other, rowsById } = await world({
+    groups: { include: ['*'], exclude: ['x'], policies: [] },
+  });
+  await publish(group('r', 'Released'), group('x', 'Excluded'));
+  await releaseGroup({ connection: DEFAULT, group: groupId('r') }, ports);
+  const ids = [other('Released'), other('Excluded')];
+  const rows = await rowsById();
+  for (const id of ids) expect(rows.get(id)).toMatchObject({ state: 'unmanaged', matches: [] });
+});
+
+it('the preview of an adoption equals what the adoption writes', async () => {
+  const guard = guardLimits({ minSize: 3, maxRemovedShare: 0.5 });
+  const { publish, hire, ports, apply, other, platform } = await world({ guard });
+  await hire('ann');
+  await publish(group('n', 'Night Shift'), added('n', 'ann'), group('d', 'Day Shift'));
+  const night = other('night shift', 'x', ['u-other']);
+  const day = other('Day Shift', 'y', ['u-1', 'u-2', 'u-3']);
+  const pairs = [
+    { group: 'n', platformId: night },
+    { group: 'd', platformId: day },
+    { group: 'nowhere', platformId: day },
+  ];
+  const before = JSON.stringify([...platform.groups]);
+  const connection = await requireConnection(DEFAULT, ports);
+  expect(await previewAdoptions(connection, pairs, ports)).toMatchObject([
+    {
+      group: 'n',
+      name: 'night shift',
+      renamedTo: 'Night Shift',
+      added: 1,
+      removed: 0,
+      held: 1,
+      problem: null,
     },
-  );
-
-  it('adopt --all --digest approves the removals of all groups, if they are as in the preview', async () => {
-    const { publish, hire, ports, apply, other, platform } = await world({ guard: guardLimits({}) });
-    await hire('ann');
-    for (const [id, name] of Object.entries({ n: 'Night', d: 'Day' })) {
-      await publish(group(id, name), added(id, 'ann'));
-      other(name, 'x', ['u-other']);
-    }
-    const wake: typeof ports.applyQueue.wake = async (refs) => {
-      for (const ref of refs) await apply(ref.group);
-      return [];
-    };
-    const applying = { ...ports, applyQueue: { ...ports.applyQueue, wake } };
-    const adopt = (digest: string) => {
-      const args = ['adopt', '--all', '--digest', digest, '--reason', 'no member', '--yes'];
-      return runCli(args, { ports: applying });
-    };
-    const [, digest = ''] = /of all groups too: --digest (\w+)/.exec((await adopt('00')).stderr) ?? [];
-    expect((await adopt(digest)).code).toBe(0);
-    for (const id of ['n', 'd']) await apply(id);
-    expect([...platform.groups.values()].map(({ users }) => users)).toEqual([['u-ann'], ['u-ann']]);
+    { group: 'd', renamedTo: null, added: 0, removed: 0, held: 3, problem: null },
+    { group: 'nowhere', problem: 'the directory has no such group' },
+  ]);
+  expect(JSON.stringify([...platform.groups])).toBe(before);
+  const ran = await runCli(['adopt', 'n', night, '--yes', '--no-wait'], { ports });
+  expect(ran.stderr).toContain('1 added, 0 removed, 1 held, renamed to "Night Shift"');
+  await apply('n');
+  expect(platform.groups.get(night as never)).toMatchObject({
+    name: 'Night Shift',
+    users: ['u-other', 'u-ann'],
   });
+});
 
-  it('a managed group, a group without a match and a missing group are refused with the next step', async () => {
-    const { publish, ports, apply, platform } = await world();
-    await publish(group('m', 'Managed'), group('n', 'Next'));
-    await apply('m');
-    const [managed = ''] = platform.groups.keys();
-    const adopt = async (...args: string[]) => (await runCli(['adopt', ...args, '--yes'], { ports })).stderr;
-    expect(await adopt('n', managed)).toContain('it belongs to the group m');
-    expect(await adopt('n', 'gone')).toContain('the platform does not show such a group');
-    for (const bad of [[], ['n'], ['n', 'p', '--all'], ['--all', '--create'], ['n', 'p', '--create']])
-      expect(await adopt(...bad)).toContain('expected a group with the id of a platform group');
-    expect((await runCli(['platform-groups', '--state', 'x'], { ports })).stderr).toContain(
-      'Allowed choices are managed',
+it.each([false, true])(
+  'adopt --digest also approves the removals that the preview showed, but not under four eyes (%s)',
+  async (fourEyes) => {
+    const { applying, apply, platform, night } = await adoptable(fourEyes);
+    // Under four eyes, the command asks no question.
+    const answer = fourEyes ? [] : ['--yes'];
+    const adopt = (digest = '') =>
+      runCli(['adopt', 'n', night, '--digest', digest, '--reason', 'no member', ...answer], {
+        ports: applying,
+      });
+    const wrong = await adopt('0000');
+    expect([wrong.code, wrong.stderr]).toEqual([
+      1,
+      expect.stringContaining('expected the digest of the preview'),
+    ]);
+    const [, approval, digest] = /(adopt n|holds approve n)[^;]* --digest (\w+)/.exec(wrong.stderr) ?? [];
+    const ran = await adopt(digest);
+    if (fourEyes)
+      expect([approval, ran.stderr]).toEqual(['holds approve n', expect.stringContaining('second approver')]);
+    else expect([approval, ran.code]).toEqual(['adopt n', 0]);
+    await apply('n');
+    expect(platform.groups.get(night as never)?.users).toEqual([fourEyes ? 'u-other' : 'u-ann']);
+  },
+);
+
+it.each([false, true])(
+  'the console also approves the removals that its preview showed, but not under four eyes (%s)',
+  async (fourEyes) => {
+    const { applying, apply, platform, night: platformId } = await adoptable(fourEyes);
+    const ask = asking(applying, DEFAULT);
+    const asked = { pairs: [{ group: 'n', platformId }] };
+    const { adoptions } = await ask('preview-adoptions', asked);
+    const { message } = await ask('adopt', { pairs: adoptions, reason: 'no member' });
+    await apply('n');
+    expect([platform.groups.get(platformId as never)?.users, message]).toEqual(
+      fourEyes
+        ? [['u-other'], expect.stringContaining('requires a second approver')]
+        : [['u-ann'], undefined],
     );
-  });
+  },
+);
+
+it('adopt --all --digest approves the removals of all groups, if they are as in the preview', async () => {
+  const { publish, hire, ports, apply, other, platform } = await world({ guard: guardLimits({}) });
+  await hire('ann');
+  for (const [id, name] of Object.entries({ n: 'Night', d: 'Day' })) {
+    await publish(group(id, name), added(id, 'ann'));
+    other(name, 'x', ['u-other']);
+  }
+  const wake: typeof ports.applyQueue.wake = async (refs) => {
+    for (const ref of refs) await apply(ref.group);
+    return [];
+  };
+  const applying = { ...ports, applyQueue: { ...ports.applyQueue, wake } };
+  const adopt = (digest: string) => {
+    const args = ['adopt', '--all', '--digest', digest, '--reason', 'no member', '--yes'];
+    return runCli(args, { ports: applying });
+  };
+  const [, digest = ''] = /of all groups too: --digest (\w+)/.exec((await adopt('00')).stderr) ?? [];
+  expect((await adopt(digest)).code).toBe(0);
+  for (const id of ['n', 'd']) await apply(id);
+  expect([...platform.groups.values()].map(({ users }) => users)).toEqual([['u-ann'], ['u-ann']]);
+});
+
+it('a managed group, a group without a match and a missing group are refused with the next step', async () => {
+  const { publish, ports, apply, platform } = await world();
+  await publish(group('m', 'Managed'), group('n', 'Next'));
+  await apply('m');
+  const [managed = ''] = platform.groups.keys();
+  const adopt = async (...args: string[]) => (await runCli(['adopt', ...args, '--yes'], { ports })).stderr;
+  expect(await adopt('n', managed)).toContain('it belongs to the group m');
+  expect(await adopt('n', 'gone')).toContain('the platform does not show such a group');
+  for (const bad of [[], ['n'], ['n', 'p', '--all'], ['--all', '--create'], ['n', 'p', '--create']])
+    expect(await adopt(...bad)).toContain('expected a group with the id of a platform group');
+  expect((await runCli(['platform-groups', '--state', 'x'], { ports })).stderr).toContain(
+    'Allowed choices are managed',
+  );
 });

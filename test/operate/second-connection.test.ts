@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type ConnectionName, connectionName, groupId, roleId } from '../../shared/domain/ids.ts';
 import { inspectCredential } from '../../shared/operate/connect/inspect.ts';
 import { adoptGroup } from '../../shared/operate/ownership.ts';
@@ -68,151 +68,147 @@ async function company(settings: Readonly<Record<string, unknown>> = {}) {
   };
 }
 
-describe('company that is connected again under another name', () => {
-  it('a plan of the new connection shows the adoption without changing the owner of the group', async () => {
-    const { remove, connect, says, world, owner, refOf, stateOf } = await company();
+it('a plan of the new connection shows the adoption without changing the owner of the group', async () => {
+  const { remove, connect, says, world, owner, refOf, stateOf } = await company();
+  await remove();
+  await connect(OTHER);
+  await says(OTHER, 'a');
+  const state = await stateOf(OTHER);
+  const connection = await world.toolPorts.connections.current(OTHER);
+  if (state === undefined || connection === undefined) throw new Error('expected a connected group');
+  const { decision } = await previewGroup(state, connection, world.toolPorts);
+  expect(decision).toMatchObject({ kind: 'write', plan: { action: 'put' } });
+  expect(await owner()).toEqual(refOf(CONNECTION));
+});
+
+it('the new connection adopts the group after a crash of apply before any of its effects', async () => {
+  await crashBeforeEachEffect(async (worker, where) => {
+    const { remove, connect, says, apply, platformGroups, world, refOf } = await company();
     await remove();
     await connect(OTHER);
     await says(OTHER, 'a');
-    const state = await stateOf(OTHER);
-    const connection = await world.toolPorts.connections.current(OTHER);
-    if (state === undefined || connection === undefined) throw new Error('expected a connected group');
-    const { decision } = await previewGroup(state, connection, world.toolPorts);
-    expect(decision).toMatchObject({ kind: 'write', plan: { action: 'put' } });
-    expect(await owner()).toEqual(refOf(CONNECTION));
-  });
-
-  it('the new connection adopts the group after a crash of apply before any of its effects', async () => {
-    await crashBeforeEachEffect(async (worker, where) => {
-      const { remove, connect, says, apply, platformGroups, world, refOf } = await company();
-      await remove();
-      await connect(OTHER);
-      await says(OTHER, 'a');
-      await expectSuccessOrCrash(applyGroup(refOf(OTHER), world.portsFor(worker)));
-      world.advance(HOUR_MS);
-      await apply(OTHER);
-      await apply(OTHER);
-      expect(platformGroups(), where).toEqual([{ spokeId: 'g', users: ['u-a'] }]);
-    });
-  });
-
-  it('in the mode additive, the new connection removes a leaver and keeps members of other clients', async () => {
-    const { remove, connect, says, apply, world, platformGroups } = await company({ mode: 'additive' });
-    const [id = ''] = world.platform.groups.keys();
-    world.platform.changeAsOther(id, { users: ['u-a', 'u-b', 'stranger'] });
-    await remove();
-    await connect(OTHER);
-    await says(OTHER, 'a');
-    await apply(OTHER);
-    expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a', 'stranger'] }]);
-  });
-
-  it('the check of a credential lists a group for adoption only after the first connection is removed', async () => {
-    const { remove, connect, says, world } = await company();
-    await connect(OTHER);
-    await says(OTHER, 'a');
-    const { settings } = await world.connection();
-    const applicant = {
-      me: async () => ({ company: COMPANY, id: 'r' }),
-      markInstalled: async () => {},
-      groups: async () => [...world.platform.groups.values()],
-      employees: async function* () {
-        yield [];
-      },
-      refusesWrite: async () => false,
-      hidesGroups: async () => false,
-    };
-    const adopted = async () => {
-      const { adoption } = await inspectCredential(
-        { name: OTHER, settings, applicant, isNew: true },
-        world.toolPorts as never,
-      );
-      return adoption?.bySpokeId.map(({ group }) => group);
-    };
-    expect(await adopted()).toEqual([]);
-    await remove();
-    expect(await adopted()).toEqual(['g']);
-  });
-
-  it('an operator can adopt a group of the removed connection for the new connection', async () => {
-    const { remove, connect, says, world, owner, refOf } = await company();
-    const [id] = world.platform.groups.keys();
-    await remove();
-    await connect(OTHER);
-    await says(OTHER, 'a');
-    expect(await adoptGroup(refOf(OTHER), id as never, world.toolPorts)).toMatchObject({ kind: 'adopted' });
-    expect(await owner()).toEqual(refOf(OTHER));
-  });
-
-  it('no connection repeats a deletion that the first connection had begun before its removal', async () => {
-    const { remove, connect, says, apply, world, emit, work, troubles, platformGroups } = await company();
-    troubles.platform = (call) => (call === 'delete' ? 'unavailable_before' : 'none');
-    emit({ remove: 'g' });
-    await work(2);
-    troubles.platform = () => 'none';
-    await remove();
-    await connect(OTHER);
-    await says(OTHER, 'a');
-    await apply(OTHER);
-    await connect(CONNECTION);
+    await expectSuccessOrCrash(applyGroup(refOf(OTHER), world.portsFor(worker)));
     world.advance(HOUR_MS);
-    await apply(CONNECTION);
-    await apply(CONNECTION);
-    expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a'] }]);
-  });
-
-  it('the sweep counts a group of the removed connection as an orphan before its adoption', async () => {
-    const { remove, connect, says, world } = await company();
-    await remove();
-    await connect(OTHER);
-    await says(OTHER, 'a');
-    const connection = await world.toolPorts.connections.current(OTHER);
-    const { report } = await sweep(connection as never, world.toolPorts);
-    expect(report).toMatchObject({ orphans: 1 });
+    await apply(OTHER);
+    await apply(OTHER);
+    expect(platformGroups(), where).toEqual([{ spokeId: 'g', users: ['u-a'] }]);
   });
 });
 
-describe('two live connections of one company', () => {
-  it('the second connection does not write a group of the first, and its error does not name the other connection', async () => {
-    const { connect, says, apply, platformGroups, stateOf, owner, refOf } = await company();
-    await connect(OTHER);
-    await says(OTHER, 'a');
-    expect(await apply(OTHER)).toMatchObject({ outcome: 'postponed' });
-    expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a', 'u-b'] }]);
-    expect(await owner()).toEqual(refOf(CONNECTION));
-    expect(await stateOf(OTHER)).toMatchObject({
-      lastError: {
-        code: 'owned',
-        message: expect.not.stringContaining('default'),
-      },
-    });
-  });
+it('in the mode additive, the new connection removes a leaver and keeps members of other clients', async () => {
+  const { remove, connect, says, apply, world, platformGroups } = await company({ mode: 'additive' });
+  const [id = ''] = world.platform.groups.keys();
+  world.platform.changeAsOther(id, { users: ['u-a', 'u-b', 'stranger'] });
+  await remove();
+  await connect(OTHER);
+  await says(OTHER, 'a');
+  await apply(OTHER);
+  expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a', 'stranger'] }]);
+});
 
-  it('the second connection takes over the group within an hour after the first connection is removed', async () => {
-    const { remove, connect, says, apply, platformGroups, world } = await company();
-    await connect(OTHER);
-    await says(OTHER, 'a');
-    await apply(OTHER);
-    await remove();
-    world.advance(HOUR_MS);
-    await apply(OTHER);
-    expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a'] }]);
-  });
+it('the check of a credential lists a group for adoption only after the first connection is removed', async () => {
+  const { remove, connect, says, world } = await company();
+  await connect(OTHER);
+  await says(OTHER, 'a');
+  const { settings } = await world.connection();
+  const applicant = {
+    me: async () => ({ company: COMPANY, id: 'r' }),
+    markInstalled: async () => {},
+    groups: async () => [...world.platform.groups.values()],
+    employees: async function* () {
+      yield [];
+    },
+    refusesWrite: async () => false,
+    hidesGroups: async () => false,
+  };
+  const adopted = async () => {
+    const { adoption } = await inspectCredential(
+      { name: OTHER, settings, applicant, isNew: true },
+      world.toolPorts as never,
+    );
+    return adoption?.bySpokeId.map(({ group }) => group);
+  };
+  expect(await adopted()).toEqual([]);
+  await remove();
+  expect(await adopted()).toEqual(['g']);
+});
 
-  it('the first connection does not take back its groups when it is connected again', async () => {
-    const { remove, connect, says, apply, platformGroups, owner, refOf, stateOf } = await company();
-    await remove();
-    await connect(OTHER);
-    await says(OTHER, 'a');
-    await apply(OTHER);
-    await connect(CONNECTION);
-    await says(CONNECTION, 'b');
-    await apply(CONNECTION);
-    expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a'] }]);
-    expect(await owner()).toEqual(refOf(OTHER));
-    expect(await stateOf(CONNECTION)).toMatchObject({ lastError: { code: 'owned' } });
-    expect((await stateOf(CONNECTION))?.link?.id).toBeUndefined();
+it('an operator can adopt a group of the removed connection for the new connection', async () => {
+  const { remove, connect, says, world, owner, refOf } = await company();
+  const [id] = world.platform.groups.keys();
+  await remove();
+  await connect(OTHER);
+  await says(OTHER, 'a');
+  expect(await adoptGroup(refOf(OTHER), id as never, world.toolPorts)).toMatchObject({ kind: 'adopted' });
+  expect(await owner()).toEqual(refOf(OTHER));
+});
+
+it('no connection repeats a deletion that the first connection had begun before its removal', async () => {
+  const { remove, connect, says, apply, world, emit, work, troubles, platformGroups } = await company();
+  troubles.platform = (call) => (call === 'delete' ? 'unavailable_before' : 'none');
+  emit({ remove: 'g' });
+  await work(2);
+  troubles.platform = () => 'none';
+  await remove();
+  await connect(OTHER);
+  await says(OTHER, 'a');
+  await apply(OTHER);
+  await connect(CONNECTION);
+  world.advance(HOUR_MS);
+  await apply(CONNECTION);
+  await apply(CONNECTION);
+  expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a'] }]);
+});
+
+it('the sweep counts a group of the removed connection as an orphan before its adoption', async () => {
+  const { remove, connect, says, world } = await company();
+  await remove();
+  await connect(OTHER);
+  await says(OTHER, 'a');
+  const connection = await world.toolPorts.connections.current(OTHER);
+  const { report } = await sweep(connection as never, world.toolPorts);
+  expect(report).toMatchObject({ orphans: 1 });
+});
+
+it('the second connection does not write a group of the first, and its error does not name the other connection', async () => {
+  const { connect, says, apply, platformGroups, stateOf, owner, refOf } = await company();
+  await connect(OTHER);
+  await says(OTHER, 'a');
+  expect(await apply(OTHER)).toMatchObject({ outcome: 'postponed' });
+  expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a', 'u-b'] }]);
+  expect(await owner()).toEqual(refOf(CONNECTION));
+  expect(await stateOf(OTHER)).toMatchObject({
+    lastError: {
+      code: 'owned',
+      message: expect.not.stringContaining('default'),
+    },
   });
+});
+
+it('the second connection takes over the group within an hour after the first connection is removed', async () => {
+  const { remove, connect, says, apply, platformGroups, world } = await company();
+  await connect(OTHER);
+  await says(OTHER, 'a');
+  await apply(OTHER);
+  await remove();
+  world.advance(HOUR_MS);
+  await apply(OTHER);
+  expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a'] }]);
+});
+
+it('the first connection does not take back its groups when it is connected again', async () => {
+  const { remove, connect, says, apply, platformGroups, owner, refOf, stateOf } = await company();
+  await remove();
+  await connect(OTHER);
+  await says(OTHER, 'a');
+  await apply(OTHER);
+  await connect(CONNECTION);
+  await says(CONNECTION, 'b');
+  await apply(CONNECTION);
+  expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a'] }]);
+  expect(await owner()).toEqual(refOf(OTHER));
+  expect(await stateOf(CONNECTION)).toMatchObject({ lastError: { code: 'owned' } });
+  expect((await stateOf(CONNECTION))?.link?.id).toBeUndefined();
 });
 
 it('the connection continues to write the group that it wrote before its removal', async () => {

@@ -44,270 +44,263 @@ async function company() {
   return { ...engine, remembering, change, names };
 }
 
-describe('changed setting', () => {
-  it('memberIdField cannot change while groups are linked', async () => {
-    const { world } = await company();
-    const { toolPorts } = world;
-    const plan = await planSettings(CONNECTION, [{ key: 'memberIdField', value: 'id' }], toolPorts);
-    const saving = changeSettings(plan, { ...toolPorts, vault: KEEPS_NONE });
-    await expect(saving).rejects.toThrow(
-      'memberIdField: expected userId while groups are linked (1 group), got id',
-    );
-    expect((await world.connection()).settings.memberIdField).toBe('userId');
-  });
+it('memberIdField cannot change while groups are linked', async () => {
+  const { world } = await company();
+  const { toolPorts } = world;
+  const plan = await planSettings(CONNECTION, [{ key: 'memberIdField', value: 'id' }], toolPorts);
+  const saving = changeSettings(plan, { ...toolPorts, vault: KEEPS_NONE });
+  await expect(saving).rejects.toThrow(
+    'memberIdField: expected userId while groups are linked (1 group), got id',
+  );
+  expect((await world.connection()).settings.memberIdField).toBe('userId');
+});
 
-  it('the next run of apply uses a changed setting, although its worker caches connections', async () => {
-    const { ref, remembering, change, names, state, world } = await company();
-    expect(await change()).toEqual({ replanned: 1, requested: [] });
-    world.advance(WORKERS_KNOW_AFTER_MS);
-    expect(await applyGroup(ref('g'), remembering)).toMatchObject({ outcome: 'written' });
-    expect(names()).toEqual(['new g']);
-    expect((await state('g'))?.dirtySinceMs).toBeUndefined();
-  });
+it('the next run of apply uses a changed setting, although its worker caches connections', async () => {
+  const { ref, remembering, change, names, state, world } = await company();
+  expect(await change()).toEqual({ replanned: 1, requested: [] });
+  world.advance(WORKERS_KNOW_AFTER_MS);
+  expect(await applyGroup(ref('g'), remembering)).toMatchObject({ outcome: 'written' });
+  expect(names()).toEqual(['new g']);
+  expect((await state('g'))?.dirtySinceMs).toBeUndefined();
+});
 
-  it("a changed setting takes effect even if the operator's process crashes before the groups are marked dirty", async () => {
-    const { deliver, names, world } = await company();
-    const dying = {
-      ...world.toolPorts,
-      vault: KEEPS_NONE,
-      index: {
-        ...world.toolPorts.index,
-        all: () => {
-          throw new Error('dies');
-        },
+it("a changed setting takes effect even if the operator's process crashes before the groups are marked dirty", async () => {
+  const { deliver, names, world } = await company();
+  const dying = {
+    ...world.toolPorts,
+    vault: KEEPS_NONE,
+    index: {
+      ...world.toolPorts.index,
+      all: () => {
+        throw new Error('dies');
       },
-    };
-    const plan = await planSettings(CONNECTION, [{ key: 'nameTemplate', value: 'new {id}' }], dying);
-    await expect(changeSettings(plan, dying)).rejects.toThrow();
-    await deliver();
-    world.advance(181_000);
-    await requeueDue(CONNECTION, world.toolPorts);
-    world.advance(WORKERS_KNOW_AFTER_MS);
-    await deliver();
-    expect(names()).toEqual(['new g']);
-    expect(await world.toolPorts.connections.current(CONNECTION)).not.toHaveProperty('replanSinceMs');
-  });
+    },
+  };
+  const plan = await planSettings(CONNECTION, [{ key: 'nameTemplate', value: 'new {id}' }], dying);
+  await expect(changeSettings(plan, dying)).rejects.toThrow();
+  await deliver();
+  world.advance(181_000);
+  await requeueDue(CONNECTION, world.toolPorts);
+  world.advance(WORKERS_KNOW_AFTER_MS);
+  await deliver();
+  expect(names()).toEqual(['new g']);
+  expect(await world.toolPorts.connections.current(CONNECTION)).not.toHaveProperty('replanSinceMs');
+});
 
-  it('a changed setting reaches a group that the index did not show when the groups were marked dirty', async () => {
-    const { deliver, names, world } = await company();
-    const late = {
-      ...world.toolPorts,
-      vault: KEEPS_NONE,
-      index: { ...world.toolPorts.index, all: async function* () {} },
-    };
-    const plan = await planSettings(CONNECTION, [{ key: 'nameTemplate', value: 'new {id}' }], late);
-    expect(await changeSettings(plan, late)).toMatchObject({ replanned: 0 });
-    world.advance(WORKERS_KNOW_AFTER_MS);
-    await deliver();
-    expect(names()).not.toEqual(['new g']);
-    world.advance(181_000);
-    await requeueDue(CONNECTION, world.toolPorts);
-    world.advance(WORKERS_KNOW_AFTER_MS);
-    await deliver();
-    expect(names()).toEqual(['new g']);
-  });
+it('a changed setting reaches a group that the index did not show when the groups were marked dirty', async () => {
+  const { deliver, names, world } = await company();
+  const late = {
+    ...world.toolPorts,
+    vault: KEEPS_NONE,
+    index: { ...world.toolPorts.index, all: async function* () {} },
+  };
+  const plan = await planSettings(CONNECTION, [{ key: 'nameTemplate', value: 'new {id}' }], late);
+  expect(await changeSettings(plan, late)).toMatchObject({ replanned: 0 });
+  world.advance(WORKERS_KNOW_AFTER_MS);
+  await deliver();
+  expect(names()).not.toEqual(['new g']);
+  world.advance(181_000);
+  await requeueDue(CONNECTION, world.toolPorts);
+  world.advance(WORKERS_KNOW_AFTER_MS);
+  await deliver();
+  expect(names()).toEqual(['new g']);
+});
 
-  it.each(
-    ['http://127.0.0.1:1', 'https://169.254.169.254', 'https://10.1.2.3', 'https://[fd00::1]'].flatMap(
-      (address) =>
-        [
-          ['baseUrl', address, address],
-          ['directory.baseUrl', address, { kind: 'google', administrator: 'a@acme.test', baseUrl: address }],
-        ] as const,
-    ),
-  )('%s=%s is accepted only if the functions run on the same machine', async (name, address, value) => {
-    const { toolPorts } = (await createTestEngine()).world;
-    const tool = (allowsLoopback: boolean) => ({ ...toolPorts, deployment: { allowsLoopback } as never });
-    const [key = ''] = name.split('.');
-    await expect(planSettings(CONNECTION, [{ key, value }], tool(false))).rejects.toThrow(
-      `${name}: expected an address that AWS can reach, got ${address}`,
-    );
-    expect(await planSettings(CONNECTION, [{ key, value }], tool(true))).toMatchObject({
-      next: { [key]: value },
-    });
-  });
-
-  it('if a setting changes during a run of apply, apply uses the new value or leaves the group dirty', async () => {
-    const { ref, remembering, change, names, state, world } = await company();
-    await change();
-    world.advance(WORKERS_KNOW_AFTER_MS);
-    const [before] = names();
-    let changed = false;
-    const gates: GateStore = {
-      ...world.toolPorts.gates,
-      read: async (name) => {
-        const gate = await world.toolPorts.gates.read(name);
-        // At this point, apply has read the settings and the gate, and has written nothing.
-        if (!changed) {
-          changed = true;
-          const plan = await planSettings(
-            CONNECTION,
-            [{ key: 'nameTemplate', value: 'newest {id}' }],
-            world.toolPorts,
-          );
-          await changeSettings(plan, { ...world.toolPorts, vault: KEEPS_NONE });
-        }
-        return gate;
-      },
-    };
-    await applyGroup(ref('g'), { ...remembering, gates });
-    expect(before).toBeDefined();
-    expect((await state('g'))?.dirtySinceMs !== undefined || names()[0] === 'newest g').toBe(true);
-    world.advance(WORKERS_KNOW_AFTER_MS);
-    await applyGroup(ref('g'), remembering);
-    expect(names()).toEqual(['newest g']);
+it.each(
+  ['http://127.0.0.1:1', 'https://169.254.169.254', 'https://10.1.2.3', 'https://[fd00::1]'].flatMap(
+    (address) =>
+      [
+        ['baseUrl', address, address],
+        ['directory.baseUrl', address, { kind: 'google', administrator: 'a@acme.test', baseUrl: address }],
+      ] as const,
+  ),
+)('%s=%s is accepted only if the functions run on the same machine', async (name, address, value) => {
+  const { toolPorts } = (await createTestEngine()).world;
+  const tool = (allowsLoopback: boolean) => ({ ...toolPorts, deployment: { allowsLoopback } as never });
+  const [key = ''] = name.split('.');
+  await expect(planSettings(CONNECTION, [{ key, value }], tool(false))).rejects.toThrow(
+    `${name}: expected an address that AWS can reach, got ${address}`,
+  );
+  expect(await planSettings(CONNECTION, [{ key, value }], tool(true))).toMatchObject({
+    next: { [key]: value },
   });
 });
 
-describe('concurrent changes of one connection', () => {
-  async function twoOperators(observing = false) {
-    const { toolPorts } = (await createTestEngine({ settings: { guard: {} }, observing })).world;
-    const vault = { ...KEEPS_NONE, remove: async () => false };
-    const settings = async () => (await toolPorts.connections.current(CONNECTION))?.settings;
-    const plan = (...changes: { key: string; value: unknown }[]) =>
-      planSettings(CONNECTION, changes, toolPorts);
-    type Plan = Awaited<ReturnType<typeof plan>>;
-    const reported: string[] = [];
-    const change = (planned: Plan, by: string) =>
-      changeSettings(planned, { ...toolPorts, vault, ...calledBy(by) }, (meanwhile) => {
-        reported.push(...meanwhile.map(({ key, before, after }) => `${by}: ${key} ${before} → ${after}`));
-      });
-    const journal = async () => {
-      const entries = [];
-      for await (const page of toolPorts.audit.read(journalOf(CONNECTION))) entries.push(...page);
-      return entries;
-    };
-    return { toolPorts, settings, plan, change, reported, journal };
-  }
-
-  it('if two operators change different settings, both changes are kept, and the later operator sees both', async () => {
-    const { plan, change, settings, reported, journal } = await twoOperators();
-    const [ann, bob] = [
-      await plan({ key: 'mode', value: 'report' }, { key: 'guard.minSize', value: 3 }),
-      await plan({ key: 'nameTemplate', value: '{id}' }, { key: 'guard.perHourCount', value: 50 }),
-    ];
-    await change(ann, 'Ann');
-    await change(bob, 'Bob');
-    expect(await settings()).toMatchObject({
-      mode: 'report',
-      nameTemplate: '{id}',
-      guard: { minSize: 3, perHourCount: 50 },
-    });
-    expect(reported).toContain('Bob: mode "authoritative" → "report"');
-    const [later] = await journal();
-    expect(later).toMatchObject({ action: 'connections_set', actor: { id: 'Bob' }, outcome: 'written' });
-    expect(later?.changes).toContainEqual({
-      kind: 'set_setting',
-      reason: 'nameTemplate',
-      before: '"{name}"',
-      after: '"{id}"',
-    });
-  });
-
-  it.each([
-    ['guard.minSize', 'guard.minSize', 7, 'guard.minSize: 5 → 3'],
-    ['guard.minSize and the whole guard', 'guard', null, 'guard: {'],
-  ])(
-    'if two operators change %s, the later operator gets an error until the change is planned again',
-    async (_, key, value, says) => {
-      const { plan, change, settings } = await twoOperators();
-      const [ann, bob] = [await plan({ key: 'guard.minSize', value: 3 }), await plan({ key, value })];
-      await change(ann, 'Ann');
-      await expect(change(bob, 'Bob')).rejects.toThrow(says);
-      expect(await settings()).toMatchObject({ guard: { minSize: 3 } });
-      await change(await plan({ key, value }), 'Bob');
-      expect(await settings()).toMatchObject({ guard: value === null ? null : { minSize: value } });
+it('if a setting changes during a run of apply, apply uses the new value or leaves the group dirty', async () => {
+  const { ref, remembering, change, names, state, world } = await company();
+  await change();
+  world.advance(WORKERS_KNOW_AFTER_MS);
+  const [before] = names();
+  let changed = false;
+  const gates: GateStore = {
+    ...world.toolPorts.gates,
+    read: async (name) => {
+      const gate = await world.toolPorts.gates.read(name);
+      // At this point, apply has read the settings and the gate, and has written nothing.
+      if (!changed) {
+        changed = true;
+        const plan = await planSettings(
+          CONNECTION,
+          [{ key: 'nameTemplate', value: 'newest {id}' }],
+          world.toolPorts,
+        );
+        await changeSettings(plan, { ...world.toolPorts, vault: KEEPS_NONE });
+      }
+      return gate;
     },
-  );
+  };
+  await applyGroup(ref('g'), { ...remembering, gates });
+  expect(before).toBeDefined();
+  expect((await state('g'))?.dirtySinceMs !== undefined || names()[0] === 'newest g').toBe(true);
+  world.advance(WORKERS_KNOW_AFTER_MS);
+  await applyGroup(ref('g'), remembering);
+  expect(names()).toEqual(['newest g']);
+});
 
-  it('if one operator changes a setting while another operator ends the observation mode, both changes are kept', async () => {
-    const { plan, change, toolPorts } = await twoOperators(true);
-    const ann = await plan({ key: 'mode', value: 'report' });
-    await resumeConnection(CONNECTION, toolPorts);
+async function twoOperators(observing = false) {
+  const { toolPorts } = (await createTestEngine({ settings: { guard: {} }, observing })).world;
+  const vault = { ...KEEPS_NONE, remove: async () => false };
+  const settings = async () => (await toolPorts.connections.current(CONNECTION))?.settings;
+  const plan = (...changes: { key: string; value: unknown }[]) =>
+    planSettings(CONNECTION, changes, toolPorts);
+  type Plan = Awaited<ReturnType<typeof plan>>;
+  const reported: string[] = [];
+  const change = (planned: Plan, by: string) =>
+    changeSettings(planned, { ...toolPorts, vault, ...calledBy(by) }, (meanwhile) => {
+      reported.push(...meanwhile.map(({ key, before, after }) => `${by}: ${key} ${before} → ${after}`));
+    });
+  const journal = async () => {
+    const entries = [];
+    for await (const page of toolPorts.audit.read(journalOf(CONNECTION))) entries.push(...page);
+    return entries;
+  };
+  return { toolPorts, settings, plan, change, reported, journal };
+}
+
+it('if two operators change different settings, both changes are kept, and the later operator sees both', async () => {
+  const { plan, change, settings, reported, journal } = await twoOperators();
+  const [ann, bob] = [
+    await plan({ key: 'mode', value: 'report' }, { key: 'guard.minSize', value: 3 }),
+    await plan({ key: 'nameTemplate', value: '{id}' }, { key: 'guard.perHourCount', value: 50 }),
+  ];
+  await change(ann, 'Ann');
+  await change(bob, 'Bob');
+  expect(await settings()).toMatchObject({
+    mode: 'report',
+    nameTemplate: '{id}',
+    guard: { minSize: 3, perHourCount: 50 },
+  });
+  expect(reported).toContain('Bob: mode "authoritative" → "report"');
+  const [later] = await journal();
+  expect(later).toMatchObject({ action: 'connections_set', actor: { id: 'Bob' }, outcome: 'written' });
+  expect(later?.changes).toContainEqual({
+    kind: 'set_setting',
+    reason: 'nameTemplate',
+    before: '"{name}"',
+    after: '"{id}"',
+  });
+});
+
+it.each([
+  ['guard.minSize', 'guard.minSize', 7, 'guard.minSize: 5 → 3'],
+  ['guard.minSize and the whole guard', 'guard', null, 'guard: {'],
+])(
+  'if two operators change %s, the later operator gets an error until the change is planned again',
+  async (_, key, value, says) => {
+    const { plan, change, settings } = await twoOperators();
+    const [ann, bob] = [await plan({ key: 'guard.minSize', value: 3 }), await plan({ key, value })];
     await change(ann, 'Ann');
-    expect(await toolPorts.connections.current(CONNECTION)).toMatchObject({
-      observing: false,
-      settings: { mode: 'report' },
-    });
-  });
+    await expect(change(bob, 'Bob')).rejects.toThrow(says);
+    expect(await settings()).toMatchObject({ guard: { minSize: 3 } });
+    await change(await plan({ key, value }), 'Bob');
+    expect(await settings()).toMatchObject({ guard: value === null ? null : { minSize: value } });
+  },
+);
 
-  it('connecting again with outdated settings does not undo the change of another operator', async () => {
-    const { plan, change, toolPorts, settings } = await twoOperators();
-    const known = await toolPorts.connections.current(CONNECTION);
-    if (known === undefined) throw new Error('expected a connection');
-    const stored: string[] = [];
-    const vault = {
-      remove: async () => false,
-      store: async (_: string, token: string) => `${stored.push(token)}`,
-    };
-    const ports = {
-      ...toolPorts,
-      vault,
-      tokens: createScimTokenStore(toolPorts.table),
-      health: createHealthStore(toolPorts.table),
-    };
-    await change(await plan({ key: 'mode', value: 'report' }), 'Ann');
-    const request = { ...known, known, token: 'new', by: 'Bob' };
-    await storeConnection(
-      { ...request, settings: { ...known.settings, baseUrl: 'https://new.test' } },
-      ports,
-    );
-    expect(await settings()).toMatchObject({ mode: 'report', baseUrl: 'https://new.test' });
-    const other = { ...known.settings, baseUrl: 'https://other.test' };
-    await expect(storeConnection({ ...request, token: 'lost', settings: other }, ports)).rejects.toThrow(
-      'baseUrl: "https://platform.test" → "https://new.test"',
-    );
-    const first = { ...request, token: 'lost', known: undefined };
-    await expect(storeConnection(first, ports)).rejects.toThrow('another operator connected');
-    expect(stored).toEqual(['new']);
+it('if one operator changes a setting while another operator ends the observation mode, both changes are kept', async () => {
+  const { plan, change, toolPorts } = await twoOperators(true);
+  const ann = await plan({ key: 'mode', value: 'report' });
+  await resumeConnection(CONNECTION, toolPorts);
+  await change(ann, 'Ann');
+  expect(await toolPorts.connections.current(CONNECTION)).toMatchObject({
+    observing: false,
+    settings: { mode: 'report' },
   });
+});
 
-  it('a changed setting does not restore a connection that another operator removed', async () => {
-    const { plan, change, toolPorts } = await twoOperators();
-    const ann = await plan({ key: 'mode', value: 'report' });
-    await toolPorts.connections.remove(CONNECTION);
-    await expect(change(ann, 'Ann')).rejects.toThrow('removed meanwhile');
-    expect(await toolPorts.connections.current(CONNECTION)).toBeUndefined();
-  });
+it('connecting again with outdated settings does not undo the change of another operator', async () => {
+  const { plan, change, toolPorts, settings } = await twoOperators();
+  const known = await toolPorts.connections.current(CONNECTION);
+  if (known === undefined) throw new Error('expected a connection');
+  const stored: string[] = [];
+  const vault = {
+    remove: async () => false,
+    store: async (_: string, token: string) => `${stored.push(token)}`,
+  };
+  const ports = {
+    ...toolPorts,
+    vault,
+    tokens: createScimTokenStore(toolPorts.table),
+    health: createHealthStore(toolPorts.table),
+  };
+  await change(await plan({ key: 'mode', value: 'report' }), 'Ann');
+  const request = { ...known, known, token: 'new', by: 'Bob' };
+  await storeConnection({ ...request, settings: { ...known.settings, baseUrl: 'https://new.test' } }, ports);
+  expect(await settings()).toMatchObject({ mode: 'report', baseUrl: 'https://new.test' });
+  const other = { ...known.settings, baseUrl: 'https://other.test' };
+  await expect(storeConnection({ ...request, token: 'lost', settings: other }, ports)).rejects.toThrow(
+    'baseUrl: "https://platform.test" → "https://new.test"',
+  );
+  const first = { ...request, token: 'lost', known: undefined };
+  await expect(storeConnection(first, ports)).rejects.toThrow('another operator connected');
+  expect(stored).toEqual(['new']);
+});
 
-  it('settings of a later version of groupsync are reported once, stay stored and are not used', async () => {
-    const { plan, change, toolPorts, settings } = await twoOperators();
-    const stored = async () => (await toolPorts.table.get(connectionKey(CONNECTION)))?.['settings'];
-    const policies = [{ match: 'x', mode: 'additive', until: 2030 }];
-    const ours = (await settings()) as unknown as Record<'guard' | 'groups', Record<string, Value>>;
-    const theirs = {
-      ...ours,
-      newest: { deep: [1] },
-      guard: { ...ours.guard, perDayCount: 5 },
-      groups: { ...ours.groups, policies },
-    };
-    await toolPorts.table.update(connectionKey(CONNECTION), { set: { settings: theirs } });
-    const reported: unknown[] = [];
-    const remembering = createConnectionStore(
-      toolPorts.table,
-      { clock: () => 0, rememberMs: 0 },
-      (name, unknown) => reported.push([name, [...unknown].sort()]),
-    );
-    await remembering.find(CONNECTION);
-    expect((await remembering.find(CONNECTION))?.settings).toEqual({
-      ...ours,
-      groups: { ...ours.groups, policies: [{ match: 'x', mode: 'additive' }] },
-    });
-    expect(reported).toEqual([[CONNECTION, ['groups.policies.0.until', 'guard.perDayCount', 'newest']]]);
-    await change(
-      await plan({ key: 'guard.minSize', value: 3 }, { key: 'groups.exclude', value: ['y'] }),
-      'Ann',
-    );
-    await resumeConnection(CONNECTION, toolPorts);
-    expect(await stored()).toEqual({
-      ...theirs,
-      guard: { ...theirs.guard, minSize: 3 },
-      groups: { ...theirs.groups, exclude: ['y'] },
-    });
-    expect(() => applySetting(ours as never, 'guard.perDayCount', 6)).toThrow('unknown setting');
-    await change(await plan({ key: 'guard', value: null }), 'Ann');
-    expect(await stored()).toMatchObject({ guard: null, newest: { deep: [1] } });
+it('a changed setting does not restore a connection that another operator removed', async () => {
+  const { plan, change, toolPorts } = await twoOperators();
+  const ann = await plan({ key: 'mode', value: 'report' });
+  await toolPorts.connections.remove(CONNECTION);
+  await expect(change(ann, 'Ann')).rejects.toThrow('removed meanwhile');
+  expect(await toolPorts.connections.current(CONNECTION)).toBeUndefined();
+});
+
+it('settings of a later version of groupsync are reported once, stay stored and are not used', async () => {
+  const { plan, change, toolPorts, settings } = await twoOperators();
+  const stored = async () => (await toolPorts.table.get(connectionKey(CONNECTION)))?.['settings'];
+  const policies = [{ match: 'x', mode: 'additive', until: 2030 }];
+  const ours = (await settings()) as unknown as Record<'guard' | 'groups', Record<string, Value>>;
+  const theirs = {
+    ...ours,
+    newest: { deep: [1] },
+    guard: { ...ours.guard, perDayCount: 5 },
+    groups: { ...ours.groups, policies },
+  };
+  await toolPorts.table.update(connectionKey(CONNECTION), { set: { settings: theirs } });
+  const reported: unknown[] = [];
+  const remembering = createConnectionStore(
+    toolPorts.table,
+    { clock: () => 0, rememberMs: 0 },
+    (name, unknown) => reported.push([name, [...unknown].sort()]),
+  );
+  await remembering.find(CONNECTION);
+  expect((await remembering.find(CONNECTION))?.settings).toEqual({
+    ...ours,
+    groups: { ...ours.groups, policies: [{ match: 'x', mode: 'additive' }] },
   });
+  expect(reported).toEqual([[CONNECTION, ['groups.policies.0.until', 'guard.perDayCount', 'newest']]]);
+  await change(
+    await plan({ key: 'guard.minSize', value: 3 }, { key: 'groups.exclude', value: ['y'] }),
+    'Ann',
+  );
+  await resumeConnection(CONNECTION, toolPorts);
+  expect(await stored()).toEqual({
+    ...theirs,
+    guard: { ...theirs.guard, minSize: 3 },
+    groups: { ...theirs.groups, exclude: ['y'] },
+  });
+  expect(() => applySetting(ours as never, 'guard.perDayCount', 6)).toThrow('unknown setting');
+  await change(await plan({ key: 'guard', value: null }), 'Ann');
+  expect(await stored()).toMatchObject({ guard: null, newest: { deep: [1] } });
 });
 
 describe('stored settings that are invalid', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { planTakeover, takeOverGroups } from '../../../shared/directory/operate/takeover.ts';
 import { changeSettings, planSettings } from '../../../shared/operate/settings.ts';
 import { CONNECTION } from '../../support/engine/world.ts';
@@ -6,33 +6,31 @@ import { openWith, resume, takeOver } from '../../support/operate/takeovers.ts';
 import { company, openReader, platformGroupsOf } from '../reading/fixture.ts';
 import { openEntra } from '../vendors/entra/reader.ts';
 
-describe('takeover from a directory to another directory', () => {
-  it('another cloud cannot be connected while the reader owns groups of the tenant', async () => {
-    const entra = { kind: 'entra', tenant: 'acme.test', clientId: 'reader' };
-    const settings = { directory: entra };
-    const reader = await openReader({ world: company({ rowing: ['a'] }), settings });
-    await reader.hire('a');
-    await reader.passMinutes(30);
-    const ports = { ...reader.world.toolPorts, vault: {} as never };
-    const value = { ...entra, cloud: 'dod' };
-    const planned = await planSettings(CONNECTION, [{ key: 'directory', value }], ports);
-    await expect(changeSettings(planned, ports)).rejects.toThrow('the reader owns 1 group (rowing)');
-  });
+it('another cloud cannot be connected while the reader owns groups of the tenant', async () => {
+  const entra = { kind: 'entra', tenant: 'acme.test', clientId: 'reader' };
+  const settings = { directory: entra };
+  const reader = await openReader({ world: company({ rowing: ['a'] }), settings });
+  await reader.hire('a');
+  await reader.passMinutes(30);
+  const ports = { ...reader.world.toolPorts, vault: {} as never };
+  const value = { ...entra, cloud: 'dod' };
+  const planned = await planSettings(CONNECTION, [{ key: 'directory', value }], ports);
+  await expect(changeSettings(planned, ports)).rejects.toThrow('the reader owns 1 group (rowing)');
+});
 
-  it('a takeover can be reversed before the new directory is connected', async () => {
-    const reader = await openWith({ rowing: ['a', 'b'] });
-    await reader.passMinutes(30);
-    const [before] = platformGroupsOf(reader);
-    const { groups = [], ...world } = company({ 'e-rowing': ['b', 'c'] });
-    const renamed = groups.map((group) => ({ ...group, name: 'Group rowing' }));
-    const entra = await openEntra({ world: { ...world, groups: renamed }, settings: {}, seed: '1' });
-    const target = { source: 'directory', directory: entra.directory, replaces: true } as const;
-    const planned = await planTakeover(await reader.world.connection(), target, reader.world.toolPorts);
-    await takeOverGroups(await reader.world.connection(), planned, reader.world.toolPorts);
-    const back = await takeOver(reader, 'directory');
-    expect(back.groups).toMatchObject([{ group: 'e-rowing', target: 'rowing' }]);
-    await resume(reader);
-    await reader.passMinutes(30);
-    expect(platformGroupsOf(reader)).toEqual([before]);
-  });
+it('a takeover can be reversed before the new directory is connected', async () => {
+  const reader = await openWith({ rowing: ['a', 'b'] });
+  await reader.passMinutes(30);
+  const [before] = platformGroupsOf(reader);
+  const { groups = [], ...world } = company({ 'e-rowing': ['b', 'c'] });
+  const renamed = groups.map((group) => ({ ...group, name: 'Group rowing' }));
+  const entra = await openEntra({ world: { ...world, groups: renamed }, settings: {}, seed: '1' });
+  const target = { source: 'directory', directory: entra.directory, replaces: true } as const;
+  const planned = await planTakeover(await reader.world.connection(), target, reader.world.toolPorts);
+  await takeOverGroups(await reader.world.connection(), planned, reader.world.toolPorts);
+  const back = await takeOver(reader, 'directory');
+  expect(back.groups).toMatchObject([{ group: 'e-rowing', target: 'rowing' }]);
+  await resume(reader);
+  await reader.passMinutes(30);
+  expect(platformGroupsOf(reader)).toEqual([before]);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { MINUTE_MS } from '../../support/engine/world.ts';
 import { company, READERS, settle } from './fixture.ts';
 
@@ -81,23 +81,21 @@ it.each(['google', 'entra', 'okta'] as const)(
   },
 );
 
-describe('hourly list of the groups of Google', () => {
-  it('the hourly list of groups shows a new name and a new number of members without a change report', async () => {
-    const reader = await settled('google', 8);
-    await reader.simulated.control('settings', { lostLogEntries: 1 });
-    await reader.change(added('g1'), { kind: 'changeGroup', group: 'g2', name: 'Crew' });
-    await reader.passMinutes(70);
-    expect(reader.shown('g1')).toEqual([['u-a', 'u-b', 'u-c']]);
-    expect([...reader.world.platform.groups.values()].map(({ name }) => name)).toContain('Crew');
-  });
+it('the hourly list of groups shows a new name and a new number of members without a change report', async () => {
+  const reader = await settled('google', 8);
+  await reader.simulated.control('settings', { lostLogEntries: 1 });
+  await reader.change(added('g1'), { kind: 'changeGroup', group: 'g2', name: 'Crew' });
+  await reader.passMinutes(70);
+  expect(reader.shown('g1')).toEqual([['u-a', 'u-b', 'u-c']]);
+  expect([...reader.world.platform.groups.values()].map(({ name }) => name)).toContain('Crew');
+});
 
-  it('a count that never equals the listed members does not cause a read of the members every hour', async () => {
-    const reader = await settled('google', 8);
-    await reader.simulated.control('counts', { group: 'g1', count: 1 });
-    await reader.passMinutes(120);
-    const before = (await requestsOf(reader, 'google')).length;
-    await reader.passMinutes(180);
-    const paths = (await requestsOf(reader, 'google')).slice(before).map(({ path }) => path);
-    expect(paths.filter((path) => path.endsWith('/members'))).toEqual([]);
-  });
+it('a count that never equals the listed members does not cause a read of the members every hour', async () => {
+  const reader = await settled('google', 8);
+  await reader.simulated.control('counts', { group: 'g1', count: 1 });
+  await reader.passMinutes(120);
+  const before = (await requestsOf(reader, 'google')).length;
+  await reader.passMinutes(180);
+  const paths = (await requestsOf(reader, 'google')).slice(before).map(({ path }) => path);
+  expect(paths.filter((path) => path.endsWith('/members'))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Directory, DirectoryMember } from '../../../shared/directory/ports.ts';
 import { createPages } from '../../../shared/directory/vendors/pages.ts';
 import { groupId, memberId } from '../../../shared/domain/ids.ts';
@@ -58,48 +58,46 @@ async function opened() {
 
 const ENDLESS = /expected the end of the list within/;
 
-describe('lists of a directory that never end', () => {
-  it('endless member lists of five groups make reads of these groups fail, and two runs read all other groups', async () => {
-    const { run, read, endless, stored, pass } = await opened();
-    for (const group of GROUPS.slice(0, 5)) endless.add(group);
-    const report = await run();
-    expect(report?.failed).toBeGreaterThan(0);
-    expect((await stored('g0'))?.problem).toMatch(ENDLESS);
-    await pass(5 * MINUTE_MS);
+it('endless member lists of five groups make reads of these groups fail, and two runs read all other groups', async () => {
+  const { run, read, endless, stored, pass } = await opened();
+  for (const group of GROUPS.slice(0, 5)) endless.add(group);
+  const report = await run();
+  expect(report?.failed).toBeGreaterThan(0);
+  expect((await stored('g0'))?.problem).toMatch(ENDLESS);
+  await pass(5 * MINUTE_MS);
+  await run();
+  expect(new Set(read)).toEqual(new Set(GROUPS.slice(5)));
+});
+
+it('groups with endless member lists do not delay other groups, even if changes of these groups are reported in each run', async () => {
+  const { run, read, endless, ports, world, pass } = await opened();
+  for (const group of GROUPS.slice(0, 10)) endless.add(group);
+  const { name } = await world.connection();
+  for (let at = 0; at < 4; at += 1) {
+    for (const group of endless) await ports.reader.notePushed(name, groupId(group), world.nowMs());
     await run();
-    expect(new Set(read)).toEqual(new Set(GROUPS.slice(5)));
-  });
+    await pass(5 * MINUTE_MS);
+  }
+  expect(new Set(read)).toEqual(new Set(['g10', 'g11']));
+});
 
-  it('groups with endless member lists do not delay other groups, even if changes of these groups are reported in each run', async () => {
-    const { run, read, endless, ports, world, pass } = await opened();
-    for (const group of GROUPS.slice(0, 10)) endless.add(group);
-    const { name } = await world.connection();
-    for (let at = 0; at < 4; at += 1) {
-      for (const group of endless) await ports.reader.notePushed(name, groupId(group), world.nowMs());
-      await run();
-      await pass(5 * MINUTE_MS);
-    }
-    expect(new Set(read)).toEqual(new Set(['g10', 'g11']));
-  });
-
-  it.each(['groups', 'changes'])(
-    'a run with an endless list of %s reads the groups and then fails with the reason',
-    async (list) => {
-      const { run, read, endless, pass } = await opened();
-      endless.add(list);
-      await pass(60 * MINUTE_MS);
-      await expect(run()).rejects.toThrow(ENDLESS);
-      expect(new Set(read)).toEqual(new Set(GROUPS));
-    },
-  );
-
-  it('the reader finds new groups although the list of changes never ends', async () => {
-    const { run, endless, pass, stored } = await opened();
-    endless.add('changes');
-    GROUPS.push('new');
+it.each(['groups', 'changes'])(
+  'a run with an endless list of %s reads the groups and then fails with the reason',
+  async (list) => {
+    const { run, read, endless, pass } = await opened();
+    endless.add(list);
     await pass(60 * MINUTE_MS);
     await expect(run()).rejects.toThrow(ENDLESS);
-    expect((await stored('new'))?.readMs).toBeDefined();
-    GROUPS.pop();
-  });
+    expect(new Set(read)).toEqual(new Set(GROUPS));
+  },
+);
+
+it('the reader finds new groups although the list of changes never ends', async () => {
+  const { run, endless, pass, stored } = await opened();
+  endless.add('changes');
+  GROUPS.push('new');
+  await pass(60 * MINUTE_MS);
+  await expect(run()).rejects.toThrow(ENDLESS);
+  expect((await stored('new'))?.readMs).toBeDefined();
+  GROUPS.pop();
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   type Directory,
   DirectoryError,
@@ -72,63 +72,61 @@ async function reported(count: number) {
   return { reader, asked, state };
 }
 
-describe('many reports of a directory', () => {
-  it('a run of the reader stops its requests for reported users at its time limit, and the next runs request the remaining users', async () => {
-    const { reader, asked, state } = await reported(30);
-    const begunMs = reader.world.nowMs();
-    const report = await reader.run({ deadlineMs: begunMs + 13 * MINUTE_MS });
-    expect(report).toMatchObject({ reported: 13 });
-    expect(asked).toHaveLength(13);
-    await reader.run({ deadlineMs: reader.world.nowMs() + 13 * MINUTE_MS });
-    await reader.run({ deadlineMs: reader.world.nowMs() + 13 * MINUTE_MS });
-    expect(new Set(asked)).toEqual(new Set(Array.from({ length: 30 }, (_, user) => `x${user}@acme.test`)));
-    expect(asked).toHaveLength(30);
-    const [first, second, third] = state.cursors;
-    expect([second, third]).toEqual([first, first]);
-    await reader.run();
-    expect(state.cursors.at(-1)).not.toBe(first);
-    expect(asked).toHaveLength(30);
-  });
+it('a run of the reader stops its requests for reported users at its time limit, and the next runs request the remaining users', async () => {
+  const { reader, asked, state } = await reported(30);
+  const begunMs = reader.world.nowMs();
+  const report = await reader.run({ deadlineMs: begunMs + 13 * MINUTE_MS });
+  expect(report).toMatchObject({ reported: 13 });
+  expect(asked).toHaveLength(13);
+  await reader.run({ deadlineMs: reader.world.nowMs() + 13 * MINUTE_MS });
+  await reader.run({ deadlineMs: reader.world.nowMs() + 13 * MINUTE_MS });
+  expect(new Set(asked)).toEqual(new Set(Array.from({ length: 30 }, (_, user) => `x${user}@acme.test`)));
+  expect(asked).toHaveLength(30);
+  const [first, second, third] = state.cursors;
+  expect([second, third]).toEqual([first, first]);
+  await reader.run();
+  expect(state.cursors.at(-1)).not.toBe(first);
+  expect(asked).toHaveLength(30);
+});
 
-  it('after a run fails during its requests for reported users, the next run requests only the remaining users', async () => {
-    const { reader, asked, state } = await reported(10);
-    state.failsAt = 6;
-    await expect(reader.run()).rejects.toThrow('too many calls');
-    expect(asked).toHaveLength(6);
-    state.failsAt = Number.POSITIVE_INFINITY;
-    await reader.run();
-    expect(asked).toHaveLength(10);
-    expect(new Set(asked).size).toBe(10);
-  });
+it('after a run fails during its requests for reported users, the next run requests only the remaining users', async () => {
+  const { reader, asked, state } = await reported(10);
+  state.failsAt = 6;
+  await expect(reader.run()).rejects.toThrow('too many calls');
+  expect(asked).toHaveLength(6);
+  state.failsAt = Number.POSITIVE_INFINITY;
+  await reader.run();
+  expect(asked).toHaveLength(10);
+  expect(new Set(asked).size).toBe(10);
+});
 
-  it('a wrong answer about one reported user does not stop the processing of other reports and groups', async () => {
-    const { reader, asked, state } = await reported(3);
-    state.odd.add('x0@acme.test');
-    const { lists, listings } = state;
-    await expect(reader.run({ isFull: true })).rejects.toThrow('the answer is not as described');
-    expect(asked).toEqual(['x1@acme.test', 'x2@acme.test']);
-    expect([state.lists, state.listings]).toEqual([lists + 1, listings + 1]);
-    state.odd.clear();
-    await reader.run();
-    expect(asked).toEqual(['x1@acme.test', 'x2@acme.test', 'x0@acme.test']);
-    expect(state.cursors[1]).toBe(state.cursors[0]);
-  });
+it('a wrong answer about one reported user does not stop the processing of other reports and groups', async () => {
+  const { reader, asked, state } = await reported(3);
+  state.odd.add('x0@acme.test');
+  const { lists, listings } = state;
+  await expect(reader.run({ isFull: true })).rejects.toThrow('the answer is not as described');
+  expect(asked).toEqual(['x1@acme.test', 'x2@acme.test']);
+  expect([state.lists, state.listings]).toEqual([lists + 1, listings + 1]);
+  state.odd.clear();
+  await reader.run();
+  expect(asked).toEqual(['x1@acme.test', 'x2@acme.test', 'x0@acme.test']);
+  expect(state.cursors[1]).toBe(state.cursors[0]);
+});
 
-  it('with more than 1,000 reported users, the reader requests no user and reads all groups until two reads agree', async () => {
-    const { reader, asked, state } = await reported(3_000);
-    const before = state.lists;
+it('with more than 1,000 reported users, the reader requests no user and reads all groups until two reads agree', async () => {
+  const { reader, asked, state } = await reported(3_000);
+  const before = state.lists;
+  await reader.run();
+  expect(asked).toEqual([]);
+  expect(state.lists).toBe(before + 1);
+  await reader.pass(MINUTE_MS);
+  await reader.run();
+  expect(asked).toEqual([]);
+  expect(state.lists).toBe(before + 1);
+  for (let run = 0; run < 3; run += 1) {
+    await reader.pass(11 * MINUTE_MS);
     await reader.run();
-    expect(asked).toEqual([]);
-    expect(state.lists).toBe(before + 1);
-    await reader.pass(MINUTE_MS);
-    await reader.run();
-    expect(asked).toEqual([]);
-    expect(state.lists).toBe(before + 1);
-    for (let run = 0; run < 3; run += 1) {
-      await reader.pass(11 * MINUTE_MS);
-      await reader.run();
-    }
-    expect(asked).toEqual([]);
-    expect(state.lists).toBe(before + 2);
-  });
+  }
+  expect(asked).toEqual([]);
+  expect(state.lists).toBe(before + 2);
 });

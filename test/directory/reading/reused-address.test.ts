@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { company, openReader, type Reader } from './fixture.ts';
 
 const MINUTE_MS = 60_000;
@@ -32,67 +32,65 @@ function hideDeletions({ google: { directory } }: Reader) {
   });
 }
 
-describe('new group with the address of a deleted group', () => {
-  it('a deleted group is removed, and a new group with its address is synced as a separate group', async () => {
-    const reader = await settled();
-    await reader.change(deleteGroup('chess'));
-    await reader.pass(30_000);
-    await reader.change(addGroup('chess-2', 'chess', 'd'));
-    await reader.passMinutes(15);
-    expect([reader.shown('chess'), reader.shown('chess-2')]).toEqual([[], [['u-d']]]);
-    expect(await reader.stored('chess')).toBeUndefined();
-  });
+it('a deleted group is removed, and a new group with its address is synced as a separate group', async () => {
+  const reader = await settled();
+  await reader.change(deleteGroup('chess'));
+  await reader.pass(30_000);
+  await reader.change(addGroup('chess-2', 'chess', 'd'));
+  await reader.passMinutes(15);
+  expect([reader.shown('chess'), reader.shown('chess-2')]).toEqual([[], [['u-d']]]);
+  expect(await reader.stored('chess')).toBeUndefined();
+});
 
-  it('a new group with the address of a deleted group is synced if the reader runs between deletion and creation', async () => {
-    const reader = await settled();
-    await reader.change(deleteGroup('chess'));
-    await reader.passMinutes(10);
-    await reader.change(addGroup('chess-2', 'chess', 'd'));
-    await reader.passMinutes(15);
-    expect([reader.shown('chess'), reader.shown('chess-2')]).toEqual([[], [['u-d']]]);
-  });
+it('a new group with the address of a deleted group is synced if the reader runs between deletion and creation', async () => {
+  const reader = await settled();
+  await reader.change(deleteGroup('chess'));
+  await reader.passMinutes(10);
+  await reader.change(addGroup('chess-2', 'chess', 'd'));
+  await reader.passMinutes(15);
+  expect([reader.shown('chess'), reader.shown('chess-2')]).toEqual([[], [['u-d']]]);
+});
 
-  it('the reader finds a new group with the address of a deleted group, even if the deletion is not reported', async () => {
-    const reader = await settled();
-    hideDeletions(reader);
-    await reader.change(deleteGroup('chess'));
-    await reader.change(addGroup('chess-2', 'chess', 'd'));
-    await reader.passMinutes(15);
-    expect(reader.shown('chess-2')).toEqual([['u-d']]);
-    // Without a report, the reader accepts the deletion after a day.
-    expect(reader.shown('chess')).toEqual([['u-c']]);
-    await reader.pass(25 * 60 * MINUTE_MS);
-    await reader.passMinutes(15);
-    expect(reader.shown('chess')).toEqual([]);
-    expect(reader.shown('chess-2')).toEqual([['u-d']]);
-  });
+it('the reader finds a new group with the address of a deleted group, even if the deletion is not reported', async () => {
+  const reader = await settled();
+  hideDeletions(reader);
+  await reader.change(deleteGroup('chess'));
+  await reader.change(addGroup('chess-2', 'chess', 'd'));
+  await reader.passMinutes(15);
+  expect(reader.shown('chess-2')).toEqual([['u-d']]);
+  // Without a report, the reader accepts the deletion after a day.
+  expect(reader.shown('chess')).toEqual([['u-c']]);
+  await reader.pass(25 * 60 * MINUTE_MS);
+  await reader.passMinutes(15);
+  expect(reader.shown('chess')).toEqual([]);
+  expect(reader.shown('chess-2')).toEqual([['u-d']]);
+});
 
-  it('of three successive groups with one address, only the last group is left', async () => {
-    const reader = await settled();
-    await reader.change(deleteGroup('chess'));
-    await reader.pass(30_000);
-    await reader.change(addGroup('chess-2', 'chess', 'a'));
-    await reader.passMinutes(10);
-    await reader.change(deleteGroup('chess-2'));
-    await reader.pass(30_000);
-    await reader.change(addGroup('chess-3', 'chess', 'b'));
-    await reader.passMinutes(15);
-    const shown = ['chess', 'chess-2', 'chess-3'].map((group) => reader.shown(group));
-    expect(shown).toEqual([[], [], [['u-b']]]);
-  });
+it('of three successive groups with one address, only the last group is left', async () => {
+  const reader = await settled();
+  await reader.change(deleteGroup('chess'));
+  await reader.pass(30_000);
+  await reader.change(addGroup('chess-2', 'chess', 'a'));
+  await reader.passMinutes(10);
+  await reader.change(deleteGroup('chess-2'));
+  await reader.pass(30_000);
+  await reader.change(addGroup('chess-3', 'chess', 'b'));
+  await reader.passMinutes(15);
+  const shown = ['chess', 'chess-2', 'chess-3'].map((group) => reader.shown(group));
+  expect(shown).toEqual([[], [], [['u-b']]]);
+});
 
-  it('the reader finds changes of a group that took the earlier address of another group', async () => {
-    const reader = await settled();
-    await reader.change(
-      { kind: 'changeGroup', group: 'chess', email: 'games@acme.test', aliases: [] },
-      addGroup('chess-2', 'chess', 'd'),
-    );
-    await reader.passMinutes(15);
-    expect([reader.shown('chess'), reader.shown('chess-2')]).toEqual([[['u-c']], [['u-d']]]);
-    await reader.change({ kind: 'addMember', group: 'chess-2', member: 'a' });
-    await reader.passMinutes(10);
-    expect(reader.shown('chess-2')).toEqual([['u-a', 'u-d']]);
-  });
+it('the reader finds changes of a group that took the earlier address of another group', async () => {
+  const reader = await settled();
+  await reader.change(
+    { kind: 'changeGroup', group: 'chess', email: 'games@acme.test', aliases: [] },
+    addGroup('chess-2', 'chess', 'd'),
+  );
+  await reader.passMinutes(15);
+  expect([reader.shown('chess'), reader.shown('chess-2')]).toEqual([[['u-c']], [['u-d']]]);
+  await reader.change({ kind: 'addMember', group: 'chess-2', member: 'a' });
+  await reader.passMinutes(10);
+  expect(reader.shown('chess-2')).toEqual([['u-a', 'u-d']]);
 });
 
 it('a new user with the address of a deleted user does not get the groups of the deleted user', async () => {

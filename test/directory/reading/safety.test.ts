@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { MINUTE_MS } from '../../support/engine/world.ts';
 import { company, kindsOf, openReader, settle } from './fixture.ts';
 
@@ -11,157 +11,153 @@ async function settled(world = WORLD, settings: Readonly<Record<string, unknown>
   return settle(await openReader({ world, settings }), 20);
 }
 
-describe('directory with wrong answers', () => {
-  it('the outer group keeps the members of a nested group if an incomplete list lacks the nested group', async () => {
-    const nested = company({ rowing: ['a', 'chess'], chess: ['c', 'd'] });
-    const reader = await settled(nested, { nested: 'flatten' });
-    const body = JSON.stringify({ kind: 'admin#directory#members', members: [MEMBER_A] });
-    await reader.google.control('faults', [
-      { match: { path: '*/groups/rowing/members' }, times: 30, status: 200, body },
-    ]);
+it('the outer group keeps the members of a nested group if an incomplete list lacks the nested group', async () => {
+  const nested = company({ rowing: ['a', 'chess'], chess: ['c', 'd'] });
+  const reader = await settled(nested, { nested: 'flatten' });
+  const body = JSON.stringify({ kind: 'admin#directory#members', members: [MEMBER_A] });
+  await reader.google.control('faults', [
+    { match: { path: '*/groups/rowing/members' }, times: 30, status: 200, body },
+  ]);
+  await reader.change({ kind: 'changeRole', group: 'rowing', member: 'a', role: 'OWNER' });
+  await reader.passMinutes(30);
+  expect(reader.takeSent()).toEqual([]);
+  await reader.google.control('faults', []);
+  await reader.change({ kind: 'removeMember', group: 'rowing', member: 'chess' });
+  await reader.passMinutes(30);
+  expect(reader.shown('rowing')).toEqual([['u-a']]);
+});
+
+it.each([
+  ['only users', false],
+  ['users and groups', true],
+])(
+  'if the count includes %s, one incomplete list removes no member of a group with a nested group, and a removal is synced',
+  async (_, countsGroups) => {
+    const world = company({ rowing: ['a', 'b', 'chess'], chess: ['c'] });
+    const reader = await settled(world, { nested: 'flatten' });
+    await reader.google.control('settings', { countsGroups });
+    const group = { id: 'chess', type: 'GROUP', email: 'chess@acme.test' };
+    const body = JSON.stringify({ kind: 'admin#directory#members', members: [MEMBER_A, group] });
+    const path = '*/groups/rowing/members';
+    await reader.google.control('faults', [{ match: { path }, times: 1, status: 200, body }]);
     await reader.change({ kind: 'changeRole', group: 'rowing', member: 'a', role: 'OWNER' });
     await reader.passMinutes(30);
     expect(reader.takeSent()).toEqual([]);
-    await reader.google.control('faults', []);
-    await reader.change({ kind: 'removeMember', group: 'rowing', member: 'chess' });
+    await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
     await reader.passMinutes(30);
-    expect(reader.shown('rowing')).toEqual([['u-a']]);
-  });
-
-  it.each([
-    ['only users', false],
-    ['users and groups', true],
-  ])(
-    'if the count includes %s, one incomplete list removes no member of a group with a nested group, and a removal is synced',
-    async (_, countsGroups) => {
-      const world = company({ rowing: ['a', 'b', 'chess'], chess: ['c'] });
-      const reader = await settled(world, { nested: 'flatten' });
-      await reader.google.control('settings', { countsGroups });
-      const group = { id: 'chess', type: 'GROUP', email: 'chess@acme.test' };
-      const body = JSON.stringify({ kind: 'admin#directory#members', members: [MEMBER_A, group] });
-      const path = '*/groups/rowing/members';
-      await reader.google.control('faults', [{ match: { path }, times: 1, status: 200, body }]);
-      await reader.change({ kind: 'changeRole', group: 'rowing', member: 'a', role: 'OWNER' });
-      await reader.passMinutes(30);
-      expect(reader.takeSent()).toEqual([]);
-      await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
-      await reader.passMinutes(30);
-      expect(reader.shown('rowing')).toEqual([['u-a', 'u-c']]);
-      expect(await reader.stored('rowing')).not.toHaveProperty('problem');
-    },
-  );
-
-  it('if the directory lists 15 groups of four members as empty for three hours, the guard holds almost all, and reading goes on', async () => {
-    const small = Array.from({ length: 15 }, (_, index) => `g${index}`);
-    const groups = Object.fromEntries(small.map((group) => [group, ['a', 'b', 'c', 'd']]));
-    const reader = await settled(company({ ...groups, rowing: ['a'] }), { guard: {} });
-    await reader.pass(2 * HOUR_MS);
-    const leaves = ['a', 'b', 'c', 'd'].map((member) => ({ kind: 'removeMember', member }));
-    await reader.change(...small.flatMap((group) => leaves.map((change) => ({ ...change, group }))));
-    await reader.passMinutes(3 * 60);
-    expect(small.filter((group) => reader.shown(group)[0]?.length === 0).length).toBeLessThanOrEqual(3);
-    await reader.change({ kind: 'addMember', group: 'rowing', member: 'b' });
-    await reader.passMinutes(15);
-    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
-  });
-
-  it('if a list has fewer members than the directory counts, no member is removed, and the third such list adds members', async () => {
-    const reader = await settled();
-    await reader.google.control('counts', { group: 'rowing', count: 3 });
-    await reader.change(
-      { kind: 'removeMember', group: 'rowing', member: 'b' },
-      { kind: 'addMember', group: 'rowing', member: 'c' },
-    );
-    await reader.passMinutes(10);
-    expect(reader.takeSent()).toEqual([]);
-    await reader.passMinutes(10);
-    expect(reader.takeSent().map(({ type, data }) => [type, data.members])).toEqual([
-      ['directory.group.member.added', [{ id: 'c' }]],
-    ]);
-    expect(await reader.stored('rowing')).toMatchObject({
-      problem: expect.stringContaining('fewer members'),
-    });
-    await reader.google.control('counts', { group: 'rowing', count: 'right' });
-    await reader.passMinutes(20);
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-c']]);
     expect(await reader.stored('rowing')).not.toHaveProperty('problem');
-  });
+  },
+);
 
-  it.each([
-    ['the credential is refused', 'authError'],
-    ['a permission is missing', 'insufficientPermissions'],
-  ])('a run of the reader stops if %s', async (_, error) => {
-    const reader = await settled();
-    await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
-    await reader.google.control('faults', [{ match: { path: '*/groups/*' }, times: 30, error }]);
-    await expect(reader.run()).rejects.toMatchObject({ kind: 'denied' });
-    expect(reader.takeSent()).toEqual([]);
-  });
-
-  it('a run of the reader stops if the list lacks many known groups', async () => {
-    const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
-    const reader = await settled(company(groups));
-    await reader.google.control('settings', { lostLogEntries: 1 });
-    await reader.change({ kind: 'deleteGroup', group: 'g1' }, { kind: 'deleteGroup', group: 'g2' });
-    await reader.pass(HOUR_MS);
-    await expect(reader.run()).rejects.toThrow('2 of 8 known groups are missing in the directory');
-    expect(reader.takeSent()).toEqual([]);
-  });
-
-  it('a stopped reader continues after an operator accepts the deletions', async () => {
-    const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
-    const reader = await settled(company(groups), { guard: {} });
-    await reader.google.control('settings', { lostLogEntries: 1 });
-    const gone = ['g1', 'g2', 'g3', 'g4'];
-    await reader.change(...gone.map((group) => ({ kind: 'deleteGroup', group })));
-    await reader.pass(HOUR_MS);
-    await expect(reader.run()).rejects.toThrow('groupsync directory read --accept-deletions');
-    await reader.run({ acceptsDeletions: true });
-    expect(kindsOf(reader.takeSent())).toEqual(gone.map(() => 'group.deleted'));
-    await reader.deliver();
-    // The guard still holds the deletions above its limit.
-    const left = gone.filter((group) => reader.shown(group).length > 0);
-    expect(left.length).toBeGreaterThanOrEqual(2);
-    expect(reader.shown('g0')).toEqual([['u-a']]);
-    expect(await reader.run()).toMatchObject({ groups: 4 });
-  });
-
-  it('a group that lists lack but the directory returns by id is not deleted, even if an operator accepts deletions', async () => {
-    const reader = await settled();
-    const empty = { match: { path: '*/groups' }, status: 200, body: '{"kind":"admin#directory#groups"}' };
-    await reader.google.control('faults', [{ ...empty, times: 30 }]);
-    await reader.run({ acceptsDeletions: true });
-    expect(kindsOf(reader.takeSent())).toEqual([]);
-  });
+it('if the directory lists 15 groups of four members as empty for three hours, the guard holds almost all, and reading goes on', async () => {
+  const small = Array.from({ length: 15 }, (_, index) => `g${index}`);
+  const groups = Object.fromEntries(small.map((group) => [group, ['a', 'b', 'c', 'd']]));
+  const reader = await settled(company({ ...groups, rowing: ['a'] }), { guard: {} });
+  await reader.pass(2 * HOUR_MS);
+  const leaves = ['a', 'b', 'c', 'd'].map((member) => ({ kind: 'removeMember', member }));
+  await reader.change(...small.flatMap((group) => leaves.map((change) => ({ ...change, group }))));
+  await reader.passMinutes(3 * 60);
+  expect(small.filter((group) => reader.shown(group)[0]?.length === 0).length).toBeLessThanOrEqual(3);
+  await reader.change({ kind: 'addMember', group: 'rowing', member: 'b' });
+  await reader.passMinutes(15);
+  expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
 });
 
-describe('group that the directory does not find', () => {
-  it('after a reported deletion, the reader deletes the group when the answers of the directory no longer show it', async () => {
-    const reader = await settled();
-    await reader.change({ kind: 'deleteGroup', group: 'chess' });
-    await reader.google.control('settings', { lagSeconds: { groups: 30_000, members: 30_000 } });
-    await reader.pass(10_000);
-    await reader.run();
-    expect(kindsOf(reader.takeSent())).toEqual([]);
-    await reader.google.control('settings', { lagSeconds: { groups: 0, members: 0 } });
-    await reader.passMinutes(20);
-    expect(kindsOf(reader.takeSent())).toEqual(['group.deleted']);
+it('if a list has fewer members than the directory counts, no member is removed, and the third such list adds members', async () => {
+  const reader = await settled();
+  await reader.google.control('counts', { group: 'rowing', count: 3 });
+  await reader.change(
+    { kind: 'removeMember', group: 'rowing', member: 'b' },
+    { kind: 'addMember', group: 'rowing', member: 'c' },
+  );
+  await reader.passMinutes(10);
+  expect(reader.takeSent()).toEqual([]);
+  await reader.passMinutes(10);
+  expect(reader.takeSent().map(({ type, data }) => [type, data.members])).toEqual([
+    ['directory.group.member.added', [{ id: 'c' }]],
+  ]);
+  expect(await reader.stored('rowing')).toMatchObject({
+    problem: expect.stringContaining('fewer members'),
   });
+  await reader.google.control('counts', { group: 'rowing', count: 'right' });
+  await reader.passMinutes(20);
+  expect(reader.shown('rowing')).toEqual([['u-a', 'u-c']]);
+  expect(await reader.stored('rowing')).not.toHaveProperty('problem');
+});
 
-  it('a missing group without a reported deletion is deleted after a day', async () => {
-    const reader = await settled();
-    await reader.google.control('settings', { lostLogEntries: 1 });
-    await reader.change({ kind: 'deleteGroup', group: 'chess' });
-    await reader.pass(HOUR_MS);
-    await reader.run();
-    await reader.pass(23 * HOUR_MS);
-    await reader.run();
-    expect(kindsOf(reader.takeSent())).toEqual([]);
-    expect(reader.shown('chess')).toEqual([['u-c', 'u-d']]);
-    await reader.pass(2 * HOUR_MS);
-    await reader.run();
-    expect(kindsOf(reader.takeSent())).toEqual(['group.deleted']);
-  });
+it.each([
+  ['the credential is refused', 'authError'],
+  ['a permission is missing', 'insufficientPermissions'],
+])('a run of the reader stops if %s', async (_, error) => {
+  const reader = await settled();
+  await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
+  await reader.google.control('faults', [{ match: { path: '*/groups/*' }, times: 30, error }]);
+  await expect(reader.run()).rejects.toMatchObject({ kind: 'denied' });
+  expect(reader.takeSent()).toEqual([]);
+});
+
+it('a run of the reader stops if the list lacks many known groups', async () => {
+  const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
+  const reader = await settled(company(groups));
+  await reader.google.control('settings', { lostLogEntries: 1 });
+  await reader.change({ kind: 'deleteGroup', group: 'g1' }, { kind: 'deleteGroup', group: 'g2' });
+  await reader.pass(HOUR_MS);
+  await expect(reader.run()).rejects.toThrow('2 of 8 known groups are missing in the directory');
+  expect(reader.takeSent()).toEqual([]);
+});
+
+it('a stopped reader continues after an operator accepts the deletions', async () => {
+  const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
+  const reader = await settled(company(groups), { guard: {} });
+  await reader.google.control('settings', { lostLogEntries: 1 });
+  const gone = ['g1', 'g2', 'g3', 'g4'];
+  await reader.change(...gone.map((group) => ({ kind: 'deleteGroup', group })));
+  await reader.pass(HOUR_MS);
+  await expect(reader.run()).rejects.toThrow('groupsync directory read --accept-deletions');
+  await reader.run({ acceptsDeletions: true });
+  expect(kindsOf(reader.takeSent())).toEqual(gone.map(() => 'group.deleted'));
+  await reader.deliver();
+  // The guard still holds the deletions above its limit.
+  const left = gone.filter((group) => reader.shown(group).length > 0);
+  expect(left.length).toBeGreaterThanOrEqual(2);
+  expect(reader.shown('g0')).toEqual([['u-a']]);
+  expect(await reader.run()).toMatchObject({ groups: 4 });
+});
+
+it('a group that lists lack but the directory returns by id is not deleted, even if an operator accepts deletions', async () => {
+  const reader = await settled();
+  const empty = { match: { path: '*/groups' }, status: 200, body: '{"kind":"admin#directory#groups"}' };
+  await reader.google.control('faults', [{ ...empty, times: 30 }]);
+  await reader.run({ acceptsDeletions: true });
+  expect(kindsOf(reader.takeSent())).toEqual([]);
+});
+
+it('after a reported deletion, the reader deletes the group when the answers of the directory no longer show it', async () => {
+  const reader = await settled();
+  await reader.change({ kind: 'deleteGroup', group: 'chess' });
+  await reader.google.control('settings', { lagSeconds: { groups: 30_000, members: 30_000 } });
+  await reader.pass(10_000);
+  await reader.run();
+  expect(kindsOf(reader.takeSent())).toEqual([]);
+  await reader.google.control('settings', { lagSeconds: { groups: 0, members: 0 } });
+  await reader.passMinutes(20);
+  expect(kindsOf(reader.takeSent())).toEqual(['group.deleted']);
+});
+
+it('a missing group without a reported deletion is deleted after a day', async () => {
+  const reader = await settled();
+  await reader.google.control('settings', { lostLogEntries: 1 });
+  await reader.change({ kind: 'deleteGroup', group: 'chess' });
+  await reader.pass(HOUR_MS);
+  await reader.run();
+  await reader.pass(23 * HOUR_MS);
+  await reader.run();
+  expect(kindsOf(reader.takeSent())).toEqual([]);
+  expect(reader.shown('chess')).toEqual([['u-c', 'u-d']]);
+  await reader.pass(2 * HOUR_MS);
+  await reader.run();
+  expect(kindsOf(reader.takeSent())).toEqual(['group.deleted']);
 });
 
 it('the reader sends nothing about a group directly after an event of another source, and later corrects the group', async () => {
@@ -176,84 +172,80 @@ it('the reader sends nothing about a group directly after an event of another so
   expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
 });
 
-describe('run that does not complete', () => {
-  it('the next run of the reader sends a group again if the queue refused its message', async () => {
-    const reader = await settled();
-    await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
-    reader.closeQueue(true);
-    await expect(reader.run()).rejects.toThrow('the events queue did not accept a message');
-    reader.closeQueue(false);
-    await reader.run();
-    expect(reader.takeSent().map(({ data }) => data.members)).toEqual([[{ id: 'a' }]]);
-  });
-
-  it('an unfinished run of the reader blocks other runs until its lease expires, and writes nothing after the expiry', async () => {
-    const reader = await settled();
-    const { name } = await reader.world.connection();
-    const span = { nowMs: reader.world.nowMs(), lengthMs: 16 * MINUTE_MS };
-    const stale = await reader.ports.leases.take(name, 'directory', span);
-    expect(await reader.run()).toBeUndefined();
-    await reader.pass(17 * MINUTE_MS);
-    expect(await reader.run()).toMatchObject({ groups: 2 });
-    const group = await reader.stored('rowing');
-    if (stale === undefined || group === undefined) throw new Error('expected a lease and a group');
-    expect(await reader.ports.reader.putGroup(name, { ...group, dueMs: 0 }, stale)).toBe(false);
-    expect(await reader.ports.reader.write(name, { cursor: '0' }, stale)).toBe(false);
-    expect(await reader.ports.reader.removeGroup(name, group.group, stale)).toBe(false);
-  });
+it('the next run of the reader sends a group again if the queue refused its message', async () => {
+  const reader = await settled();
+  await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
+  reader.closeQueue(true);
+  await expect(reader.run()).rejects.toThrow('the events queue did not accept a message');
+  reader.closeQueue(false);
+  await reader.run();
+  expect(reader.takeSent().map(({ data }) => data.members)).toEqual([[{ id: 'a' }]]);
 });
 
-describe('nested groups', () => {
-  const inner = { include: ['Group sport'], exclude: [], policies: [] };
-  const world = company({ rowing: ['a', 'b'], sport: ['c', 'rowing', 'guests@partner.test'] });
-  const flattened = { nested: 'flatten', groups: inner };
+it('an unfinished run of the reader blocks other runs until its lease expires, and writes nothing after the expiry', async () => {
+  const reader = await settled();
+  const { name } = await reader.world.connection();
+  const span = { nowMs: reader.world.nowMs(), lengthMs: 16 * MINUTE_MS };
+  const stale = await reader.ports.leases.take(name, 'directory', span);
+  expect(await reader.run()).toBeUndefined();
+  await reader.pass(17 * MINUTE_MS);
+  expect(await reader.run()).toMatchObject({ groups: 2 });
+  const group = await reader.stored('rowing');
+  if (stale === undefined || group === undefined) throw new Error('expected a lease and a group');
+  expect(await reader.ports.reader.putGroup(name, { ...group, dueMs: 0 }, stale)).toBe(false);
+  expect(await reader.ports.reader.write(name, { cursor: '0' }, stale)).toBe(false);
+  expect(await reader.ports.reader.removeGroup(name, group.group, stale)).toBe(false);
+});
 
-  it('the outer group lacks the users of nested groups if the connection does not flatten nested groups', async () => {
-    const reader = await settled(world, { groups: inner });
-    expect(reader.shown('sport')).toEqual([['u-c']]);
-  });
+const inner = { include: ['Group sport'], exclude: [], policies: [] };
+const world = company({ rowing: ['a', 'b'], sport: ['c', 'rowing', 'guests@partner.test'] });
+const flattened = { nested: 'flatten', groups: inner };
 
-  it('the outer group has the users of its nested groups, even if the reader does not sync the nested groups themselves', async () => {
-    const reader = await settled(world, flattened);
-    expect(reader.shown('sport')).toEqual([['u-a', 'u-b', 'u-c']]);
-    expect(reader.shown('rowing')).toEqual([]);
-  });
+it('the outer group lacks the users of nested groups if the connection does not flatten nested groups', async () => {
+  const reader = await settled(world, { groups: inner });
+  expect(reader.shown('sport')).toEqual([['u-c']]);
+});
 
-  it('a user stays in the outer group until both the direct and the nested membership have ended', async () => {
-    const reader = await settled(world, flattened);
-    await reader.change(
-      { kind: 'addMember', group: 'rowing', member: 'c' },
-      { kind: 'removeMember', group: 'sport', member: 'c' },
-    );
-    await reader.passMinutes(15);
-    expect(reader.shown('sport')).toEqual([['u-a', 'u-b', 'u-c']]);
-    await reader.change({ kind: 'removeMember', group: 'rowing', member: 'c' });
-    await reader.passMinutes(15);
-    expect(reader.shown('sport')).toEqual([['u-a', 'u-b']]);
-  });
+it('the outer group has the users of its nested groups, even if the reader does not sync the nested groups themselves', async () => {
+  const reader = await settled(world, flattened);
+  expect(reader.shown('sport')).toEqual([['u-a', 'u-b', 'u-c']]);
+  expect(reader.shown('rowing')).toEqual([]);
+});
 
-  it('the reader skips nested groups of another company and reads everything else', async () => {
-    const reader = await settled(world, flattened);
-    const member = {
-      kind: 'addMember',
-      group: 'sport',
-      member: 'all@partner.test',
-      memberKind: 'externalGroup',
-    };
-    await reader.change(member, { kind: 'addMember', group: 'sport', member: 'd' });
-    await reader.passMinutes(15);
-    expect(reader.shown('sport')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
-  });
+it('a user stays in the outer group until both the direct and the nested membership have ended', async () => {
+  const reader = await settled(world, flattened);
+  await reader.change(
+    { kind: 'addMember', group: 'rowing', member: 'c' },
+    { kind: 'removeMember', group: 'sport', member: 'c' },
+  );
+  await reader.passMinutes(15);
+  expect(reader.shown('sport')).toEqual([['u-a', 'u-b', 'u-c']]);
+  await reader.change({ kind: 'removeMember', group: 'rowing', member: 'c' });
+  await reader.passMinutes(15);
+  expect(reader.shown('sport')).toEqual([['u-a', 'u-b']]);
+});
 
-  it('a group with the member "all users of the company" stays unchanged, and the reader reads all other groups', async () => {
-    const reader = await settled(company({ rowing: ['a'], chess: ['c'] }));
-    await reader.change(
-      { kind: 'addMember', group: 'rowing', member: 'all', memberKind: 'everyone' },
-      { kind: 'addMember', group: 'chess', member: 'd' },
-    );
-    await reader.passMinutes(15);
-    expect(reader.shown('rowing')).toEqual([['u-a']]);
-    expect(reader.shown('chess')).toEqual([['u-c', 'u-d']]);
-    expect(await reader.stored('rowing')).toMatchObject({ problem: expect.stringContaining('every user') });
-  });
+it('the reader skips nested groups of another company and reads everything else', async () => {
+  const reader = await settled(world, flattened);
+  const member = {
+    kind: 'addMember',
+    group: 'sport',
+    member: 'all@partner.test',
+    memberKind: 'externalGroup',
+  };
+  await reader.change(member, { kind: 'addMember', group: 'sport', member: 'd' });
+  await reader.passMinutes(15);
+  expect(reader.shown('sport')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+});
+
+it('a group with the member "all users of the company" stays unchanged, and the reader reads all other groups', async () => {
+  const reader = await settled(company({ rowing: ['a'], chess: ['c'] }));
+  await reader.change(
+    { kind: 'addMember', group: 'rowing', member: 'all', memberKind: 'everyone' },
+    { kind: 'addMember', group: 'chess', member: 'd' },
+  );
+  await reader.passMinutes(15);
+  expect(reader.shown('rowing')).toEqual([['u-a']]);
+  expect(reader.shown('chess')).toEqual([['u-c', 'u-d']]);
+  expect(await reader.stored('rowing')).toMatchObject({ problem: expect.stringContaining('every user') });
 });

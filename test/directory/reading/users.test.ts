@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { memberId } from '../../../shared/domain/ids.ts';
 import { MINUTE_MS } from '../../support/engine/world.ts';
 import { company, openReader, type Reader, settle } from './fixture.ts';
@@ -27,128 +27,122 @@ const emailOf = async ({ world, ports }: Reader, id: string) => {
   return (await ports.users.read(name, [memberId(id)])).get(memberId(id))?.attributes.get('email')?.value;
 };
 
-describe('reported user', () => {
-  it('a suspended user leaves the groups within two runs, although the first answer shows the user as active', async () => {
-    const reader = await settled({ rowing: ['a', 'b'] });
-    await reader.google.control('settings', { lagSeconds: { users: 90 } });
-    await reader.change({ kind: 'suspendUser', user: 'a' });
-    await reader.run();
-    await reader.pass(5 * MINUTE_MS);
-    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
-    await reader.passMinutes(5);
-    expect(reader.shown('rowing')).toEqual([['u-b']]);
-  });
-
-  it('if a report is older than two minutes, the reader requests the user only once', async () => {
-    const reader = await settled({ rowing: ['a', 'b'] });
-    const questions = callsTo(reader, /\/v1\/users\/./);
-    await questions();
-    await reader.change({ kind: 'suspendUser', user: 'a' });
-    await reader.pass(3 * MINUTE_MS);
-    await reader.passMinutes(20);
-    expect(await questions()).toBe(1);
-    expect(reader.shown('rowing')).toEqual([['u-b']]);
-  });
+it('a suspended user leaves the groups within two runs, although the first answer shows the user as active', async () => {
+  const reader = await settled({ rowing: ['a', 'b'] });
+  await reader.google.control('settings', { lagSeconds: { users: 90 } });
+  await reader.change({ kind: 'suspendUser', user: 'a' });
+  await reader.run();
+  await reader.pass(5 * MINUTE_MS);
+  expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+  await reader.passMinutes(5);
+  expect(reader.shown('rowing')).toEqual([['u-b']]);
 });
 
-describe('deleted user', () => {
-  it('a deleted user leaves every group after the directory reports the deletion, although it reports no change of a group', async () => {
-    const reader = await settled({ rowing: ['a', 'b'], chess: ['a', 'c'] });
-    await reader.change({ kind: 'deleteUser', user: 'a' });
-    await reader.passMinutes(5);
-    expect([reader.shown('rowing'), reader.shown('chess')]).toEqual([[['u-b']], [['u-c']]]);
-    const users = reader.takeSent().flatMap(({ data }) => (data.user === undefined ? [] : [data.user]));
-    expect(users).toMatchObject([{ id: 'a', 'scim:active': 'false' }]);
-  });
+it('if a report is older than two minutes, the reader requests the user only once', async () => {
+  const reader = await settled({ rowing: ['a', 'b'] });
+  const questions = callsTo(reader, /\/v1\/users\/./);
+  await questions();
+  await reader.change({ kind: 'suspendUser', user: 'a' });
+  await reader.pass(3 * MINUTE_MS);
+  await reader.passMinutes(20);
+  expect(await questions()).toBe(1);
+  expect(reader.shown('rowing')).toEqual([['u-b']]);
+});
 
-  it('a deleted user becomes a member again after the directory restores the user and the membership', async () => {
-    const reader = await settled({ rowing: ['a', 'b'] });
-    await reader.change({ kind: 'deleteUser', user: 'a' });
-    await reader.passMinutes(30);
-    await reader.change(
-      { kind: 'undeleteUser', user: 'a' },
-      { kind: 'addMember', group: 'rowing', member: 'a' },
-    );
-    await reader.passMinutes(10);
-    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
-  });
+it('a deleted user leaves every group after the directory reports the deletion, although it reports no change of a group', async () => {
+  const reader = await settled({ rowing: ['a', 'b'], chess: ['a', 'c'] });
+  await reader.change({ kind: 'deleteUser', user: 'a' });
+  await reader.passMinutes(5);
+  expect([reader.shown('rowing'), reader.shown('chess')]).toEqual([[['u-b']], [['u-c']]]);
+  const users = reader.takeSent().flatMap(({ data }) => (data.user === undefined ? [] : [data.user]));
+  expect(users).toMatchObject([{ id: 'a', 'scim:active': 'false' }]);
+});
 
-  it('three reported deletions of users cause one request for the list of deleted users', async () => {
-    const reader = await settled({ rowing: PEOPLE });
-    const lists = callsTo(reader, /\/v1\/users$/);
-    await lists();
-    await reader.change(...['a', 'b', 'c'].map((user) => ({ kind: 'deleteUser', user })));
-    await reader.passMinutes(10);
-    expect(await lists()).toBe(1);
-    expect(reader.shown('rowing')).toEqual([['u-d']]);
-  });
-
-  it.each([
-    ['does not list the user yet', { status: 200, body: '{"kind":"admin#directory#users"}' }],
-    ['refuses the list of deleted users', { error: 'forbidden' }],
-  ])(
-    'a deleted user leaves the groups within a day, and runs succeed, if the directory %s',
-    async (_, fault) => {
-      const reader = await settled({ rowing: ['a', 'b'] });
-      await reader.google.control('faults', [{ match: { path: '*/v1/users' }, times: 30, ...fault }]);
-      await reader.change({ kind: 'deleteUser', user: 'a' });
-      await reader.passMinutes(10);
-      expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
-      await reader.pass(24 * HOUR_MS);
-      await reader.passMinutes(10);
-      expect(reader.shown('rowing')).toEqual([['u-b']]);
-    },
+it('a deleted user becomes a member again after the directory restores the user and the membership', async () => {
+  const reader = await settled({ rowing: ['a', 'b'] });
+  await reader.change({ kind: 'deleteUser', user: 'a' });
+  await reader.passMinutes(30);
+  await reader.change(
+    { kind: 'undeleteUser', user: 'a' },
+    { kind: 'addMember', group: 'rowing', member: 'a' },
   );
+  await reader.passMinutes(10);
+  expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
 });
 
-describe('address of a user', () => {
-  it("a reported change of a user's address causes one event", async () => {
-    const reader = await settled({ rowing: ['a', 'b'], chess: ['a'] });
-    await reader.change({ kind: 'changeUser', user: 'a', primaryEmail: 'anna@acme.test' });
-    await reader.passMinutes(30);
-    expect(reader.takeSent().map(({ data }) => data.user?.['email'])).toEqual(['anna@acme.test']);
-    expect(await emailOf(reader, 'a')).toBe('anna@acme.test');
-  });
+it('three reported deletions of users cause one request for the list of deleted users', async () => {
+  const reader = await settled({ rowing: PEOPLE });
+  const lists = callsTo(reader, /\/v1\/users$/);
+  await lists();
+  await reader.change(...['a', 'b', 'c'].map((user) => ({ kind: 'deleteUser', user })));
+  await reader.passMinutes(10);
+  expect(await lists()).toBe(1);
+  expect(reader.shown('rowing')).toEqual([['u-d']]);
+});
 
-  it("an unreported change of a user's address causes one event within a day", async () => {
-    const reader = await settled({ rowing: ['a', 'b'], chess: ['a'] });
-    await reader.google.control('settings', { lostLogEntries: 1 });
-    await reader.change({ kind: 'changeUser', user: 'a', primaryEmail: 'anna@acme.test' });
+it.each([
+  ['does not list the user yet', { status: 200, body: '{"kind":"admin#directory#users"}' }],
+  ['refuses the list of deleted users', { error: 'forbidden' }],
+])(
+  'a deleted user leaves the groups within a day, and runs succeed, if the directory %s',
+  async (_, fault) => {
+    const reader = await settled({ rowing: ['a', 'b'] });
+    await reader.google.control('faults', [{ match: { path: '*/v1/users' }, times: 30, ...fault }]);
+    await reader.change({ kind: 'deleteUser', user: 'a' });
+    await reader.passMinutes(10);
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+    await reader.pass(24 * HOUR_MS);
+    await reader.passMinutes(10);
+    expect(reader.shown('rowing')).toEqual([['u-b']]);
+  },
+);
+
+it("a reported change of a user's address causes one event", async () => {
+  const reader = await settled({ rowing: ['a', 'b'], chess: ['a'] });
+  await reader.change({ kind: 'changeUser', user: 'a', primaryEmail: 'anna@acme.test' });
+  await reader.passMinutes(30);
+  expect(reader.takeSent().map(({ data }) => data.user?.['email'])).toEqual(['anna@acme.test']);
+  expect(await emailOf(reader, 'a')).toBe('anna@acme.test');
+});
+
+it("an unreported change of a user's address causes one event within a day", async () => {
+  const reader = await settled({ rowing: ['a', 'b'], chess: ['a'] });
+  await reader.google.control('settings', { lostLogEntries: 1 });
+  await reader.change({ kind: 'changeUser', user: 'a', primaryEmail: 'anna@acme.test' });
+  await reader.pass(24 * HOUR_MS);
+  await reader.passMinutes(30);
+  expect(reader.takeSent().map(({ data }) => data.user?.['email'])).toEqual(['anna@acme.test']);
+});
+
+it('the stored address of a user stays the primary address if a group lists the user under an alias', async () => {
+  const reader = await settled({ rowing: ['a', 'b'], chess: ['a'] });
+  await reader.google.control('changes', [{ kind: 'changeUser', user: 'a', aliases: ['alias@acme.test'] }]);
+  const member = { id: 'a', type: 'USER', email: 'alias@acme.test', status: 'ACTIVE' };
+  const body = JSON.stringify({ kind: 'admin#directory#members', members: [member] });
+  const match = { path: '*/groups/chess/members' };
+  await reader.google.control('faults', [{ match, times: 30, status: 200, body }]);
+  for (let day = 0; day < 2; day += 1) {
     await reader.pass(24 * HOUR_MS);
     await reader.passMinutes(30);
-    expect(reader.takeSent().map(({ data }) => data.user?.['email'])).toEqual(['anna@acme.test']);
-  });
+  }
+  expect(reader.takeSent()).toEqual([]);
+  expect(await emailOf(reader, 'a')).toBe('a@acme.test');
+  expect(reader.shown('chess')).toEqual([['u-a']]);
+});
 
-  it('the stored address of a user stays the primary address if a group lists the user under an alias', async () => {
-    const reader = await settled({ rowing: ['a', 'b'], chess: ['a'] });
-    await reader.google.control('changes', [{ kind: 'changeUser', user: 'a', aliases: ['alias@acme.test'] }]);
-    const member = { id: 'a', type: 'USER', email: 'alias@acme.test', status: 'ACTIVE' };
-    const body = JSON.stringify({ kind: 'admin#directory#members', members: [member] });
-    const match = { path: '*/groups/chess/members' };
-    await reader.google.control('faults', [{ match, times: 30, status: 200, body }]);
-    for (let day = 0; day < 2; day += 1) {
-      await reader.pass(24 * HOUR_MS);
-      await reader.passMinutes(30);
-    }
-    expect(reader.takeSent()).toEqual([]);
-    expect(await emailOf(reader, 'a')).toBe('a@acme.test');
-    expect(reader.shown('chess')).toEqual([['u-a']]);
-  });
-
-  it('the reader takes the address of a user of another company from the member list and does not request the user', async () => {
-    const world = company({ rowing: ['a'] });
-    const [rowing] = world.groups ?? [];
-    const guest = { member: 'guest@partner.test', kind: 'externalUser' as const };
-    const groups = [{ ...rowing, members: [{ member: 'a' }, guest] }];
-    const reader = await openReader({ world: { ...world, groups: groups as never } });
-    await reader.hire(...PEOPLE);
-    await reader.run();
-    const sent = reader.takeSent().flatMap(({ data }) => data.user?.['email'] ?? []);
-    expect(sent.sort()).toEqual(['a@acme.test', 'guest@partner.test']);
-    const users = callsTo(reader, /\/v1\/users\//);
-    await reader.passMinutes(30);
-    expect(await users()).toBe(0);
-  });
+it('the reader takes the address of a user of another company from the member list and does not request the user', async () => {
+  const world = company({ rowing: ['a'] });
+  const [rowing] = world.groups ?? [];
+  const guest = { member: 'guest@partner.test', kind: 'externalUser' as const };
+  const groups = [{ ...rowing, members: [{ member: 'a' }, guest] }];
+  const reader = await openReader({ world: { ...world, groups: groups as never } });
+  await reader.hire(...PEOPLE);
+  await reader.run();
+  const sent = reader.takeSent().flatMap(({ data }) => data.user?.['email'] ?? []);
+  expect(sent.sort()).toEqual(['a@acme.test', 'guest@partner.test']);
+  const users = callsTo(reader, /\/v1\/users\//);
+  await reader.passMinutes(30);
+  expect(await users()).toBe(0);
 });
 
 it('a report with a group address that groupsync does not know causes a read of the group', async () => {

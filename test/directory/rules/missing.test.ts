@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { isDeleted, isListingWrong } from '../../../shared/directory/rules/missing.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20, 10);
@@ -17,21 +17,19 @@ it.each([
   expect(isListingWrong(known, missing)).toBe(expected);
 });
 
-describe('isDeleted', () => {
-  const evidence = { isReportedDeleted: false, isAnotherReadable: true, nowMs: NOW_MS };
+const evidence = { isReportedDeleted: false, isAnotherReadable: true, nowMs: NOW_MS };
 
-  it('a missing group counts as deleted if the directory reports the deletion', () => {
-    expect(isDeleted({}, { ...evidence, isReportedDeleted: true, isAnotherReadable: false })).toBe(true);
-  });
+it('a missing group counts as deleted if the directory reports the deletion', () => {
+  expect(isDeleted({}, { ...evidence, isReportedDeleted: true, isAnotherReadable: false })).toBe(true);
+});
 
-  it('a missing group counts as deleted after a day of 404 answers while another group is readable', () => {
-    expect(isDeleted({ missingMs: NOW_MS - 24 * HOUR_MS }, evidence)).toBe(true);
-  });
+it('a missing group counts as deleted after a day of 404 answers while another group is readable', () => {
+  expect(isDeleted({ missingMs: NOW_MS - 24 * HOUR_MS }, evidence)).toBe(true);
+});
 
-  it('a missing group may still exist before a day has passed, or while no other group is readable', () => {
-    expect(isDeleted({}, evidence)).toBe(false);
-    expect(isDeleted({ missingMs: NOW_MS - 23 * HOUR_MS }, evidence)).toBe(false);
-    const alone = { ...evidence, isAnotherReadable: false };
-    expect(isDeleted({ missingMs: NOW_MS - 48 * HOUR_MS }, alone)).toBe(false);
-  });
+it('a missing group may still exist before a day has passed, or while no other group is readable', () => {
+  expect(isDeleted({}, evidence)).toBe(false);
+  expect(isDeleted({ missingMs: NOW_MS - 23 * HOUR_MS }, evidence)).toBe(false);
+  const alone = { ...evidence, isAnotherReadable: false };
+  expect(isDeleted({ missingMs: NOW_MS - 48 * HOUR_MS }, alone)).toBe(false);
 });

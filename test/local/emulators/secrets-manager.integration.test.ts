@@ -9,7 +9,7 @@ import {
   PutSecretValueCommand,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createSecretsManager } from '../../../local/emulators/secrets-manager.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { startFront } from '../support/front.ts';
@@ -21,25 +21,23 @@ const get = (client: SecretsManagerClient, more: { VersionId?: string; VersionSt
 const put = (client: SecretsManagerClient, text: string, token = versionOf(text)) =>
   client.send(new PutSecretValueCommand({ SecretId: NAME, SecretString: text, ClientRequestToken: token }));
 
-describe('file of secrets', () => {
-  const startOver = (file: string) =>
-    startFront(createSecretsManager(file)).then((settings) => new SecretsManagerClient(settings));
+const startOver = (file: string) =>
+  startFront(createSecretsManager(file)).then((settings) => new SecretsManagerClient(settings));
 
-  it('the file keeps values, versions and their order for the next start, and only its owner can read it', async () => {
-    const file = join(temporaryFolder(), 'secrets.json');
-    const first = await startOver(file);
-    await first.send(
-      new CreateSecretCommand({ Name: NAME, SecretString: 'one', ClientRequestToken: versionOf('one') }),
-    );
-    await put(first, 'two');
-    await first.send(new CreateSecretCommand({ Name: 'left', SecretString: 'x' }));
-    await first.send(new DeleteSecretCommand({ SecretId: 'left' }));
-    expect(statSync(file).mode & 0o777).toBe(0o600);
+it('the file keeps values, versions and their order for the next start, and only its owner can read it', async () => {
+  const file = join(temporaryFolder(), 'secrets.json');
+  const first = await startOver(file);
+  await first.send(
+    new CreateSecretCommand({ Name: NAME, SecretString: 'one', ClientRequestToken: versionOf('one') }),
+  );
+  await put(first, 'two');
+  await first.send(new CreateSecretCommand({ Name: 'left', SecretString: 'x' }));
+  await first.send(new DeleteSecretCommand({ SecretId: 'left' }));
+  expect(statSync(file).mode & 0o777).toBe(0o600);
 
-    const second = await startOver(file);
-    expect(await get(second)).toMatchObject({ SecretString: 'two', VersionId: versionOf('two') });
-    expect(await get(second, { VersionStage: 'AWSPREVIOUS' })).toMatchObject({ SecretString: 'one' });
-    const { SecretList = [] } = await second.send(new ListSecretsCommand({}));
-    expect(SecretList.map(({ Name }) => Name)).toEqual([NAME]);
-  });
+  const second = await startOver(file);
+  expect(await get(second)).toMatchObject({ SecretString: 'two', VersionId: versionOf('two') });
+  expect(await get(second, { VersionStage: 'AWSPREVIOUS' })).toMatchObject({ SecretString: 'one' });
+  const { SecretList = [] } = await second.send(new ListSecretsCommand({}));
+  expect(SecretList.map(({ Name }) => Name)).toEqual([NAME]);
 });

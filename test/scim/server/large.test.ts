@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { connectionName } from '../../../shared/domain/ids.ts';
 import { createScimStore } from '../../../shared/scim/store/scim-store.ts';
 import { add, remove } from '../../support/scim-operations.ts';
@@ -38,96 +38,92 @@ async function groupOf(members: readonly string[]): Promise<string> {
   return body.id;
 }
 
-describe('large SCIM group', () => {
-  it('a group of 3,000 members is created with fewer than ten conditional writes', async () => {
-    const path = '/Groups?excludedAttributes=members';
-    operations.length = 0;
-    const made = await client.post(path, { displayName: 'Large', members: valuesOf(people(3_000)) });
-    expect(made.status).toBe(201);
-    expect(counted('update')).toBeLessThan(10);
-    expect((await world.desired(made.body.id))?.members).toHaveLength(3_000);
-  });
-
-  it('one request adds 5,000 members, and its repetition makes only a few writes', async () => {
-    const group = await groupOf(people(10));
-    const add = [{ op: 'Add', path: 'members', value: valuesOf(people(5_000)) }];
-    expect((await client.patch(`/Groups/${group}`, add)).status).toBe(204);
-    operations.length = 0;
-    world.woken.length = 0;
-    expect((await client.patch(`/Groups/${group}`, add)).status).toBe(204);
-    expect(counted('update')).toBeLessThan(10);
-    expect(world.woken).toContainEqual({ connection: 'default', group });
-    expect((await world.desired(group))?.members).toEqual(people(5_000).sort());
-  });
-
-  it('a group of 20,000 members is accepted, and a larger group is refused before any write', async () => {
-    const group = await groupOf(people(20_000));
-    const members = valuesOf(people(20_001));
-    for (const answer of [
-      await client.post('/Groups', { displayName: 'More', members }),
-      await client.put(`/Groups/${group}`, { displayName: 'Large', members }),
-      await client.patch(`/Groups/${group}`, [add('members', members)]),
-      await client.patch(`/Groups/${group}`, [{ op: 'remove', path: 'members', value: members }]),
-    ]) {
-      expect(answer).toMatchObject({ status: 413, body: { schemas: [ERROR], status: '413' } });
-    }
-    expect(operations.filter((one) => /^(?:put|update|delete) /.test(one))).toEqual([]);
-    expect((await world.desired(group))?.members).toHaveLength(20_000);
-  });
+it('a group of 3,000 members is created with fewer than ten conditional writes', async () => {
+  const path = '/Groups?excludedAttributes=members';
+  operations.length = 0;
+  const made = await client.post(path, { displayName: 'Large', members: valuesOf(people(3_000)) });
+  expect(made.status).toBe(201);
+  expect(counted('update')).toBeLessThan(10);
+  expect((await world.desired(made.body.id))?.members).toHaveLength(3_000);
 });
 
-describe('large SCIM list', () => {
-  const names = ({ body }: { body: { Resources: { userName: string }[] } }) =>
-    body.Resources.map(({ userName }) => userName);
+it('one request adds 5,000 members, and its repetition makes only a few writes', async () => {
+  const group = await groupOf(people(10));
+  const add = [{ op: 'Add', path: 'members', value: valuesOf(people(5_000)) }];
+  expect((await client.patch(`/Groups/${group}`, add)).status).toBe(204);
+  operations.length = 0;
+  world.woken.length = 0;
+  expect((await client.patch(`/Groups/${group}`, add)).status).toBe(204);
+  expect(counted('update')).toBeLessThan(10);
+  expect(world.woken).toContainEqual({ connection: 'default', group });
+  expect((await world.desired(group))?.members).toEqual(people(5_000).sort());
+});
 
-  it('a page reads only the resources of the page, even after users were created and deleted', async () => {
-    const all = people(600);
-    for (const userName of all) await client.post('/Users', { userName });
-    // A page also reads the users that were created in the last minute, because another server may still be storing a
-    // user with such a time.
-    world.time.nowMs += 61_000;
-    await client.get('/Users?count=1');
-    const read = vi.spyOn(world.table, 'page');
-    const itemsRead = () => read.mock.results.reduce((sum, { value }) => sum + value.items.length, 0);
-    const last = await client.get('/Users?startIndex=501&count=100');
-    expect(last.body).toMatchObject({ totalResults: 600, itemsPerPage: 100, startIndex: 501 });
-    expect(names(last)).toEqual(all.slice(500));
-    expect(itemsRead()).toBe(100);
-    await client.post('/Users', { userName: 'late' });
-    const [late] = (await client.get('/Users?startIndex=601')).body.Resources;
-    expect(late).toMatchObject({ userName: 'late' });
-    await client.delete(`/Users/${late.id}`);
-    expect((await client.get('/Users?startIndex=600')).body.totalResults).toBe(600);
-    expect(itemsRead()).toBe(100 + 3);
-  });
+it('a group of 20,000 members is accepted, and a larger group is refused before any write', async () => {
+  const group = await groupOf(people(20_000));
+  const members = valuesOf(people(20_001));
+  for (const answer of [
+    await client.post('/Groups', { displayName: 'More', members }),
+    await client.put(`/Groups/${group}`, { displayName: 'Large', members }),
+    await client.patch(`/Groups/${group}`, [add('members', members)]),
+    await client.patch(`/Groups/${group}`, [{ op: 'remove', path: 'members', value: members }]),
+  ]) {
+    expect(answer).toMatchObject({ status: 413, body: { schemas: [ERROR], status: '413' } });
+  }
+  expect(operations.filter((one) => /^(?:put|update|delete) /.test(one))).toEqual([]);
+  expect((await world.desired(group))?.members).toHaveLength(20_000);
+});
 
-  it('a list shows a new user of another server immediately, even if nothing changed in the 59 seconds before', async () => {
-    const other = clientOf(
-      { ...world.ports, scim: createScimStore(world.table) },
-      { authorization: `Bearer ${await world.newToken()}` },
-    );
-    const count = async () => (await client.get('/Users')).body.totalResults;
-    await client.post('/Users', { userName: 'a' });
-    expect(await count()).toBe(1);
-    await other.post('/Users', { userName: 'b' });
-    expect(await count()).toBe(2);
-    world.time.nowMs += 59_000;
-    expect(await count()).toBe(2);
-    await other.post('/Users', { userName: 'c' });
-    expect(await count()).toBe(3);
-  });
+const names = ({ body }: { body: { Resources: { userName: string }[] } }) =>
+  body.Resources.map(({ userName }) => userName);
 
-  it('a list no longer shows a removed user after a minute, even if the server crashed during the removal', async () => {
-    const { id } = (await client.post('/Users', { userName: 'a' })).body;
-    await client.get('/Users');
-    const other = createScimStore(world.table);
-    const connection = connectionName('default');
-    const [found] = await other.read(connection, 'User', [id]);
-    vi.spyOn(world.table, 'update').mockRejectedValueOnce(new Error('died'));
-    await expect(other.remove(connection, found as never)).rejects.toThrow('died');
-    world.time.nowMs += 61_000;
-    expect((await client.get('/Users')).body.totalResults).toBe(0);
-  });
+it('a page reads only the resources of the page, even after users were created and deleted', async () => {
+  const all = people(600);
+  for (const userName of all) await client.post('/Users', { userName });
+  // A page also reads the users that were created in the last minute, because another server may still be storing a
+  // user with such a time.
+  world.time.nowMs += 61_000;
+  await client.get('/Users?count=1');
+  const read = vi.spyOn(world.table, 'page');
+  const itemsRead = () => read.mock.results.reduce((sum, { value }) => sum + value.items.length, 0);
+  const last = await client.get('/Users?startIndex=501&count=100');
+  expect(last.body).toMatchObject({ totalResults: 600, itemsPerPage: 100, startIndex: 501 });
+  expect(names(last)).toEqual(all.slice(500));
+  expect(itemsRead()).toBe(100);
+  await client.post('/Users', { userName: 'late' });
+  const [late] = (await client.get('/Users?startIndex=601')).body.Resources;
+  expect(late).toMatchObject({ userName: 'late' });
+  await client.delete(`/Users/${late.id}`);
+  expect((await client.get('/Users?startIndex=600')).body.totalResults).toBe(600);
+  expect(itemsRead()).toBe(100 + 3);
+});
+
+it('a list shows a new user of another server immediately, even if nothing changed in the 59 seconds before', async () => {
+  const other = clientOf(
+    { ...world.ports, scim: createScimStore(world.table) },
+    { authorization: `Bearer ${await world.newToken()}` },
+  );
+  const count = async () => (await client.get('/Users')).body.totalResults;
+  await client.post('/Users', { userName: 'a' });
+  expect(await count()).toBe(1);
+  await other.post('/Users', { userName: 'b' });
+  expect(await count()).toBe(2);
+  world.time.nowMs += 59_000;
+  expect(await count()).toBe(2);
+  await other.post('/Users', { userName: 'c' });
+  expect(await count()).toBe(3);
+});
+
+it('a list no longer shows a removed user after a minute, even if the server crashed during the removal', async () => {
+  const { id } = (await client.post('/Users', { userName: 'a' })).body;
+  await client.get('/Users');
+  const other = createScimStore(world.table);
+  const connection = connectionName('default');
+  const [found] = await other.read(connection, 'User', [id]);
+  vi.spyOn(world.table, 'update').mockRejectedValueOnce(new Error('died'));
+  await expect(other.remove(connection, found as never)).rejects.toThrow('died');
+  world.time.nowMs += 61_000;
+  expect((await client.get('/Users')).body.totalResults).toBe(0);
 });
 
 it.each(['filter=active eq true', 'filter=userName co "a"'])(
@@ -145,39 +141,36 @@ it.each(['filter=active eq true', 'filter=userName co "a"'])(
   },
 );
 
-describe('SCIM answer of more than 6 MB', () => {
-  const make = async (displayName: string, ids: readonly string[]): Promise<string> => {
-    const body = { displayName, members: valuesOf(ids) };
-    return (await client.post('/Groups?excludedAttributes=members', body)).body.id;
-  };
-  const longIds = (from: number, count: number) =>
-    people(count).map((id) => `${id}-${from}-`.padEnd(510, 'x'));
+const make = async (displayName: string, ids: readonly string[]): Promise<string> => {
+  const body = { displayName, members: valuesOf(ids) };
+  return (await client.post('/Groups?excludedAttributes=members', body)).body.id;
+};
+const longIds = (from: number, count: number) => people(count).map((id) => `${id}-${from}-`.padEnd(510, 'x'));
 
-  it('a page of more than 6 MB is shortened, and the next page continues after its last resource', async () => {
-    for (let n = 0; n < 4; n += 1) await make(`Large ${n}`, longIds(n, 3_600));
-    const seen: string[] = [];
-    let startIndex = 1;
-    for (;;) {
-      const { body } = await client.get(`/Groups?startIndex=${startIndex}`);
-      expect(body).toMatchObject({ totalResults: 4, startIndex, itemsPerPage: body.Resources.length });
-      seen.push(...body.Resources.map((group: { displayName: string }) => group.displayName));
-      startIndex += body.itemsPerPage;
-      if (startIndex > body.totalResults) break;
-      expect(body.itemsPerPage).toBeGreaterThan(0);
-    }
-    expect(seen).toEqual(['Large 0', 'Large 1', 'Large 2', 'Large 3']);
-  }, 60_000);
+it('a page of more than 6 MB is shortened, and the next page continues after its last resource', async () => {
+  for (let n = 0; n < 4; n += 1) await make(`Large ${n}`, longIds(n, 3_600));
+  const seen: string[] = [];
+  let startIndex = 1;
+  for (;;) {
+    const { body } = await client.get(`/Groups?startIndex=${startIndex}`);
+    expect(body).toMatchObject({ totalResults: 4, startIndex, itemsPerPage: body.Resources.length });
+    seen.push(...body.Resources.map((group: { displayName: string }) => group.displayName));
+    startIndex += body.itemsPerPage;
+    if (startIndex > body.totalResults) break;
+    expect(body.itemsPerPage).toBeGreaterThan(0);
+  }
+  expect(seen).toEqual(['Large 0', 'Large 1', 'Large 2', 'Large 3']);
+}, 60_000);
 
-  it('a read of a group is refused if its answer exceeds 6 MB, except without its members', async () => {
-    const group = await make('Larger', longIds(0, 5_600));
-    const more = longIds(1, 5_600);
-    expect((await client.patch(`/Groups/${group}`, [add('members', valuesOf(more))])).status).toBe(204);
-    const shown = await client.get(`/Groups/${group}`);
-    expect(shown).toMatchObject({ status: 400, body: { scimType: 'tooMany' } });
-    expect((await client.get('/Groups')).body).toMatchObject({ scimType: 'tooMany' });
-    expect((await client.get(`/Groups/${group}?excludedAttributes=members`)).status).toBe(200);
-  }, 60_000);
-});
+it('a read of a group is refused if its answer exceeds 6 MB, except without its members', async () => {
+  const group = await make('Larger', longIds(0, 5_600));
+  const more = longIds(1, 5_600);
+  expect((await client.patch(`/Groups/${group}`, [add('members', valuesOf(more))])).status).toBe(204);
+  const shown = await client.get(`/Groups/${group}`);
+  expect(shown).toMatchObject({ status: 400, body: { scimType: 'tooMany' } });
+  expect((await client.get('/Groups')).body).toMatchObject({ scimType: 'tooMany' });
+  expect((await client.get(`/Groups/${group}?excludedAttributes=members`)).status).toBe(200);
+}, 60_000);
 
 it.each<[what: string, most: number, (group: string) => Promise<Answer>]>([
   // A member that is not a user causes one additional read.

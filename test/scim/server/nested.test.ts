@@ -179,36 +179,32 @@ it('the guard holds the removals in the outer group that the deletion of a neste
   expect(await engine.state(outer)).toMatchObject({ settled: 'held', hold: { removes: 6 } });
 });
 
-describe('groups as members', () => {
-  const refused = { status: 400, body: { scimType: 'invalidValue' } };
+const refused = { status: 400, body: { scimType: 'invalidValue' } };
 
-  it('the schema of groups announces nested groups only if the connection accepts them', async () => {
-    const typesOf = async (settings: object) => {
-      const world = createWorld({ settings });
-      const { body } = await (await world.client()).get(
-        '/Schemas/urn:ietf:params:scim:schemas:core:2.0:Group',
-      );
-      const members = body.attributes.find(({ name }: { name: string }) => name === 'members');
-      return members.subAttributes.find(({ name }: { name: string }) => name === 'type').canonicalValues;
-    };
-    expect(await typesOf({})).toEqual(['User']);
-    expect(await typesOf({ nested: 'flatten' })).toEqual(['User', 'Group']);
-  });
+it('the schema of groups announces nested groups only if the connection accepts them', async () => {
+  const typesOf = async (settings: object) => {
+    const world = createWorld({ settings });
+    const { body } = await (await world.client()).get('/Schemas/urn:ietf:params:scim:schemas:core:2.0:Group');
+    const members = body.attributes.find(({ name }: { name: string }) => name === 'members');
+    return members.subAttributes.find(({ name }: { name: string }) => name === 'type').canonicalValues;
+  };
+  expect(await typesOf({})).toEqual(['User']);
+  expect(await typesOf({ nested: 'flatten' })).toEqual(['User', 'Group']);
+});
 
-  it('groups may be nested ten levels deep, and an eleventh level above or below is refused', async () => {
-    await start();
-    const chain = [await makeGroup('Level 0', ['a'])];
-    for (let level = 1; level <= 10; level += 1) {
-      chain.push(await makeGroup(`Level ${level}`, [], [chain.at(-1) ?? '']));
-    }
-    const [first = '', last = ''] = [chain[0], chain.at(-1)];
-    const above = { displayName: 'Above', members: [groupValue(last)] };
-    expect(await client.post('/Groups', above)).toMatchObject(refused);
-    const below = await makeGroup('Below', ['b']);
-    const answer = await patch(first, add('members', [groupValue(below)]));
-    expect(answer).toMatchObject(refused);
-    expect(answer.body.detail).toContain('at most 10 levels');
-    await engine.deliver();
-    expect(engine.shown(last)).toEqual([users('a')]);
-  });
+it('groups may be nested ten levels deep, and an eleventh level above or below is refused', async () => {
+  await start();
+  const chain = [await makeGroup('Level 0', ['a'])];
+  for (let level = 1; level <= 10; level += 1) {
+    chain.push(await makeGroup(`Level ${level}`, [], [chain.at(-1) ?? '']));
+  }
+  const [first = '', last = ''] = [chain[0], chain.at(-1)];
+  const above = { displayName: 'Above', members: [groupValue(last)] };
+  expect(await client.post('/Groups', above)).toMatchObject(refused);
+  const below = await makeGroup('Below', ['b']);
+  const answer = await patch(first, add('members', [groupValue(below)]));
+  expect(answer).toMatchObject(refused);
+  expect(answer.body.detail).toContain('at most 10 levels');
+  await engine.deliver();
+  expect(engine.shown(last)).toEqual([users('a')]);
 });

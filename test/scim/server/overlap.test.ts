@@ -76,40 +76,38 @@ it('a request with If-Match during a write is refused with 412, so that no ackno
   expect((await put([...membersOf(read), 'mine'], { 'if-match': etagOf(read) })).status).toBe(200);
 });
 
-describe('request that crashed during a write of members', () => {
-  const crash = async () => {
-    afterRegisters(5, () => Promise.reject(new Error('died')));
-    expect((await client.patch(group, [add('members', valuesOf(people(10, 1_000)))])).status).toBe(500);
-    interrupt = async () => {};
-  };
+const crash = async () => {
+  afterRegisters(5, () => Promise.reject(new Error('died')));
+  expect((await client.patch(group, [add('members', valuesOf(people(10, 1_000)))])).status).toBe(500);
+  interrupt = async () => {};
+};
 
-  it('a crashed request makes the server refuse If-Match for at most a minute', async () => {
-    await crash();
-    const read = await client.get(group);
-    expectError(await put(people(3), { 'if-match': etagOf(read) }), 412);
-    world.time.nowMs += 60_000;
-    const later = await client.get(group);
-    expect(later.body.members).toEqual(read.body.members);
-    expect(etagOf(later)).toBe('W/"2"');
-    expect((await put(people(3), { 'if-match': etagOf(later) })).status).toBe(200);
-  });
+it('a crashed request makes the server refuse If-Match for at most a minute', async () => {
+  await crash();
+  const read = await client.get(group);
+  expectError(await put(people(3), { 'if-match': etagOf(read) }), 412);
+  world.time.nowMs += 60_000;
+  const later = await client.get(group);
+  expect(later.body.members).toEqual(read.body.members);
+  expect(etagOf(later)).toBe('W/"2"');
+  expect((await put(people(3), { 'if-match': etagOf(later) })).status).toBe(200);
+});
 
-  it('the next write of a whole list supersedes a crashed request, and its version can be used immediately', async () => {
-    await crash();
-    const answer = await put(people(120));
-    expect(answer.status).toBe(200);
-    const read = await client.get(group);
-    expect(membersOf(read).sort()).toEqual(people(120).sort());
-    expect((await client.get(group, { 'if-none-match': etagOf(answer) })).status).toBe(304);
-  });
+it('the next write of a whole list supersedes a crashed request, and its version can be used immediately', async () => {
+  await crash();
+  const answer = await put(people(120));
+  expect(answer.status).toBe(200);
+  const read = await client.get(group);
+  expect(membersOf(read).sort()).toEqual(people(120).sort());
+  expect((await client.get(group, { 'if-none-match': etagOf(answer) })).status).toBe(304);
+});
 
-  it('the item of the group contains no trace of a crashed request after a later change of the members', async () => {
-    await crash();
-    world.time.nowMs += 60_000;
-    await client.patch(group, [remove('members[value eq "m1"]')]);
-    const [item] = [...world.table.items.values()].filter(({ pk }) => pk === 'S#default#Group');
-    expect(Object.keys(item ?? {}).filter((name) => name.startsWith('write'))).toEqual([]);
-  });
+it('the item of the group contains no trace of a crashed request after a later change of the members', async () => {
+  await crash();
+  world.time.nowMs += 60_000;
+  await client.patch(group, [remove('members[value eq "m1"]')]);
+  const [item] = [...world.table.items.values()].filter(({ pk }) => pk === 'S#default#Group');
+  expect(Object.keys(item ?? {}).filter((name) => name.startsWith('write'))).toEqual([]);
 });
 
 describe('group in which a thousand requests crashed while they wrote members', () => {

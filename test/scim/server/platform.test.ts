@@ -40,90 +40,86 @@ const users = (...names: readonly string[]) => names.map((name) => `u-${name}`);
 const patch = (...operations: readonly unknown[]) => client.patch(`/Groups/${group}`, operations);
 const listed = async () => (await client.get(`/Groups/${group}`)).body.members.length;
 
-describe('group pushed by SCIM', () => {
-  it('a pushed group is created on the platform, and later requests change its members and name', async () => {
-    expect(engine.shown(group)).toEqual([users(...NAMES)]);
-    await patch(
-      { op: 'replace', value: { id: group, displayName: 'Eng' } },
-      remove(`members[value eq "${ids['a']}"]`),
-    );
-    await engine.deliver();
-    expect(engine.shown(group)).toEqual([users('b', 'c', 'd', 'e', 'f')]);
-    expect([...engine.world.platform.groups.values()].map(({ name }) => name)).toEqual(['Eng']);
-  });
-
-  it.each([6, 101])('a PUT of all %i members completes a group after a restore', async (size) => {
-    const { world } = engine;
-    const unknown = Array.from({ length: size - NAMES.length }, (_, at) => ({ value: `unknown-${at}` }));
-    const document = { displayName: 'Engineering', members: [...valuesOf(NAMES), ...unknown] };
-    await client.put(`/Groups/${group}`, document);
-    await engine.deliver();
-    const restore = backupOf(world.table, world.nowMs);
-    await patch(remove(`members[value eq "${ids['a']}"]`));
-    await engine.deliver();
-    restore();
-    world.advance(HOUR_MS);
-    await resumeConnection(CONNECTION, world.toolPorts);
-    world.advance(60_000);
-    await client.put(`/Groups/${group}`, document);
-    await engine.deliver();
-    const state = await world.toolPorts.groups.read(engine.ref(group));
-    expect(state && isRestated(state, (await world.connection()).restoredAtMs)).toBe(true);
-  });
-
-  it('status shows a group whose members a PUT did not mention, until a request mentions its members', async () => {
-    const { toolPorts, table } = engine.world;
-    const status = () =>
-      groupsWithKeptMembers(CONNECTION, { groups: toolPorts.groups, scim: createScimStore(table) });
-    const path = `/Groups/${group}`;
-    const put = (body: object, headers = {}) => client.put(path, { displayName: 'Eng', ...body }, headers);
-    const [all, none] = [valuesOf(NAMES), { total: 0, groups: [] }];
-    // A worker that stops may leave an entry.
-    await createScimStore(table).point(CONNECTION, KEPT_MEMBERS, 'outdated');
-    for (const mention of [
-      () => put({ members: all }),
-      () => put({ members: all }, { 'if-match': '*' }),
-      () => put({ members: [] }),
-      () => patch(add('members', all)),
-      () => patch(remove('members[value eq "none"]')),
-      () => client.delete(path),
-    ]) {
-      await put({ members: all });
-      expect(await status()).toEqual(none);
-      for (const displayName of ['Eng', 'Engineering', 'Engineering']) {
-        expect((await put({ displayName })).body.members).toHaveLength(NAMES.length);
-        const since = expect.stringMatching(/Z$/);
-        expect(await status()).toEqual({ total: 1, groups: [{ id: group, name: displayName, since }] });
-      }
-      await patch(replace('displayName', 'Other'));
-      expect(formatKeptMembers(await status())).toBe(
-        `1 group kept all members, because a PUT did not mention members: Other (${group})`,
-      );
-      expect((await mention()).status).toBeLessThan(300);
-      expect(await status()).toEqual(none);
-    }
-  });
+it('a pushed group is created on the platform, and later requests change its members and name', async () => {
+  expect(engine.shown(group)).toEqual([users(...NAMES)]);
+  await patch(
+    { op: 'replace', value: { id: group, displayName: 'Eng' } },
+    remove(`members[value eq "${ids['a']}"]`),
+  );
+  await engine.deliver();
+  expect(engine.shown(group)).toEqual([users('b', 'c', 'd', 'e', 'f')]);
+  expect([...engine.world.platform.groups.values()].map(({ name }) => name)).toEqual(['Eng']);
 });
 
-describe('SCIM request that would remove most of a group', () => {
-  it.each<[string, () => Promise<{ status: number }>]>([
-    ['an empty member list', () => patch(replace('members', []))],
-    ['an empty list without a path', () => patch({ op: 'replace', value: { id: group, members: [] } })],
-    ['an empty PUT', () => client.put(`/Groups/${group}`, { displayName: 'Engineering', members: [] })],
-    ['a PUT of null', () => client.put(`/Groups/${group}`, { displayName: 'Engineering', members: null })],
-    ['a removal of all by id', () => patch({ op: 'Remove', path: 'members', value: valuesOf(NAMES) })],
-  ])('a request with %s succeeds, and the guard holds the removals', async (_title, push) => {
-    expect((await push()).status).toBeLessThan(300);
-    expect(await listed()).toBe(0);
-    await engine.deliver();
-    expect(engine.shown(group)).toEqual([users(...NAMES)]);
-    expect(await engine.state(group)).toMatchObject({ settled: 'held', hold: { removes: 6 } });
-    // The answer shows the list of the client, although the removals are held.
-    expect(await listed()).toBe(0);
-    expect((await patch(add('members', valuesOf(['a'])))).status).toBe(204);
-    await engine.deliver();
-    expect(engine.shown(group)).toEqual([users(...NAMES)]);
-  });
+it.each([6, 101])('a PUT of all %i members completes a group after a restore', async (size) => {
+  const { world } = engine;
+  const unknown = Array.from({ length: size - NAMES.length }, (_, at) => ({ value: `unknown-${at}` }));
+  const document = { displayName: 'Engineering', members: [...valuesOf(NAMES), ...unknown] };
+  await client.put(`/Groups/${group}`, document);
+  await engine.deliver();
+  const restore = backupOf(world.table, world.nowMs);
+  await patch(remove(`members[value eq "${ids['a']}"]`));
+  await engine.deliver();
+  restore();
+  world.advance(HOUR_MS);
+  await resumeConnection(CONNECTION, world.toolPorts);
+  world.advance(60_000);
+  await client.put(`/Groups/${group}`, document);
+  await engine.deliver();
+  const state = await world.toolPorts.groups.read(engine.ref(group));
+  expect(state && isRestated(state, (await world.connection()).restoredAtMs)).toBe(true);
+});
+
+it('status shows a group whose members a PUT did not mention, until a request mentions its members', async () => {
+  const { toolPorts, table } = engine.world;
+  const status = () =>
+    groupsWithKeptMembers(CONNECTION, { groups: toolPorts.groups, scim: createScimStore(table) });
+  const path = `/Groups/${group}`;
+  const put = (body: object, headers = {}) => client.put(path, { displayName: 'Eng', ...body }, headers);
+  const [all, none] = [valuesOf(NAMES), { total: 0, groups: [] }];
+  // A worker that stops may leave an entry.
+  await createScimStore(table).point(CONNECTION, KEPT_MEMBERS, 'outdated');
+  for (const mention of [
+    () => put({ members: all }),
+    () => put({ members: all }, { 'if-match': '*' }),
+    () => put({ members: [] }),
+    () => patch(add('members', all)),
+    () => patch(remove('members[value eq "none"]')),
+    () => client.delete(path),
+  ]) {
+    await put({ members: all });
+    expect(await status()).toEqual(none);
+    for (const displayName of ['Eng', 'Engineering', 'Engineering']) {
+      expect((await put({ displayName })).body.members).toHaveLength(NAMES.length);
+      const since = expect.stringMatching(/Z$/);
+      expect(await status()).toEqual({ total: 1, groups: [{ id: group, name: displayName, since }] });
+    }
+    await patch(replace('displayName', 'Other'));
+    expect(formatKeptMembers(await status())).toBe(
+      `1 group kept all members, because a PUT did not mention members: Other (${group})`,
+    );
+    expect((await mention()).status).toBeLessThan(300);
+    expect(await status()).toEqual(none);
+  }
+});
+
+it.each<[string, () => Promise<{ status: number }>]>([
+  ['an empty member list', () => patch(replace('members', []))],
+  ['an empty list without a path', () => patch({ op: 'replace', value: { id: group, members: [] } })],
+  ['an empty PUT', () => client.put(`/Groups/${group}`, { displayName: 'Engineering', members: [] })],
+  ['a PUT of null', () => client.put(`/Groups/${group}`, { displayName: 'Engineering', members: null })],
+  ['a removal of all by id', () => patch({ op: 'Remove', path: 'members', value: valuesOf(NAMES) })],
+])('a request with %s succeeds, and the guard holds the removals', async (_title, push) => {
+  expect((await push()).status).toBeLessThan(300);
+  expect(await listed()).toBe(0);
+  await engine.deliver();
+  expect(engine.shown(group)).toEqual([users(...NAMES)]);
+  expect(await engine.state(group)).toMatchObject({ settled: 'held', hold: { removes: 6 } });
+  // The answer shows the list of the client, although the removals are held.
+  expect(await listed()).toBe(0);
+  expect((await patch(add('members', valuesOf(['a'])))).status).toBe(204);
+  await engine.deliver();
+  expect(engine.shown(group)).toEqual([users(...NAMES)]);
 });
 
 describe('deleted SCIM user', () => {

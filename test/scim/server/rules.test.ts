@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { expectError } from './support/expect-error.ts';
 import { type Answer, BASE, type Client, createWorld } from './support/server.ts';
@@ -102,29 +102,27 @@ it.each([
   expectError(await patch(remove(`members[${filter}]`)), 400, 'invalidPath');
 });
 
-describe('members that are not users', () => {
-  const report = async (send: () => Promise<Answer>) => (await send()).stale;
+const report = async (send: () => Promise<Answer>) => (await send()).stale;
 
-  it('unknown and deleted members are reported, and a group shows unknown members without a URL', async () => {
-    const [ann, gone] = [
-      (await client.post('/Users', { userName: 'ann' })).body.id,
-      (await client.post('/Users', { userName: 'gone' })).body.id,
-    ];
-    await client.delete(`/Users/${gone}`);
-    const members = [ann, gone, 'never'].map((value) => ({ value }));
-    const made = await client.post('/Groups', { displayName: 'Stale', members });
-    expect(made.stale).toEqual([{ group: made.body.id, deleted: [gone], unknown: ['never'] }]);
-    const path = `/Groups/${made.body.id}`;
-    const shown = [
-      { value: ann, type: 'User', $ref: `${BASE}/Users/${ann}`, display: 'ann' },
-      { value: 'never', type: 'User' },
-    ];
-    expect(made.body.members).toEqual(shown);
-    expect((await client.get(path)).body.members).toEqual(shown);
-    const join = [add('members', [{ value: gone }, { value: 'unknown' }])];
-    const stale = [{ group: made.body.id, deleted: [gone], unknown: ['unknown'] }];
-    expect(await report(() => client.patch(path, join))).toEqual(stale);
-    const put = { displayName: 'Stale', members: [{ value: gone }] };
-    expect(await report(() => client.put(path, put))).toEqual([{ ...stale[0], unknown: [] }]);
-  });
+it('unknown and deleted members are reported, and a group shows unknown members without a URL', async () => {
+  const [ann, gone] = [
+    (await client.post('/Users', { userName: 'ann' })).body.id,
+    (await client.post('/Users', { userName: 'gone' })).body.id,
+  ];
+  await client.delete(`/Users/${gone}`);
+  const members = [ann, gone, 'never'].map((value) => ({ value }));
+  const made = await client.post('/Groups', { displayName: 'Stale', members });
+  expect(made.stale).toEqual([{ group: made.body.id, deleted: [gone], unknown: ['never'] }]);
+  const path = `/Groups/${made.body.id}`;
+  const shown = [
+    { value: ann, type: 'User', $ref: `${BASE}/Users/${ann}`, display: 'ann' },
+    { value: 'never', type: 'User' },
+  ];
+  expect(made.body.members).toEqual(shown);
+  expect((await client.get(path)).body.members).toEqual(shown);
+  const join = [add('members', [{ value: gone }, { value: 'unknown' }])];
+  const stale = [{ group: made.body.id, deleted: [gone], unknown: ['unknown'] }];
+  expect(await report(() => client.patch(path, join))).toEqual(stale);
+  const put = { displayName: 'Stale', members: [{ value: gone }] };
+  expect(await report(() => client.put(path, put))).toEqual([{ ...stale[0], unknown: [] }]);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createEntraDirectory } from '../../../../shared/directory/vendors/entra/vendor.ts';
 import { groupId } from '../../../../shared/domain/ids.ts';
 import { NOW_MS, TENANT } from '../../../directory-simulator/entra/fixture.ts';
@@ -9,256 +9,244 @@ const SALES = groupId('g-sales');
 const HIDDEN = groupId('g-hidden');
 const WITHOUT_HIDDEN = { roles: ['GroupMember.Read.All', 'User.Read.All'] };
 
-describe('groups of an Entra directory', () => {
-  it('groups are read with their ids and names, and their ids are used as addresses', async () => {
-    const { directory } = await openEntra();
-    const groups = await allOf(directory.groups());
-    expect(groups.map(({ id }) => id).sort()).toEqual([
-      'g-emea',
-      'g-hidden',
-      'g-none',
-      'g-rule',
-      'g-sales',
-      'g-team',
-    ]);
-    expect(groups.find(({ id }) => id === 'g-sales')).toEqual({
-      id: 'g-sales',
-      name: 'Sales',
-      address: 'g-sales',
-      userCount: undefined,
-    });
-  });
-
-  it.each([{}, { displayName: null }, { displayName: '' }])(
-    'a group without a name is refused, and its id is not used as its name: %j',
-    async (properties) => {
-      const { directory, control } = await openEntra();
-      const body = {
-        '@odata.context': 'https://graph.example/$metadata#groups',
-        id: 'g-emea',
-        ...properties,
-      };
-      await control('faults', [{ match: { path: '*/groups/*' }, times: 9, status: 200, body }]);
-      await expect(directory.group('g-emea')).rejects.toMatchObject({ kind: 'invalid' });
-    },
-  );
-});
-
-describe('members of an Entra group', () => {
-  it('members are users and groups, without deleted users, devices and service principals', async () => {
-    const { directory } = await openEntra();
-    const members = await allOf(directory.membersOf(SALES));
-    expect(members.map(describeMember).sort()).toEqual([
-      'group g-emea',
-      'gus@partner.example on',
-      'liz@contoso.example on',
-      'sue@contoso.example off',
-    ]);
-  });
-
-  it('users and groups are read at the same time, so the list of groups does not wait for the users', async () => {
-    const { account, world } = await openEntra();
-    let groupsAsked = () => {};
-    const untilGroupsAreAsked = new Promise<void>((resolve) => {
-      groupsAsked = resolve;
-    });
-    const dispatcher = world.dispatcher.compose((dispatch) => (request, handler) => {
-      if (request.path.includes('/microsoft.graph.group')) groupsAsked();
-      if (!request.path.includes('/microsoft.graph.user')) return dispatch(request, handler);
-      untilGroupsAreAsked.then(() => dispatch(request, handler));
-      return true;
-    });
-    const directory = createEntraDirectory(account, { ...world, dispatcher });
-    expect((await allOf(directory.membersOf(SALES, 'flatten'))).map(describeMember)).toContain(
-      'group g-emea',
-    );
-  });
-
-  it.each(['user', 'group'])('the read of all members fails if the list of %ss fails', async (kind) => {
-    const { directory, control } = await openEntra();
-    await control('faults', [
-      { match: { path: `*/members/microsoft.graph.${kind}` }, times: 9, status: 403, body: {} },
-    ]);
-    await expect(allOf(directory.membersOf(SALES, 'flatten'))).rejects.toMatchObject({ kind: 'denied' });
-  });
-
-  it('nested groups are not read if the caller ignores them', async () => {
-    const { directory, graphCalls } = await openEntra();
-    const members = await allOf(directory.membersOf(SALES, 'ignore'));
-    expect(members.map(describeMember)).not.toContain('group g-emea');
-    expect(await graphCalls()).toHaveLength(1);
-  });
-
-  it('the address of a user without a mailbox is the user principal name', async () => {
-    const user = { id: 'u-nom', primaryEmail: 'nom@contoso.example', vendorFields: { mail: null } };
-    const { directory } = await openEntra({ world: { customerId: TENANT, users: [user] } });
-    expect((await directory.user('u-nom'))?.attributes.get('email')).toBe('nom@contoso.example');
-  });
-
-  it('the address of a guest is not the principal name if the guest has a mailbox', async () => {
-    const { directory } = await openEntra();
-    expect([...((await directory.user('u-gus'))?.attributes ?? [])]).toEqual([
-      ['email', 'gus@partner.example'],
-      ['userName', 'gus_partner.example#EXT#@contoso.example'],
-    ]);
-  });
-
-  it('the first page of users has the number of users, and the first page of groups has the number of groups', async () => {
-    const { directory } = await openEntra();
-    const counts: unknown[] = [];
-    for await (const { userCount, groupCount } of directory.membersOf(SALES))
-      counts.push([userCount, groupCount]);
-    expect(counts).toEqual([
-      [3, undefined],
-      [undefined, 1],
-    ]);
-  });
-
-  it('an empty list without a count is requested again, and is refused if no answer has a count', async () => {
-    const none = groupId('g-none');
-    const { directory, control } = await openEntra({ settings: { absentCounts: 1 } });
-    await expect(allOf(directory.membersOf(none))).rejects.toMatchObject({ kind: 'invalid' });
-    expect((await allOf(directory.membersOf(SALES, 'ignore'))).length).toBe(3);
-    await control('settings', { absentCounts: 0 });
-    expect(await allOf(directory.membersOf(none))).toEqual([]);
-  });
-
-  it('a nested group is found in a list of the member groups', async () => {
-    const { directory } = await openEntra();
-    expect(await directory.hasMember(SALES, groupId('g-emea'))).toBe(true);
-    expect(await directory.hasMember(SALES, groupId('g-team'))).toBe(false);
-    expect(await directory.hasMember(groupId('g-gone'), SALES)).toBe(false);
+it('groups are read with their ids and names, and their ids are used as addresses', async () => {
+  const { directory } = await openEntra();
+  const groups = await allOf(directory.groups());
+  expect(groups.map(({ id }) => id).sort()).toEqual([
+    'g-emea',
+    'g-hidden',
+    'g-none',
+    'g-rule',
+    'g-sales',
+    'g-team',
+  ]);
+  expect(groups.find(({ id }) => id === 'g-sales')).toEqual({
+    id: 'g-sales',
+    name: 'Sales',
+    address: 'g-sales',
+    userCount: undefined,
   });
 });
 
-describe('a group with hidden membership', () => {
-  it('a group with hidden membership is refused without the right Member.Read.Hidden, and is not read as empty', async () => {
+it.each([{}, { displayName: null }, { displayName: '' }])(
+  'a group without a name is refused, and its id is not used as its name: %j',
+  async (properties) => {
     const { directory, control } = await openEntra();
-    await control('rights', WITHOUT_HIDDEN);
-    const failure = await allOf(directory.membersOf(HIDDEN)).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ kind: 'invalid', reason: 'Member.Read.Hidden' });
-    expect(await allOf(directory.membersOf(groupId('g-none')))).toEqual([]);
-  });
+    const body = {
+      '@odata.context': 'https://graph.example/$metadata#groups',
+      id: 'g-emea',
+      ...properties,
+    };
+    await control('faults', [{ match: { path: '*/groups/*' }, times: 9, status: 200, body }]);
+    await expect(directory.group('g-emea')).rejects.toMatchObject({ kind: 'invalid' });
+  },
+);
 
-  it('an empty group with hidden membership is accepted only with the right Member.Read.Hidden', async () => {
-    const { directory, control } = await openEntra();
-    await control('changes', [{ kind: 'removeMember', group: 'g-hidden', member: 'u-liz' }]);
-    expect(await allOf(directory.membersOf(HIDDEN))).toEqual([]);
-    await control('rights', WITHOUT_HIDDEN);
-    await expect(allOf(directory.membersOf(HIDDEN))).rejects.toMatchObject({ kind: 'invalid' });
+it('members are users and groups, without deleted users, devices and service principals', async () => {
+  const { directory } = await openEntra();
+  const members = await allOf(directory.membersOf(SALES));
+  expect(members.map(describeMember).sort()).toEqual([
+    'group g-emea',
+    'gus@partner.example on',
+    'liz@contoso.example on',
+    'sue@contoso.example off',
+  ]);
+});
+
+it('users and groups are read at the same time, so the list of groups does not wait for the users', async () => {
+  const { account, world } = await openEntra();
+  let groupsAsked = () => {};
+  const untilGroupsAreAsked = new Promise<void>((resolve) => {
+    groupsAsked = resolve;
   });
+  const dispatcher = world.dispatcher.compose((dispatch) => (request, handler) => {
+    if (request.path.includes('/microsoft.graph.group')) groupsAsked();
+    if (!request.path.includes('/microsoft.graph.user')) return dispatch(request, handler);
+    untilGroupsAreAsked.then(() => dispatch(request, handler));
+    return true;
+  });
+  const directory = createEntraDirectory(account, { ...world, dispatcher });
+  expect((await allOf(directory.membersOf(SALES, 'flatten'))).map(describeMember)).toContain('group g-emea');
+});
+
+it.each(['user', 'group'])('the read of all members fails if the list of %ss fails', async (kind) => {
+  const { directory, control } = await openEntra();
+  await control('faults', [
+    { match: { path: `*/members/microsoft.graph.${kind}` }, times: 9, status: 403, body: {} },
+  ]);
+  await expect(allOf(directory.membersOf(SALES, 'flatten'))).rejects.toMatchObject({ kind: 'denied' });
+});
+
+it('nested groups are not read if the caller ignores them', async () => {
+  const { directory, graphCalls } = await openEntra();
+  const members = await allOf(directory.membersOf(SALES, 'ignore'));
+  expect(members.map(describeMember)).not.toContain('group g-emea');
+  expect(await graphCalls()).toHaveLength(1);
+});
+
+it('the address of a user without a mailbox is the user principal name', async () => {
+  const user = { id: 'u-nom', primaryEmail: 'nom@contoso.example', vendorFields: { mail: null } };
+  const { directory } = await openEntra({ world: { customerId: TENANT, users: [user] } });
+  expect((await directory.user('u-nom'))?.attributes.get('email')).toBe('nom@contoso.example');
+});
+
+it('the address of a guest is not the principal name if the guest has a mailbox', async () => {
+  const { directory } = await openEntra();
+  expect([...((await directory.user('u-gus'))?.attributes ?? [])]).toEqual([
+    ['email', 'gus@partner.example'],
+    ['userName', 'gus_partner.example#EXT#@contoso.example'],
+  ]);
+});
+
+it('the first page of users has the number of users, and the first page of groups has the number of groups', async () => {
+  const { directory } = await openEntra();
+  const counts: unknown[] = [];
+  for await (const { userCount, groupCount } of directory.membersOf(SALES))
+    counts.push([userCount, groupCount]);
+  expect(counts).toEqual([
+    [3, undefined],
+    [undefined, 1],
+  ]);
+});
+
+it('an empty list without a count is requested again, and is refused if no answer has a count', async () => {
+  const none = groupId('g-none');
+  const { directory, control } = await openEntra({ settings: { absentCounts: 1 } });
+  await expect(allOf(directory.membersOf(none))).rejects.toMatchObject({ kind: 'invalid' });
+  expect((await allOf(directory.membersOf(SALES, 'ignore'))).length).toBe(3);
+  await control('settings', { absentCounts: 0 });
+  expect(await allOf(directory.membersOf(none))).toEqual([]);
+});
+
+it('a nested group is found in a list of the member groups', async () => {
+  const { directory } = await openEntra();
+  expect(await directory.hasMember(SALES, groupId('g-emea'))).toBe(true);
+  expect(await directory.hasMember(SALES, groupId('g-team'))).toBe(false);
+  expect(await directory.hasMember(groupId('g-gone'), SALES)).toBe(false);
+});
+
+it('a group with hidden membership is refused without the right Member.Read.Hidden, and is not read as empty', async () => {
+  const { directory, control } = await openEntra();
+  await control('rights', WITHOUT_HIDDEN);
+  const failure = await allOf(directory.membersOf(HIDDEN)).catch((error: unknown) => error);
+  expect(failure).toMatchObject({ kind: 'invalid', reason: 'Member.Read.Hidden' });
+  expect(await allOf(directory.membersOf(groupId('g-none')))).toEqual([]);
+});
+
+it('an empty group with hidden membership is accepted only with the right Member.Read.Hidden', async () => {
+  const { directory, control } = await openEntra();
+  await control('changes', [{ kind: 'removeMember', group: 'g-hidden', member: 'u-liz' }]);
+  expect(await allOf(directory.membersOf(HIDDEN))).toEqual([]);
+  await control('rights', WITHOUT_HIDDEN);
+  await expect(allOf(directory.membersOf(HIDDEN))).rejects.toMatchObject({ kind: 'invalid' });
 });
 
 const CONTEXT = '"@odata.context":"https://graph.microsoft.com/v1.0/$metadata#users"';
 
-describe('failed read of members of an Entra group', () => {
-  it('a read is repeated after the time that Retry-After names', async () => {
-    const { directory, control, waits } = await openEntra();
-    await control('faults', [{ match: { path: '*/members/*' }, times: 2, error: 'tooManyRequests' }]);
-    expect(await allOf(directory.membersOf(SALES, 'ignore'))).toHaveLength(3);
-    expect(waits.map((ms) => ms >= 10_000)).toEqual([true, true]);
-  });
-
-  it.each([429, 503])('a read does not wait for longer than a minute after the status %i', async (status) => {
-    const { directory, control, waits } = await openEntra();
-    const busy = { status, retryAfter: 600 };
-    await control('faults', [{ match: { path: '*/members/*' }, times: 1, ...busy }]);
-    await expect(allOf(directory.membersOf(SALES))).rejects.toMatchObject({ kind: 'busy' });
-    expect(waits).toEqual([]);
-  });
+it('a read is repeated after the time that Retry-After names', async () => {
+  const { directory, control, waits } = await openEntra();
+  await control('faults', [{ match: { path: '*/members/*' }, times: 2, error: 'tooManyRequests' }]);
+  expect(await allOf(directory.membersOf(SALES, 'ignore'))).toHaveLength(3);
+  expect(waits.map((ms) => ms >= 10_000)).toEqual([true, true]);
 });
 
-describe('changes that Entra ID reports', () => {
-  it('changed and deleted groups and users are reported by id', async () => {
-    const { directory, change, clock } = await openEntra();
-    const cursor = await directory.cursorAt(NOW_MS);
-    await change(
-      { kind: 'addMember', group: 'g-emea', member: 'u-liz' },
-      { kind: 'deleteGroup', group: 'g-none' },
-      { kind: 'suspendUser', user: 'u-ann' },
-      { kind: 'deleteUser', user: 'u-sue' },
-    );
-    const { groups, users, cursor: next } = await directory.changesSince(cursor);
-    const atMs = clock.ms;
-    const named = { key: 'u-liz', atMs, isMember: true };
-    expect(groups.find(({ key }) => key === 'g-emea')).toEqual({
-      key: 'g-emea',
-      atMs,
-      isDeletion: false,
-      isMembership: true,
-      members: [named],
-    });
-    expect(groups.find(({ key }) => key === 'g-none')).toMatchObject({
-      atMs,
-      isDeletion: true,
-      isFinal: true,
-    });
-    expect(users.toSorted((a, b) => (a.key < b.key ? -1 : 1))).toMatchObject([
-      { key: 'u-ann', atMs, isDeletion: false },
-      { key: 'u-sue', atMs, isDeletion: true },
-    ]);
-    await change({ kind: 'purgeUser', user: 'u-sue' });
-    expect((await directory.changesSince(next)).users).toMatchObject([
-      { key: 'u-sue', atMs: clock.ms, isDeletion: true, isFinal: true },
-    ]);
-  });
+it.each([429, 503])('a read does not wait for longer than a minute after the status %i', async (status) => {
+  const { directory, control, waits } = await openEntra();
+  const busy = { status, retryAfter: 600 };
+  await control('faults', [{ match: { path: '*/members/*' }, times: 1, ...busy }]);
+  await expect(allOf(directory.membersOf(SALES))).rejects.toMatchObject({ kind: 'busy' });
+  expect(waits).toEqual([]);
+});
 
-  it.each(['syncStateNotFound', 'resyncRequired'])('the error %s gives a new cursor', async (error) => {
-    const { directory, control, change } = await openEntra();
-    const cursor = await directory.cursorAt(NOW_MS);
-    await control('delta-tokens/expire', { error });
-    const changes = await directory.changesSince(cursor);
-    expect(changes).toMatchObject({ groups: [], users: [], isReset: true });
-    await change({ kind: 'addMember', group: 'g-emea', member: 'u-liz' });
-    expect((await directory.changesSince(changes.cursor)).groups).toMatchObject([{ key: 'g-emea' }]);
+it('changed and deleted groups and users are reported by id', async () => {
+  const { directory, change, clock } = await openEntra();
+  const cursor = await directory.cursorAt(NOW_MS);
+  await change(
+    { kind: 'addMember', group: 'g-emea', member: 'u-liz' },
+    { kind: 'deleteGroup', group: 'g-none' },
+    { kind: 'suspendUser', user: 'u-ann' },
+    { kind: 'deleteUser', user: 'u-sue' },
+  );
+  const { groups, users, cursor: next } = await directory.changesSince(cursor);
+  const atMs = clock.ms;
+  const named = { key: 'u-liz', atMs, isMember: true };
+  expect(groups.find(({ key }) => key === 'g-emea')).toEqual({
+    key: 'g-emea',
+    atMs,
+    isDeletion: false,
+    isMembership: true,
+    members: [named],
   });
+  expect(groups.find(({ key }) => key === 'g-none')).toMatchObject({
+    atMs,
+    isDeletion: true,
+    isFinal: true,
+  });
+  expect(users.toSorted((a, b) => (a.key < b.key ? -1 : 1))).toMatchObject([
+    { key: 'u-ann', atMs, isDeletion: false },
+    { key: 'u-sue', atMs, isDeletion: true },
+  ]);
+  await change({ kind: 'purgeUser', user: 'u-sue' });
+  expect((await directory.changesSince(next)).users).toMatchObject([
+    { key: 'u-sue', atMs: clock.ms, isDeletion: true, isFinal: true },
+  ]);
+});
 
-  it.each([
-    ['400 with a refusal of the link', { error: 'unsupportedQuery' }],
-    ['410 without a body', { status: 410 }],
-  ])('the answer %s gives a reset', async (_, fault) => {
-    const { directory, control } = await openEntra();
-    const cursor = await directory.cursorAt(NOW_MS);
-    await control('faults', [{ match: { path: '*/groups/delta' }, times: 1, ...fault }]);
-    expect(await directory.changesSince(cursor)).toMatchObject({ isReset: true });
-  });
+it.each(['syncStateNotFound', 'resyncRequired'])('the error %s gives a new cursor', async (error) => {
+  const { directory, control, change } = await openEntra();
+  const cursor = await directory.cursorAt(NOW_MS);
+  await control('delta-tokens/expire', { error });
+  const changes = await directory.changesSince(cursor);
+  expect(changes).toMatchObject({ groups: [], users: [], isReset: true });
+  await change({ kind: 'addMember', group: 'g-emea', member: 'u-liz' });
+  expect((await directory.changesSince(changes.cursor)).groups).toMatchObject([{ key: 'g-emea' }]);
+});
 
-  it.each([
-    ['a cursor of Google', '1700000000000'],
-    ['a cursor with invalid content', '{"groups":1}'],
-  ])('%s gives a reset', async (_, cursor) => {
-    const { directory } = await openEntra();
-    expect(await directory.changesSince(cursor)).toMatchObject({ isReset: true });
-  });
+it.each([
+  ['400 with a refusal of the link', { error: 'unsupportedQuery' }],
+  ['410 without a body', { status: 410 }],
+])('the answer %s gives a reset', async (_, fault) => {
+  const { directory, control } = await openEntra();
+  const cursor = await directory.cursorAt(NOW_MS);
+  await control('faults', [{ match: { path: '*/groups/delta' }, times: 1, ...fault }]);
+  expect(await directory.changesSince(cursor)).toMatchObject({ isReset: true });
+});
 
-  it('a cursor older than six days gives a reset, because links expire after seven days', async () => {
-    const { directory, clock } = await openEntra();
-    const cursor = await directory.cursorAt(NOW_MS);
-    clock.ms += 6.1 * 86_400_000;
-    expect(await directory.changesSince(cursor)).toMatchObject({ isReset: true });
-  });
+it.each([
+  ['a cursor of Google', '1700000000000'],
+  ['a cursor with invalid content', '{"groups":1}'],
+])('%s gives a reset', async (_, cursor) => {
+  const { directory } = await openEntra();
+  expect(await directory.changesSince(cursor)).toMatchObject({ isReset: true });
+});
 
-  it('the token is not sent to a stored link that leads to another host', async () => {
-    const { directory } = await openEntra();
-    const links = { groups: 'https://evil.example/delta', users: 'https://evil.example/delta' };
-    const cursor = JSON.stringify({ ...links, atMs: NOW_MS });
-    await expect(directory.changesSince(cursor)).rejects.toMatchObject({ kind: 'invalid' });
-  });
+it('a cursor older than six days gives a reset, because links expire after seven days', async () => {
+  const { directory, clock } = await openEntra();
+  const cursor = await directory.cursorAt(NOW_MS);
+  clock.ms += 6.1 * 86_400_000;
+  expect(await directory.changesSince(cursor)).toMatchObject({ isReset: true });
+});
 
-  it('a round without a link to later changes is refused', async () => {
-    const { directory, control } = await openEntra();
-    const cursor = await directory.cursorAt(NOW_MS);
-    await control('faults', [
-      { match: { path: '*/delta' }, times: 10, status: 200, body: `{${CONTEXT},"value":[]}` },
-    ]);
-    await expect(directory.changesSince(cursor)).rejects.toMatchObject({ kind: 'invalid' });
-  });
+it('the token is not sent to a stored link that leads to another host', async () => {
+  const { directory } = await openEntra();
+  const links = { groups: 'https://evil.example/delta', users: 'https://evil.example/delta' };
+  const cursor = JSON.stringify({ ...links, atMs: NOW_MS });
+  await expect(directory.changesSince(cursor)).rejects.toMatchObject({ kind: 'invalid' });
+});
 
-  it('a read of the changes makes two calls', async () => {
-    const { directory, graphCalls } = await openEntra();
-    const cursor = await directory.cursorAt(NOW_MS);
-    const before = (await graphCalls()).length;
-    await directory.changesSince(cursor);
-    expect((await graphCalls()).length - before).toBe(2);
-  });
+it('a round without a link to later changes is refused', async () => {
+  const { directory, control } = await openEntra();
+  const cursor = await directory.cursorAt(NOW_MS);
+  await control('faults', [
+    { match: { path: '*/delta' }, times: 10, status: 200, body: `{${CONTEXT},"value":[]}` },
+  ]);
+  await expect(directory.changesSince(cursor)).rejects.toMatchObject({ kind: 'invalid' });
+});
+
+it('a read of the changes makes two calls', async () => {
+  const { directory, graphCalls } = await openEntra();
+  const cursor = await directory.cursorAt(NOW_MS);
+  const before = (await graphCalls()).length;
+  await directory.changesSince(cursor);
+  expect((await graphCalls()).length - before).toBe(2);
 });
