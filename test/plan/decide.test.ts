@@ -106,7 +106,6 @@ const intent: Intent = {
   versionBefore: versionToken('v1'),
 };
 const suspectedChange = { version: versionToken('v2'), activityEvents: [], atMs: NOW_MS };
-const REMOVED = { id: 'e', initiator: 'ROLE', type: 'EXTERNAL_GROUP_REMOVE', at: null };
 const base: Facts = {
   nowMs: NOW_MS,
   createSettleMs: 10 * MINUTE_MS,
@@ -121,6 +120,7 @@ const facts = (over: Partial<Facts>): Facts => ({ ...base, ...over });
 const NONE_MISSING = { existing: undefined, showsNoManaged: false };
 const listing = (...groups: readonly ObservedGroup[]) => ({ groups, ageMs: 0, missing: NONE_MISSING });
 const DEPARTED = { ...state().registers, upserted: STAMP_ZERO, deleted: stampAt(2) };
+const waits = (code: string) => ({ kind: 'wait', why: { code } });
 const EVERYBODY = 'abcdefgh';
 const FORMER = {
   platformId: platformGroupId('p'),
@@ -135,10 +135,21 @@ const DEPARTS = { state: state({ registers: DEPARTED }), wanted: ABSENT };
 const NO_BASE = { views: views(undefined) };
 const UNLINKED = { state: unlinked(state()), ...NO_BASE };
 const NOT_FOUND_P = { passedOver: new Map([['p', 'not_found' as const]]) };
+const LISTED_404 = {
+  ...{ ...NO_BASE, ...NOT_FOUND_P, wanted: ABSENT },
+  state: { ...LISTED_AGAIN, registers: DEPARTED },
+};
 const NOT_FOUND_Q = { passedOver: new Map([['q', 'not_found' as const]]) };
 const OTHER_CONNECTION = { connection: connectionName('other'), group: groupId('g') };
 const OWNED_Q = { passedOver: new Map([['q', OTHER_CONNECTION]]) };
 const RELEASE = { kind: 'release' };
+const RELEASED = { state: state({ released: true }) };
+const REFUSED_ONCE = { rejected: { owed: undefined } };
+const CLEARING = {
+  action: 'patch',
+  changes: [{ kind: 'set_spoke_id', before: 'g', after: null }],
+  removals: [],
+};
 const FIRST_404 = { kind: 'note', what: 'missing' };
 const PATCH = { kind: 'write', plan: { action: 'patch' } };
 const CREATE = { kind: 'write', plan: { action: 'create' } };
@@ -188,58 +199,24 @@ const leaving = (removals: number, concurrent = 0) => ({
 /** Returns the group after a change by another client. */
 const changed = (users: string, name = 'Eng') => shown(users, { version: versionToken('v2'), name });
 
+/** Returns facts in which the group needs a change and this group was fetched last. */
+const after = (fetched: ObservedGroup, ageMs = 0) => ({
+  wanted: wanted('ab'),
+  shown: { ...fetched, atMs: NOW_MS - ageMs },
+});
 const unechoed = { ...changed('ab'), spokeId: null };
 it.each<[string, Partial<Facts>, object]>([
   ['is in sync: settle', {}, { kind: 'settle', as: 'in_sync', counts: { wanted: 1, applied: 1 } }],
   ['is not read yet: read', { wanted: undefined }, { kind: 'read', what: ['wanted', 'views'] }],
   ['lacks a member: PATCH', { wanted: wanted('ab') }, { ...PATCH, isReserved: false }],
-  [
-    'lacks only a member that cannot be written: settle',
-    { wanted: { ...wanted('ab'), group: wanted('a').group } },
-    { counts: { wanted: 2, applied: 1 } },
-  ],
   ['is wanted, its earlier group counted as gone: adopt', { ...NO_BASE, ...NONE, state: LOST }, ADOPT_P],
-  [
-    'is wanted, and its earlier platform group answers 404: create',
-    { ...NO_BASE, ...NONE, ...NOT_FOUND_P, state: LOST },
-    CREATE,
-  ],
-  [
-    'was deleted and is not wanted: settle as deleted',
-    { ...NO_BASE, wanted: ABSENT, state: { ...LOST, registers: DEPARTED } },
-    { as: 'deleted' },
-  ],
-  [
-    'was deleted and is listed again: adopt',
-    { ...NO_BASE, wanted: ABSENT, state: { ...LISTED_AGAIN, registers: DEPARTED } },
-    ADOPT_P,
-  ],
-  [
-    'was deleted and is listed again, but answers 404: read the list',
-    { ...NO_BASE, ...NOT_FOUND_P, wanted: ABSENT, state: { ...LISTED_AGAIN, registers: DEPARTED } },
-    READ_LIST,
-  ],
-  [
-    'was deleted, answers 404 and is no longer listed: settle as deleted',
-    {
-      ...NO_BASE,
-      ...NONE,
-      ...NOT_FOUND_P,
-      wanted: ABSENT,
-      state: { ...LISTED_AGAIN, registers: DEPARTED },
-    },
-    { as: 'deleted' },
-  ],
+  ['was deleted and is listed again, but answers 404: read the list', LISTED_404, READ_LIST],
+  ['was deleted, answers 404 and is not listed: settle', { ...LISTED_404, ...NONE }, { as: 'deleted' }],
   ['has a candidate that answers 404: record the 404', { ...UNLINKED, ...Q, ...NOT_FOUND_Q }, FIRST_404],
-  [
-    'has a listed adoption candidate that answers 404 twice: wait',
-    { ...Q, ...NOT_FOUND_Q, ...NO_BASE, state: unlinked(state({ missingSinceMs: NOW_MS - MINUTE_MS })) },
-    { kind: 'wait', why: { code: 'missing' } },
-  ],
   [
     'had an adoption candidate that answered 404, and the list is empty: wait',
     { ...NONE, ...NO_BASE, state: unlinked(state({ missingSinceMs: NOW_MS - MINUTE_MS })) },
-    { kind: 'wait', why: { code: 'missing' } },
+    waits('missing'),
   ],
   [
     'has a candidate that another connection of the company owns: wait',
@@ -247,37 +224,18 @@ it.each<[string, Partial<Facts>, object]>([
     { kind: 'wait', why: { code: 'owned', message: expect.stringContaining('another directory group') } },
   ],
   ['was unlinked: create', { ...NO_BASE, ...NONE, state: LET_GO }, { ...CREATE, known: ['p'] }],
+  ['was released: clear its external id first', RELEASED, { kind: 'write', plan: CLEARING }],
+  ['was released, its external id is cleared: release', { ...RELEASED, fetched: shown('a') }, RELEASE],
+  ['was released, the clearing is refused: release', { ...RELEASED, ...REFUSED_ONCE }, RELEASE],
   [
-    'was released: clear its external id first',
-    { state: state({ released: true }) },
-    {
-      kind: 'write',
-      plan: {
-        action: 'patch',
-        changes: [{ kind: 'set_spoke_id', before: 'g', after: null }],
-        removals: [],
-      },
-    },
-  ],
-  [
-    'was released, and its external id was cleared and read: release',
-    { state: state({ released: true }), fetched: shown('a') },
-    RELEASE,
-  ],
-  [
-    'was released, and the platform refused to clear its external id: release',
-    { state: state({ released: true }), rejected: { owed: undefined } },
-    RELEASE,
-  ],
-  [
-    'was released, and the clearing of its external id failed three times: release',
+    'was released, it failed three times: release',
     { state: state({ released: true, attempts: 3 }) },
     RELEASE,
   ],
-  ['was released, mode report: release', { state: state({ released: true }), settings: WATCHED }, RELEASE],
+  ['was released, mode report: release', { ...RELEASED, settings: WATCHED }, RELEASE],
   [
-    'was released and has another external id: release',
-    { state: state({ released: true }), views: views(view('a', { spokeId: 'x' })) },
+    'was released, another external id: release',
+    { ...RELEASED, views: views(view('a', { spokeId: 'x' })) },
     RELEASE,
   ],
   ['was released and unlinked: settle', { state: unlinked(state({ released: true })) }, EXCLUDED],
@@ -292,41 +250,14 @@ it.each<[string, Partial<Facts>, object]>([
   ['has an unreadable view: read', { views: views(undefined, { isUnreadable: true }) }, READ_GROUP],
   ['needs a change: fetch it first', { wanted: wanted('ab'), ...UNREAD }, READ_GROUP],
   ['would be deleted: fetch it first', { ...DEPARTS, ...UNREAD }, READ_GROUP],
-  [
-    'needs a change, and was fetched with another version: fetch it again',
-    { wanted: wanted('ab'), shown: { ...changed(''), atMs: NOW_MS } },
-    READ_GROUP,
-  ],
-  [
-    'needs a change, and another group was fetched last: fetch it first',
-    { wanted: wanted('ab'), shown: { ...shown('', { id: 'q' }), atMs: NOW_MS } },
-    READ_GROUP,
-  ],
-  [
-    'needs a change, and was fetched over five seconds ago: fetch it again',
-    { wanted: wanted('ab'), shown: { ...shown(''), atMs: NOW_MS - 5_001 } },
-    READ_GROUP,
-  ],
-  [
-    'needs a change, and equals the view: PATCH',
-    { wanted: wanted('ab'), ...UNREAD, fetched: shown('a') },
-    PATCH,
-  ],
-  [
-    'needs a change, and another client changed it: record that change first',
-    { wanted: wanted('ab'), ...UNREAD, fetched: changed('ax') },
-    { kind: 'observe', external: {} },
-  ],
+  ['needs a change, and another group was fetched last: fetch it', after(shown('', { id: 'q' })), READ_GROUP],
+  ['needs a change, was fetched over five seconds ago: fetch it', after(shown(''), 5_001), READ_GROUP],
+  ['needs a change, equals the view: PATCH', { wanted: wanted('ab'), ...UNREAD, fetched: shown('a') }, PATCH],
   ['needs no write: settle without a fetch', UNREAD, IN_SYNC],
   [
     'was deleted in the directory, and onGroupDeleted is release: remove its members, then release',
     { ...DEPARTS, settings: settingsWith({ onGroupDeleted: 'release' }), views: views(view('')) },
     { kind: 'release' },
-  ],
-  [
-    'was changed by another client: observe an external change',
-    { ...SUSPECTED, fetched: changed('ax') },
-    { kind: 'observe', view: { spokeId: 'g' }, external: {} },
   ],
   [
     'was changed by another client, and has mode report: observe without flap damping',
@@ -357,9 +288,9 @@ it.each<[string, Partial<Facts>, object]>([
   ],
   ['has the name of a platform group of the same source: create', namesakes([state()], false), CREATE],
   [
-    'has the name of a platform group of another source: wait',
+    'has the name of a group of another source: wait',
     namesakes([OF_SCIM], true),
-    { kind: 'wait', why: { code: 'name_of_other_source' } },
+    waits('name_of_other_source'),
   ],
   [
     'was made by an earlier uncertain creation: adopt',
@@ -370,16 +301,8 @@ it.each<[string, Partial<Facts>, object]>([
     },
     ADOPT_Q,
   ],
-  [
-    'had a first refused write: retry',
-    { rejected: { owed: undefined }, fetched: shown('a') },
-    { kind: 'retry' },
-  ],
-  [
-    'had a refusal, and answers 404: record it',
-    { rejected: { owed: undefined }, fetched: 'gone' },
-    FIRST_404,
-  ],
+  ['had a refused write: retry', { ...REFUSED_ONCE, fetched: shown('a') }, { kind: 'retry' }],
+  ['had a refusal, answers 404: record it', { ...REFUSED_ONCE, fetched: 'gone' }, FIRST_404],
 ])('decide returns the next action if a group %s', (_, over, expected) => {
   expect(decide(facts(over))).toMatchObject(expected);
 });
@@ -387,35 +310,27 @@ it.each<[string, Partial<Facts>, object]>([
 const opened = (over: Partial<Intent> = {}) => ({ state: state({ intent: { ...intent, ...over } }) });
 const made = { ...opened(), views: views(view('a'), { prepared: view('ab') }) };
 const deleting = opened({ action: 'delete' });
+const deletingMissing = { state: { ...deleting.state, missingSinceMs: NOW_MS - MINUTE_MS } };
 const other = shown('', { id: 'q', name: 'ENG ', spokeId: null });
-const deletingMissing = {
-  state: state({ intent: { ...intent, action: 'delete' }, missingSinceMs: NOW_MS - MINUTE_MS }),
-};
 const incomplete = (existing: PlatformGroupId | undefined, showsNoManaged: boolean) => ({
   ...listing(other),
   missing: { existing, showsNoManaged },
 });
 const creating = (tries: number, minutes: number) => ({
   ...opened({ action: 'create', tries, atMs: NOW_MS - minutes * MINUTE_MS }),
-  isCounted: true,
+  ...{ isCounted: true, fetched: 'gone' as const },
 });
 const justDeleted = { ...opened({ action: 'delete', atMs: NOW_MS - 1_000 }), fetched: shown('a') };
-const refused = { rejected: { owed: undefined }, fetched: shown('a') };
+const refused = { ...REFUSED_ONCE, fetched: shown('a') };
 const added = (...after: string[]) => ({
   kind: 'observe',
   external: { differences: [{ kind: 'members_added', after }] },
 });
-const waits = (code: string) => ({ kind: 'wait', why: { code } });
 const RECORD = { intent: intentId('i9'), atMs: 1, removals: 1 };
 it.each<[string, Partial<Facts>, object]>([
   ['a write with an unknown outcome leads to a read of the group', opened(), READ_GROUP],
   ['shown writes: observe', { ...made, fetched: changed('ab') }, { kind: 'observe', intent: {}, view: {} }],
   ['a write shown without spokeId: read the list', { ...made, fetched: unechoed }, readList(MINUTE_MS)],
-  [
-    'a write that is shown with another name is observed with an external change',
-    { ...made, fetched: changed('ab', 'Theirs') },
-    { kind: 'observe', external: {} },
-  ],
   ['a write that is not shown is dropped', { ...made, fetched: shown('a') }, { kind: 'drop' }],
   ['a refused write goes with its record', { ...made, ...refused }, { kind: 'drop', owed: undefined }],
   ['a refused write keeps a record', { ...made, ...refused, rejected: { owed: RECORD } }, { owed: RECORD }],
@@ -426,40 +341,16 @@ it.each<[string, Partial<Facts>, object]>([
     added('b', 'x'),
   ],
   [
-    'a read that may show the state before the last write leads to a wait',
-    { ...made, state: state({ intent, lastWriteAtMs: NOW_MS - 1 }), fetched: changed('abx') },
-    waits('waiting'),
-  ],
-  [
-    'a write with an unreadable view is observed, and an unknown user is an external change',
-    { ...opened(), fetched: changed('ax') },
-    added('x'),
-  ],
-  [
     'a deletion ends if it was answered with success and the group answers 404',
     { ...deleting, fetched: 'gone', deletion: 'deleted' },
     { kind: 'observe', observed: 'gone', intent: {} },
   ],
   ['a single 404 after a deletion is recorded', { ...deleting, fetched: 'gone' }, FIRST_404],
-  [
-    'the answer 404 to a deletion: record it',
-    { ...deleting, fetched: 'gone', deletion: 'missing' },
-    FIRST_404,
-  ],
+  ['a 404 to a deletion: record it', { ...deleting, fetched: 'gone', deletion: 'missing' }, FIRST_404],
   [
     'a deletion waits after two 404s while the list shows the group',
     { ...deletingMissing, fetched: 'gone', listed: listing(shown('a')) },
     waits('missing'),
-  ],
-  [
-    'a deletion ends after two 404s if the list shows other managed groups',
-    { ...deletingMissing, fetched: 'gone', listed: { ...listing(other), showsManaged: true } },
-    { kind: 'observe', observed: 'gone', intent: {} },
-  ],
-  [
-    'a deletion with two 404s leads to a read of the owners of the listed groups',
-    { ...deletingMissing, fetched: 'gone', listed: listing(other) },
-    { kind: 'read', what: ['managed'] },
   ],
   ['a deletion of an existing group is dropped', { ...deleting, fetched: shown('a') }, { kind: 'drop' }],
   [
@@ -483,46 +374,35 @@ it.each<[string, Partial<Facts>, object]>([
     { ...opened({ action: 'create' }), fetched: 'gone' },
     { kind: 'note', what: { tries: 1 } },
   ],
-  [
-    'after a third search within ten minutes that misses the created group, apply waits',
-    { ...creating(3, 9), fetched: 'gone' },
-    { ...waits('waiting'), waitMs: (10 * MINUTE_MS) / 3 },
-  ],
-  [
-    'after a second search that misses the created group, apply waits',
-    { ...creating(2, 10), fetched: 'gone' },
-    waits('waiting'),
-  ],
-  ['after the third miss, the list is read', { ...creating(3, 10), fetched: 'gone' }, readList(0)],
+  ['a third miss of the creation within ten minutes leads to a wait', creating(3, 9), { waitMs: 200_000 }],
+  ['a second miss of the created group leads to a wait', creating(2, 10), waits('waiting')],
+  ['after the third miss, the list is read', creating(3, 10), readList(0)],
   [
     'after the third miss, the list is checked for existing groups',
-    { ...creating(3, 10), fetched: 'gone', listed: { ...listing(other), missing: undefined } },
+    { ...creating(3, 10), listed: { ...listing(other), missing: undefined } },
     { kind: 'read', what: ['missing'] },
   ],
   [
-    'a creation that a complete list does not show is dropped',
-    { ...creating(3, 10), fetched: 'gone', listed: incomplete(undefined, false) },
-    { kind: 'drop' },
-  ],
-  [
     'a creation waits while the list lacks an existing group',
-    { ...creating(3, 10), fetched: 'gone', listed: incomplete(platformGroupId('q'), false) },
+    { ...creating(3, 10), listed: incomplete(platformGroupId('q'), false) },
     waits('list_incomplete'),
   ],
   [
     'a creation waits while the list lacks every managed group',
-    { ...creating(3, 10), fetched: 'gone', listed: incomplete(undefined, true) },
+    { ...creating(3, 10), listed: incomplete(undefined, true) },
     waits('list_incomplete'),
   ],
   [
     'a creation is dropped after an hour in which the list lacks every managed group',
-    { ...creating(3, 60), fetched: 'gone', listed: incomplete(undefined, true) },
+    { ...creating(3, 60), listed: incomplete(undefined, true) },
     { kind: 'drop' },
   ],
 ])('decide about an open intent: %s', (_, over, expected) => {
   expect(decide(facts(over))).toMatchObject(expected);
 });
 
+const missing = (minutes: number) => state({ suspectedChange, missingSinceMs: NOW_MS - minutes * MINUTE_MS });
+const OTHERS = { ...listing(other), showsManaged: true };
 const named = (...groups: readonly ObservedGroup[]) => ({
   ...{ listed: listing(...groups), rejected: { owed: undefined, name: 'Eng' }, fetched: shown('a') },
   views: views(view('a', { name: 'Old' })),
@@ -544,37 +424,10 @@ const holding = (users: string, over: Partial<Hold> = {}) => {
 };
 const REJECTED = { decision: { kind: 'rejected', by: '', reason: '', atMs: 0 } } as const;
 const APPROVED = { decision: { kind: 'approved', by: '', reason: '', atMs: 0 } } as const;
-const late = (minutes: number, over: Partial<GroupState>, ...listed: readonly ObservedGroup[]) => ({
-  ...{
-    fetched: 'gone' as const,
-    state: state({ suspectedChange, missingSinceMs: NOW_MS - minutes * MINUTE_MS, ...over }),
-  },
-  listed: { ...listing(...listed), showsManaged: true },
-});
-const departed = { registers: DEPARTED };
-const damping = {
-  suspectedChange: { ...suspectedChange, version: null },
-  flapDamping: { sinceMs: NOW_MS, count: 2 },
-};
 it.each<[string, Partial<Facts>, object]>([
   ['a refused unique name is tried again', named(shown('a'), shown('', { id: 'q', name: 'X' })), AGAIN],
   ['a refused name that another group has leads to a wait', named(other), waits('name_in_use')],
-  [
-    'members are written without a refused name that another group has',
-    {
-      ...named(other),
-      wanted: wanted('ab'),
-      state: state({ link: { ...LINK, takeOver: true } }),
-      fetched: shown('a', { name: 'Old' }),
-    },
-    { kind: 'write', plan: { action: 'patch', after: { name: 'Old' } } },
-  ],
   ['a refusal after another error is tried again', { ...refused, state: state({ lastError }) }, AGAIN],
-  [
-    'a new version just after a write of groupsync leads to a wait',
-    { state: state({ suspectedChange, lastWriteAtMs: NOW_MS - 1_000 }), fetched: changed('a') },
-    { ...waits('waiting'), waitMs: 59_000 },
-  ],
   [
     'a new version just after a refused write leads to a wait',
     { ...refused, fetched: changed('ab'), state: state({ lastWriteAtMs: NOW_MS - 1 }) },
@@ -587,34 +440,34 @@ it.each<[string, Partial<Facts>, object]>([
   ],
   [
     'a group that is shown again after a 404 is observed as unchanged',
-    { wanted: ABSENT, state: state({ ...departed, missingSinceMs: 1 }), ...UNREAD, fetched: shown('a') },
+    {
+      wanted: ABSENT,
+      state: state({ registers: DEPARTED, missingSinceMs: 1 }),
+      ...UNREAD,
+      fetched: shown('a'),
+    },
     UNCHANGED,
   ],
   [
     'a damped group is read if its wanted members are not known',
-    { state: state({ ...damping, suspectedChange }), fetched: changed('ax'), wanted: undefined },
+    {
+      state: state({ suspectedChange, flapDamping: { sinceMs: NOW_MS, count: 2 } }),
+      fetched: changed('ax'),
+      wanted: undefined,
+    },
     { kind: 'read' },
   ],
-  ['sync resets the damping', { state: state(damping), fetched: shown('a') }, { flapDamping: { count: 0 } }],
   [
     'a deletion by groupsync that takes effect late is no difference',
-    late(2, uncertainly({ action: 'delete' }), other),
-    { difference: undefined },
+    { fetched: 'gone', state: { ...missing(2), ...uncertainly({ action: 'delete' }) }, listed: OTHERS },
+    { kind: 'unlink', difference: undefined },
   ],
-  ['a group waits during an hour of 404s with an empty list', late(59, departed), waits('missing')],
-  ['a group is unlinked after an hour of 404s with an empty list', late(60, departed), { kind: 'unlink' }],
-  ['a 404, and the list shows a managed group: unlink', late(1, departed, other), { kind: 'unlink' }],
   ['an uncertain write leads to a wake-up', { state: state(uncertainly({})) }, { againAtMs: NOW_MS + 1 }],
   ['a group is read after its uncertain write', { state: state(uncertainly({}, NOW_MS)) }, READ_GROUP],
   [
     'an uncertain deletion of another group leads to no read',
     { state: state(uncertainly({ action: 'delete', platformId: 'x' as never }, 0)) },
     { kind: 'settle' },
-  ],
-  [
-    'a group that is gone is settled as deleted after an uncertain write',
-    { ...NO_BASE, wanted: ABSENT, state: unlinked(state(uncertainly({}, 0))) },
-    { as: 'deleted' },
   ],
   [
     'a group is settled if it shows the member that was excluded',
@@ -639,11 +492,8 @@ it.each<[string, Partial<Facts>, object]>([
   expect(decide(facts(over))).toMatchObject(expected);
 });
 
-const told = { ...suspectedChange, activityEvents: [REMOVED] };
-const missing = (minutes: number) => state({ suspectedChange, missingSinceMs: NOW_MS - minutes * MINUTE_MS });
 const UNLINK = { kind: 'unlink' };
 const LATER = { kind: 'wait', waitMs: undefined };
-const OTHERS = { ...listing(other), showsManaged: true };
 it.each<[string, Partial<Facts>, object]>([
   [
     'a group that was just created waits',
@@ -653,11 +503,6 @@ it.each<[string, Partial<Facts>, object]>([
   ['the first 404 is recorded', SUSPECTED, FIRST_404],
   ['a second 404 within a minute waits', { state: missing(0.5) }, { kind: 'wait', waitMs: MINUTE_MS / 2 }],
   ['the second 404 after a minute reads the list', { state: missing(2) }, READ_LIST],
-  [
-    'the list is read sooner if createSettleSeconds is small',
-    { state: missing(0.5), createSettleMs: 9_000 },
-    readList(MINUTE_MS / 2),
-  ],
   ['a listed group waits longer each time', { state: missing(2), listed: listing(shown('a')) }, LATER],
   [
     'if the list shows another group, the owner of that group is read',
@@ -680,16 +525,6 @@ it.each<[string, Partial<Facts>, object]>([
     'the group waits for an hour in the mode report, too, because the base URL may be wrong',
     { state: missing(59), ...NONE, settings: WATCHED },
     { waitMs: MINUTE_MS },
-  ],
-  [
-    'the group is unlinked in the mode report if the feed reports the deletion',
-    { state: { ...missing(2), suspectedChange: told }, ...NONE, settings: WATCHED },
-    UNLINK,
-  ],
-  [
-    'the group is unlinked if the directory deleted it and the feed reports the deletion',
-    { state: { ...missing(2), registers: DEPARTED, suspectedChange: told }, ...NONE },
-    UNLINK,
   ],
   [
     'the difference is recreated if another group has the spokeId',

@@ -103,16 +103,6 @@ it.each<[string, Given, Partial<ReturnType<typeof judge>>]>([
     { approved: '', held: 'b', consumes: [], unjudged: 'c' },
   ],
   ['rejected removals are held', { removals: 'bc', sets: [REJECTED] }, { held: 'b', unjudged: 'c' }],
-  ...KINDS.map((kind): [string, Given, object] => [
-    `a plan without the removal does not end a set that is ${kind}`,
-    { sets: [setOf(kind, 'ab')] },
-    { open: ['ab'] },
-  ]),
-  ...KINDS.map((kind): [string, Given, object] => [
-    `a user that the directory wants again leaves a set that is ${kind}`,
-    { sets: [setOf(kind, 'ab')], wanted: 'a' },
-    { open: ['b'] },
-  ]),
   [
     'a membership after the decision ends it, although it has ended too',
     { removals: 'ab', sets: [REJECTED], wantedAt: new Map([[platformUserId('a'), '6' as Stamp]]) },

@@ -47,12 +47,7 @@ it.each<[string, object, object, object?]>([
   ['no group within the group has them', { ...policy({ nested: 'flatten' }), ...left({ via: 'x' }) }, {}],
   ['the removal is not done yet', stranger, {}, writes('u')],
   ['an earlier source; the platform refused', stranger, FAILED],
-  [
-    'an earlier source; closed',
-    stranger,
-    {},
-    { ...writes('u'), obstacle: { outcome: '', detail: 'closed' } },
-  ],
+  ['earlier source; closed', stranger, {}, { ...writes('u'), obstacle: { outcome: '', detail: 'closed' } }],
 ])('verdictOf returns a reason that contains: %s', (expected, facts, state, over = {}) => {
   const group = { ref: { group: 'g' }, registers: named, ...state };
   const all = { ...policy({}), wanted, ...facts, state: group };

@@ -213,11 +213,7 @@ it.each<[string, Item]>([
 });
 
 it.each([
-  [
-    'StoreError',
-    'Invalid UpdateExpression: Expression size has exceeded the maximum allowed size',
-    StoreError,
-  ],
+  ['StoreError', 'Expression size has exceeded the maximum allowed size', StoreError],
   ['UnstorableError', 'Item size to update has exceeded the maximum allowed size', UnstorableError],
 ])('the table throws a %s if DynamoDB answers "%s"', async (_, message, expected) => {
   const refusal = Object.assign(new Error(message), { name: 'ValidationException' });

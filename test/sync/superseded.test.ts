@@ -303,21 +303,6 @@ it.each(['authoritative', 'additive'])(
   },
 );
 
-it('apply first waits, and then reverts a change that another client makes shortly after a write', async () => {
-  const { world, hire, deliver, work, shown, state, id } = await inSync(['a']);
-  await hire('b');
-  world.advance(CREATE_SETTLE_MS);
-  await deliver({ add: ['b'], to: 'g' });
-  world.platform.changeAsOther(id, { users: ['u-a', 'u-b', 'u-x'] });
-  await suspectChanged(world);
-  await work(1);
-  expect(await state('g')).toMatchObject({ lastError: { code: 'waiting' } });
-  expect(shown('g')).toEqual([['u-a', 'u-b', 'u-x']]);
-  await deliver();
-  expect(shown('g')).toEqual([['u-a', 'u-b']]);
-  expect(await allOf(world.toolPorts.drift.list(CONNECTION))).toMatchObject([{ kind: 'members_added' }]);
-});
-
 it.each(['authoritative', 'additive'])(
   'an uncertain write that takes effect after a later write permanently removes no member (%s)',
   async (mode) => {

@@ -125,10 +125,7 @@ it.each([
   [native(added, { members: [] }), 'data\\.group: expected a group \\{id\\}, got nothing'],
   [native(added, { group }), 'data\\.members: expected a list of members, got nothing'],
   [native(added, { group, members: {} }), 'data\\.members: expected a list of members'],
-  [
-    native(added, { group, members: ['00u1'] }),
-    'data\\.members\\.0: expected a member \\{id, …\\}, got text of 4',
-  ],
+  [native(added, { group, members: ['00u1'] }), 'data\\.members\\.0: expected a member .*got text of 4'],
   [native(added, { group, members: [{}] }), 'data\\.members\\.0\\.id: expected an id .*got nothing'],
   [native(added, { group: { id: 'x'.repeat(513) }, members: [] }), 'data\\.group\\.id'],
   [native('group.upserted', { group }), 'data\\.group\\.name: expected a name'],

@@ -121,13 +121,10 @@ it('a sweep stops the list of employees at its deadline, and records no unknown 
 });
 
 it.each<[string, (world: World) => void]>([
-  [
-    'cannot be read',
-    ({ platform }) => (platform.failing = (kind) => (kind === 'employees' ? 500 : undefined)),
-  ],
+  ['are not read', ({ platform }) => (platform.failing = (kind) => (kind === 'employees' ? 500 : undefined))],
   ['do not exist', ({ platform }) => (platform.employees = [])],
   [
-    'show no user ids',
+    'have no user id',
     ({ platform }) => (platform.employees = [{ ...employee('ann'), userId: null }] as never),
   ],
   ['lack a person of the people index', ({ platform }) => platform.notInList.add('bob')],
