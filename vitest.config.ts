@@ -14,7 +14,7 @@ const STACK = [
 
 const MEASURED = 'test/console/size.e2e.test.ts';
 
-/** Returns the test files that mock modules. A module cannot be mocked if another file of the worker has loaded it. */
+/** Returns the test files that mock modules. A module can only be mocked before another module imports it. */
 function filesThatMockModules(folder: string): string[] {
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const files = paths.filter((path) => path.endsWith('.test.ts')).map((path) => join(folder, path));
@@ -66,10 +66,18 @@ export default defineConfig({
     // Most test files are too short for the optimizing compiler, so they use the baseline compiler (Sparkplug). The
     // engine creates many short-lived objects, so a large young generation makes garbage collection cheap.
     execArgv: ['--always-sparkplug', '--max-semi-space-size=64'],
-    sequence: { sequencer: LongFirst },
+    sequence: { sequencer: LongFirst, setupFiles: 'list' },
     projects: [
-      // Handlers keep the clients of their first call, so each file with a stack loads its own modules.
-      { extends: true, test: { name: 'stack', include: STACK, isolate: true } },
+      // Handlers keep the clients of their first call, so each file with a stack loads the modules again.
+      {
+        extends: true,
+        test: {
+          name: 'stack',
+          include: STACK,
+          isolate: false,
+          setupFiles: ['test/support/fresh-modules.ts'],
+        },
+      },
       // The other files of a worker share the loaded modules, such as the AWS SDK, the CDK, zod and fast-check.
       {
         extends: true,

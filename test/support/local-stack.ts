@@ -56,7 +56,6 @@ export async function startLocalStack(options: LocalStackOptions) {
     coalesceSeconds = 0,
     settings = [['guard', null]],
   } = options;
-  const environment = { ...process.env };
   const logs: string[] = [];
   const written = vi
     .spyOn(process.stdout, 'write')
@@ -141,9 +140,6 @@ export async function startLocalStack(options: LocalStackOptions) {
       await platform.close();
       written.mockRestore();
       polled.mockRestore();
-      // Restores the environment for the next test file of this worker.
-      for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
-      Object.assign(process.env, environment);
     },
   };
 }
