@@ -4,7 +4,7 @@ import { connectionName, groupId } from '../../shared/domain/ids.ts';
 import { pauseConnection, resumeConnection } from '../../shared/operate/pausing.ts';
 import { companyOf, memberOf } from '../local/support/numbered-company.ts';
 import { nativeEvent } from '../support/events.ts';
-import { eventually, expectAccessible, expectFitting, openStage, TOKEN } from './support/stage.ts';
+import { eventually, expectAccessible, expectFitting, openStage } from './support/stage.ts';
 
 /* These tests open each page in a real browser on a local stack. They check the page and the state of the platform. */
 
@@ -379,6 +379,8 @@ describe('keyboard', () => {
       await expectAccessible(page);
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+      // The browser reports a moment later that the dialog is closed.
+      await search.waitFor({ state: 'hidden' });
     }
     await page.keyboard.press('Control+k');
     await search.fill('four eyes');
@@ -422,7 +424,7 @@ it('platform groups are adopted from the list of platform groups and from the pa
   await page.getByRole('button', { name: 'Adopt 1 group' }).click();
   await page.getByText('1 group adopted.').waitFor();
   await page.getByRole('button', { name: /^Managed 4/ }).waitFor();
-  await page.goto(`http://127.0.0.1:${on.port}/c/default/groups/g5#${TOKEN}`);
+  await page.goto(`http://127.0.0.1:${on.port}/c/default/groups/g5`);
   await page.getByRole('button', { name: 'Adopt' }).click();
   await page.getByRole('button', { name: 'Preview the adoption of Old rowers' }).click();
   await page.getByText(`1 added, ${held}, renamed to “Rowing”`).waitFor();
@@ -466,7 +468,7 @@ const WINDOWS = [
 it('every page fits each window and is accessible in both color schemes, with reduced motion', async () => {
   const { page, errors } = await on.open('', { reducedMotion: 'reduce' });
   for (const path of PATHS) {
-    await page.goto(`http://127.0.0.1:${on.port}/c/default${path}#${TOKEN}`);
+    await page.goto(`http://127.0.0.1:${on.port}/c/default${path}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
     for (const { width, colorScheme, expectGood } of WINDOWS) {
       await page.setViewportSize({ width, height: 900 });

@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { localTarget } from '../../cli/local-file.ts';
 import { hashOf } from '../../console/sign-in/attempt.ts';
 import { type ConsoleLogin, roleAccounts, startConsoleLogin } from '../../local/console-login/start.ts';
@@ -63,6 +63,8 @@ afterAll(async () => {
 /** Opens a path of the console in a browser without cookies, and signs in at the provider. */
 async function signIn(account: string, path: string): Promise<{ context: BrowserContext; page: Page }> {
   const context = await browser.newContext();
+  // An open page keeps sending requests to the server.
+  onTestFinished(() => context.close());
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
   page.on('request', (request) => request.url().includes('/auth/callback?') && callbacks.push(request.url()));

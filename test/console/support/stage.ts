@@ -12,7 +12,7 @@ import { type LocalStackOptions, startLocalStack } from '../../support/local-sta
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { openBrowser } from './browser.ts';
 
-export const TOKEN = 'a-token-for-the-page';
+const TOKEN = 'a-token-for-the-page';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** Starts the local stack and the console, and a browser that opens the console's pages. */
@@ -42,7 +42,7 @@ export async function openStage(options: Pick<LocalStackOptions, 'world' | 'sett
       return [...(companies[0]?.groups.find((group) => group.name === name)?.users ?? [])].sort();
     },
     open: (path: string, context: BrowserContextOptions = {}) =>
-      openPage(browser, `http://127.0.0.1:${port}/c/default${path}#${TOKEN}`, context),
+      openPage(browser, `http://127.0.0.1:${port}/c/default${path}`, context),
     restart: async () => {
       served = await serve(port);
     },
@@ -65,8 +65,9 @@ async function openPage(browser: Browser, url: string, context: BrowserContextOp
   page.on('pageerror', ({ message }) => errors.push(message));
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
   page.setDefaultTimeout(PATIENCE_MS);
+  // With the code in its address, the page would load twice (see address.e2e.test.ts).
+  await page.addInitScript(`localStorage.setItem('token', '${TOKEN}')`);
   await page.goto(url);
-  // After the page has exchanged the code in its address, it loads again and shows its heading.
   await page.locator('h1').first().waitFor();
   return { page, errors };
 }
