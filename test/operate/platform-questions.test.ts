@@ -69,27 +69,26 @@ it('plan prints the same document whether it calls the platform through the func
 });
 
 it('a list that is too large for one answer of Lambda arrives completely in several parts', async () => {
-  const groups = Array.from({ length: 8 }, (_, id) => groupOf(id, 60_000));
+  const groups = Array.from({ length: 5 }, (_, id) => groupOf(id, 60_000));
   const { platform, asked } = await throughFunction({ list: async () => groups });
   expect(await platform.groups.list(0)).toEqual(groups);
-  expect(platform.groups.countListed()).toBe(8);
+  expect(platform.groups.countListed()).toBe(5);
   expect(asked.length).toBeGreaterThan(2);
 });
 
 it('a list that changes between two of its parts is read again from its beginning', async () => {
-  const groups = Array.from({ length: 8 }, (_, id) => groupOf(id, 60_000));
+  const groups = Array.from({ length: 4 }, (_, id) => groupOf(id, 60_000));
   let changes = 1;
   const list = async () => {
     if (changes > 0 && asked.length > 1) {
       changes -= 1;
-      groups.shift();
+      groups.push(...groups.splice(0, 1));
     }
     return groups;
   };
   const { platform, asked } = await throughFunction({ list });
   expect((await platform.groups.list(0)).map(({ id }) => id)).toEqual(groups.map(({ id }) => id));
   changes = Number.POSITIVE_INFINITY;
-  groups.push(...Array.from({ length: 12 }, (_, id) => groupOf(id + 10, 60_000)));
   await expect(platform.groups.list(0)).rejects.toThrow('changed 3 times');
 });
 
