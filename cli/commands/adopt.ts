@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
 import type { AdoptionPreview } from '../../shared/contract/answers/platform-groups.ts';
 import { type GroupRef, memberId, roleId } from '../../shared/domain/ids.ts';
@@ -6,7 +5,12 @@ import { type Adoption, adoptShown, refuseApproval } from '../../shared/operate/
 import { forgetMember, otherConnectionsKnowing } from '../../shared/operate/forget.ts';
 import { undefinedIfNoMatch } from '../../shared/operate/names.ts';
 import { type AdoptOutcome, createNamesake, releaseGroup } from '../../shared/operate/ownership.ts';
-import { certainPairs, listPlatformGroups, previewAdoptions } from '../../shared/operate/platform-groups.ts';
+import {
+  certainPairs,
+  digestOfAll,
+  listPlatformGroups,
+  previewAdoptions,
+} from '../../shared/operate/platform-groups.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import type { Act, Context } from '../context.ts';
@@ -58,7 +62,7 @@ async function adoptPairs(context: Context, previews: readonly AdoptionPreview[]
   const { out } = context;
   const { found, ports } = await context.connected();
   for (const preview of previews) out.note(formatPreview(preview, found));
-  const digest = digestOfAll(previews);
+  const digest = digestOfAll(previews.flatMap((one) => one.digest ?? []));
   if (digest !== null && previews.length > 1 && !found.settings.fourEyes)
     out.note(`to approve exactly these removals of all groups too: --digest ${digest.slice(0, 12)}`);
   const reason = await approvalOf(options, digest, context);
@@ -151,11 +155,6 @@ function formatAdoption(outcome: AdoptOutcome, { group }: GroupRef): string {
     case 'busy':
       return 'not adopted: a write of the group is in progress, or the platform does not show it yet; run the command again in a minute';
   }
-}
-
-function digestOfAll(previews: readonly AdoptionPreview[]): string | null {
-  const [first = null, ...others] = previews.flatMap(({ digest }) => digest ?? []).sort();
-  return others.length === 0 ? first : createHash('sha256').update(`${first} ${others}`).digest('hex');
 }
 
 export function addOwnership(program: Command, act: Act): void {

@@ -1,9 +1,11 @@
+import { holdsOf } from '../domain/hold.ts';
 import { type GroupRef, groupId, platformGroupId } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
+import { mapConcurrently } from '../sync/tuning.ts';
 import { followGroups } from './follow.ts';
-import { type AdoptOutcome, adoptGroup } from './ownership.ts';
-import type { AdoptionPair } from './platform-groups.ts';
+import { adoptGroup } from './ownership.ts';
+import { type AdoptionPair, digestOfAll } from './platform-groups.ts';
 import { Refused } from './refused.ts';
 
 interface Adoptions {
@@ -12,12 +14,7 @@ interface Adoptions {
   readonly reason: string | undefined;
 }
 
-export interface Adoption {
-  readonly ref: GroupRef;
-  readonly platformId: string;
-  readonly outcome: AdoptOutcome;
-  readonly isApproved: boolean;
-}
+export type Adoption = Awaited<ReturnType<typeof adoptShown>>[number];
 
 /** How long to wait until apply has recorded the removals of an adopted group. */
 const RECORDED_WITHIN_MS = 10_000;
@@ -32,18 +29,23 @@ export async function adoptShown(connection: Connection, { pairs, reason }: Adop
   if (reason !== undefined) refuseApproval(connection);
   const approves = async (ref: GroupRef, digest: string, why: string) => {
     await followGroups([ref], ports, { timeoutMs: RECORDED_WITHIN_MS });
-    const request = { reason: why, digest };
-    return (await ports.decisions.hold({ ...ref, isApproved: true, request })).kind === 'decided';
+    const holds = holdsOf((await ports.groups.read(ref)) ?? {});
+    const waiting = holds.flatMap((hold) => (hold.decision.kind === 'waiting' ? hold.digest : []));
+    if (digestOfAll(waiting) !== digest) return false;
+    for (const one of waiting) {
+      const request = { reason: why, digest: one };
+      const { kind } = await ports.decisions.hold({ ...ref, isApproved: true, request });
+      if (kind !== 'decided') return false;
+    }
+    return true;
   };
-  const adoptions: Adoption[] = [];
-  for (const { group, platformId, digest } of pairs) {
+  return mapConcurrently(1, pairs, async ({ group, platformId, digest }) => {
     const ref = { connection: name, group: groupId(group) };
     const outcome = await adoptGroup(ref, platformGroupId(platformId), ports);
     const mustApprove = outcome.kind === 'adopted' && reason !== undefined && digest != null;
     const isApproved = mustApprove ? await approves(ref, digest, reason) : true;
-    adoptions.push({ ref, platformId, outcome, isApproved });
-  }
-  return adoptions;
+    return { ref, platformId, outcome, isApproved };
+  });
 }
 
 /** @throws Refused if another person must approve the removals of an adoption */

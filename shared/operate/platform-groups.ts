@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type {
   AdoptionPreview,
   PlatformGroupRow,
@@ -10,7 +11,7 @@ import type { GroupState } from '../domain/group-state.ts';
 import { type GroupRef, groupId, platformGroupId } from '../domain/ids.ts';
 import { isWhole, type ListedGroup } from '../domain/view.ts';
 import { adoptionMatches, certainMatches } from '../plan/adoption-matches.ts';
-import { type GroupPlan, planAdopted, WRITES } from '../sync/apply/plan-group.ts';
+import { planAdopted, WRITES } from '../sync/apply/plan-group.ts';
 import { findRemovedOwners } from '../sync/claim-group.ts';
 import { openPlatform } from '../sync/open-platform.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
@@ -148,7 +149,7 @@ function problemOf({ state, observed, owner }: FoundPair): string | null {
 
 const NO_EFFECT = { renamedTo: null, added: 0, removed: 0, held: 0, digest: null };
 
-function effectOf({ action, changes, held, hold }: GroupPlan) {
+function effectOf({ action, changes, held, digests }: Awaited<ReturnType<typeof planAdopted>>) {
   const written = WRITES.has(action) ? changes : [];
   const countOf = (kind: string) => written.filter((change) => change.kind === kind).length;
   return {
@@ -156,6 +157,12 @@ function effectOf({ action, changes, held, hold }: GroupPlan) {
     added: countOf('add_member'),
     removed: countOf('remove_member'),
     held: held.length,
-    digest: hold?.digest ?? null,
+    digest: digestOfAll(digests),
   };
+}
+
+/** Returns one digest for all of these. The removals of people who left have a digest of their own. */
+export function digestOfAll(digests: readonly string[]): string | null {
+  const [first = null, ...others] = digests.toSorted();
+  return others.length === 0 ? first : createHash('sha256').update(`${first} ${others}`).digest('hex');
 }

@@ -6,7 +6,7 @@ import { requireConnection } from '../../shared/operate/settings.ts';
 import { runCli } from '../support/cli/io.ts';
 import { asking } from '../support/console/asking.ts';
 import { guardLimits } from '../support/guard-limits.ts';
-import { added, group, savedWorld } from '../support/operate/world.ts';
+import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
 const DEFAULT = connectionName('default');
 
@@ -23,12 +23,18 @@ async function world(settings: Parameters<typeof savedWorld>[0] = {}) {
   return { ...made, list, other, rowsById };
 }
 
-/** Returns a directory group, and the platform group "night shift" of another client with a user to remove. */
+/**
+ * Returns a directory group, and the platform group "night shift" of another client with three users to remove: one who
+ * has left the company, one who has left the directory group, and one that the directory does not know.
+ */
 async function adoptable(fourEyes: boolean) {
-  const { publish, hire, ports, apply, other, platform } = await world({ guard: guardLimits({}), fourEyes });
-  await hire('ann');
-  await publish(group('n', 'Night Shift'), added('n', 'ann'));
-  const night = other('night shift', 'x', ['u-other']);
+  const made = await world({ guard: guardLimits({}), fourEyes });
+  const { publish, hire, ports, apply, other, platform } = made;
+  await hire('ann', 'bob', 'cid');
+  await publish(group('n', 'Night Shift'), added('n', 'ann', 'bob', 'cid'));
+  await publish(removed('n', 'cid'));
+  await made.leaves('bob');
+  const night = other('night shift', 'x', ['u-bob', 'u-cid', 'u-other']);
   const wake: typeof ports.applyQueue.wake = async () => apply('n').then(() => []);
   return { applying: { ...ports, applyQueue: { ...ports.applyQueue, wake } }, apply, platform, night };
 }
@@ -134,7 +140,9 @@ it.each([false, true])(
       expect([approval, ran.stderr]).toEqual(['holds approve n', expect.stringContaining('second approver')]);
     else expect([approval, ran.code]).toEqual(['adopt n', 0]);
     await apply('n');
-    expect(platform.groups.get(night as never)?.users).toEqual([fourEyes ? 'u-other' : 'u-ann']);
+    expect(platform.groups.get(night as never)?.users).toEqual(
+      fourEyes ? ['u-bob', 'u-cid', 'u-other'] : ['u-ann'],
+    );
   },
 );
 
@@ -149,7 +157,7 @@ it.each([false, true])(
     await apply('n');
     expect([platform.groups.get(platformId as never)?.users, message]).toEqual(
       fourEyes
-        ? [['u-other'], expect.stringContaining('requires a second approver')]
+        ? [['u-bob', 'u-cid', 'u-other'], expect.stringContaining('requires a second approver')]
         : [['u-ann'], undefined],
     );
   },

@@ -56,18 +56,13 @@ async function readGroup<Known extends Facts>(facts: Known, reading: Reading): P
   return { ...facts, fetched: fetched ?? 'gone', shown };
 }
 
-type Stored = Pick<Facts, 'wanted' | 'views' | 'held' | 'departed' | 'ended' | 'listed'>;
-
-async function readStored(
-  what: readonly StoredFact[],
-  facts: Facts,
-  reading: Reading,
-): Promise<Stored | Pick<Facts, 'wanted' | 'views'>> {
+async function readStored(what: readonly StoredFact[], facts: Facts, reading: Reading) {
   const part = what.includes('views') ? await readPart(facts, reading) : undefined;
   if (part !== undefined) return part;
   const [wanted, views, held, departed, ended, listed] = await Promise.all([
     what.includes('wanted') ? readWanted(facts.state, reading) : facts.wanted,
-    what.includes('views') ? readViews(facts.state, reading) : facts.views,
+    // A preview has views that are not stored.
+    facts.views ?? (what.includes('views') ? readViews(facts.state, reading) : undefined),
     what.includes('held') ? readHeld(facts, reading) : facts.held,
     what.includes('departed') ? readDeparted(facts, reading) : facts.departed,
     what.includes('ended') ? readEnded(facts, reading) : facts.ended,

@@ -60,8 +60,10 @@ export async function planAdopted(
   observed: ObservedGroup,
   connection: Connection,
   ports: PreviewPorts,
-): Promise<GroupPlan> {
-  return planFrom(state.ref, await previewAdoption(state, observed, connection, ports));
+) {
+  const preview = await previewAdoption(state, observed, connection, ports);
+  const digests = stoppingSets(preview.facts).map(({ hold }) => hold.digest);
+  return { ...planFrom(state.ref, preview), digests };
 }
 
 export const WRITES: ReadonlySet<string> = new Set(['create', 'patch', 'put', 'delete', 'release']);

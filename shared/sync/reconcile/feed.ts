@@ -1,4 +1,3 @@
-import type { ReconcileReport } from '../../contract/answers/reconcile.ts';
 import type { ActivityEvent } from '../../domain/drift.ts';
 import { DAY_MS } from '../../domain/duration.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
@@ -11,7 +10,7 @@ import type { FeedEvent, FeedPage, FeedPosition, Lease } from '../ports/reconcil
 import { underLease } from '../under-lease.ts';
 import { type Checking, checkGroups } from './check-groups.ts';
 import { emptyTotals, reportOf, type Totals, together } from './report.ts';
-import { compareAll, type SweepRun } from './sweep.ts';
+import { compareAll } from './sweep.ts';
 
 /** The number of pages in one step. After a step, their groups are compared, and the position moves. */
 const PAGES_PER_STEP = 10;
@@ -19,14 +18,6 @@ const PAGES_PER_STEP = 10;
 const TRIED_MS = 3_600_000;
 /** The maximum number of refused cursors in one run. */
 const MAX_REFUSALS = 3;
-
-interface FeedRun {
-  readonly report: ReconcileReport;
-  /** The sweep of this run, if it ran because events may have been missed. The report includes its numbers. */
-  readonly sweep?: SweepRun;
-  /** The reason why the feed was not read to its end. The events before the failure are recorded and reported. */
-  readonly failure?: PlatformFailure;
-}
 
 interface Reading extends Checking {
   readonly connection: Connection;
@@ -46,14 +37,15 @@ interface Reading extends Checking {
  * The position moves only after all events before it are recorded (invariant 8). After a crash, the same pages are read
  * again. A second mark of a group does no harm. The fence is written before the feed is read, and blocks writes of
  * earlier runs. So a run that was suspended for longer than its lease cannot change the position of a later run.
- * @returns undefined while another run reads the feed
+ * @returns the report, with the sweep of this run if events may have been missed, and why the feed was not read to its
+ * end; undefined while another run reads the feed
  */
 export const followFeed = (
   connection: Connection,
   ports: ReconcilePorts,
   deadlineMs: number,
   everyMinutes?: number,
-): Promise<FeedRun | undefined> =>
+) =>
   underLease(
     { connection: connection.name, task: 'feed', everyMinutes },
     ports,
@@ -84,16 +76,16 @@ async function run(before: FeedPosition | undefined, startedAtMs: number, readin
     startedAtMs,
     nowMs: ports.clock(),
   });
-  const ending = failure === undefined ? {} : { failure };
   const isClosed = failure !== undefined && (await reportToGate(connection, failure, ports));
-  if (isClosed || !position.needsSweep || ports.clock() >= reading.deadlineMs) return { report, ...ending };
-  const swept = await underLease({ connection: connection.name, task: 'sweep' }, ports, () =>
-    compareAll(connection, ports, reading.deadlineMs),
-  );
-  if (swept === undefined) return { report, ...ending };
+  const mayNotSweep = isClosed || !position.needsSweep || ports.clock() >= reading.deadlineMs;
+  const task = { connection: connection.name, task: 'sweep' } as const;
+  const sweep = mayNotSweep
+    ? undefined
+    : await underLease(task, ports, () => compareAll(connection, ports, reading.deadlineMs));
+  if (sweep === undefined) return { report, sweep, failure };
   // `needsSweep` is cleared only when the sweep is complete.
   await ports.feed.write(connection.name, { ...position, needsSweep: false }, reading.lease);
-  return { report: together(report, swept.report), sweep: swept, ...ending };
+  return { report: together(report, sweep.report), sweep, failure };
 }
 
 async function readToTheEnd(start: FeedPosition, reading: Reading) {

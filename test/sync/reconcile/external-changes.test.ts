@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { DriftKind } from '../../../shared/domain/drift.ts';
+import { planGroup } from '../../../shared/sync/apply/plan-group.ts';
 import { followFeed } from '../../../shared/sync/reconcile/feed.ts';
 import type { HeldGroup } from '../../../simulate/platform/facts.ts';
 import type { InitiatorType } from '../../../simulate/platform/rules.ts';
@@ -75,11 +76,15 @@ it.each(CASES)(
   },
 );
 
-it('changes of two initiators between two reads of a group each get their author', async () => {
+it('changes of two initiators between two reads of a group each get their author, and are planned', async () => {
   const { world, id, read } = await followed('authoritative');
   world.platform.changeAsOther(id, { name: 'Theirs' }, 'ROLE');
   world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] }, 'SYSTEM');
   await read();
+  expect(await planGroup(REF, world.toolPorts)).toMatchObject({
+    ...{ action: 'put', held: [] },
+    changes: [{ kind: 'rename' }, { before: 'stranger', reason: expect.stringContaining('another client') }],
+  });
   await applyGone(world);
   expect((await records(world)).map(({ kind, initiator }) => [kind, initiator]).sort()).toEqual([
     ['members_added', 'SYSTEM'],
