@@ -9,6 +9,7 @@ import {
   personsBoundTo,
   refusedRevisionOf,
 } from './match/resolve.ts';
+import { withCurrentOwner } from './moves.ts';
 import type { ConnectionStore, PeoplePorts, PeopleStore, Ports, WakePorts } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
 import { type UserState, undescribed } from './ports/desired.ts';
@@ -47,7 +48,9 @@ export async function wakeMembersOf(connection: Connection, roles: readonly Pers
   });
   const reached = [...groups].map((group) => ({ connection: name, group }));
   // A group that took a platform group over may not have its members yet.
-  for (const { movedTo } of await ports.groups.readMany(reached)) if (movedTo) groups.add(movedTo);
+  const all = await ports.groups.readMany(reached);
+  const owned = await mapConcurrently(READS_IN_FLIGHT, all, (one) => withCurrentOwner(one, ports.groups));
+  for (const { movedTo } of owned) if (movedTo) groups.add(movedTo);
   await wakeAll(name, groups, ports);
   await mapConcurrently(WRITES_IN_FLIGHT, fanningOut, ({ member, revision }) =>
     ports.users.endFanOut(name, member, revision),

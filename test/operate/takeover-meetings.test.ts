@@ -216,3 +216,22 @@ it('a pause of a group whose platform group has moved is refused, and names the 
   await pass(60 * MINUTE_MS);
   expect(users()).toEqual(['u-a', 'u-b', 'u-c']);
 });
+
+it('a person whose employment ends leaves a group whose platform group has moved twice', async () => {
+  const company = await openWith({ rowing: ['a', 'c'] }, { directory, guard: null });
+  const { world, deliver, pass } = company;
+  await deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'b', 'c'] });
+  await (await scimOf(company)).group('Group rowing', ['a', 'c']);
+  for (const source of ['scim', 'directory'] as const) {
+    await takeOver(company, source);
+    await requeueDue(CONNECTION, world.toolPorts);
+  }
+  await resume(company);
+  world.platform.employees = PEOPLE.map((role) => ({
+    ...{ role, email: `${role}@acme.test`, userId: `u-${role}` },
+    state: role === 'b' ? 'TERMINATED' : 'ACTIVE',
+  }));
+  await refreshPeople(await world.connection(), world.toolPorts);
+  await pass(20 * MINUTE_MS);
+  expect(platformGroupsOf(company)[0]?.users).toEqual(['u-a', 'u-c']);
+});
