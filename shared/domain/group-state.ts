@@ -281,8 +281,8 @@ const platformPart = () => ({
       isListed: z.boolean().exactOptional(),
     })
     .exactOptional(),
-  /** Whether an operator decided to create a platform group beside an unmanaged one with the same name. */
-  createsNamesake: z.boolean().exactOptional(),
+  /** The name with which an operator decided to create a platform group beside an unmanaged one. */
+  createsBeside: text.exactOptional(),
   /** The time of the operator's pause. It identifies the pause, so `resume` cannot end a later pause. */
   pausedAt: number.exactOptional(),
   lastWriteAt: number.exactOptional(),

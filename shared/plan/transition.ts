@@ -69,7 +69,7 @@ export function changeByWrite(
   const isReported = seen.failureReport?.digest !== undefined;
   return {
     intent: undefined,
-    createsNamesake: undefined,
+    createsBeside: undefined,
     missingSinceMs: undefined,
     ...(platform === undefined
       ? withoutLink(seen, true)
@@ -129,7 +129,7 @@ export const changeByAdoption = (platform: LinkedGroup): StateChange => ({
   suspectedChange: undefined,
   previousLink: undefined,
   refusedFields: undefined,
-  createsNamesake: undefined,
+  createsBeside: undefined,
   missingSinceMs: undefined,
 });
 

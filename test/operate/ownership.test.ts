@@ -59,6 +59,16 @@ it('an operator can let a waiting group get a platform group of its own', async 
   expect(world.platform.groups.size).toBe(3);
 });
 
+it('a decision to create a group beside another does not count for another name', async () => {
+  const { deliver, world, ref, state, theirs } = await company();
+  for (const name of ['Group g', 'Finance']) theirs(['stranger'], name);
+  await deliver({ snapshot: 'g', of: ['a'] });
+  await createNamesake(ref('g'), world.toolPorts);
+  takeWoken(world);
+  await deliver({ snapshot: 'g', name: 'Finance', of: ['a'] });
+  expect([(await state('g'))?.settled, world.platform.groups.size]).toEqual(['name_clash', 2]);
+});
+
 it('a waiting group is created by the sweep after the other client renamed its group', async () => {
   const { deliver, world, state, theirs } = await company();
   const id = theirs([], 'Group g');

@@ -195,7 +195,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     after: linkAfter,
     result: true,
   },
-  createsNamesake: {
+  createsBeside: {
     foreign: true,
     async before({ toolPorts, old, fails }) {
       fails('unavailable_before', 'create');

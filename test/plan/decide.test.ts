@@ -283,7 +283,7 @@ it.each<[string, Partial<Facts>, object]>([
   ['has the name of an unmanaged platform group: wait for an operator', namesakes([], true), NAME_CLASH],
   [
     'has the name of an unmanaged platform group, and an operator asked for another group: create',
-    { ...namesakes([], true), state: unlinked(state({ createsNamesake: true })) },
+    { ...namesakes([], true), state: unlinked(state({ createsBeside: 'Eng' })) },
     { ...CREATE, known: ['q'] },
   ],
   ['has the name of a platform group of the same source: create', namesakes([state()], false), CREATE],

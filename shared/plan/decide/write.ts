@@ -312,7 +312,7 @@ function decideNamesakes(facts: Facts, ids: readonly PlatformGroupId[]): Decisio
   const { state, listed } = facts;
   if (ids.length === 0) return undefined;
   if (listed?.namesakes === undefined) return { kind: 'read', what: ['namesakes'], ids };
-  const isClash = listed.namesakes.areUnmanaged && !state.createsNamesake;
+  const isClash = listed.namesakes.areUnmanaged && state.createsBeside !== state.registers.name?.value;
   return waitForOwner(facts) ?? (isClash ? settleUnheld(facts, settle('name_clash')) : undefined);
 }
 
