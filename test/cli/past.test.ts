@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { added, group, removed, savedWorld, sixInSync } from '../support/operate/world.ts';
@@ -102,33 +101,6 @@ it.each([false, true])(
     expect([stay.user, stay.joined?.action]).toEqual(['u-ann', isAdopted ? undefined : 'create']);
   },
 );
-
-it('export --at and import --as-of now bring back the members of an earlier time', async () => {
-  const world = await savedWorld({ guard: null });
-  await world.hire('ann', 'bob', 'eve', 'zed');
-  const cwd = temporaryFolder();
-  const cli = (...args: string[]) => runCli([...args, '--yes'], { ports: world.ports, cwd });
-  const usersOf = () => [...world.platform.groups.values()].map(({ users }) => [...users].sort());
-  await world.publish(group('g', 'Blue'), added('g', 'ann'), added('g', 'bob'));
-  await world.apply('g');
-  world.clock.ms += 3_600_000;
-  const before = new Date(world.clock.ms).toISOString();
-  world.clock.ms += 3_600_000;
-  await world.publish(removed('g', 'ann'), removed('g', 'bob'), added('g', 'eve'));
-  await world.apply('g');
-  expect(usersOf()).toEqual([['u-eve']]);
-  world.clock.ms += 60_000;
-  expect((await cli('export', 'g', '--at', before, '--file', 'g.csv')).stderr).toContain(
-    '1 group, 2 memberships',
-  );
-  expect((await cli('import', 'g.csv', '--as-of', 'now')).code).toBe(0);
-  await ingest(
-    world.sent.map((message, place) => ({ ...message, messageId: `m${place}`, sentAtMs: world.clock.ms })),
-    world.ports,
-  );
-  await world.apply('g');
-  expect(usersOf()).toEqual([['u-ann', 'u-bob']]);
-});
 
 describe.each(['userId', 'id'] as const)('after a rebind, with memberIdField %s', (memberIdField) => {
   const u = (name: string) => `${memberIdField === 'id' ? 'r' : 'u'}-${name}`;

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { groupsOfReader } from '../../../shared/directory/operate/reader-groups.ts';
 import { planTakeover, takeOverGroups } from '../../../shared/directory/operate/takeover.ts';
 import { groupId, platformGroupId } from '../../../shared/domain/ids.ts';
 import type { Source } from '../../../shared/domain/source.ts';
@@ -69,31 +68,6 @@ it('the plan of a takeover finds the SCIM group by its external id if the name d
   const scim = await scimOf(reader);
   const group = await scim.group('Rowing Club', ['a'], 'rowing@acme.test');
   expect((await plan(reader, 'scim')).groups).toMatchObject([{ target: group, by: 'externalId' }]);
-});
-
-it('the directory can be disconnected only after all groups have moved', async () => {
-  const reader = await openWith({ rowing: ['a'], chess: ['b'] });
-  await reader.passMinutes(30);
-  const scim = await scimOf(reader);
-  const group = await scim.group('Group rowing', ['a']);
-  expect(await takeOver(reader, 'scim')).toMatchObject({
-    unmapped: [{ group: 'chess', reason: 'not_found' }],
-  });
-  await resume(reader);
-  await reader.change({ kind: 'addMember', group: 'chess', member: 'c' });
-  await reader.passMinutes(60);
-  expect(reader.shown('chess')).toEqual([['u-b', 'u-c']]);
-  const toolPorts = { ...reader.world.toolPorts, vault: {} as never };
-  expect(await groupsOfReader(await reader.world.connection(), toolPorts)).toEqual(['chess']);
-  const off = await planSettings(CONNECTION, [{ key: 'directory', value: null }], toolPorts);
-  await expect(changeSettings(off, toolPorts)).rejects.toThrow('directory takeover --to scim');
-  await scim.group('Group chess', ['b']);
-  await takeOver(reader, 'scim');
-  await resume(reader);
-  await changeSettings(off, toolPorts);
-  await scim.join(group, 'b');
-  await reader.pass(20 * MINUTE_MS);
-  expect(reader.shown(group)).toEqual([['u-a', 'u-b']]);
 });
 
 /** Creates the group "Group rowing" with these members in a source. @returns the group's id in this source */

@@ -36,17 +36,6 @@ const roundOf = ({ entra }: EntraReader, resource: 'groups' | 'users', value: re
     value,
   });
 
-it('the reader of Entra ID syncs groups to the platform without disabled members', async () => {
-  const reader = await settled({ rowing: ['a', 'b'], none: [] });
-  expect([reader.shown('rowing'), reader.shown('none')]).toEqual([[['u-a', 'u-b']], [[]]]);
-  await reader.change({ kind: 'suspendUser', user: 'a' });
-  await reader.passMinutes(10);
-  expect(reader.shown('rowing')).toEqual([['u-b']]);
-  await reader.change({ kind: 'unsuspendUser', user: 'a' });
-  await reader.passMinutes(10);
-  expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
-});
-
 it('after a reported change of a group, the reader reads the group until two reads twenty minutes apart agree', async () => {
   const reader = await settled({ rowing: ['a'] });
   await reader.change({ kind: 'addMember', group: 'rowing', member: 'b' });

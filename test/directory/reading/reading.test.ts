@@ -110,16 +110,6 @@ it('a run that reaches its time limit leaves the remaining groups to the next ru
   expect(await reader.run()).toMatchObject({ read: 12, waiting: 0 });
 });
 
-it('a full read reads every group, even if no read of the group is due', async () => {
-  const reader = await openReader({ world: company({ rowing: ['a'], chess: ['c'] }) });
-  await reader.hire('a', 'b', 'c');
-  await reader.passMinutes(30);
-  await reader.google.control('settings', { lostLogEntries: 1 });
-  await reader.change({ kind: 'addMember', group: 'rowing', member: 'b' });
-  expect(await reader.run()).toMatchObject({ read: 0 });
-  expect(await reader.run({ isFull: true })).toMatchObject({ read: 2, sent: 1 });
-});
-
 it('the next run continues a full read that ran out of time, and no later run repeats the full read', async () => {
   const reader = await openReader({ world: company({ rowing: ['a'], chess: ['c'] }) });
   await reader.hire('a', 'c');
@@ -148,15 +138,6 @@ it('the reader processes a report once, although each run receives the reports o
   const before = (await reader.google.requests()).length;
   await reader.pass(5 * MINUTE_MS);
   expect(await reader.run()).toMatchObject({ reported: 0 });
-  expect((await reader.google.requests()).length - before).toBe(2);
-});
-
-it('a run of the reader without changes in the directory causes two calls', async () => {
-  const reader = await openReader({ world: company({ rowing: ['a'], chess: ['c'] }) });
-  await reader.hire('a', 'c');
-  await reader.passMinutes(40);
-  const before = (await reader.google.requests()).length;
-  await reader.run();
   expect((await reader.google.requests()).length - before).toBe(2);
 });
 

@@ -145,21 +145,6 @@ it('after a reported deletion, the reader deletes the group when the answers of 
   expect(kindsOf(reader.takeSent())).toEqual(['group.deleted']);
 });
 
-it('a missing group without a reported deletion is deleted after a day', async () => {
-  const reader = await settled();
-  await reader.google.control('settings', { lostLogEntries: 1 });
-  await reader.change({ kind: 'deleteGroup', group: 'chess' });
-  await reader.pass(HOUR_MS);
-  await reader.run();
-  await reader.pass(23 * HOUR_MS);
-  await reader.run();
-  expect(kindsOf(reader.takeSent())).toEqual([]);
-  expect(reader.shown('chess')).toEqual([['u-c', 'u-d']]);
-  await reader.pass(2 * HOUR_MS);
-  await reader.run();
-  expect(kindsOf(reader.takeSent())).toEqual(['group.deleted']);
-});
-
 it('the reader sends nothing about a group directly after an event of another source, and later corrects the group', async () => {
   const reader = await settled();
   await reader.deliver({ add: ['c'], to: 'rowing' });

@@ -3,38 +3,11 @@ import { ENDPOINTS } from '../../../local/platform/endpoints.ts';
 import { SPECIFICATION } from '../../platform/support/specification.ts';
 import { OTHER_APP, startSimulator } from './fixture.ts';
 
-const requests = ENDPOINTS.map(({ method, path, oauthOnly }) => ({
-  request: `${method} ${path.replace('/platform/api', '').replaceAll(/:\w+/g, 'any')}`,
-  oauthOnly: oauthOnly ?? false,
-}));
-
 test('the simulator has exactly the endpoints of the specification', () => {
   const endpoints = ENDPOINTS.map(({ method, path }) => `${method} ${path.replaceAll(/:\w+/g, '{}')}`);
   const specified = SPECIFICATION.map(({ endpoint }) => endpoint.replaceAll(/{\w+}/g, '{}'));
   expect(endpoints.sort()).toEqual(specified.sort());
 });
-
-test.each(requests)('the endpoint $request needs a known bearer token', async ({ request }) => {
-  const { call } = startSimulator();
-  for (const authorization of [undefined, 'Bearer unknown', 'Basic acme-app', 'Bearer ', 'acme-app']) {
-    const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
-    const refused = await call(request, { token: null, headers });
-    expect(refused.status).toBe(401);
-    expect(refused.json.error).toMatchObject({ code: 'unauthorized', message: expect.any(String) });
-    expect(refused.headers['x-request-id']).toBe(refused.json.error.requestId);
-    expect(refused.headers['www-authenticate']).toBe('Bearer');
-  }
-});
-
-test.each(requests)(
-  'the endpoint $request accepts API keys if it is not limited to OAuth applications',
-  async (one) => {
-    const { call } = startSimulator();
-    const { status } = await call(one.request, { token: 'acme-key', body: {} });
-    if (one.oauthOnly) expect(status).toBe(403);
-    else expect([200, 400, 404]).toContain(status);
-  },
-);
 
 test('a credential of one company cannot read the employees, groups, leave or activity of another company', async () => {
   const { call } = startSimulator();

@@ -52,26 +52,6 @@ test('requests are listed in the order of their answers, without requests to the
   expect((await call('GET /_simulator/requests?since=3')).json).toEqual({ requests: [], next: 3 });
 });
 
-test('a fault with a status replaces the configured number of answers', async () => {
-  const { call } = startSimulator();
-  const fault = {
-    match: { method: 'PATCH', path: '/platform/api/groups/*' },
-    times: 2,
-    status: 503,
-    retryAfter: 7,
-  };
-  await call('POST /_simulator/faults', { body: [fault] });
-  expect((await call('GET /groups/g1')).status).toBe(200);
-  for (let time = 0; time < 2; time += 1) {
-    const refused = await call('PATCH /groups/g1', { body: { name: 'Lost' } });
-    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '7']);
-  }
-  expect((await call('GET /groups/g1')).json.name).toBe('Admins');
-  expect((await call('PATCH /groups/g1', { body: { name: 'Kept' } })).status).toBe(200);
-  const logged = (await call('GET /_simulator/requests?bodies=1')).json.requests;
-  expect(logged[1]).toMatchObject({ status: 503, body: { name: 'Lost' } });
-});
-
 test('a fault with drop "before" prevents the write, and a fault with drop "after" drops the answer but not the write', async () => {
   const { call, send } = await listening();
   const match = { method: 'POST', path: '/platform/api/groups' };
