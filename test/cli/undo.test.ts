@@ -130,17 +130,19 @@ it.each([
   },
 );
 
+const disabled = { type: 'user.upserted', data: { user: { id: 'm-dee', 'scim:active': 'false' } } };
+
 it('undo brings back the members of an earlier time, and keeps pending and blocked people', async () => {
-  const people = ['ann', 'bob', 'cid'];
-  const { cli, takeSent, to, users, publish, apply, clock } = await company({}, people, people);
+  const people = ['ann', 'bob', 'cid', 'dee'];
+  const { cli, takeSent, to, users, publish, apply, clock } = await company({ guard: null }, people, people);
   await cli('block', 'm-cid', '--reason', 'r', '--no-wait');
-  await publish(removed('g', 'ann'), added('g', 'eve'), added('g', 'pat'));
+  await publish(removed('g', 'ann', 'dee'), added('g', 'eve', 'pat'), disabled);
   await apply('g');
   expect(users()).toEqual(['u-bob', 'u-eve']);
   clock.ms += 60_000;
   const { stderr } = await cli('undo', 'Blue', '--to', to);
   expect(stderr).toMatch(
-    /left out of g: .*m-cid\): an operator blocked this person[\s\S]*the source may revert/,
+    /left out of g: .*m-cid\): an operator blocked this person[\s\S]*m-dee\): .*account[\s\S]*the source may revert/,
   );
   await takeSent();
   expect(users()).toEqual(['u-ann', 'u-bob']);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
-import { inspectCredential } from '../../shared/operate/connect/inspect.ts';
+import { checkFields, inspectCredential } from '../../shared/operate/connect/inspect.ts';
 import { added, applicantOf, deleted, group, type ShortEvent, savedWorld } from '../support/operate/world.ts';
 
 const employee = (id: string, name: string, userId: string, roleState = 'ACTIVE') =>
@@ -60,4 +60,10 @@ it.each<[string, number, ...ShortEvent[]]>([
   ['leaves out a member whose employee has left', 2, added('g', 'fay')],
 ])('connect %s from the first matches', async (_, newlyMatched, ...events) => {
   expect(await preview('userId', ...events)).toMatchObject({ newlyMatched });
+});
+
+it('counts the employees that have a value of each field that the match rules need', async () => {
+  const { settings } = (await savedWorld({ match: ['email=workEmail'] })).connection;
+  const sample = ['a@acme.test', '', null].map((email) => new Map([['workEmail', email]]));
+  expect(checkFields(settings, sample)[0]).toMatchObject({ detail: '1 of 3 employees have one' });
 });

@@ -88,6 +88,7 @@ it.each([
   ['id eq "X" and manager eq "Y"', User, { by: 'id', value: 'X' }],
   ['members eq "U"', Group, { by: 'member', value: 'U' }],
   ['members[value eq "U"]', Group, { by: 'member', value: 'U' }],
+  ['members[value eq "U" or value eq "V"]', Group, undefined],
   ['userName eq "X" or userName eq "Y"', User, undefined],
   ['not (userName eq "X")', User, undefined],
   ['userName ne "X"', User, undefined],

@@ -78,7 +78,8 @@ it('status shows a group whose members a PUT did not mention, until a request me
   const put = (body: object, headers = {}) => client.put(path, { displayName: 'Eng', ...body }, headers);
   const [all, none] = [valuesOf(NAMES), { total: 0, groups: [] }];
   // A worker that stops may leave an entry.
-  await createScimStore(table).point(CONNECTION, KEPT_MEMBERS, 'outdated');
+  for (const id of ['outdated', group]) await createScimStore(table).point(CONNECTION, KEPT_MEMBERS, id);
+  expect(await status()).toEqual(none);
   for (const mention of [
     () => put({ members: all }),
     () => put({ members: all }, { 'if-match': '*' }),
