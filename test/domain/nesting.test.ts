@@ -45,18 +45,6 @@ it('a nested member counts, even after a later snapshot of the outer group', () 
   expect(memberCounts(member as StoredMember, at(5), at(3))).toBe(false);
 });
 
-it('a nested member is absent after the inner group left, was deleted, or had a snapshot without the member', () => {
-  const within = (edge: StoredMember, content: GroupContent) =>
-    flattened({ outer: group([edge]), in: content }).map(({ value, stamp }) => [value, stamp]);
-  expect(within(absent(inner('in'), 6), group([present('a', 2)]))).toEqual([['absent', at(6)]]);
-  expect(within(present(inner('in'), 3), group([present('a', 2)], { deleted: at(7) }))).toEqual([
-    ['absent', at(7)],
-  ]);
-  expect(within(present(inner('in'), 3), group([present('a', 2)], { snapshot: at(4) }))).toEqual([
-    ['absent', at(4)],
-  ]);
-});
-
 it('a nested member has the pending mark of the outer group, not the mark of the inner group', () => {
   const mark = { cause: 'refused', sinceMs: 1 } as const;
   const contents = {

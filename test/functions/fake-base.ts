@@ -10,7 +10,6 @@ export const CONTEXT = {
   getRemainingTimeInMillis: () => 60_000,
 } as Context;
 
-/** Creates the logger and the metrics of a function. A test can read the lines that they write. */
 export function fakeBase() {
   const lines: Record<string, unknown>[] = [];
   const write = (line: string) => void lines.push(JSON.parse(line));

@@ -15,7 +15,6 @@ import { fakeSqs } from '../queues/fake-sqs.ts';
 import { CONTEXT, fakeBase, recordOf } from './fake-base.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20);
-/** The time by which each wake-up advances the clock. */
 const WAKE_MS = 20_000;
 const world = vi.hoisted(() => ({ wired: undefined as unknown }));
 vi.mock('../../shared/runtime/wire.ts', async (original) => ({
@@ -32,7 +31,6 @@ let refusesWakes: boolean;
 let brokenKey: string | undefined;
 let throttledKey: string | undefined;
 let shownAgain: unknown[];
-/** Keys of values that the table can never store. */
 let unstorableKey: string | undefined;
 let requestMs: number;
 let nowMs: number;

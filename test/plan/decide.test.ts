@@ -196,7 +196,6 @@ const leaving = (removals: number, concurrent = 0) => ({
     },
   },
 });
-/** Returns the group after a change by another client. */
 const changed = (users: string, name = 'Eng') => shown(users, { version: versionToken('v2'), name });
 
 /** Returns facts in which the group needs a change and this group was fetched last. */

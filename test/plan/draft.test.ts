@@ -108,16 +108,6 @@ it('the plan keeps the users that the guard holds, and contains all other change
   expect(usersOf(plan)).toEqual({ a: true, c: true });
 });
 
-it('an additive group keeps users that the directory never wanted, and loses all other users', () => {
-  const plan = draft({
-    wanted: wanted('n'),
-    mode: 'additive',
-    current: view({ mine: true, theirs: false }),
-  });
-  expect(plan.removals).toEqual(['mine']);
-  expect(usersOf(plan)).toEqual({ theirs: false, n: true });
-});
-
 const gone = { wanted: undefined };
 
 it('the plan deletes the group with all its users', () => {

@@ -222,7 +222,6 @@ it('waiting removals form one set, which keeps its first time and its four eyes'
     users: users('c'),
     approved: 1,
     size: 6,
-
     platformId: platformGroupId('p'),
   };
   const waiting = {
@@ -248,19 +247,6 @@ it('waiting removals form one set, which keeps its first time and its four eyes'
     asOf: '9',
   });
   expect(other).toBe(REJECTED);
-});
-
-it('a removal that joins the waiting ones leaves its other set', () => {
-  const [set, other] = withWaiting(
-    [REJECTED],
-    [REJECTED],
-    {
-      ...{ users: users('b'), approved: 0, size: 3, share: undefined, isUnderFourEyes: false },
-      ...{ rule: 'count', asOf: '9' as Stamp, platformId: platformGroupId('p'), dirtySinceMs: 0 },
-    },
-    9,
-  );
-  expect([set, other].map((one) => [...(one?.users ?? [])].join(''))).toEqual(['b', 'a']);
 });
 
 it('each removal has one result, and entries end only for a reason', () => {

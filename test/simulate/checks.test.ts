@@ -170,7 +170,6 @@ function makeWorld() {
     acme,
     item: (change: object) =>
       Object.assign(items.get(`G#${[...connections.keys()][0]}#g1 GROUP`) ?? {}, change),
-    /** Changes the platform group. */
     held: (change: Partial<HeldGroup>) => groups.set('p1', { ...(groups.get('p1') as HeldGroup), ...change }),
     write: (change: Partial<PlatformWrite>) => {
       const write: PlatformWrite = {
@@ -201,7 +200,6 @@ function makeWorld() {
         versionAfter: write.version,
       });
     },
-    /** Changes the audit entry of the last write. */
     entry: (change: object) => Object.assign(items.get(world.lastEntry()) ?? {}, change),
     unaudited: (change: Partial<PlatformWrite>) => [world.write(change), items.delete(world.lastEntry())],
     call: (count: number, change: Partial<PlatformCall> = {}) => {
@@ -268,7 +266,6 @@ function makeWorld() {
     rubbish: () => world.happens({ actor: 'directory', action: { kind: 'rubbish', body: '{' } }),
     deadLetter: (group: string, queue: 'events' | 'eventsDlq' = 'eventsDlq') =>
       queues[queue].push({ body: `{"group":{"id":"${group}"}}`, visibleAtMs: 0 } as QueuedMessage),
-    /** Returns the key of the audit entry of the last write. */
     lastEntry: () => [...items.keys()].at(-1) ?? '',
     hold: (users: readonly string[], decision: object = { kind: 'waiting' }) => {
       const createdAtMs = START_MS;
@@ -427,7 +424,6 @@ const cut =
     write({ added: twenty, sent: { users: twenty } });
     write({ removed: twenty.slice(0, count), sent: { users: twenty.slice(count) }, ...change });
   };
-/** Each of several writes removes one user and adds another user, until only one of the first users is left. */
 checks('guard', NOT_YET, [
   [
     'a write removes more members than an operator approved',

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { syncGroups } from '../../shared/operate/follow.ts';
-import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
 import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
@@ -22,11 +21,6 @@ async function company(platform: object = {}, settings = {}) {
     async later() {
       world.advance(10 * MINUTE_MS);
       await suspectChanged(world);
-      await engine.deliver();
-    },
-    async sweepAfter(ms: number) {
-      world.advance(ms);
-      await sweep(await world.connection(), world.toolPorts);
       await engine.deliver();
     },
   };

@@ -5,7 +5,6 @@ import { suspectChanged } from '../support/engine/look-over.ts';
 import { createTestEngine, type DirectoryEvent, eventOf } from '../support/engine/test-engine.ts';
 import { failFirst } from '../support/engine/world.ts';
 
-/** Creates the group g with the members a, b, c and d. */
 async function company(settings: object = {}) {
   const engine = await createTestEngine({ settings: { ...settings } });
   const { world } = engine;

@@ -21,7 +21,6 @@ async function company(
   return {
     ...engine,
     groups,
-    /** Deletes groups in the directory, one after the other. */
     async remove(...ids: readonly string[]) {
       for (const id of ids) await engine.deliver({ remove: id });
     },
@@ -112,7 +111,6 @@ it.each([
   },
 );
 
-/** Creates `count` groups of four members. */
 async function smallGroups(count: number, settings: Readonly<Record<string, unknown>> = {}) {
   const engine = await createTestEngine({ settings: { guard: {}, ...settings } });
   await engine.hire('a', 'b', 'c', 'd');

@@ -6,7 +6,6 @@ import { reportedGroups } from '../local/support/expected.ts';
 import { createTestEngine } from '../support/engine/test-engine.ts';
 import { failFirst, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
-/** Creates two groups in sync. An hour passes after their creation. */
 async function company(options: Parameters<typeof createTestEngine>[0] = {}) {
   const engine = await createTestEngine(options);
   const { world } = engine;

@@ -24,7 +24,6 @@ async function company() {
   return { ...engine, always, gate, heal: () => always('none') };
 }
 
-/** Returns the platform with this function for each call about groups. */
 const withGroupCalls = (platform: Platform, call: () => Promise<never>): Platform => ({
   ...platform,
   groups: Object.fromEntries(Object.keys(platform.groups).map((name) => [name, call])) as never,

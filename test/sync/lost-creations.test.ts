@@ -28,7 +28,6 @@ interface LostWithMore {
 }
 type World = Awaited<ReturnType<typeof createTestEngine>>['world'];
 
-/** Loses the answer to the creation of `g`. After the POST, `meanwhile` changes the platform. */
 async function creationWithMore(
   { mode, echoSpokeId, isMade = true }: LostWithMore,
   meanwhile: (world: World) => unknown,

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import { createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, NO_FAULTS } from '../support/engine/world.ts';
 
-/** Creates a company, and functions that add malformed groups. For example, the name of a malformed group is null. */
 async function company(options: Parameters<typeof createTestEngine>[0] = {}) {
   const engine = await createTestEngine(options);
   await engine.hire('a', 'b');
@@ -12,7 +11,6 @@ async function company(options: Parameters<typeof createTestEngine>[0] = {}) {
     platform.malformed.add(id);
     return id;
   };
-  /** Loses the answer to the POST of `g`. All later calls get an answer. */
   const createWithLostAnswer = async () => {
     const { troubles, emit, work, deliver } = engine;
     troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
 import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, failFirst, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
@@ -45,11 +44,6 @@ async function company(settings = {}, platform = {}) {
           await world.toolPorts.groups.noteSuspected(state, suspicion, at);
           await world.toolPorts.applyQueue.wake([ref]);
         }
-      await engine.deliver();
-    },
-    async sweepAfter(ms: number) {
-      world.advance(ms);
-      await sweep(await world.connection(), world.toolPorts);
       await engine.deliver();
     },
     async guest(user: string) {

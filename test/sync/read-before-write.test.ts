@@ -13,7 +13,6 @@ import {
   USERS,
 } from './reconcile/support/drift.ts';
 
-/** Creates a linked group, and a worker whose platform calls are recorded. */
 async function worked(settings: Readonly<Record<string, unknown>>, options = {}) {
   const { world, id } = await settled(settings, options);
   const calls: string[] = [];

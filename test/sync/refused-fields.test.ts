@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
-import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { createTestEngine } from '../support/engine/test-engine.ts';
 import { HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
@@ -37,11 +36,6 @@ async function company(
       return count;
     },
     nameOnPlatform: () => [...world.platform.groups.values()][0]?.name,
-    async sweepAfter(ms: number) {
-      world.advance(ms);
-      await sweep(await world.connection(), world.toolPorts);
-      await engine.deliver();
-    },
   };
 }
 

@@ -13,7 +13,6 @@ export interface ContractCase {
   /** The body of the first answer. The later answers of a list are empty pages. */
   readonly answer: unknown;
   readonly run: (client: PlatformClient) => Promise<unknown>;
-  /** The result that the client must return. */
   readonly expected: unknown;
 }
 

@@ -6,7 +6,6 @@ import { changeAt, hasAt } from './field-paths.ts';
 import { type Answer, type Seen, startScriptedPlatform } from './scripted-platform.ts';
 import { SPECIFICATION, type SpecifiedEndpoint } from './specification.ts';
 
-/** The result of one case, or the message of its error, and the requests that the server received. */
 interface Outcome {
   readonly result: unknown;
   readonly seen: readonly Seen[];
@@ -21,7 +20,6 @@ export interface CoveredItem {
   readonly cases: readonly string[];
 }
 
-/** Runs a case with the real client and an HTTP server. The server answers with `body`. */
 export async function runCase(
   { endpoint, answer, run }: ContractCase,
   body: unknown = answer,

@@ -6,11 +6,9 @@ export interface Seen {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly headers: IncomingMessage['headers'];
-  /** The raw body. */
   readonly text: string;
 }
 
-/** The reply of the scripted platform to a request. */
 export interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;

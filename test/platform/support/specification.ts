@@ -4,14 +4,12 @@
  */
 export interface SpecifiedEndpoint {
   readonly area: string;
-  /** Method and path template. */
   readonly endpoint: string;
   readonly query: readonly string[];
   readonly body: readonly string[];
   readonly answer: readonly string[];
 }
 
-/** Returns all names in these lines. Names are separated by spaces. */
 const fields = (...lines: readonly string[]) => lines.flatMap((line) => line.split(' '));
 const under = (prefix: string, fields: readonly string[]) => fields.map((field) => `${prefix}.${field}`);
 const listOf = (fields: readonly string[]) => under('[]', fields);

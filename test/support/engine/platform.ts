@@ -74,7 +74,6 @@ type Shown = Pick<HeldGroup, 'id' | 'spokeId' | 'users'>;
  * must not write to another client's group that is not in `adopted`.
  */
 export class TestPlatform {
-  /** A description of each violation that occurred. */
   readonly violations: string[] = [];
   /** Ids of groups of other clients that groupsync may write to. A test adds the groups that groupsync adopts. */
   readonly adopted = new Set<string>();

@@ -2,6 +2,7 @@ import { expect, onTestFinished } from 'vitest';
 import { type holdsOf, holdWith } from '../../../shared/domain/hold.ts';
 import { type GroupRef, groupId, memberId, roleId } from '../../../shared/domain/ids.ts';
 import type { AuditEntry } from '../../../shared/sync/ports/logs.ts';
+import { sweep } from '../../../shared/sync/reconcile/sweep.ts';
 import { seededRandom } from '../../../simulate/random.ts';
 import { drive } from './drive.ts';
 import { Scheduler } from './scheduler.ts';
@@ -102,6 +103,12 @@ export async function createTestEngine(options: Partial<WorldOptions> = {}) {
       [...world.platform.groups.values()]
         .filter((group) => group.spokeId === spokeId)
         .map(({ users }) => [...users].sort()),
+    /** Runs a sweep after `ms`, and then the engine until no work is left. */
+    async sweepAfter(ms: number) {
+      world.advance(ms);
+      await sweep(await world.connection(), toolPorts);
+      await drive({ world, scheduler });
+    },
     audit: (group: string): Promise<readonly AuditEntry[]> =>
       allOf(toolPorts.audit.read({ connection: CONNECTION, group: groupId(group) })),
     /** Adds employees with the e-mail address `<id>@acme.test` and the user id `u-<id>`. */

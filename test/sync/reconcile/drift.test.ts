@@ -379,11 +379,7 @@ it('a deletion is attributed although another worker uses a list from before the
   };
   await deliver(world, leaves('m0', 30));
   await applyGroup(REF, { ...world.toolPorts, platforms: { ...platforms, open } });
-  await follow(
-    world,
-    id,
-    activityEvent({ id: 'removed', initiator: 'SYSTEM', type: 'EXTERNAL_GROUP_REMOVE' }),
-  );
+  await follow(world, id, removed);
   expect(await records(world)).toMatchObject([{ kind: 'deleted', initiator: 'SYSTEM' }]);
 });
 
@@ -412,11 +408,7 @@ it('a difference is not attributed to a client whose change is older than the di
   world.platform.deleteAsOther(id);
   await follow(world, id, activityEvent({ id: 'add', type: 'EXTERNAL_GROUP_MEMBER_ADD' }));
   await applyGone(world);
-  await follow(
-    world,
-    id,
-    activityEvent({ id: 'removed', initiator: 'SYSTEM', type: 'EXTERNAL_GROUP_REMOVE' }),
-  );
+  await follow(world, id, removed);
   expect(await records(world)).toMatchObject([{ kind: 'deleted', initiator: 'SYSTEM' }]);
 });
 
