@@ -5,8 +5,8 @@ import type { ScimObject } from '../protocol/value.ts';
 import { claimUnique, eraseBlocked, heldByAnother, isBlocked } from './claims.ts';
 import { pointAt, type ScimContext, unindex } from './context.ts';
 import { GROUP_ID_MARK } from './nesting.ts';
-import { yieldToReader } from './reader-groups.ts';
-import { factsOf, record, recordNewUser } from './record.ts';
+import { recordNewUser } from './record.ts';
+import { finishWrite } from './resources.ts';
 
 /** Returns a new id. Ids sort by creation time. A group's id begins with `GROUP_ID_MARK`. */
 export const newResourceId = (type: TypeName, { ports }: ScimContext): string =>
@@ -37,9 +37,7 @@ export async function createGroupResource(
   await context.admitted;
   const group = firstRevision({ type: 'Group', id, attributes }, context);
   await saveNew(group, context, () => prepare(group));
-  await yieldToReader(group, context);
-  await record([{ by: group, change: factsOf(group) }], context);
-  await context.ports.scim.settle(context.connection, group);
+  await finishWrite(group, context);
   return group;
 }
 

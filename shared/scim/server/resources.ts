@@ -13,6 +13,7 @@ import { claimUnique, isBlocked, verifyClaim } from './claims.ts';
 import { isIndexedAlike, pointAt, type ScimContext, unindex } from './context.ts';
 import { deadReplacement, finishReplacement } from './group-view.ts';
 import { listedAmong } from './membership.ts';
+import { yieldToReader } from './reader-groups.ts';
 import type { MemberWrite, Recorded } from './record.ts';
 import {
   asSender,
@@ -59,6 +60,7 @@ export async function finishWrite(
     return finished?.state === 'live' ? finishWrite(finished, context) : undefined;
   }
   if (!found.settled) {
+    if (found.type === 'Group' && found.revision === 1) await yieldToReader(found, context);
     await record([{ by: found, change: factsOf(found) }], context);
     await context.ports.scim.settle(context.connection, found);
   }

@@ -249,6 +249,23 @@ it.each<[string, string, object, (reader: Reader, client: Client, group: string)
   },
 );
 
+it('a SCIM group yields to a group of the reader although the first request failed before its release', async () => {
+  const reader = await readerWith({ rowing: ['a', 'b'] });
+  await reader.passMinutes(30);
+  const { toolPorts } = reader.world;
+  const noteMove = () => Promise.reject(new Error('throttled'));
+  const failing = { ...toolPorts, reader: { ...toolPorts.reader, noteMove } };
+  const first = await clientNextTo({ world: { ...reader.world, toolPorts: failing } });
+  const oars = { displayName: 'Oars', externalId: 'rowing' };
+  expect((await first.post('/Groups', oars)).status).toBe(500);
+  const client = await clientNextTo(reader, 'ann');
+  expect((await client.post('/Groups', oars)).status).toBe(409);
+  expect((await client.get('/Groups')).body.totalResults).toBe(1);
+  await reader.deliver();
+  await reader.passMinutes(30);
+  expect(platformGroupsOf(reader).map(({ name }) => name)).toEqual(['Group rowing']);
+});
+
 it('a SCIM group that an operator released does not become live when the group of the reader is deleted', async () => {
   const reader = await readerWith({ rowing: ['a', 'b'], other: ['c'] });
   await reader.passMinutes(30);
