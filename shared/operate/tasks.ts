@@ -5,7 +5,7 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { shortened } from './shortened.ts';
 
-/** A task is late if its last run ended this many intervals ago, and at least 15 minutes. */
+/** A task is late if this many intervals and 15 minutes have passed since its last run, and since `connect`. */
 const LATE_AFTER = 3;
 const LATE_MS = 15 * MINUTE_MS;
 
@@ -27,7 +27,7 @@ export async function reportTasks(
     .filter(([task]) => task !== 'directory' || settings.directory !== null)
     .map(([task, runs]) => {
       const state = stateOf(runs, nowMs);
-      const isLate = state !== 'running' && isTaskLate(runs, connectedMs ?? nowMs, nowMs);
+      const isLate = state !== 'running' && isTaskLate(runs, connectedMs, nowMs);
       return {
         task,
         state,
@@ -41,8 +41,8 @@ export async function reportTasks(
 
 const instant = (ms = 0): string => new Date(ms).toISOString();
 
-function isTaskLate({ endedMs, everyMinutes = 0 }: TaskRuns, connectedMs: number, nowMs: number): boolean {
-  const ageMs = nowMs - (endedMs ?? connectedMs);
+function isTaskLate({ endedMs, everyMinutes = 0 }: TaskRuns, connectedMs: number | undefined, nowMs: number) {
+  const ageMs = nowMs - Math.max(endedMs ?? connectedMs ?? nowMs, connectedMs ?? 0);
   return ageMs > Math.max(LATE_MS, LATE_AFTER * everyMinutes * MINUTE_MS);
 }
 

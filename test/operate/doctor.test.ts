@@ -471,15 +471,22 @@ it('doctor does not report a failed daily check as a problem if the credential i
   });
 });
 
-it('doctor expects the first run of each task 15 minutes after the connection was made', async () => {
-  const { ask, clock, connection, ports, table } = await soundWorld();
-  await table.delete(leaseKey(connection.name, 'feed'));
-  await ports.connections.save({ ...connection, connectedMs: clock.ms });
-  const feed = async () => (await ask()).checks.find(({ name }) => name === 'default: task feed');
-  expect(await feed()).toMatchObject({ ok: true, detail: 'has not ended yet; waits for its next run' });
-  clock.ms += 15 * 60_000 + 1;
-  expect(await feed()).toMatchObject({ ok: false });
-});
+it.each([
+  ['without earlier runs', 'has not ended yet'],
+  ['after a removal', 'ended 3 h ago'],
+])(
+  'doctor expects the first run of each task 15 minutes after a connection was made %s',
+  async (how, ended) => {
+    const { ask, clock, connection, ports, table } = await soundWorld();
+    if (how === 'without earlier runs') await table.delete(leaseKey(connection.name, 'feed'));
+    clock.ms += 3 * 3_600_000;
+    await ports.connections.save({ ...connection, connectedMs: clock.ms });
+    const feed = async () => (await ask()).checks.find(({ name }) => name === 'default: task feed');
+    expect(await feed()).toMatchObject({ ok: true, detail: `${ended}; waits for its next run` });
+    clock.ms += 15 * 60_000 + 1;
+    expect(await feed()).toMatchObject({ ok: false });
+  },
+);
 
 it('doctor reports a hold that waits for a decision as a problem, and does not report a rejected hold', async () => {
   const world = await soundWorld();
