@@ -219,7 +219,8 @@ function drawClientActions(random: Random, town: Town, { endMs }: Scene): readon
   return all;
 }
 
-const SETTINGS: readonly (readonly [key: string, values: readonly unknown[]])[] = [
+/** The settings that operators change, with their values. */
+export const SETTINGS: readonly (readonly [key: string, values: readonly unknown[]])[] = [
   ['mode', ['authoritative', 'additive', 'report']],
   ['onGroupDeleted', ['delete', 'release']],
   ['guard.maxRemovedCount', [3, 20, 200]],

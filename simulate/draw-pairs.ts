@@ -1,10 +1,12 @@
 import { actsOf } from './acts.ts';
 import { ALL_CRASHES } from './draw-crashes.ts';
-import type { Town } from './draw-people.ts';
+import { SETTINGS } from './draw-faults.ts';
+import { roleOf as roleIn, type Town } from './draw-people.ts';
 import { takeBack, toScim } from './draw-takeovers.ts';
+import { needsOf, type Pair, POLICY } from './pair-needs.ts';
 import { APPROVERS, OPERATORS } from './persons.ts';
 import { PLATFORM_FAULTS, type PlatformFault } from './platform-faults.ts';
-import { between, type Random, some } from './random.ts';
+import { between, type Random } from './random.ts';
 import {
   type AwsAction,
   type ClientAction,
@@ -17,12 +19,11 @@ import {
   type Way,
 } from './simulation-run.ts';
 
-/** Two features, `FIRST > SECOND` (features.ts), that one group of the run must meet in this order. */
-export type Pair = string;
-
 /** The time between two pairs of one group, so that the work of the first pair can end. */
 const APART_MS = 3 * HOUR_MS;
 const FAULT_MS = 90 * MINUTE_MS;
+/** All pairs are on a few groups, so that the features of different pairs meet too. */
+const GROUPS = 8;
 
 interface Place {
   readonly town: Town;
@@ -39,30 +40,34 @@ export function drawPairs(
   town: Town,
   { pairs, endMs }: { readonly pairs: readonly Pair[]; readonly endMs: number },
 ): readonly Happening[] {
+  const groups = town.groups.slice(0, GROUPS);
   return pairs.flatMap((pair, index) => {
     const [first = '', second = ''] = pair.split(' > ');
-    const group = town.groups[index % town.groups.length] as string;
-    const round = Math.floor(index / town.groups.length);
+    const group = groups[index % groups.length] as string;
+    const round = Math.floor(index / groups.length);
     const place = { town, group, members: Array.from({ length: 9 }, (_, n) => `p${n}`) };
     const atMs = HOUR_MS + ((round * APART_MS + between(random, 0, HOUR_MS)) % (endMs - 5 * HOUR_MS));
     const { event, operator } = actsOf(town.name);
     const name = `Pair ${group} ${town.name}`;
-    const [leaver = 'p0'] = some(random, place.members, 1);
     const ends: readonly OperatorAction[] = [
       { kind: 'resume', group },
       { kind: 'resume_all' },
       { kind: 'unblock', role: roleOf(place) },
       ...(/operator:(?:release|adopt)/.test(pair) ? [{ kind: 'adopt', group } as const] : []),
-      { kind: 'set', key: 'groups.policies', value: [] },
+      { kind: 'set', key: 'groups.policies', value: 'groups' in town.settings ? [POLICY] : [] },
       { kind: 'set', key: 'mode', value: town.settings['mode'] },
+      { kind: 'set', key: 'onGroupDeleted', value: town.settings['onGroupDeleted'] },
       { kind: 'set', key: 'fourEyes', value: town.settings['fourEyes'] === true },
     ];
     const [ended, confirmer] = [atMs + 2 * HOUR_MS, APPROVERS[0]];
+    const policies = [{ match: group, mode: 'authoritative' }];
+    const written = operator(atMs + 20 * MINUTE_MS, { kind: 'set', key: 'groups.policies', value: policies });
     return [
       event(atMs, { kind: 'snapshot', group, name, members: place.members, parts: 1 }),
+      ...(needsOf(pair)['mode'] === 'report' && WRITES.test(second) ? [written] : []),
       ...happeningsOf(first, place, atMs + 20 * MINUTE_MS),
       ...happeningsOf(second, place, atMs + 40 * MINUTE_MS),
-      event(atMs + HOUR_MS, { kind: 'leave', group, members: [leaver] }),
+      event(atMs + HOUR_MS, { kind: 'leave', group, members: [random.pick(place.members)] }),
       // Ends what the pair began, so that the next pair finds an ordinary group.
       ...ends.map((action, at) => operator(ended + at * MINUTE_MS, action, OPERATORS[0])),
       operator(ended + 10 * MINUTE_MS, { kind: 'confirm' }, confirmer),
@@ -70,9 +75,12 @@ export function drawPairs(
   });
 }
 
+/** Features that need a written group. After the mode `report`, the group therefore gets another mode. */
+const WRITES = /^platformFault:|^client:|^operator:(?:approve|reject|adopt|undo)$/;
+
 /** Returns the happenings that make a feature take effect on the group; none for an option. */
 function happeningsOf(feature: string, place: Place, atMs: number): readonly Happening[] {
-  const [sort, kind = ''] = split(feature);
+  const [sort, kind = ''] = feature.split(':');
   const { event, company, client, aws, operator } = actsOf(place.town.name);
   switch (sort) {
     case 'directory':
@@ -100,11 +108,6 @@ function happeningsOf(feature: string, place: Place, atMs: number): readonly Hap
     default:
       return [];
   }
-}
-
-function split(feature: string): readonly [sort: string, kind: string] {
-  const colon = feature.indexOf(':');
-  return [feature.slice(0, colon), feature.slice(colon + 1)];
 }
 
 const roleOf = ({ town }: Place) => `r-${town.name}-p3`;
@@ -156,116 +159,101 @@ function faultOf(platformFault: PlatformFault, place: Place, atMs: number): read
   const { group, town } = place;
   const [, , , about] = PLATFORM_FAULTS[platformFault] as readonly unknown[];
   // A platform that keeps a removed user and hides the same user cannot be distinguished from a correct one.
-  const user = platformFault === 'answers_lack_users' ? 'p0' : 'p6';
+  const role = roleIn(town.name, platformFault === 'answers_lack_users' ? 'p0' : 'p1');
   const given = {
-    ...(about === 'users' && { about: [`u-r-${town.name}-${user}`] }),
+    ...(about === 'users' && { about: [role, `u-${role}`] }),
     ...(about === 'retryAfter' && { about: ['30'] }),
   };
   const action = { kind: 'platformFault', platformFault, forMs: FAULT_MS, ...given } as const;
-  const rejoin = { kind: 'leave', group, members: ['p6'] } as const;
+  const rejoin = { kind: 'leave', group, members: ['p1'] } as const;
   const { platform, event } = actsOf(town.name);
+  const leavesMs = platformFault.startsWith('feed_') ? beforeFeed(atMs) : atMs + MINUTE_MS;
+  // A token expires once, and the first call with it may be about another group.
+  const minutes = platformFault === 'token_expires' ? [0, 1, 2, 5, 6] : [0];
   return [
-    platform(atMs, action),
-    event(atMs + MINUTE_MS, rejoin),
-    event(atMs + 5 * MINUTE_MS, { ...rejoin, kind: 'join' }),
+    ...minutes.map((minute) => platform(atMs + minute * MINUTE_MS, action)),
+    event(leavesMs, rejoin),
+    event(leavesMs + 5 * MINUTE_MS, { ...rejoin, kind: 'join' }),
     ...(NEEDS[platformFault]?.(group) ?? []).map((one, at) => event(atMs + (7 + 5 * at) * MINUTE_MS, one)),
   ];
 }
 
+/** Returns a time just before the next read of the feed (schedules.ts), so that a write is open during the read. */
+const beforeFeed = (atMs: number): number => Math.ceil(atMs / (5 * MINUTE_MS)) * 5 * MINUTE_MS + 41_000;
+
+const back = (group: string): readonly DirectoryAction[] => [
+  { kind: 'delete', group },
+  { kind: 'snapshot', group, name: `Pair ${group} back`, members: ['p0', 'p1', 'p2'], parts: 1 },
+];
+
 /** The events that a fault needs in addition to a leave and a join. */
 const NEEDS: Readonly<Partial<Record<PlatformFault, (group: string) => readonly DirectoryAction[]>>> = {
-  deletes_ignored: (group) => [
-    { kind: 'delete', group },
-    { kind: 'snapshot', group, name: `Pair ${group} back`, members: ['p0', 'p1', 'p2'], parts: 1 },
-  ],
+  deletes_ignored: back,
+  refuses_spoke_id: back,
   refuses_name: (group) => [{ kind: 'name', group, name: `Refused ${group}` }],
 };
 
-const newValueOf = (key: string, { group }: Place): unknown =>
-  key === 'groups.policies' ? [{ match: group, mode: 'additive' }] : VALUES[key];
+function newValueOf(key: string, { group, town }: Place): unknown {
+  if (key === 'groups.policies') return [{ match: group, mode: 'additive' }];
+  if (key === 'fourEyes') return true;
+  const [first, second] = SETTINGS.find(([name]) => name === key)?.[1] ?? [];
+  return second === town.settings[key] ? first : second;
+}
 
-const VALUES: Readonly<Record<string, unknown>> = {
-  mode: 'additive',
-  onGroupDeleted: 'release',
-  'guard.maxRemovedCount': 20,
-  'guard.perHourCount': 50,
-  includeStates: ['ACTIVE', 'HIRED'],
-  nameTemplate: '{name} [{id}]',
-  'groups.exclude': [],
-  fourEyes: true,
-};
-
+/** Returns an action of an operator, and before it the actions and events that it needs. */
 function operatorOf(kind: string, place: Place, atMs: number): readonly Happening[] {
-  const { group, town } = place;
+  const { group, town, members } = place;
   const { event, operator } = actsOf(town.name);
-  const operate = (earlierMs: number, action: OperatorAction, by?: string) =>
-    operator(atMs - earlierMs, action, by);
-  const directory = (earlierMs: number, action: DirectoryAction) => event(atMs - earlierMs, action);
-  switch (kind) {
-    case 'approve':
-    case 'reject':
-      return [
-        directory(15 * MINUTE_MS, { kind: 'snapshot', group, name: null, members: ['p0'], parts: 1 }),
-        operate(0, { kind, group, oldMs: 0 }, APPROVERS[0]),
-      ];
-    case 'resume':
-      return [operate(10 * MINUTE_MS, { kind: 'pause', group }), operate(0, { kind, group })];
-    case 'resume_all':
-      return [operate(10 * MINUTE_MS, { kind: 'pause_all' }), operate(0, { kind })];
-    case 'adopt':
-      return [operate(10 * MINUTE_MS, { kind: 'release', group }), operate(0, { kind, group })];
-    case 'pause':
-    case 'release':
-    case 'sync':
-      return [operate(0, { kind, group })];
-    case 'block':
-      return [operate(0, { kind, role: roleOf(place) })];
-    case 'unblock':
-      return [
-        operate(10 * MINUTE_MS, { kind: 'block', role: roleOf(place) }),
-        operate(0, { kind, role: roleOf(place) }),
-      ];
-    case 'rebind':
-      return [operate(0, { kind, member: 'p7', role: `r-${town.name}-p14` })];
-    case 'forget':
-      return [operate(0, { kind, member: 'p8' })];
-    case 'connect':
-      return [operate(0, { kind, company: town.company })];
-    case 'import':
-    case 'undo_import': {
-      const members = place.members.slice(0, 5);
-      const imports = { kind: 'import', group, members, lists: 'snapshot', ageMs: 0 } as const;
-      if (kind === 'import') return [operate(0, imports)];
-      return [operate(10 * MINUTE_MS, imports), operate(0, { kind, group })];
-    }
-    case 'undo':
-      return [
-        directory(10 * MINUTE_MS, { kind: 'leave', group, members: ['p2', 'p4'] }),
-        operate(0, { kind, group, agoMs: 12 * MINUTE_MS }),
-      ];
-    case 'send':
-      return [operate(0, { kind, event: { kind: 'leave', group, members: ['p1'] } })];
-    case 'confirm': {
-      const set = (value: boolean) => ({ kind: 'set', key: 'fourEyes', value }) as const;
-      const [author] = OPERATORS;
-      const [confirmer] = APPROVERS;
-      return [
-        operate(10 * MINUTE_MS, set(true), author),
-        operate(5 * MINUTE_MS, set(false), author),
-        operate(0, { kind }, confirmer),
-      ];
-    }
-    case 'replay_all':
-    case 'discard_one':
-      return [directory(20 * MINUTE_MS, { kind: 'rubbish', body: '{}' }), operate(0, { kind })];
-    case 'edit_one': {
-      // The time of the message is an hour ahead, and the operator sets it to the present.
-      const refused = { kind: 'join', group, members: ['p11'] } as const;
-      return [event(atMs - 20 * MINUTE_MS, refused, { time: 'future' }), operate(0, { kind })];
-    }
-    case 'remove_connection':
-      return [operate(0, { kind }), operate(-5 * MINUTE_MS, { kind: 'connect', company: town.company })];
-    default:
-      return [operate(0, { kind: kind as 'pause_all' })];
-  }
+  const role = roleOf(place);
+  const imports = {
+    kind: 'import',
+    group,
+    members: members.slice(0, 5),
+    lists: 'snapshot',
+    ageMs: 0,
+  } as const;
+  const set = (value: boolean) => ({ kind: 'set', key: 'fourEyes', value }) as const;
+  const connect = { kind: 'connect', company: town.company } as const;
+  const few = { kind: 'snapshot', group, name: null, members: ['p0'], parts: 1 } as const;
+  const rubbish = { kind: 'rubbish', body: '{}' } as const;
+  const before: Readonly<Record<string, readonly OperatorAction[]>> = {
+    resume: [{ kind: 'pause', group }],
+    resume_all: [{ kind: 'pause_all' }],
+    adopt: [{ kind: 'release', group }],
+    unblock: [{ kind: 'block', role }],
+    undo_import: [imports],
+    confirm: [set(true), set(false)],
+  };
+  const events: Readonly<Record<string, DirectoryAction>> = {
+    approve: few,
+    reject: few,
+    undo: { kind: 'leave', group, members: ['p2', 'p4'] },
+    replay_all: rubbish,
+    discard_one: rubbish,
+    // The time of this message is an hour ahead, and the operator sets it to the present.
+    edit_one: { kind: 'join', group, members: ['p11'] },
+  };
+  const actions: Readonly<Record<string, OperatorAction>> = {
+    approve: { kind: 'approve', group, oldMs: 0 },
+    reject: { kind: 'reject', group, oldMs: 0 },
+    block: { kind: 'block', role },
+    unblock: { kind: 'unblock', role },
+    rebind: { kind: 'rebind', member: 'p7', role: roleIn(town.name, 'p14') },
+    forget: { kind: 'forget', member: 'p8' },
+    import: imports,
+    undo: { kind: 'undo', group, agoMs: 17 * MINUTE_MS },
+    send: { kind: 'send', event: { kind: 'leave', group, members: ['p1'] } },
+    connect,
+  };
+  const isOfGroup = /^(?:pause|resume|release|adopt|sync|undo_import)$/.test(kind);
+  const plain = { kind, ...(isOfGroup && { group }) } as OperatorAction;
+  const isOfApprover = /^(?:approve|reject|confirm)$/.test(kind);
+  const needed = events[kind];
+  const way = kind === 'edit_one' ? ({ time: 'future' } as const) : {};
+  return [
+    ...(needed === undefined ? [] : [event(atMs - 15 * MINUTE_MS, needed, way)]),
+    ...(before[kind] ?? []).map((one, at) => operator(atMs - (14 - 5 * at) * MINUTE_MS, one, OPERATORS[0])),
+    operator(atMs, actions[kind] ?? plain, isOfApprover ? APPROVERS[0] : undefined),
+    ...(kind === 'remove_connection' ? [operator(atMs + 5 * MINUTE_MS, connect)] : []),
+  ];
 }

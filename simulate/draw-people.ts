@@ -21,6 +21,8 @@ export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'
   /** True if some members have an employee number instead of an address. A second match rule finds their employees. */
   readonly hasNumbers: boolean;
   readonly settings: Readonly<Record<string, unknown>> & { readonly memberIdField: 'userId' | 'id' };
+  /** If undefined, the seed decides. */
+  readonly credential?: ConnectionSpec['credential'];
 }
 
 export const SCIM_MEMBERS = 8;

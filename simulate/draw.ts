@@ -3,11 +3,12 @@ import { drawRhythm } from './draw-directory.ts';
 import { drawAfterthoughts, drawFaults } from './draw-faults.ts';
 import { drawFourEyes } from './draw-four-eyes.ts';
 import { drawImports } from './draw-imports.ts';
-import { drawPairs, type Pair } from './draw-pairs.ts';
+import { drawPairs } from './draw-pairs.ts';
 import { drawConversions, drawPeople, drawUserIdChanges, type Town } from './draw-people.ts';
 import { drawReturn, withReturn } from './draw-returns.ts';
 import { drawTakeovers } from './draw-takeovers.ts';
 import { drawComebacks, drawWider, numberedPeople, SHARES } from './draw-wider.ts';
+import { meetingTown, type Pair } from './pair-needs.ts';
 import { drawPerson } from './persons.ts';
 import { between, type Random, seededRandom, some, weighted } from './random.ts';
 import { drawDirectory } from './reader/draw.ts';
@@ -48,9 +49,11 @@ export function drawRun(
   const drawnTowns = drawTowns(random.fork('towns'), SCALES[scale]);
   const returning = drawReturn(random.fork('return'), drawnTowns, endMs);
   // With four eyes, a connection cannot be removed.
-  const towns = drawnTowns.map((town) =>
-    town === returning?.town ? { ...town, settings: { ...town.settings, fourEyes: false } } : town,
-  );
+  const meeting = drawnTowns.find((town) => town !== returning?.town);
+  const towns = drawnTowns.map((town) => {
+    if (town === returning?.town) return { ...town, settings: { ...town.settings, fourEyes: false } };
+    return town === meeting && meet.length > 0 ? meetingTown(town, meet) : town;
+  });
   const happenings = towns.flatMap((town) => {
     const actions = Math.round((long ? LONG_ACTIONS : days * SCALES[scale].actionsPerDay) * town.share);
     const rhythm = drawRhythm(random.fork(`rhythm ${town.name}`), town, { actions, endMs });
@@ -69,13 +72,13 @@ export function drawRun(
     const changes = drawUserIdChanges(random.fork(`user ids ${town.name}`), town, { endMs, others });
     return [...others, ...faults, ...changes, ...wider];
   });
-  const town = towns.find((one) => one.name !== returning?.town.name);
+  const town = towns.find(({ name }) => name === meeting?.name);
   if (town !== undefined) happenings.push(...drawPairs(random.fork('meet'), town, { pairs: meet, endMs }));
   const connections = towns.map((town): ConnectionSpec => {
     const { name, company, settings, people } = town;
-    const credential = weighted(random.fork(`credential ${name}`), { static: 2, oauth: 1 });
+    const drawn = weighted(random.fork(`credential ${name}`), { static: 2, oauth: 1 });
     const traits = drawTraits(random.fork(`traits ${company}`));
-    return { name, company, settings, traits, credential, people };
+    return { name, company, settings, traits, credential: town.credential ?? drawn, people };
   });
   const source = random.fork('source');
   if (directory && !long) {

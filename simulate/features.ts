@@ -1,10 +1,5 @@
 import type { OperatorAction as ActionOfPerson } from '../shared/contract/operator-actions.ts';
 import type { ConnectionSettings } from '../shared/contract/settings.ts';
-import type { GroupState } from '../shared/domain/group-state.ts';
-import type { View } from '../shared/domain/view.ts';
-import type { ScimToken } from '../shared/scim/ports.ts';
-import type { Connection } from '../shared/sync/ports/connections.ts';
-import type { AuditEntry } from '../shared/sync/ports/logs.ts';
 import { PLATFORM_FAULTS } from './platform-faults.ts';
 import type { AwsAction, ClientAction, CompanyAction, DirectoryAction, Way } from './simulation-run.ts';
 
@@ -53,9 +48,7 @@ const ACTIONS = {
   events_send: ['operator:send'],
   forget: ['operator:forget'],
   holds_approve: ['operator:approve'],
-  holds_approve_first: without(
-    'needs removals that are older than the audit of 400 days, which only --long has',
-  ),
+  holds_approve_first: without('needs removals that are older than the audit, as only --long has'),
   holds_reject: ['operator:reject'],
   import: ['operator:import', 'operator:undo_import', 'operator:undo'],
   pause: ['operator:pause', 'operator:pause_all', 'operator:observe'],
@@ -97,18 +90,6 @@ const SETTINGS = {
   sources: without('changes only what status shows'),
 } as const satisfies Readonly<Record<keyof ConnectionSettings, readonly string[] | Without>>;
 
-type Stored = keyof GroupState | keyof View | keyof ScimToken | keyof Connection | keyof AuditEntry;
-
-/** Values that the engine stores without a setting or an action of their own, with the features that cause them. */
-export const STORED = {
-  connectedMs: without('only the check of the feed reads it'),
-  previousForMs: without('no run rotates the secret of a SCIM client, which has tests of its own'),
-  wantedBefore: ['directory:leave', 'client:edit'],
-  unnamedAudits: ['aws:crash', 'aws:twins'],
-  movedFloor: ['takeover:scim', 'takeover:events'],
-  step: ['directory:join', 'operator:adopt', 'client:edit', 'aws:crash'],
-} as const satisfies Partial<Readonly<Record<Stored, readonly string[] | Without>>>;
-
 type WordsOf<Text> = Text extends `${infer First} ${infer Rest}` ? First | WordsOf<Rest> : Text;
 
 /** Splits a text of words. The compiler requires that the text has every kind, and no other word. */
@@ -127,7 +108,7 @@ const OF_COMPANY = all<CompanyAction['kind']>()(
 const OF_CLIENTS = all<ClientAction['kind']>()('edit delete recreate strip twin own');
 const OF_AWS = all<AwsAction['kind']>()('crash throttled unheard echo queue_refuses slow_table skew twins');
 
-export const namesIn = (table: Readonly<Record<string, readonly string[] | Without>>): readonly string[] =>
+const namesIn = (table: Readonly<Record<string, readonly string[] | Without>>): readonly string[] =>
   Object.values(table).flatMap((entry) => ('without' in entry ? [] : entry));
 
 /** All features. An option is in effect from the beginning of a run, so it is never the second of a pair. */
@@ -156,6 +137,7 @@ export const removes = (feature: string): boolean => REMOVALS.test(feature);
 const IMPOSSIBLE: readonly (readonly [first: RegExp, second: RegExp, why: string])[] = [
   [/^directory:rubbish$/, /./, 'the message has no group'],
   [/./, /^directory:rubbish$/, 'the message has no group'],
+  [/^option:fourEyes=true$/, /^operator:remove_connection$/, 'the command is refused while four eyes is on'],
 ];
 
 /** Whether two features can meet, in this order. */
@@ -166,7 +148,7 @@ const canMeet = (first: string, second: string): boolean =>
 
 /** Returns every ordered pair of features that can meet, as `FIRST > SECOND`. */
 export const possiblePairs = (): readonly string[] =>
-  [...OPTIONS, ...FEATURES].flatMap((first) =>
+  [...FEATURES, ...OPTIONS].flatMap((first) =>
     FEATURES.filter((second) => canMeet(first, second)).map((second) => `${first} > ${second}`),
   );
 

@@ -119,9 +119,12 @@ function createScreens(cloud: Cloud) {
   };
 }
 
-/** Returns the id of a platform group whose external id is the id of this directory group. */
-const platformGroupIdOf = ({ groups, traits }: SimulatedPlatform, group: string): string | undefined =>
-  [...groups.values()].find(({ spokeId }) => spokeId === keptSpokeId(group, traits.spokeIds))?.id;
+/** Returns the id of the platform group with this external id, or of the one that groupsync wrote last with this id. */
+function platformGroupIdOf({ groups, traits, writes }: SimulatedPlatform, group: string) {
+  const spokeId = keptSpokeId(group, traits.spokeIds);
+  const shown = [...groups.values()].find((one) => one.spokeId === spokeId);
+  return (shown ?? writes.findLast((one) => one.spokeId === spokeId && groups.has(one.id)))?.id;
+}
 
 type ScreenOf = (connection: string, group: string, oldMs: number) => Screen | undefined;
 

@@ -1,8 +1,9 @@
 import { possiblePairs } from './features.ts';
 import type { Meetings } from './meetings.ts';
+import { compatible } from './pair-needs.ts';
 
 /** The number of pairs that one run gets in addition to what its seed draws. */
-const PAIRS_OF_RUN = 60;
+const PAIRS_OF_RUN = 150;
 
 export type MissingPairs = ReturnType<typeof createMissingPairs>;
 
@@ -14,16 +15,13 @@ export function createMissingPairs() {
   const asked = new Map<number, readonly string[]>();
   const askedOf = (seed: number): readonly string[] => asked.get(seed) ?? [];
   return {
-    /** Returns the pairs that were tried least often. The seed alone decides about options. */
+    /** Returns pairs that were tried least often and that can meet in one run. */
     next(seed: number): readonly string[] {
-      const drawable = [...missing].filter(([pair]) => !pair.startsWith('option:'));
-      const chosen = drawable.sort(([, a], [, b]) => a - b).slice(0, PAIRS_OF_RUN);
-      for (const [pair, times] of chosen) missing.set(pair, times + 1);
-      asked.set(
-        seed,
-        chosen.map(([pair]) => pair),
-      );
-      return askedOf(seed);
+      const byTries = [...missing].sort(([, a], [, b]) => a - b).map(([pair]) => pair);
+      const chosen = compatible(byTries, PAIRS_OF_RUN);
+      for (const pair of chosen) missing.set(pair, (missing.get(pair) ?? 0) + 1);
+      asked.set(seed, chosen);
+      return chosen;
     },
     askedOf,
     met(meetings: Meetings | undefined): void {

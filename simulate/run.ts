@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -19,7 +18,7 @@ import { tracePage } from './trace.ts';
 const USAGE = `npm run simulate -- [options]
 
   --seeds N        executes N simulation runs (default: 200)
-  --from SEED      with --seeds: the first seed (default: 1); "tree" derives it from the hash of the commit's tree
+  --from SEED      with --seeds: the first seed (default: 1)
   --seed N         executes one simulation run and prints its violations
   --keep 3,17,42   with --seed: keeps only these happenings of the run (a failed run prints their numbers)
   --trace FILE     with --seed: writes the run to an HTML page
@@ -72,16 +71,6 @@ function requireSeededBug(name: string): void {
   const hint = meant === undefined ? `the names are ${names.join(', ')}` : `did you mean ${meant}?`;
   console.error(`--planted: expected the name of a seeded bug, got "${name}"; ${hint}`);
   process.exit(2);
-}
-
-/**
- * Returns the first seed. With `--from tree`, the function derives the seed from the hash of the commit's tree. So the
- * runs of one commit are always the same, and another commit has other runs.
- */
-function firstSeed(): number {
-  if (given.from !== 'tree') return numberOf('from') ?? 1;
-  const tree = execFileSync('git', ['rev-parse', 'HEAD^{tree}'], { encoding: 'utf8' });
-  return Number.parseInt(tree.slice(0, 7), 16);
 }
 
 function commandFor(seed: number, kept?: readonly number[], { meet = [] }: DrawOptions = drawn): string {
@@ -137,7 +126,7 @@ async function executeSeeds(): Promise<number> {
   const reports: RunReport[] = [];
   const broken: string[] = [];
   const missing = given.pairs === true ? createMissingPairs() : undefined;
-  await executeMany(errandsFrom(firstSeed(), most, missing), jobs, (answer) => {
+  await executeMany(errandsFrom(numberOf('from') ?? 1, most, missing), jobs, (answer) => {
     if ('report' in answer) {
       const { meetings, ...report } = answer.report;
       missing?.met(meetings);
@@ -218,7 +207,7 @@ function* errandsFor({ name, needs, isOfReader }: SeededBug): Generator<Errand> 
   const draw = { days: SEEDED_BUG_DAYS, ...drawn, directory: isOfReader, alone: isOfReader };
   if (known !== undefined && given.from === undefined) yield { seed: known, draw, seededBug: name };
   const isNeeded = new RegExp(needs);
-  for (let seed = firstSeed(); ; seed += 1) {
+  for (let seed = numberOf('from') ?? 1; ; seed += 1) {
     if (isNeeded.test(JSON.stringify(drawRun(seed, draw)))) yield { seed, draw, seededBug: name };
   }
 }

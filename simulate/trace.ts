@@ -4,7 +4,7 @@ import { LANES, type LogLine, type Violation } from './run-log.ts';
 const MOST_LINES = 4_000;
 
 /** Returns a run as an HTML page that needs no other files. Time runs downwards, violations are red. */
-export function tracePage({ run, logLines, violations, fired, figures }: Outcome, command: string): string {
+export function tracePage({ run, logLines, violations }: Outcome, command: string): string {
   const [first] = violations;
   const shown = logLines.filter((line) => concerns(line, first)).slice(0, MOST_LINES);
   const omitted = logLines.length - shown.length;
@@ -17,11 +17,7 @@ export function tracePage({ run, logLines, violations, fired, figures }: Outcome
 <p class="where">${first === undefined ? '' : `${clock(first.atMs, logLines[0]?.atMs)} · ${escaped(placeOf(first))} · invariant check <b>${first.check}</b> (${first.cause})`}</p>
 ${violations.length > 1 ? `<details><summary>${violations.length - 1} more</summary><ol>${violations.slice(1, 50).map(violationLine).join('')}</ol></details>` : ''}
 <p>Execute this run again: <code>${escaped(command)}</code></p>
-<details><summary>Connections of this run</summary>${run.connections.map(connectionLine).join('')}
-<p>${figures.calls} platform calls, ${figures.effects} effects; ${[...fired]
-    .sort()
-    .map(([name, times]) => `${name} ${times}×`)
-    .join(' · ')}</p></details>
+<details><summary>Connections of this run</summary>${run.connections.map(connectionLine).join('')}</details>
 <p class="hint">Time runs downwards, from the day when this run began (d1). The checks run once per simulated hour. A red line reports a violation in the hour before the line. ${omitted > 0 ? `The page shows the lines about the group of the violation and about all groups. The page leaves out ${omitted} other lines.` : ''}</p>
 </header>
 <div class="lanes" role="table">
@@ -40,25 +36,7 @@ function concerns(line: LogLine, violation: Violation | undefined): boolean {
 
 function rows(lines: readonly LogLine[]): string {
   const startMs = lines[0]?.atMs;
-  let day = -1;
-  let before = '';
-  let repeated = 0;
-  const out: string[] = [];
-  for (const line of lines) {
-    const now = Math.floor((line.atMs - (startMs ?? 0)) / 86_400_000);
-    if (now !== day) out.push(`<div class="day">Day ${now + 1}</div>`);
-    day = now;
-    const same = `${line.lane} ${line.group} ${line.what} ${line.detail}`;
-    if (same === before) {
-      repeated += 1;
-      continue;
-    }
-    const times = repeated === 1 ? 'once more' : `${repeated} times more`;
-    if (repeated > 0) out.push(`<div class="again">… and the same ${times}</div>`);
-    [before, repeated] = [same, 0];
-    out.push(line.lane === 'check' ? wrong(line, startMs) : row(line, startMs));
-  }
-  return out.join('\n');
+  return lines.map((line) => (line.lane === 'check' ? wrong : row)(line, startMs)).join('\n');
 }
 
 const wrong = ({ atMs, what, detail = '', group = '' }: LogLine, startMs: number | undefined): string =>
@@ -105,6 +83,5 @@ header{padding:20px 24px 8px;max-width:110ch}h1{font-size:20px;line-height:1.3;m
 .row p.directory{border-color:#36c}.row p.company{border-color:#639}.row p.apply{border-color:#283}.row p.platform{border-color:#b60}
 .row p.client{border-color:#a3a}.row p.operator{border-color:#088}.row p.aws{border-color:#555}
 small{display:block;color:#888}i{font-style:normal;font-weight:600}
-.day{margin:14px 24px 4px;font-weight:600;border-bottom:1px solid var(--line)}.again{padding:0 24px 0 122px;color:#888}
 .wrong{display:grid;grid-template-columns:92px 1fr;gap:6px;margin:4px 24px;padding:6px 0 6px 8px;background:#c0232c22;border-left:4px solid var(--red)}.wrong p{margin:0}
 `;

@@ -28,22 +28,19 @@ const ROLLING_MS = 26 * HOUR_MS;
 /** A stamp contains the name of its source in hexadecimal digits. */
 const READER_HEX = Buffer.from(READER).toString('hex');
 
-interface Memory {
-  readonly checkedEvents: Map<string, number>;
-}
-
 /**
  * Checks that the reader removes nothing that the directory still has, and that its events equal the directory in time.
  * Checks also that no other source changes the groups of the reader.
  */
 export function createDirectoryCheck(): Checker {
-  const memory: Memory = { checkedEvents: new Map() };
+  /** For each connection, the number of events that are checked. */
+  const checkedEvents = new Map<string, number>();
   return (observation) => {
     for (const connection of observation.connections) {
       const source = observation.seen.sources.get(connection.name);
       if (source === undefined) continue;
       const scene = { observation, connection, source };
-      checkRemovals(scene, memory);
+      checkRemovals(scene, checkedEvents);
       checkAgreement(scene);
       checkOwner(scene);
     }
@@ -68,7 +65,7 @@ const isFlat = ({ settings }: ObservedConnection): boolean => settings.nested ==
  * Checks each event that removes a member. The period of the check begins before the read and ends with the arrival of
  * the event. At some time in this period, the member must have been outside the directory group.
  */
-function checkRemovals({ observation, connection, source }: Scene, { checkedEvents }: Memory): void {
+function checkRemovals({ observation, connection, source }: Scene, checkedEvents: Map<string, number>): void {
   const { name } = connection;
   const received = observation.seen.directory.received(name);
   const news = received.slice(checkedEvents.get(name) ?? 0);
@@ -79,12 +76,8 @@ function checkRemovals({ observation, connection, source }: Scene, { checkedEven
     for (const taken of wronglyRemoved(one, connection, source)) {
       if (!wasShown(observation, name, one, taken)) continue;
       const sentence = `The reader sent a ${kind} that removes ${taken}${group === undefined ? '' : ` (group ${group})`}. Expected no removal, because the directory showed no such removal during the read.`;
-      observation.accuse(
-        'directory',
-        'wrong_removal',
-        { connection: name, ...(group && { group }) },
-        sentence,
-      );
+      const about = { connection: name, ...(group && { group }) };
+      observation.accuse('directory', 'wrong_removal', about, sentence);
     }
   }
 }

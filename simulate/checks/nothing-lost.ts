@@ -70,12 +70,8 @@ function checkVersions({ seen, accuse }: Observation, { name }: ObservedConnecti
     named.set(version, other);
     if (other === directoryEvent.name) continue;
     const sentence = `Two requests were acknowledged with the version ${number} of the group ${directoryEvent.group}. Expected one name per version, but the requests set "${other}" and "${directoryEvent.name}".`;
-    accuse(
-      'nothing_lost',
-      'one_version_for_two',
-      { connection: name, group: directoryEvent.group },
-      sentence,
-    );
+    const about = { connection: name, group: directoryEvent.group };
+    accuse('nothing_lost', 'one_version_for_two', about, sentence);
   }
 }
 

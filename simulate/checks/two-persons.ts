@@ -1,5 +1,6 @@
 import type { OperatorDone } from '../operators.ts';
 import { personIn } from '../persons.ts';
+import { byOrder, type Received } from '../reading.ts';
 import { type Checker, type Observation, type ObservedConnection, withMoved } from './observation.ts';
 import { wantedIn } from './outside.ts';
 
@@ -56,7 +57,7 @@ function hasFourEyes({ seen: { run, operators } }: Observation, approval: Operat
   return isOn;
 }
 
-/** Returns the persons who sent the event that ended the last time in which the directory wanted the user. */
+/** Returns who sent the event that last removed the user, or a later snapshot or deletion, which replaces its sender. */
 function senders(
   observation: Observation,
   connection: ObservedConnection,
@@ -74,6 +75,9 @@ function senders(
     return wantedIn(observation, then, group).users.has(user);
   };
   const last = isWantedAt(atMs) ? undefined : past.findLast(({ arrivedAtMs }) => isWantedAt(arrivedAtMs - 1));
-  const [event, other] = past.filter(({ arrivedAtMs }) => arrivedAtMs === last?.arrivedAtMs);
+  const isAgain = (one: Received) =>
+    last !== undefined && /^(?:snapshot|delete)$/.test(one.directoryEvent.kind) && byOrder(one, last) > 0;
+  const cause = past.toSorted(byOrder).findLast(isAgain) ?? last;
+  const [event, other] = past.filter(({ arrivedAtMs }) => arrivedAtMs === cause?.arrivedAtMs);
   return other === undefined ? (event?.sentBy ?? []).map(personIn) : [];
 }

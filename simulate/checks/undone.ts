@@ -37,6 +37,8 @@ export function createUndone(): Checker {
       const own = all.filter(({ id }) => imported.sent.includes(id));
       if (connection === undefined || own.length < imported.sent.length) continue;
       checked.add(action);
+      // An event that arrived while the connection was removed is dead-lettered.
+      if (observation.isInDeadLetters(group)) continue;
       const check = kind === 'undo' ? checkMoment : checkImport;
       check(observation, connection, { action, imported, group, startedMs, own, all });
     }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { drawRun } from '../../simulate/draw.ts';
 import { execute } from '../../simulate/execute.ts';
-import { namesIn, possiblePairs, STORED } from '../../simulate/features.ts';
+import { possiblePairs } from '../../simulate/features.ts';
 import { createMeetings } from '../../simulate/meetings.ts';
 import { createMissingPairs } from '../../simulate/missing-pairs.ts';
 import { DAY_MS, HOUR_MS } from '../../simulate/simulation-run.ts';
@@ -33,7 +33,7 @@ it('two features meet on one group, in their order, and within a week', () => {
 
 it('a run meets most of the pairs that it is asked to meet, and the next run is asked for others', async () => {
   const missing = createMissingPairs();
-  const asked = missing.next(1);
+  const asked = missing.next(1).slice(0, 50);
   const run = drawRun(1, { days: 1, scale: 'small', meet: asked });
   const { meetings } = await execute(run, { countsMeetings: true });
   const met = new Set(meetings?.pairs);
@@ -41,12 +41,4 @@ it('a run meets most of the pairs that it is asked to meet, and the next run is 
   missing.met(meetings);
   expect(missing.next(1).filter((pair) => met.has(pair))).toEqual([]);
   expect(new Set(possiblePairs()).size).toBe(possiblePairs().length);
-});
-
-it('each feature that stores a value without an action of its own can meet a decision, before and after it', () => {
-  const pairs = new Set(possiblePairs());
-  for (const feature of namesIn(STORED))
-    for (const decision of ['operator:approve', 'operator:reject'])
-      for (const pair of [`${feature} > ${decision}`, `${decision} > ${feature}`])
-        expect(pairs).toContain(pair);
 });
