@@ -48,7 +48,6 @@ export function drawPairs(
     const place = { town, group, members: Array.from({ length: 9 }, (_, n) => `p${n}`) };
     const atMs = HOUR_MS + ((round * APART_MS + between(random, 0, HOUR_MS)) % (endMs - 5 * HOUR_MS));
     const { event, operator } = actsOf(town.name);
-    const name = `Pair ${group} ${town.name}`;
     const ends: readonly OperatorAction[] = [
       { kind: 'resume', group },
       { kind: 'resume_all' },
@@ -63,7 +62,7 @@ export function drawPairs(
     const policies = [{ match: group, mode: 'authoritative' }];
     const written = operator(atMs + 20 * MINUTE_MS, { kind: 'set', key: 'groups.policies', value: policies });
     return [
-      event(atMs, { kind: 'snapshot', group, name, members: place.members, parts: 1 }),
+      event(atMs, { kind: 'snapshot', group, name: `Pair ${group}`, members: place.members, parts: 1 }),
       ...(needsOf(pair)['mode'] === 'report' && WRITES.test(second) ? [written] : []),
       ...happeningsOf(first, place, atMs + 20 * MINUTE_MS),
       ...happeningsOf(second, place, atMs + 40 * MINUTE_MS),

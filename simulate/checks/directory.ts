@@ -33,7 +33,6 @@ const READER_HEX = Buffer.from(READER).toString('hex');
  * Checks also that no other source changes the groups of the reader.
  */
 export function createDirectoryCheck(): Checker {
-  /** For each connection, the number of events that are checked. */
   const checkedEvents = new Map<string, number>();
   return (observation) => {
     for (const connection of observation.connections) {

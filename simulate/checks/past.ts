@@ -69,8 +69,8 @@ export function pastOf(
   const skews = run.happenings.map(({ action }) => ('skewMs' in action ? action.skewMs : 0));
   const skewMs = 1 + Math.max(0, ...skews);
   const groupsAt = (atMs: number) => [...ids].flatMap((id) => asOf(atMs, id) ?? []);
-  const isRead = ({ id = '', by, status, platformFaults }: PlatformCall) =>
-    ids.has(id) && by.startsWith('apply') && status === 200 && platformFaults.length === 0;
+  const isAnswer = ({ id = '', by, platformFaults }: PlatformCall) =>
+    ids.has(id) && by.startsWith('apply') && platformFaults.length === 0;
   return {
     users: new Set([...changes, ...groupsAt(nowMs())].flatMap(({ users }) => users)),
     /** The users of the groups at this time, one set for each state that the group may have had. */
@@ -85,9 +85,12 @@ export function pastOf(
       const own = changes.filter(({ users }) => users.includes(user));
       const last = own.findLast((one) => one.atMs <= atMs);
       const untilMs = own.find((one) => one.atMs > atMs)?.atMs ?? nowMs();
-      const fromMs = (last?.atMs ?? 0) + traits.getLagMs;
-      const isExternal = last !== undefined && 'initiator' in last;
-      return isExternal && !calls.some((one) => isRead(one) && fromMs <= one.atMs && one.atMs < untilMs);
+      if (last === undefined || !('initiator' in last)) return false;
+      const fromMs = last.atMs + traits.getLagMs;
+      const during = calls.filter((one) => isAnswer(one) && fromMs <= one.atMs && one.atMs < untilMs);
+      // Only two answers of 404 prove that the group is gone. A later group of this directory group proves nothing.
+      const [status, least] = last.action === 'delete' ? [404, 2] : [200, 1];
+      return during.filter((one) => one.status === status).length < least;
     },
   };
 }

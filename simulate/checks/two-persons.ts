@@ -64,14 +64,13 @@ function senders(
   { group = '', atMs }: OperatorDone,
   user: string,
 ): readonly string[] {
-  const { name } = connection;
   const { directory } = observation.seen;
-  const groups = withMoved(observation, name, group);
+  const groups = withMoved(observation, connection.name, group);
   const past = directory
-    .received(name)
+    .received(connection.name)
     .filter((one) => one.arrivedAtMs <= atMs && groups.includes(one.directoryEvent.group ?? ''));
   const isWantedAt = (timeMs: number) => {
-    const then = { ...connection, reading: directory.read(name, timeMs) };
+    const then = { ...connection, reading: directory.read(connection.name, timeMs) };
     return wantedIn(observation, then, group).users.has(user);
   };
   const last = isWantedAt(atMs) ? undefined : past.findLast(({ arrivedAtMs }) => isWantedAt(arrivedAtMs - 1));

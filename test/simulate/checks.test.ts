@@ -660,6 +660,18 @@ describe('check of the past', () => {
     expect(foundIn(['u-r1', 'u-r2'], joined)).toEqual([2, 0, 1]);
   });
 
+  it('expects knowledge of a deletion by another client after two answers of 404 to apply', () => {
+    const afterDeletion = (status: number, count: number) =>
+      foundIn(['u-r1', 'u-r2'], (world) => {
+        world.held({ users: ['u-r1'] });
+        world.theirs({ action: 'delete', added: [], removed: ['u-r2'] });
+        world.call(count, { status, atMs: START_MS + 1.5 * HOUR_MS });
+      });
+    expect(afterDeletion(200, 1)).toEqual([1, 0, 1]);
+    expect(afterDeletion(404, 1)).toEqual([1, 0, 1]);
+    expect(afterDeletion(404, 2)).toEqual([1, 0, 0, 'u-r2 was not in th']);
+  });
+
   it('finds each user about which the answer is certain and wrong', () => {
     expect(foundIn(['u-r1', 'u-x'])).toEqual([1, 0, 0, 'u-r2 was in the pl', 'u-x was not in the']);
     expect(foundIn(['u-r1', 'u-r2'], read)).toEqual([2, 0, 0, 'u-z was in the pla']);
