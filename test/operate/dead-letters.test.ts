@@ -41,8 +41,8 @@ it('surveyDeadLetters counts messages by cause, lists them up to the limit, and 
   const world = await worldWith(2_000);
   const survey = await surveyDeadLetters(world.ports, { queues: ['events'], limit: 100 });
   expect(survey).toMatchObject({ queue: 'events', total: 2_000, selected: 2_000, complete: true });
-  const causes = survey.causes.map(({ code, count }) => `${code} ${count}`);
-  expect(causes).toEqual(['invalid_event 667', 'too_old 667', 'unknown_connection 666']);
+  const causes = survey.causes.map(({ code, count, superseded }) => `${code} ${count} ${superseded}`);
+  expect(causes).toEqual(['invalid_event 667 0', 'too_old 667 0', 'unknown_connection 666 0']);
   expect(survey.messages).toHaveLength(100);
   expect(await world.mailboxes.events.counts()).toEqual({ visible: 2_000, inFlight: 0 });
 });

@@ -89,6 +89,7 @@ it.each([
   ['members eq "U"', Group, { by: 'member', value: 'U' }],
   ['members[value eq "U"]', Group, { by: 'member', value: 'U' }],
   ['members[value eq "U" or value eq "V"]', Group, undefined],
+  ['emails[value eq "U"]', User, { by: 'emails', value: 'U' }],
   ['userName eq "X" or userName eq "Y"', User, undefined],
   ['not (userName eq "X")', User, undefined],
   ['userName ne "X"', User, undefined],
@@ -102,6 +103,7 @@ it.each([
   ['id eq "X" and members eq "U"', ['U']],
   ['members[value eq "U" or value eq "V"]', ['U', 'V']],
   ['not (members.value eq "U")', ['U']],
+  ['members[value eq "U" or type eq "User"]', 'all'],
   ['members pr', 'all'],
   ['id eq "X" or members.value sw "U"', 'all'],
 ])('the evaluation of the filter %s reads the members %j', (filter, expected) => {
