@@ -433,6 +433,11 @@ it.each<[string, Partial<Facts>, object]>([
     waits('waiting'),
   ],
   [
+    'the known version without a user just after a write leads to a wait',
+    { state: state({ suspectedChange, lastWriteAtMs: NOW_MS - 1 }), fetched: shown('') },
+    waits('waiting'),
+  ],
+  [
     'a suspected change without a linked group is observed as gone',
     { ...UNLINKED, state: unlinked(state({ suspectedChange })) },
     { kind: 'observe', observed: 'gone' },
