@@ -91,6 +91,16 @@ it('a group that events own stays when the directory deletes its group with the 
   expect(reader.shown('chess')).toEqual([['u-a']]);
 });
 
+it('a reported deletion deletes the group although another source sent a later change of the group', async () => {
+  const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
+  await reader.passMinutes(30);
+  await reader.change({ kind: 'deleteGroup', group: 'chess' });
+  await reader.pass(30_000);
+  await reader.deliver({ remove: 'chess' });
+  await reader.passMinutes(60);
+  expect(reader.shown('chess')).toEqual([]);
+});
+
 it('reported deletions of several groups do not stop the reader although another source changed the groups', async () => {
   const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
   const reader = await readerWith(groups);
