@@ -86,6 +86,8 @@ it('events validate reports that connections were not checked if no deployment c
   const validate = ['events', 'validate', file(), '--local-file', '/nowhere/local.json'];
   expect((await runCli(validate)).code).toBe(2);
   const { ports } = await savedWorld();
+  const checked = await runCli(['events', 'validate', file()], { ports });
+  expect(checked).toMatchObject({ code: 1, stdout: expect.stringContaining('umbrella') });
   const failing = {
     ...ports,
     connections: { ...ports.connections, find: () => Promise.reject(new Error('no')) },

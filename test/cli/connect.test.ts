@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { connectionName } from '../../shared/domain/ids.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { runCli } from '../support/cli/io.ts';
 import { applicantOf, savedWorld } from '../support/operate/world.ts';
@@ -79,6 +80,20 @@ it('connect does not change memberIdField of an existing connection, and reports
   expect(code).toBe(3);
   expect(json.checks).toContainEqual(expect.objectContaining({ name: 'memberIdField', ok: false }));
   expect(await stored('default')).toBe('userId');
+});
+
+it('connect opens a gate that a failure closed, and does not end the pause of an operator', async () => {
+  const { ports, scripted } = await worldOf();
+  const name = connectionName('default');
+  for (const [state, after] of [
+    ['unauthorized', 'open'],
+    ['backoff', 'open'],
+    ['paused', 'paused'],
+  ] as const) {
+    await ports.gates.write(name, await ports.gates.read(name), { state, reason: 'r', closings: 1 });
+    await scripted(name);
+    expect((await ports.gates.read(name)).state).toBe(after);
+  }
 });
 
 it('connect reports both write scopes if neither is refused', async () => {

@@ -59,6 +59,10 @@ it('groupsync log lists the entries of all groups and the connection, newest las
   expect(await lines('--action', 'connections')).toEqual([actions[2]]);
   expect(await lines('--group', 'Blue')).toEqual([create, second, actions[0], actions[1], third]);
   expect(await lines('--member', 'm-ann')).toEqual([create, third]);
+  const [{ changes }] = (await cli('log', '--json')).json.entries;
+  const events = new Set(changes.map(({ event }: { event: { id: string } }) => event.id));
+  expect(events.size).toBe(2);
+  for (const id of events) expect(await lines('--event', id as string)).toEqual([create]);
   const { stdout } = await cli('log', '--actor', 'bob');
   expect(stdout).toMatch(/Bob {2}pause {2}Blue \(g\) {2}running → paused {2}ticket 12\n$/);
 });
