@@ -164,15 +164,15 @@ function faultOf(platformFault: PlatformFault, place: Place, atMs: number): read
     ...(about === 'retryAfter' && { about: ['30'] }),
   };
   const action = { kind: 'platformFault', platformFault, forMs: FAULT_MS, ...given } as const;
-  const rejoin = { kind: 'leave', group, members: ['p1'] } as const;
+  const leave = { kind: 'leave', group, members: ['p1'] } as const;
   const { platform, event } = actsOf(town.name);
   const leavesMs = platformFault.startsWith('feed_') ? beforeFeed(atMs) : atMs + MINUTE_MS;
   // A token expires once, and the first call with it may be about another group.
   const minutes = platformFault === 'token_expires' ? [0, 1, 2, 5, 6] : [0];
   return [
     ...minutes.map((minute) => platform(atMs + minute * MINUTE_MS, action)),
-    event(leavesMs, rejoin),
-    event(leavesMs + 5 * MINUTE_MS, { ...rejoin, kind: 'join' }),
+    event(leavesMs, leave),
+    event(leavesMs + 5 * MINUTE_MS, { ...leave, kind: 'join' }),
     ...(NEEDS[platformFault]?.(group) ?? []).map((one, at) => event(atMs + (7 + 5 * at) * MINUTE_MS, one)),
   ];
 }
