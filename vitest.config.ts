@@ -3,16 +3,10 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-const STACK = [
-  'test/cli/journey.e2e.test.ts',
-  'test/console/{pages,sign-in}.e2e.test.ts',
-  'test/infra/commands.integration.test.ts',
-  'test/local/{kill,stack,directory,modes}.e2e.test.ts',
-  'test/local/run.integration.test.ts',
-  ...filesThatMockModules('test'),
-];
-
+/** The files that use a browser, the package, or the processes of a whole stack. */
+const E2E = 'test/**/*.e2e.test.ts';
 const MEASURED = 'test/console/size.e2e.test.ts';
+const MOCKING = filesThatMockModules('test');
 
 /** Returns the test files that mock modules. A module can only be mocked before another module imports it. */
 function filesThatMockModules(folder: string): string[] {
@@ -23,25 +17,22 @@ function filesThatMockModules(folder: string): string[] {
 
 /** The test files that run for more than a few seconds, longest first. */
 const LONG = [
-  // These files wait for most of their time, and need little CPU while they wait.
   'console/pages',
+  'local/package',
   'local/kill',
   'console/sign-in',
   'cli/journey',
-  'infra/commands',
   'simulate/small-runs',
-  'local/modes',
+  'infra/commands',
   'local/run',
-  'local/stack',
-  'local/directory',
-  'local/package',
   'simulate/many-runs',
+  'console/address',
   'local/demo',
+  'local/modes',
   'infra/permissions.integration',
   'simulate/directory-read',
   'operate/takeover-ways',
   'sync/crash',
-  'console/address',
   'sync/guard',
   'simulate/meetings',
   'sync/wake-up',
@@ -57,7 +48,7 @@ class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const placeOf = ({ project, moduleId }: TestSpecification) => {
       const place = LONG.findIndex((name) => moduleId.includes(`/test/${name}`));
-      return (project.name === 'stack' ? 0 : LONG.length + 1) + (place < 0 ? LONG.length : place);
+      return (project.name === 'rest' ? LONG.length + 1 : 0) + (place < 0 ? LONG.length : place);
     };
     return (await super.sort(files)).sort((a, b) => placeOf(a) - placeOf(b));
   }
@@ -72,23 +63,34 @@ export default defineConfig({
     execArgv: ['--always-sparkplug', '--max-semi-space-size=64'],
     sequence: { sequencer: LongFirst, setupFiles: 'list' },
     projects: [
-      // Handlers keep the clients of their first call, so each file with a stack loads the modules again.
+      // The files of a worker share the loaded modules, such as the AWS SDK, the CDK, zod and fast-check.
+      {
+        extends: true,
+        test: { name: 'rest', include: ['test/**/*.test.ts'], exclude: [E2E, ...MOCKING], isolate: false },
+      },
       {
         extends: true,
         test: {
-          name: 'stack',
-          include: STACK,
+          name: 'mocking',
+          include: MOCKING,
+          exclude: [E2E],
           isolate: false,
           setupFiles: ['test/support/fresh-modules.ts'],
         },
       },
-      // The other files of a worker share the loaded modules, such as the AWS SDK, the CDK, zod and fast-check.
+      // Handlers keep the clients of their first call, so each of these files loads the modules again.
       {
         extends: true,
-        test: { name: 'rest', include: ['test/**/*.test.ts'], exclude: [...STACK, MEASURED], isolate: false },
+        test: {
+          name: 'e2e',
+          include: [E2E],
+          exclude: [MEASURED],
+          isolate: false,
+          setupFiles: ['test/support/fresh-modules.ts'],
+        },
       },
-      // These tests measure long tasks of the browser, so they run alone.
-      { extends: true, test: { name: 'measured', include: [MEASURED], sequence: { groupOrder: 1 } } },
+      // These tests measure long tasks of the browser, so they run after the others.
+      { extends: true, test: { name: 'e2e-measured', include: [MEASURED], sequence: { groupOrder: 1 } } },
     ],
     // More than five times the duration of the slowest test on an idle machine, so only a failing test takes so long.
     testTimeout: process.env['GROUPSYNC_RUNS'] === undefined ? 300_000 : 12 * 3_600_000,

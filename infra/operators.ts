@@ -41,7 +41,7 @@ const STORE_SECRET = ['PutSecretValue', 'CreateSecret', 'DeleteSecret', 'Restore
 );
 
 /**
- * The permissions that the commands of each role need. `test/infra/commands.integration.test.ts` lists the commands.
+ * The permissions that the commands of each role need. `test/infra/commands.e2e.test.ts` lists the commands.
  */
 const RIGHTS_BY_ROLE: Readonly<Record<'viewer' | 'approver' | 'operator', readonly Right[]>> = {
   viewer: VIEWER_RIGHTS,

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 
 /**
- * Runs the property tests with a new seed, and with 50 times as many runs as `npm test`. GROUPSYNC_SEED repeats an
+ * Runs the property tests with a new seed, and with 100 times as many runs as `npm test`. GROUPSYNC_SEED repeats an
  * earlier run. GROUPSYNC_RUNS sets the number of runs of each property. The arguments are the files and folders to
  * test.
  */

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * Runs `npm test` with another version of Node, which npm's package `node` contains: `npm run test:node -- 24`. The
+ * Runs all tests with another version of Node, which npm's package `node` contains: `npm run test:node -- 24`. The
  * other arguments are the files and folders to test. The exit code is 2 if npm has no such version.
  */
 const [wanted = '', ...asked] = process.argv.slice(2);

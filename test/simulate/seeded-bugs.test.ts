@@ -9,10 +9,9 @@ import { execute } from '../../simulate/execute.ts';
 import type { WrapPorts } from '../../simulate/lambdas.ts';
 import { APPROVERS, OPERATORS } from '../../simulate/persons.ts';
 import type { Violation } from '../../simulate/run-log.ts';
-import { SEEDED_BUGS, seededBugNamed } from '../../simulate/seeded-bugs.ts';
+import { seededBugNamed } from '../../simulate/seeded-bugs.ts';
 import { at, atGroups, atTable } from '../../simulate/seeding.ts';
 import { type Happening, HOUR_MS } from '../../simulate/simulation-run.ts';
-import { startProcess } from '../local/support/process.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 
 /** A bug: apply sends no removal of this user, because an operator rejected it once. */
@@ -236,17 +235,6 @@ it.each(MEETINGS)(
       (await execute(run, { wrapPorts, endsAt: (one) => sortOf(one) === found })).violations.map(sortOf);
     expect(await violationsWith()).toEqual([]);
     expect(await violationsWith(bug(first.name))).toContain(found);
-  },
-  PATIENCE_MS,
-);
-
-it(
-  'npm run simulate -- --planted with an unknown name exits with 2, and names the known bugs',
-  async () => {
-    const args = ['--import', 'tsx', 'simulate/run.ts', '--planted', 'xyzzy'];
-    const { code, stderr } = await startProcess(process.execPath, args).exit;
-    expect(code).toBe(2);
-    for (const { name } of SEEDED_BUGS) expect(stderr).toContain(name);
   },
   PATIENCE_MS,
 );

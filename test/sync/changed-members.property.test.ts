@@ -120,7 +120,7 @@ it(
       }),
       runs(300),
     );
-    expect(met.parts).toBeGreaterThan(runs(300).numRuns / 2);
+    expect(met.parts).toBeGreaterThan(runs(300).numRuns / 3);
   },
   PATIENCE_MS,
 );

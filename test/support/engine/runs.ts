@@ -4,10 +4,10 @@ import { it } from 'vitest';
 const explored = process.env['GROUPSYNC_RUNS'];
 
 /**
- * `npm test` draws the same cases each time, so a larger number of cases finds little. It draws 200 cases per property,
+ * `npm test` draws the same cases each time, so a larger number of cases finds little. It draws 100 cases per property,
  * and `perThousand` changes this number in proportion. `npm run test:explore` draws new cases, by default 10,000.
  */
-const asked = Number(explored ?? 200);
+const asked = Number(explored ?? 100);
 
 export const runs = (perThousand = 1_000) => ({ numRuns: Math.ceil((asked * perThousand) / 1_000) });
 
