@@ -96,17 +96,6 @@ it('connect opens a gate that a failure closed, and does not end the pause of an
   }
 });
 
-it('connect reports both write scopes if neither is refused', async () => {
-  const { scripted } = await worldOf();
-  const { json } = await scripted();
-  expect(json.checks.map(({ name, ok }: { name: string; ok: boolean }) => [name, ok])).toEqual(
-    expect.arrayContaining([
-      ['write groups', true],
-      ['write group members', true],
-    ]),
-  );
-});
-
 it.each([
   ['groups', 'write groups', 'the credential may not create or change groups'],
   ['members', 'write group members', 'the credential may rename groups but may not set their members'],

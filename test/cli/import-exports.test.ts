@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Bytes, importing, snapshot } from '../support/cli/importing.ts';
 import { added, group } from '../support/operate/world.ts';
 
@@ -181,93 +181,93 @@ it('import --add refuses an unknown group name, because --add creates no group',
   expect((await cli(list, '--add', '--remove', '--dry-run')).code).toBe(2);
 });
 
-describe('import of a file with accounts that are switched off', () => {
-  /** Returns a file in which each row has the next value, and the people of its snapshot. */
-  const people = async (heading: string, values: readonly string[], ...flags: string[]) => {
-    const { snapshots } = await importing();
-    const rows = ['on', ...values].map((value, at) => `c1,One,m${at},"${at === 0 ? '' : value}"`);
-    const sent = await snapshots([`group id,group name,member id,${heading}`, ...rows].join('\n'), ...flags);
-    return sent[0].members.map(({ id }: { id: string }) => values[Number(id.slice(1)) - 1] ?? '');
-  };
+/** Returns a file in which each row has the next value, and the people of its snapshot. */
+const people = async (heading: string, values: readonly string[], ...flags: string[]) => {
+  const { snapshots } = await importing();
+  const rows = ['on', ...values].map((value, at) => `c1,One,m${at},"${at === 0 ? '' : value}"`);
+  const sent = await snapshots([`group id,group name,member id,${heading}`, ...rows].join('\n'), ...flags);
+  return sent[0].members.map(({ id }: { id: string }) => values[Number(id.slice(1)) - 1] ?? '');
+};
 
-  it.each([
-    ['status', ['ACTIVE', 'SUSPENDED', 'ARCHIVED'], ['ACTIVE']],
-    ['Status [READ ONLY]', ['Active', 'Suspended'], ['Active']],
-    ['suspended', ['True', 'False'], ['False']],
-    ['isArchived', ['TRUE', 'false'], ['false']],
-    [
-      'User Status',
-      ['STAGED', 'PROVISIONED', 'LOCKED_OUT', 'Password expired'],
-      ['PROVISIONED', 'LOCKED_OUT', 'Password expired'],
-    ],
-    ['okta_status', ['DEPROVISIONED', 'Deactivated', 'RECOVERY'], ['RECOVERY']],
-    ['accountEnabled', ['True', 'False'], ['True']],
-    ['Account enabled', ['WAHR', 'FALSCH'], ['WAHR']],
-    ['Block credential', ['False', 'True'], ['False']],
-    ['userAccountControl', ['512', '514', '66048'], ['512', '66048']],
-    ['user.lifecycle.status', ['ACCOUNT_OK'], ['ACCOUNT_OK']],
-    ['Worker Status', ['Active', 'Terminated'], ['Active']],
-    ['Active Status', ['Yes', 'No', '1', '0'], ['Yes', '1']],
-    [
-      'Termination Date',
-      ['2026-11-19', '20261231', '31.12.2025', '12/31/2026', 'Never'],
-      ['20261231', '12/31/2026', 'Never'],
-    ],
-    ['Group status', ['Suspended'], ['Suspended']],
-  ])('import leaves out people by the column %s with the values %j', async (heading, values, kept) => {
-    expect(await people(heading, values)).toEqual(['', ...kept]);
+it.each([
+  ['status', ['ACTIVE', 'SUSPENDED', 'ARCHIVED'], ['ACTIVE']],
+  ['Status [READ ONLY]', ['Active', 'Suspended'], ['Active']],
+  ['suspended', ['True', 'False'], ['False']],
+  ['isArchived', ['TRUE', 'false'], ['false']],
+  [
+    'User Status',
+    ['STAGED', 'PROVISIONED', 'LOCKED_OUT', 'Password expired'],
+    ['PROVISIONED', 'LOCKED_OUT', 'Password expired'],
+  ],
+  ['okta_status', ['DEPROVISIONED', 'Deactivated', 'RECOVERY'], ['RECOVERY']],
+  ['accountEnabled', ['True', 'False'], ['True']],
+  ['Account enabled', ['WAHR', 'FALSCH'], ['WAHR']],
+  ['Block credential', ['False', 'True'], ['False']],
+  ['userAccountControl', ['512', '514', '66048'], ['512', '66048']],
+  ['user.lifecycle.status', ['ACCOUNT_OK'], ['ACCOUNT_OK']],
+  ['Worker Status', ['Active', 'Terminated'], ['Active']],
+  ['Active Status', ['Yes', 'No', '1', '0'], ['Yes', '1']],
+  [
+    'Termination Date',
+    ['2026-11-19', '20261231', '31.12.2025', '12/31/2026', 'Never'],
+    ['20261231', '12/31/2026', 'Never'],
+  ],
+  ['Group status', ['Suspended'], ['Suspended']],
+])('import leaves out people by the column %s with the values %j', async (heading, values, kept) => {
+  expect(await people(heading, values)).toEqual(['', ...kept]);
+});
+
+const withStates = `${HEADER},Status,End date\n00g1,Sales,m-ann,,ACTIVE,\n00g1,Sales,m-ben,,suspended,\n00g1,Sales,m-cid,,On leave,02/03/2100\n00g1,Sales,m-dee,,On leave,soon\n00g1,Sales,m-eve,,SUSPENDED,2020-01-01`;
+
+it('import counts the rows that it leaves out by column and value, and counts them neither as sent nor as people', async () => {
+  const { cli } = await importing();
+  const rules = ['--column-state', 'Status:On leave=active', '--column-state', 'End date:soon=inactive'];
+  const { json } = await cli(withStates, ...rules, '--dry-run', '--json');
+  const switchedOff = [
+    { column: 'Status', value: 'suspended', rows: 2 },
+    { column: 'End date', value: 'soon', rows: 1 },
+  ];
+  expect(json).toMatchObject({ rows: 2, switchedOff });
+  expect((await cli(withStates, ...rules, '--dry-run')).stdout).toMatch(
+    /^3 rows skipped: account switched off \(Status "suspended": 2 rows, End date "soon": 1 row\)$/m,
+  );
+  const ignored = await cli(
+    withStates,
+    '--column-state',
+    'status:*=active',
+    '--column-state',
+    'END DATE:*=active',
+    '--dry-run',
+    '--json',
+  );
+  expect(ignored.json).toMatchObject({ rows: 5, errorCount: 0 });
+  expect(ignored.json.switchedOff).toBeUndefined();
+  expect((await cli(withStates, '--column-state', 'State:x=active', '--dry-run')).stdout).toContain(
+    '"State:x"',
+  );
+  const removed = await cli(withStates, '--remove', '--dry-run', '--json');
+  expect(removed.json).toMatchObject({ rows: 5, ignoredColumns: ['Status', 'End date'] });
+  const none = await cli(`${HEADER},status\n00g1,Sales,m-ann,,SUSPENDED`, '--dry-run');
+  expect(none).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('got only rows of accounts that are switched off'),
   });
+});
 
-  const csv = `${HEADER},Status,End date\n00g1,Sales,m-ann,,ACTIVE,\n00g1,Sales,m-ben,,suspended,\n00g1,Sales,m-cid,,On leave,02/03/2100\n00g1,Sales,m-dee,,On leave,soon\n00g1,Sales,m-eve,,SUSPENDED,2020-01-01`;
-
-  it('import counts the rows that it leaves out by column and value, and counts them neither as sent nor as people', async () => {
-    const { cli } = await importing();
-    const rules = ['--column-state', 'Status:On leave=active', '--column-state', 'End date:soon=inactive'];
-    const { json } = await cli(csv, ...rules, '--dry-run', '--json');
-    const switchedOff = [
-      { column: 'Status', value: 'suspended', rows: 2 },
-      { column: 'End date', value: 'soon', rows: 1 },
-    ];
-    expect(json).toMatchObject({ rows: 2, switchedOff });
-    expect((await cli(csv, ...rules, '--dry-run')).stdout).toMatch(
-      /^3 rows skipped: account switched off \(Status "suspended": 2 rows, End date "soon": 1 row\)$/m,
+it('import names unknown states with column, value, line and option, and exits with 2, also at a terminal', async () => {
+  const { cli, answering, sent } = await importing();
+  for (const flags of [['--yes'], ['--dry-run'], []]) {
+    const { code, stderr } = await cli(withStates, ...flags);
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      `line 4: column "Status" has "On leave" (2 rows); --column-state 'Status:On leave=active'`,
     );
-    const ignored = await cli(
-      csv,
-      '--column-state',
-      'status:*=active',
-      '--column-state',
-      'END DATE:*=active',
-      '--dry-run',
-      '--json',
+    expect(stderr).toContain(
+      `line 5: column "End date" has "soon" (1 row); --column-state 'End date:soon=active'`,
     );
-    expect(ignored.json).toMatchObject({ rows: 5, errorCount: 0 });
-    expect(ignored.json.switchedOff).toBeUndefined();
-    expect((await cli(csv, '--column-state', 'State:x=active', '--dry-run')).stdout).toContain('"State:x"');
-    const removed = await cli(csv, '--remove', '--dry-run', '--json');
-    expect(removed.json).toMatchObject({ rows: 5, ignoredColumns: ['Status', 'End date'] });
-    const none = await cli(`${HEADER},status\n00g1,Sales,m-ann,,SUSPENDED`, '--dry-run');
-    expect(none).toMatchObject({
-      code: 1,
-      stdout: expect.stringContaining('got only rows of accounts that are switched off'),
-    });
-  });
-
-  it('import names unknown states with column, value, line and option, and exits with 2, also at a terminal', async () => {
-    const { cli, answering, sent } = await importing();
-    for (const flags of [['--yes'], ['--dry-run'], []]) {
-      const { code, stderr } = await cli(csv, ...flags);
-      expect(code).toBe(2);
-      expect(stderr).toContain(
-        `line 4: column "Status" has "On leave" (2 rows); --column-state 'Status:On leave=active'`,
-      );
-      expect(stderr).toContain(
-        `line 5: column "End date" has "soon" (1 row); --column-state 'End date:soon=active'`,
-      );
-    }
-    expect((await answering([], csv, '--dry-run')).code).toBe(2);
-    expect(sent).toEqual([]);
-  });
+  }
+  expect((await answering([], withStates, '--dry-run')).code).toBe(2);
+  expect(sent).toEqual([]);
 });
 
 it('the preview of an import counts pending members by cause', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { ACTIVE_ATTRIBUTE } from '../../shared/domain/active.ts';
 import { memberId } from '../../shared/domain/ids.ts';
@@ -171,26 +171,26 @@ it('the members of a refused line stay in their group', async () => {
   expect(only).toMatchObject({ code: 1, stdout: expect.stringContaining('matches m-ben, m-ben-2') });
 });
 
-describe('import of a file with ids of another system', () => {
-  const csv = 'group,email,id\nSales,ann@acme.test,111\n';
+const foreign = 'group,email,id\nSales,ann@acme.test,111\n';
 
-  it('import warns if the directory knows a member of the file under another id', async () => {
-    const { cli, apply } = await importing();
-    await apply('00g1');
-    const { json } = await cli(csv, '--dry-run', '--json');
-    expect(json.comparison.otherIds).toEqual([{ member: '111', known: 'm-ann' }]);
-    const { stdout } = await cli(csv, '--dry-run');
-    expect(stdout).toContain('1 person of the file is known under another id: 111 is ');
-    expect(stdout).toContain('--columns member=email');
-  });
+it('import warns if the directory knows a member of the file under another id', async () => {
+  const { cli, apply } = await importing();
+  await apply('00g1');
+  const { json } = await cli(foreign, '--dry-run', '--json');
+  expect(json.comparison.otherIds).toEqual([{ member: '111', known: 'm-ann' }]);
+  const { stdout } = await cli(foreign, '--dry-run');
+  expect(stdout).toContain('1 person of the file is known under another id: 111 is ');
+  expect(stdout).toContain('--columns member=email');
+});
 
-  it('import with --columns member=ADDRESS finds the known member by address, and prints no warning', async () => {
-    const { cli, snapshots, apply, publish, clock } = await importing();
-    await publish(group('00g1', 'Sales'), added('00g1', 'ben'));
-    await apply('00g1');
-    clock.ms += 60_000;
-    const { json } = await cli(csv, '--columns', 'member=email', '--dry-run', '--json');
-    expect(json.comparison).toMatchObject({ removed: 1, added: 0, otherIds: [] });
-    expect(await snapshots(csv, '--columns', 'member=email')).toEqual([snapshot('00g1', 'Sales', ['m-ann'])]);
-  });
+it('import with --columns member=ADDRESS finds the known member by address, and prints no warning', async () => {
+  const { cli, snapshots, apply, publish, clock } = await importing();
+  await publish(group('00g1', 'Sales'), added('00g1', 'ben'));
+  await apply('00g1');
+  clock.ms += 60_000;
+  const { json } = await cli(foreign, '--columns', 'member=email', '--dry-run', '--json');
+  expect(json.comparison).toMatchObject({ removed: 1, added: 0, otherIds: [] });
+  expect(await snapshots(foreign, '--columns', 'member=email')).toEqual([
+    snapshot('00g1', 'Sales', ['m-ann']),
+  ]);
 });

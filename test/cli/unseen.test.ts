@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { shellWord } from '../../shared/operate/names.ts';
 import { runCli } from '../support/cli/io.ts';
 import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
@@ -119,11 +118,4 @@ it('log --follow --json prints each entry on one line with escaped control chara
     .map((line) => JSON.parse(line));
   expect(entries.length).toBeGreaterThan(1);
   expect(entries.every(({ group }) => group === ID)).toBe(true);
-});
-
-it('a hint escapes the control characters of an id and can be pasted into a shell', async () => {
-  const { cli } = await evilWorld();
-  const { stderr } = await cli(['holds']);
-  expect(stderr).toContain(`next: groupsync holds show ${shellWord(ID)}\n`);
-  expect(stderr).not.toMatch(UNSEEN);
 });

@@ -32,36 +32,10 @@ it.each([
   expect(isFailing(record(over), nowMs)).toBe(expected);
 });
 
-it('the record begins with the first failure, and contains all calls of that invocation', () => {
-  const some = outcomes({ total: 3, failed: 1, lastFailedMs: T + 5, reason: 'TimeoutError' });
-  expect(withOutcomes([], some, T + 5)).toEqual([
-    record({ sinceMs: T + 5, total: 3, failed: 1, lastFailedMs: T + 5, reason: 'TimeoutError' }),
-  ]);
-});
-
-it('further failing calls are added to the record of their endpoint, and the record keeps its start time', () => {
-  const some = outcomes({
-    total: 2,
-    failed: 1,
-    lastFailedMs: T + 9_000,
-    lastGoodMs: T + 8_000,
-    reason: '503',
-  });
-  expect(withOutcomes([record()], some, T + 9_000)).toEqual([
-    record({ total: 4, failed: 3, lastFailedMs: T + 9_000, lastGoodMs: T + 8_000, reason: '503' }),
-  ]);
-});
-
 it('a failing call begins a new record if the previous record has expired', () => {
   const over = record({ lastGoodMs: T + 1 });
   const some = outcomes({ total: 1, failed: 1, lastFailedMs: T + HOUR_MS, reason: '500' });
   expect(withOutcomes([over], some, T + HOUR_MS)).toMatchObject([{ sinceMs: T + HOUR_MS, total: 1 }]);
-});
-
-it('the record is removed after calls succeed, and successful calls create no record', () => {
-  const good = outcomes({ total: 4, failed: 0, lastGoodMs: T + HOUR_MS });
-  expect(withOutcomes([record({ lastGoodMs: T + 1 })], good, T + HOUR_MS)).toEqual([]);
-  expect(changesRecord([], good, T + HOUR_MS)).toBe(false);
 });
 
 it('the record changes at the first success, and otherwise at most every five seconds', () => {

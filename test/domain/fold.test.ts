@@ -6,7 +6,6 @@ import { makeStamp, STAMP_ZERO } from '../../shared/domain/stamp.ts';
 
 const A = groupId('a');
 const M = memberId('m');
-const N = memberId('n');
 const at = (second: number, id = 'e') =>
   makeStamp({ time: `2026-11-20T10:00:${String(second).padStart(2, '0')}Z`, id, source: 's' });
 const event = (second: number, change: DirectoryChange, connection = 'one'): DirectoryEvent => ({
@@ -22,13 +21,6 @@ const foldOne = (...events: readonly DirectoryEvent[]) => {
   if (fold === undefined) throw new Error('expected a fold');
   return fold;
 };
-/** Returns the fold of group A. Expects that the reversed and repeated events have the same fold. */
-const foldGroup = (...events: readonly DirectoryEvent[]) => {
-  const forth = foldOne(...events);
-  expect(foldOne(...events.toReversed(), ...events)).toEqual(forth);
-  return forth.groups.get(A);
-};
-
 it('events of different connections are folded separately', () => {
   const upserted = { kind: 'group.upserted', group: A, name: 'A' } as const;
   const folds = foldEvents([event(1, upserted), event(2, upserted, 'two')]);
@@ -37,21 +29,10 @@ it('events of different connections are folded separately', () => {
   expect(folds.get(connectionName('one'))?.groups.get(A)?.upserted).toBe(at(1));
 });
 
-it('the later event about a member wins, and with equal stamps the removal wins', () => {
-  const group = foldGroup(
-    event(1, { kind: 'member.added', group: A, members: [plain(M), plain(N)] }),
-    event(1, { kind: 'member.removed', group: A, members: [plain(M)] }),
-    event(2, { kind: 'member.added', group: A, members: [plain(N)] }),
-  );
-  expect(group?.members.get(M)).toEqual({ value: 'absent', stamp: at(1), presentAt: at(1) });
-  expect(group?.members.get(N)).toEqual({ value: 'present', stamp: at(2) });
-  expect(group?.upserted).toBe(STAMP_ZERO);
-});
-
 it('the fold keeps each copy of a snapshot part, and an incomplete snapshot raises no floor', () => {
   const part = { snapshotId: 'x', index: 0, count: 2 };
   const snapshot = { kind: 'group.snapshot', group: A, members: [], part } as const;
-  const group = foldGroup(event(1, snapshot), event(2, snapshot), event(2, snapshot));
+  const group = foldOne(event(1, snapshot), event(2, snapshot), event(2, snapshot)).groups.get(A);
   expect(group).toMatchObject({ snapshot: STAMP_ZERO, upserted: at(2) });
   expect([...(group?.parts.values() ?? [])]).toEqual(
     expect.arrayContaining([

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { ACTIVE_ATTRIBUTE, isActive } from '../../shared/domain/active.ts';
 import { groupExists, groupName, hasDeparted, memberCounts, NO_GROUP } from '../../shared/domain/group.ts';
 import { makeStamp, STAMP_ZERO } from '../../shared/domain/stamp.ts';
 
@@ -43,11 +42,4 @@ it.each([
 ])('memberCounts for a stamp %s: $3', (_, groupAt, userAt, counts) => {
   expect(memberCounts(present, groupAt, userAt)).toBe(counts);
   expect(memberCounts({ ...present, value: 'absent' }, groupAt, userAt)).toBe(false);
-});
-
-it('a member is active if the directory has not reported that the account is disabled', () => {
-  const directoryEvent = (value: string) => new Map([[ACTIVE_ATTRIBUTE, { value, stamp: one }]]);
-  expect(isActive(new Map())).toBe(true);
-  expect(isActive(directoryEvent('true'))).toBe(true);
-  expect(isActive(directoryEvent('false'))).toBe(false);
 });

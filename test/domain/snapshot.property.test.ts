@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { type ArrivedPart, completeSnapshotFloor, MAX_PART_SPREAD_MS } from '../../shared/domain/fold.ts';
 import { makeStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../../shared/domain/stamp.ts';
 import { always } from '../support/engine/runs.ts';
@@ -50,13 +50,3 @@ always(
     }
   }),
 );
-
-it('a snapshot is complete only if every part arrives within an hour', () => {
-  const first = { index: 0, stamp: at(0) };
-  expect(completeSnapshotFloor(2, [first])).toBe(STAMP_ZERO);
-  expect(completeSnapshotFloor(2, [first, { ...first, stamp: at(1) }])).toBe(STAMP_ZERO);
-  expect(completeSnapshotFloor(2, [first, { index: 1, stamp: at(MAX_PART_SPREAD_MS) }])).toBe(at(0));
-  expect(completeSnapshotFloor(2, [first, { index: 1, stamp: at(MAX_PART_SPREAD_MS + 1) }])).toBe(STAMP_ZERO);
-  expect(completeSnapshotFloor(1, [first, { index: 0, stamp: at(5) }])).toBe(at(5));
-  expect(completeSnapshotFloor(2, [])).toBe(STAMP_ZERO);
-});

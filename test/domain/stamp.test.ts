@@ -6,7 +6,6 @@ import {
   makeStamp,
   normaliseInstant,
   parseStamp,
-  readStamp,
   type Stamp,
   stampTimeMs,
 } from '../../shared/domain/stamp.ts';
@@ -74,12 +73,6 @@ it.each([
   [{ operation: 0.5 }, 'expected an operation'],
 ])('makeStamp refuses the parts %j', (wrong, message) => {
   expect(() => makeStamp({ ...parts, ...wrong })).toThrow(message);
-});
-
-it('readStamp and parseStamp return the parts that makeStamp wrote', () => {
-  const stamp = makeStamp(parts);
-  expect(parseStamp(stamp)).toBe(stamp);
-  expect(readStamp(stamp)).toEqual({ ...parts, time: '2026-11-20T10:00:00.500000000Z', sequence: '42' });
 });
 
 it.each([

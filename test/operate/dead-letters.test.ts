@@ -81,18 +81,6 @@ it('surveyDeadLetters ends before its messages return to the queue, and reports 
   expect((await world.mailboxes.events.counts()).visible).toBe(500);
 });
 
-it('surveyDeadLetters lists only messages of the selected error code or group', async () => {
-  const world = await worldWith(30);
-  const options = { queues: ['events'] as const, limit: 100 };
-  const byCode = await surveyDeadLetters(world.ports, { ...options, selection: { code: 'too_old' } });
-  expect(byCode).toMatchObject({ total: 30, selected: 10 });
-  const byGroup = await surveyDeadLetters(world.ports, {
-    ...options,
-    selection: { group: world.refOf('g2') },
-  });
-  expect(byGroup.messages.map((message) => message.group)).toEqual(Array(6).fill('g2'));
-});
-
 const leaver = { type: 'user.deleted', data: { user: { id: 'm-ann' } } };
 /** Returns an event that adds a member without attributes. */
 const bare = (of: string, member: string): ShortEvent => ({

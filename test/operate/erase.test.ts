@@ -297,14 +297,6 @@ it('a member keeps all addresses if only the second address matches an employee'
   expect(await keepersAfter(435, world)).toContain('m-eve');
 });
 
-it('a person whose employment ended has no address 435 days after the last event', async () => {
-  const world = await twoCompanies();
-  const { ports, publish } = world;
-  await ports.people.save(ACME, { ...employee('eve', 'eve@x.test'), state: 'TERMINATED' }, undefined);
-  await publish({ type: 'user.upserted', data: { user: { id: 'm-eve', email: 'eve@x.test' } } });
-  expect(await keepersAfter(435, world)).not.toContain('m-eve');
-});
-
 it('an employee without a group keeps the address while the settings of the connection cannot be read', async () => {
   const world = await twoCompanies();
   const { ports, publish, table, clock } = world;

@@ -24,23 +24,6 @@ async function company(settings: object = {}) {
   };
 }
 
-it('explain agrees with apply about an account that is deactivated and activated again', async () => {
-  const { deliver, shown, explain } = await company();
-  await deliver({ snapshot: 'g', of: ['ann', 'bob'] });
-  expect(await explain('ann')).toMatchObject({ wanted: true, decision: { outcome: 'in_sync' } });
-  expect(await explain('u-ann')).toEqual(await explain('ann'));
-  await deliver({ user: 'ann', 'scim:active': 'false' });
-  expect(shown('g')).toEqual([['u-bob']]);
-  expect(await explain('ann')).toMatchObject({
-    wanted: false,
-    present: false,
-    decision: { outcome: 'not_wanted', detail: expect.stringContaining('switched their account off') },
-  });
-  await deliver({ user: 'ann', 'scim:active': 'true' });
-  expect(shown('g')).toEqual([['u-ann', 'u-bob']]);
-  expect(await explain('ann')).toMatchObject({ wanted: true, decision: { outcome: 'in_sync' } });
-});
-
 it('explain, apply and the import preview use the active role of a user who also has an ended role', async () => {
   const { world, deliver, shown, explain, member } = await company();
   await deliver({ snapshot: 'g', of: ['ann', 'bob'] });
@@ -174,12 +157,6 @@ it('explain gives the reason why an employee without a userId, or before the sta
     match: { bound: null, person: { id: 'dan', state: 'HIRED' } },
     decision: { outcome: 'pending:inactive', detail: expect.stringContaining('their roleState (HIRED') },
   });
-});
-
-it('explain names the mode of a group that groupsync does not write', async () => {
-  const watched = await company({ groups: { policies: [{ match: '*', mode: 'report' }] } });
-  await watched.deliver({ snapshot: 'g', of: ['ann'] });
-  expect(await watched.explain('ann')).toMatchObject({ decision: { outcome: 'observing' } });
 });
 
 it('explain says that the platform refuses a member, for a day after the refusal', async () => {

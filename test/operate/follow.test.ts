@@ -54,14 +54,6 @@ it('sync of a group in sync stores only the action, but restores a user that ano
   expect(world.platform.groups.get(id)?.users).toHaveLength(2);
 });
 
-it('sync reverts a change by another client that no feed or sweep has reported yet', async () => {
-  const { world, id, users, sync } = await company();
-  world.clock.ms += 60_000;
-  world.platform.changeAsOther(id, { users: ['u-ann', 'stranger'] });
-  await sync('g');
-  expect(users()).toEqual([['u-ann', 'u-bob']]);
-});
-
 it.each<[string, (told: Awaited<ReturnType<typeof company>>) => Promise<unknown>]>([
   ['is reverted when an operator runs sync', ({ sync }) => sync('g')],
   [
@@ -110,14 +102,6 @@ it('sync retries a member that the platform refused before', async () => {
   expect(users()).toEqual([['u-ann', 'u-bob']]);
   expect((await sync('g')).synced).toMatchObject([{ state: 'in_sync' }]);
   expect(users()).toEqual([['u-ann', 'u-bob', 'u-cid']]);
-});
-
-it('sync writes nothing if the platform still shows the last written state', async () => {
-  const { world, sync } = await company();
-  const before = world.platform.writes.length;
-  expect((await sync('g')).synced).toMatchObject([{ state: 'in_sync' }]);
-  expect(world.platform.writes).toHaveLength(before);
-  expect(await world.ports.groups.read(world.refOf('g'))).not.toHaveProperty('suspectedChange');
 });
 
 it('sync skips an excluded group, and creates a group that does not exist on the platform', async () => {

@@ -42,17 +42,6 @@ async function company(guard: object = {}, settings: object = {}) {
   return { ...engine, decided };
 }
 
-it('a hold stops only removals, and additions and the name of the same group are written', async () => {
-  const { deliver, shown, state, world } = await company();
-  await deliver({ snapshot: 'g', name: 'New', of: ['a', 'n'] });
-  expect(shown('g')).toEqual([users(...EVERYBODY, 'n')]);
-  expect([...world.platform.groups.values()][0]?.name).toBe('New');
-  expect(await state('g')).toMatchObject({
-    settled: 'held',
-    hold: { rule: 'share', removes: 5, keeps: 1, decision: { kind: 'waiting' } },
-  });
-});
-
 it('an approval of some removals permits only these removals, and the other removals stay held', async () => {
   const { deliver, shown, state, ref, world, work } = await company();
   expect(await approveHold(ref('g'), WORD, world.toolPorts)).toEqual({ kind: 'no_hold' });
@@ -382,23 +371,6 @@ it('an approval with the digest from before a rejection is refused, even after f
   expect((await state('h'))?.rejection).toBeUndefined();
 });
 
-it('an approved hold expires after seven days, and its removals are held again', async () => {
-  const { deliver, state, ref, world, shown } = await company();
-  await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
-  const { toolPorts } = world;
-  await toolPorts.groups.pause(ref('g'), 1);
-  await approveHold(ref('g'), WORD, toolPorts);
-  world.advance(7 * DAY_MS);
-  await toolPorts.groups.resume(ref('g'), { ...dirtyNow(toolPorts), pausedAtMs: 1 });
-  await deliver();
-  expect(shown('g')).toEqual([users(...EVERYBODY)]);
-  expect((await state('g'))?.hold).toMatchObject({
-    decision: { kind: 'waiting' },
-    expiresAtMs: expect.any(Number),
-  });
-  expect((await state('g'))?.hold?.expiresAtMs).toBeGreaterThan(world.nowMs());
-});
-
 it('a rejection lasts a year, and then the sweep holds the removals that are still wanted', async () => {
   const { deliver, state, ref, world, shown } = await company();
   await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
@@ -593,24 +565,6 @@ it.each<[string, DirectoryEvent[][]]>([
   expect(await state('g')).toMatchObject({ hold: undefined, rejection: { removes: 4 } });
 });
 
-it('repeated replacement of one member of a group below minSize causes no hold', async () => {
-  const { deliver, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
-  await deliver({ snapshot: 'small', of: ['a', 'b', 'c'] });
-  for (const seat of ['d', 'c', 'd', 'e', 'f', 'c']) {
-    await deliver({ snapshot: 'small', of: ['a', 'b', seat] });
-    expect(shown('small')).toEqual([users('a', 'b', seat)]);
-  }
-  expect(await state('small')).toMatchObject({ settled: 'in_sync' });
-});
-
-it('a hold shows the removals of the last hour as a share of the group', async () => {
-  const { deliver, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
-  await deliver({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'n'] });
-  await deliver({ snapshot: 'g', of: ['a', 'b', 'e', 'f', 'n'] });
-  expect(shown('g')).toEqual([users('a', 'b', 'c', 'd', 'e', 'f', 'n')]);
-  expect((await state('g'))?.hold).toMatchObject({ rule: 'share', removes: 2, share: 4 / 6 });
-});
-
 const GO = EVERYBODY.slice(1);
 const DELETED = GO.map((forget) => ({ forget }));
 type Company = Awaited<ReturnType<typeof company>>;
@@ -671,6 +625,7 @@ it.each([
 const AT_MS = 1_000;
 it.each([
   ['no event', 'import', 'yes'],
+  ['no event', 'restated', 'yes'],
   ['no event', 'adopt', 'yes'],
   ['no event', 'directory_takeover', 'yes'],
   ['no event', 'scim_token_create', 'yes'],
@@ -683,6 +638,8 @@ it.each([
   ['no event', 'read_members', 'no'],
   ['no event', 'holds_approve', 'no'],
   ['events', 'import', 'no'],
+  ['events', 'restated', 'after'],
+  ['events', 'connections_set mode', 'after'],
   ['events', 'adopt', 'after'],
   ['events', 'directory_takeover', 'after'],
   ['directory', 'directory_accept_deletions', 'yes'],

@@ -162,25 +162,6 @@ it.each([
   expect(report.errors).toEqual([{ line, message: expect.stringMatching(says) }]);
 });
 
-it.each([
-  [
-    'another order, other spellings and additional columns',
-    'Department,E-Mail,groupName,Group ID,Title,userId\nSales,a@x,One,g1,CEO,m1\nSales,,One,g1,,m2',
-  ],
-  ['snake case and no addresses', 'member_id,group_id,group_name\nm1,g1,One\nm2,g1,One'],
-  ['no header, in the documented order', 'g1,One,m1,a@x\ng1,One,m2'],
-  ['semicolons and quotes', '"userId";"group id";"groupName"\n"m1";g1;"One"\n\n"m2";g1;One'],
-  ['tabs, and commas in quotes', '\ng1\tOne\tm1\t"a@x"\ng1\tOne\tm2\t'],
-])('importCsv finds the columns of a file with %s', async (_, csv) => {
-  const { report, events } = await run(csv);
-  expect(report).toMatchObject({ errors: [], sent: true });
-  expect(events[0]?.change).toMatchObject({
-    group: 'g1',
-    name: 'One',
-    members: [{ id: 'm1' }, { id: 'm2' }],
-  });
-});
-
 it('importCsv reports a column that the operator names and the file does not have', async () => {
   const { report } = await run('Team,Person\n1,2', { columns: new Map([['group id', 'Squad'] as const]) });
   expect(report.errors).toEqual([{ line: 1, message: expect.stringMatching(/a column "Squad"/) }]);

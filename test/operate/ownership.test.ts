@@ -268,17 +268,6 @@ it.each(['lost_after', 'lost_before', 'lost_late'] as const)(
   },
 );
 
-it('a released group keeps an external id that another application set before the release', async () => {
-  const { deliver, world, ref, state } = await company();
-  await deliver({ snapshot: 'g', of: ['a'] });
-  const id = (await state('g'))?.link?.id ?? platformGroupId('');
-  world.platform.changeAsOther(id, { spokeId: 'theirs' });
-  await releaseGroup(ref('g'), world.toolPorts);
-  await deliver();
-  expect(world.platform.groups.get(id)).toMatchObject({ spokeId: 'theirs' });
-  expect((await state('g'))?.link?.id).toBeUndefined();
-});
-
 it.each(['by an operator', 'after the directory creates it again'])(
   'a released group that is adopted again %s keeps the origin of its members',
   async (how) => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { applySetting } from '../../shared/contract/change-setting.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
 import { storeConnection } from '../../shared/operate/connect/connect.ts';
@@ -303,60 +303,58 @@ it('settings of a later version of groupsync are reported once, stay stored and 
   expect(await stored()).toMatchObject({ guard: null, newest: { deep: [1] } });
 });
 
-describe('stored settings that are invalid', () => {
-  const ACME = connectionName('acme');
-  const eventFor = (connection: string, nowMs: number) => ({
-    messageId: connection,
-    sentAtMs: nowMs,
-    body: JSON.stringify({
-      specversion: '1.0',
-      id: 'x',
-      source: 'test',
-      type: 'directory.group.snapshot',
-      time: new Date(nowMs).toISOString(),
-      connection,
-      data: { group: { id: 'h', name: 'H' }, members: [] },
-    }),
-  });
+const ACME = connectionName('acme');
+const eventFor = (connection: string, nowMs: number) => ({
+  messageId: connection,
+  sentAtMs: nowMs,
+  body: JSON.stringify({
+    specversion: '1.0',
+    id: 'x',
+    source: 'test',
+    type: 'directory.group.snapshot',
+    time: new Date(nowMs).toISOString(),
+    connection,
+    data: { group: { id: 'h', name: 'H' }, members: [] },
+  }),
+});
 
-  it.each([
-    [{ guard: { minSize: 'x' } }, 'guard.minSize=7', 'guard.minSize: expected'],
-    [{ baseUrl: 7, fourEyes: 'yes' }, 'baseUrl=https://p.test fourEyes=true', 'baseUrl: expected'],
-  ])('with %j, only the connection stops, until connections set repairs it', async (faults, repair, text) => {
-    const { ports, table, clock, connection: known, apply } = await savedWorld();
-    const { connections } = ports;
-    await connections.save({ ...known, name: ACME });
-    const settings = { ...known.settings, ...faults } as unknown as Value;
-    await table.update(connectionKey(ACME), { set: { settings } });
-    const receive = () => {
-      clock.ms += 1_000;
-      return ingest(
-        [ACME, CONNECTION].map((name) => eventFor(name, clock.ms)),
-        ports,
-      );
-    };
-    expect([...(await receive()).failedMessages]).toEqual([ACME]);
-    expect(await apply('h')).toMatchObject({ outcome: 'written' });
-    const silent = { error: () => {}, info: () => {} } as never;
-    const { reports, failure } = await eachConnection(
-      { connections, only: undefined, logger: silent },
-      async ({ name }) => name,
+it.each([
+  [{ guard: { minSize: 'x' } }, 'guard.minSize=7', 'guard.minSize: expected'],
+  [{ baseUrl: 7, fourEyes: 'yes' }, 'baseUrl=https://p.test fourEyes=true', 'baseUrl: expected'],
+])('with %j, only the connection stops, until connections set repairs it', async (faults, repair, text) => {
+  const { ports, table, clock, connection: known, apply } = await savedWorld();
+  const { connections } = ports;
+  await connections.save({ ...known, name: ACME });
+  const settings = { ...known.settings, ...faults } as unknown as Value;
+  await table.update(connectionKey(ACME), { set: { settings } });
+  const receive = () => {
+    clock.ms += 1_000;
+    return ingest(
+      [ACME, CONNECTION].map((name) => eventFor(name, clock.ms)),
+      ports,
     );
-    expect(reports).toEqual([CONNECTION]);
-    expect(String(failure?.error)).toContain(text);
-    const gates = async () => (await listConnections(ports)).map(({ gate }) => gate);
-    expect(await gates()).toEqual(['invalid_settings', 'open']);
-    const cli = (...args: string[]) => runCli(args, { ports });
-    const status = await cli('status', '--connection', ACME, '--json');
-    expect(status.json.gate).toMatchObject({
-      state: 'invalid_settings',
-      reason: expect.stringContaining(text),
-    });
-    expect(status.stderr).toContain('next: groupsync connections set acme KEY=VALUE');
-    expect((await cli('status', '--json')).json.gate.state).toBe('open');
-    expect((await cli('connections', 'set', ACME, 'drift=report', '--yes')).stderr).toContain(text);
-    expect((await cli('connections', 'set', ACME, ...repair.split(' '), '--yes')).stderr).toContain('→');
-    expect(await gates()).toEqual(['open', 'open']);
-    expect((await receive()).failedMessages.size).toBe(0);
+  };
+  expect([...(await receive()).failedMessages]).toEqual([ACME]);
+  expect(await apply('h')).toMatchObject({ outcome: 'written' });
+  const silent = { error: () => {}, info: () => {} } as never;
+  const { reports, failure } = await eachConnection(
+    { connections, only: undefined, logger: silent },
+    async ({ name }) => name,
+  );
+  expect(reports).toEqual([CONNECTION]);
+  expect(String(failure?.error)).toContain(text);
+  const gates = async () => (await listConnections(ports)).map(({ gate }) => gate);
+  expect(await gates()).toEqual(['invalid_settings', 'open']);
+  const cli = (...args: string[]) => runCli(args, { ports });
+  const status = await cli('status', '--connection', ACME, '--json');
+  expect(status.json.gate).toMatchObject({
+    state: 'invalid_settings',
+    reason: expect.stringContaining(text),
   });
+  expect(status.stderr).toContain('next: groupsync connections set acme KEY=VALUE');
+  expect((await cli('status', '--json')).json.gate.state).toBe('open');
+  expect((await cli('connections', 'set', ACME, 'drift=report', '--yes')).stderr).toContain(text);
+  expect((await cli('connections', 'set', ACME, ...repair.split(' '), '--yes')).stderr).toContain('→');
+  expect(await gates()).toEqual(['open', 'open']);
+  expect((await receive()).failedMessages.size).toBe(0);
 });

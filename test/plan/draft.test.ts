@@ -26,7 +26,6 @@ const base: DraftInput = {
   whyNot: new Map(),
 };
 const draft = (change: Partial<DraftInput>) => draftPlan({ ...base, ...change });
-const usersOf = (plan: ReturnType<typeof draftPlan>) => Object.fromEntries(plan.after?.users ?? []);
 const shortOf = (plan: ReturnType<typeof draftPlan>) =>
   plan.changes.map(({ kind, before, after }) => [kind, before, after]);
 
@@ -54,18 +53,6 @@ it('the plan creates a group that the platform does not have', () => {
   ]);
 });
 
-it.each([
-  ['the name that was sent', 'Eng', 'none'],
-  ['the normalised name', 'eng', 'none'],
-  ['a new name', 'ENG', 'patch'],
-])('a group with a normalised name is renamed only if the wanted name is new: %s', (_, name, action) => {
-  const current = view({ a: true, b: true }, { name: 'eng', alias: 'Eng' });
-  const plan = draft({ current, wanted: { ...wanted('a', 'b'), name } });
-  expect(plan.action).toBe(action);
-  const { name: after, alias } = plan.after ?? {};
-  expect([after, alias]).toEqual(action === 'none' ? ['eng', 'Eng'] : ['ENG', undefined]);
-});
-
 it('the plan lists changes by kind, then by user, whatever the order of its input', () => {
   const plan = draft({
     wanted: wanted('z', 'c', 'a'),
@@ -90,22 +77,6 @@ it('the plan lists changes by kind, then by user, whatever the order of its inpu
     'another client added them, and the directory never had them in the group',
     'the member that was this user is now another employee, was erased, or belongs to an earlier source',
   ]);
-});
-
-it('the plan contains the member and the reason for each removal', () => {
-  const reason = 'their employment has ended (TERMINATED)';
-  const cause = { cause: 'ended', detail: 'TERMINATED' } as const;
-  const plan = draft({
-    wanted: wanted('a'),
-    whyNot: new Map([[platformUserId('b'), { member: member('b'), ...cause }]]),
-  });
-  expect(plan.changes).toEqual([change('remove_member', ['b', null], reason, member('b'))]);
-});
-
-it('the plan keeps the users that the guard holds, and contains all other changes', () => {
-  const plan = draft({ wanted: wanted('c'), held: new Set([platformUserId('a')]) });
-  expect(plan.removals).toEqual(['b']);
-  expect(usersOf(plan)).toEqual({ a: true, c: true });
 });
 
 const gone = { wanted: undefined };

@@ -5,7 +5,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const LIMITS = existenceLimits(10 * MINUTE_MS);
 const LISTED = { showsThisGroup: true, showsOtherManagedGroups: true };
-const OTHERS_LISTED = { showsThisGroup: false, showsOtherManagedGroups: true };
+const OTHERS = { showsThisGroup: false, showsOtherManagedGroups: true };
 const NONE_LISTED = { showsThisGroup: false, showsOtherManagedGroups: false };
 
 /** Returns the result for a group that answers 404 from time 0 to `notFoundForMs`. */
@@ -23,50 +23,31 @@ const judged = (notFoundForMs: number, evidence: Partial<Evidence> = {}) =>
     LIMITS,
   );
 
-it("a group's existence is unknown after a single 404, even with other evidence", () => {
-  const evidence = { listing: OTHERS_LISTED, isDeletionReportedByFeed: true };
-  expect(judged(HOUR_MS, { ...evidence, firstNotFoundAtMs: undefined })).toBe('unknown');
-});
+const REPORTED = { isDeletionReportedByFeed: true };
+const FIRST = { firstNotFoundAtMs: undefined };
 
-it("a group's existence is unknown after two 404s less than a minute apart", () => {
-  expect(judged(MINUTE_MS - 1, { listing: OTHERS_LISTED, isDeletionReportedByFeed: true })).toBe('unknown');
-});
-
-it('a group is gone after two 404s a minute apart if a list shows only other managed groups', () => {
-  expect(judged(MINUTE_MS, { listing: OTHERS_LISTED })).toBe('gone');
-});
-
-it('a group is gone after two 404s a minute apart if the feed reports the deletion', () => {
-  expect(judged(MINUTE_MS, { isDeletionReportedByFeed: true })).toBe('gone');
-  expect(judged(MINUTE_MS, { isDeletionReportedByFeed: true, listing: undefined })).toBe('gone');
-});
-
-it('the existence is unknown with a wrong base URL, which causes 404s and an empty list', () => {
-  expect(judged(HOUR_MS - 1)).toBe('unknown');
-  expect(judged(HOUR_MS - 1, { listing: undefined })).toBe('unknown');
-});
-
-it('a group is gone after an hour of 404s without further evidence', () => {
-  expect(judged(HOUR_MS)).toBe('gone');
-});
-
-it('a group is gone at the first 404 after the platform answered a DELETE with 2xx', () => {
-  expect(judged(0, { firstNotFoundAtMs: undefined, listing: undefined, isDeletionAnswered: true })).toBe(
+it.each<[string, 'unknown' | 'gone' | 'exists', number, Partial<Evidence>]>([
+  ['a single 404, despite all evidence', 'unknown', HOUR_MS, { ...REPORTED, ...FIRST, listing: OTHERS }],
+  ['404s within less than a minute', 'unknown', MINUTE_MS - 1, { ...REPORTED, listing: OTHERS }],
+  ['404s for a minute and a list of other managed groups', 'gone', MINUTE_MS, { listing: OTHERS }],
+  ['404s for a minute and a report of the feed', 'gone', MINUTE_MS, REPORTED],
+  ['404s for a minute, a report and no list', 'gone', MINUTE_MS, { ...REPORTED, listing: undefined }],
+  ['404s and an empty list, as with a wrong base URL', 'unknown', HOUR_MS - 1, {}],
+  ['404s and no list', 'unknown', HOUR_MS - 1, { listing: undefined }],
+  ['an hour of 404s', 'gone', HOUR_MS, {}],
+  [
+    'a DELETE with 2xx and a first 404',
     'gone',
-  );
-});
-
-it('a group is gone at the first 404 if an earlier decision found it gone', () => {
-  expect(judged(0, { firstNotFoundAtMs: undefined, wasGone: true })).toBe('gone');
-});
-
-it.each<[string, Partial<Evidence>]>([
-  ['an hour of 404s', {}],
-  ['a deletion in the feed', { isDeletionReportedByFeed: true }],
-  ['a DELETE that was answered', { isDeletionAnswered: true }],
-  ['an earlier decision that it is gone', { wasGone: true }],
-])('a group exists while a list shows it, despite %s', (_, evidence) => {
-  expect(judged(HOUR_MS, { ...evidence, listing: LISTED })).toBe('exists');
+    0,
+    { ...FIRST, listing: undefined, isDeletionAnswered: true },
+  ],
+  ['an earlier decision and a first 404', 'gone', 0, { ...FIRST, wasGone: true }],
+  ['an hour of 404s and a list with the group', 'exists', HOUR_MS, { listing: LISTED }],
+  ['a report and a list with the group', 'exists', HOUR_MS, { ...REPORTED, listing: LISTED }],
+  ['a DELETE and a list with the group', 'exists', HOUR_MS, { listing: LISTED, isDeletionAnswered: true }],
+  ['an earlier decision and a list with the group', 'exists', HOUR_MS, { listing: LISTED, wasGone: true }],
+])('after %s, the existence of a group is: %s', (_, expected, notFoundForMs, evidence) => {
+  expect(judged(notFoundForMs, evidence)).toBe(expected);
 });
 
 it('a smaller createSettleSeconds shortens the time until a decision', () => {

@@ -22,6 +22,14 @@ const ruleOf = (change: Partial<GuardInput>) => {
   return verdict.allowed ? 'allowed' : verdict.rule;
 };
 
+/** The earlier removals of an hour in which the group lost users, and no other group did. */
+const lost = (group: number, largestSize: number) => ({
+  ...NOTHING_REMOVED,
+  group,
+  connection: group,
+  largestSize,
+});
+
 /** Removals from a group of this size, after `emptiedGroups` other small groups were emptied. */
 const emptying = (
   size: number,
@@ -37,26 +45,22 @@ const emptying = (
 it.each<[string, Partial<GuardInput>, string]>([
   ['the largest allowed number of removals of a group', { removals: 10 }, 'allowed'],
   ['one removal more than a group may lose', { removals: 11 }, 'count'],
-  [
-    'one removal too many, together with earlier removals',
-    { removals: 1, recent: { ...NOTHING_REMOVED, group: 10, connection: 10, largestSize: 100 } },
-    'count',
-  ],
+  ['one removal too many, together with earlier removals', { removals: 1, recent: lost(10, 100) }, 'count'],
   [
     'the largest allowed number together with earlier removals',
-    { removals: 1, recent: { ...NOTHING_REMOVED, group: 9, connection: 9, largestSize: 100 } },
+    { removals: 1, recent: lost(9, 100) },
     'allowed',
   ],
   ['half of a group', { size: 10, removals: 5 }, 'allowed'],
   ['more than half of a group', { size: 10, removals: 6 }, 'share'],
   [
     'removals of half of the members that the group had an hour ago',
-    { size: 8, removals: 3, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 } },
+    { size: 8, removals: 3, recent: lost(2, 10) },
     'allowed',
   ],
   [
     'removals of more than half of the members that the group had an hour ago',
-    { size: 8, removals: 4, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 } },
+    { size: 8, removals: 4, recent: lost(2, 10) },
     'share',
   ],
   ['all members of a group below minSize', { size: 4, removals: 4 }, 'allowed'],
@@ -65,24 +69,16 @@ it.each<[string, Partial<GuardInput>, string]>([
   ['more than half of the shown, but half of all members', { size: 10, hidden: 2, removals: 6 }, 'share'],
   [
     'the last members of a group that had minSize members',
-    { size: 3, removals: 3, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 5 } },
+    { size: 3, removals: 3, recent: lost(2, 5) },
     'share',
   ],
   [
     'a third replacement in a group that was always below minSize',
-    { size: 3, removals: 1, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 3 } },
+    { size: 3, removals: 1, recent: lost(2, 3) },
     'allowed',
   ],
-  [
-    'the sixth of ten users replaced one by one',
-    { size: 10, removals: 1, recent: { ...NOTHING_REMOVED, group: 5, connection: 5, largestSize: 10 } },
-    'share',
-  ],
-  [
-    'the fifth of ten users replaced one by one',
-    { size: 10, removals: 1, recent: { ...NOTHING_REMOVED, group: 4, connection: 4, largestSize: 10 } },
-    'allowed',
-  ],
+  ['the sixth of ten users replaced one by one', { size: 10, removals: 1, recent: lost(5, 10) }, 'share'],
+  ['the fifth of ten users replaced one by one', { size: 10, removals: 1, recent: lost(4, 10) }, 'allowed'],
   ['as many as an hour allows', { removals: 5, recent: { ...NOTHING_REMOVED, connection: 15 } }, 'allowed'],
   ['one more than this limit', { removals: 6, recent: { ...NOTHING_REMOVED, connection: 15 } }, 'per_hour'],
   ['removals that break the hourly limit and also other rules', { size: 21, removals: 21 }, 'per_hour'],
@@ -128,76 +124,41 @@ it.each<[string, Partial<GuardInput>, string]>([
   ['more than half of the fourth of 60 small groups', emptying(4, 3, 3, 60), 'emptied_groups'],
   [
     'the third user of a small group that lost two users within the hour',
-    {
-      size: 2,
-      removals: 1,
-      recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 4, emptiedGroups: 2 },
-    },
+    { size: 2, removals: 1, recent: { ...lost(2, 4), emptiedGroups: 2 } },
     'emptied_groups',
   ],
   ['a deletion after small groups were emptied', { ...emptying(4, 4, 9), deletesGroup: true }, 'allowed'],
   ['any number of removals with the guard off', { limits: null, size: 1_000, removals: 1_000 }, 'allowed'],
-  [
-    'no removal after many earlier removals',
-    { removals: 0, recent: { ...NOTHING_REMOVED, group: 50, connection: 50, largestSize: 100 } },
-    'allowed',
-  ],
+  ['no removal after many earlier removals', { removals: 0, recent: lost(50, 100) }, 'allowed'],
 ])('the result for %s is $2', (_, change, rule) => {
   expect(ruleOf(change)).toBe(rule);
 });
 
 it('judgeByLimits never returns a share above 1', () => {
-  const recent = { ...NOTHING_REMOVED, group: 9, connection: 9, largestSize: 6 };
+  const largest = { ...calm, size: 6, removals: 1, recent: lost(9, 6) };
   const whole = { ...limits, maxRemovedShare: 1 };
-  expect(judgeByLimits({ ...calm, size: 6, removals: 1, recent })).toMatchObject({ share: 1 });
-  expect(judgeByLimits({ ...calm, limits: whole, size: 6, removals: 1, recent })).toEqual({
-    allowed: true,
-  });
+  expect(judgeByLimits(largest)).toMatchObject({ share: 1 });
+  expect(judgeByLimits({ ...largest, limits: whole })).toEqual({ allowed: true });
 });
 
-it('judgeByLimits returns the share 0 for a group that was empty', () => {
-  const verdict = judgeByLimits({
-    ...calm,
-    size: 0,
-    removals: 1,
-    recent: { ...NOTHING_REMOVED, connection: 20 },
-  });
-  expect(verdict).toEqual({ allowed: false, rule: 'per_hour', share: 0 });
-});
-
-it('judgeByLimits returns the share of the users that the earlier and the new removals of the hour remove together', () => {
-  expect(
-    judgeByLimits({
-      ...calm,
-      size: 8,
-      removals: 4,
-      recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 },
-    }),
-  ).toEqual({
-    allowed: false,
-    rule: 'share',
-    share: 0.6,
-  });
-  expect(
-    judgeByLimits({ ...calm, size: 40, removals: 20, recent: { ...NOTHING_REMOVED, connection: 1 } }),
-  ).toEqual({
-    allowed: false,
-    rule: 'per_hour',
-    share: 0.5,
-  });
-  expect(judgeByLimits({ ...calm, size: 44, removals: 11 })).toEqual({
-    allowed: false,
-    rule: 'count',
-    share: 0.25,
-  });
-});
+it.each<[Partial<GuardInput>, string, number]>([
+  [{ size: 0, recent: { ...NOTHING_REMOVED, connection: 20 } }, 'per_hour', 0],
+  [{ size: 8, removals: 4, recent: lost(2, 10) }, 'share', 0.6],
+  [{ size: 40, removals: 20, recent: { ...NOTHING_REMOVED, connection: 1 } }, 'per_hour', 0.5],
+  [{ size: 44, removals: 11 }, 'count', 0.25],
+])(
+  'judgeByLimits returns the share of the users that the earlier and the new removals of the hour remove together: %o',
+  (change, rule, share) => {
+    expect(judgeByLimits({ ...calm, ...change })).toEqual({ allowed: false, rule, share });
+  },
+);
 
 it.each([
   ['there were no removals', 7, NOTHING_REMOVED, 7],
-  ['no user has joined since', 8, { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 }, 10],
-  ['all leavers were replaced', 3, { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 3 }, 3],
-  ['the group has grown since', 40, { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 3 }, 40],
-  ['another client removed users', 2, { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 }, 4],
+  ['no user has joined since', 8, lost(2, 10), 10],
+  ['all leavers were replaced', 3, lost(2, 3), 3],
+  ['the group has grown since', 40, lost(2, 3), 40],
+  ['another client removed users', 2, lost(2, 10), 4],
 ])('sizeBefore returns the size before the removals if %s', (_, size, recent, before) => {
   expect(sizeBefore(size, recent)).toBe(before);
 });

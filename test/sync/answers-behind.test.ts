@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { syncGroups } from '../../shared/operate/follow.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
 import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
@@ -125,15 +124,5 @@ it('apply does not remove a dropped user that another client adds later', async 
   world.platform.changeAsOther(id, { users: ['u-a', 'u-b'] });
   await later();
   await later();
-  expect(shown('g')).toEqual([['u-a', 'u-b']]);
-});
-
-it('apply sends a dropped user again when an operator runs sync', async () => {
-  const { deliver, work, world, ref, shown } = await company();
-  world.platform.refused.add('u-b');
-  await deliver({ snapshot: 'g', of: ['a', 'b'] });
-  world.platform.refused.clear();
-  await syncGroups([ref('g')], { ...world.toolPorts, sleep: () => work(20) }, { timeoutMs: MINUTE_MS });
-  await deliver();
   expect(shown('g')).toEqual([['u-a', 'u-b']]);
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { groupId } from '../../shared/domain/ids.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import * as tuning from '../../shared/sync/tuning.ts';
@@ -37,65 +37,63 @@ function pointIn(effects: readonly string[], point: number): number {
   return places[Math.floor(point / kinds.length) % places.length] ?? 1;
 }
 
-describe('crash of a worker', () => {
-  const met = new Set<string>();
+const met = new Set<string>();
 
-  it.each([
-    ['without other faults', {}],
-    [
-      'with lost answers, other clients and a second worker',
-      { twins: 0.3, chaos: { budget: 4, platform: ALL_CALL_FAULTS, foreign: true } },
-    ],
-  ])(
-    'a crash between any two effects and a redelivery do not change the result, %s',
-    async (_, faults) => {
-      await fc.assert(
-        fc.asyncProperty(directoryEvents(8), fc.nat(), points, async (events, seed, drawn) => {
-          const { effects } = (await runEvents({ events, seed, ...faults })).scheduler;
-          for (const crashAt of drawn.map((point) => pointIn(effects, point))) {
-            const { world, scheduler } = await runEvents({ events, seed, ...faults, crashAt });
-            expect(scheduler.crashedAt).toBe(effects[crashAt - 1]);
-            met.add(scheduler.crashedAt ?? '');
-            expect(shownGroups(world)).toEqual(expectedGroups(events));
-            expect(world.platform.violations).toEqual([]);
-            for (const group of expectedGroups(events).keys()) {
-              const ref = { connection: CONNECTION, group: groupId(group) };
-              const { audit } = world.toolPorts;
-              expect(await verifyAudit(ref, { audit, clock: world.nowMs })).toMatchObject({ broken: null });
-            }
-          }
-        }),
-        // The test executes each run once without a crash, and then once for each drawn crash.
-        runs(200),
-      );
-    },
-    PATIENCE_MS,
-  );
-
-  it(
-    'the test crashes a worker at every kind of effect, including rare kinds',
-    async () => {
-      const faults = { twins: 0.3, chaos: { budget: 4, platform: ALL_CALL_FAULTS, foreign: true } };
-      const lives = fc.sample(directoryEvents(12), { numRuns: MOST_RUNS, seed: 1 });
-      for (const [seed, events] of lives.entries()) {
-        const missing = EFFECTS.filter((effect) => !met.has(effect));
-        if (missing.length === 0) break;
+it.each([
+  ['without other faults', {}],
+  [
+    'with lost answers, other clients and a second worker',
+    { twins: 0.3, chaos: { budget: 4, platform: ALL_CALL_FAULTS, foreign: true } },
+  ],
+])(
+  'a crash between any two effects and a redelivery do not change the result, %s',
+  async (_, faults) => {
+    await fc.assert(
+      fc.asyncProperty(directoryEvents(8), fc.nat(), points, async (events, seed, drawn) => {
         const { effects } = (await runEvents({ events, seed, ...faults })).scheduler;
-        for (const kind of missing.filter((effect) => effects.includes(effect))) {
-          const { world, scheduler } = await runEvents({
-            events,
-            seed,
-            ...faults,
-            crashAt: effects.indexOf(kind) + 1,
-          });
-          expect(scheduler.crashedAt).toBe(kind);
+        for (const crashAt of drawn.map((point) => pointIn(effects, point))) {
+          const { world, scheduler } = await runEvents({ events, seed, ...faults, crashAt });
+          expect(scheduler.crashedAt).toBe(effects[crashAt - 1]);
+          met.add(scheduler.crashedAt ?? '');
           expect(shownGroups(world)).toEqual(expectedGroups(events));
           expect(world.platform.violations).toEqual([]);
-          met.add(kind);
+          for (const group of expectedGroups(events).keys()) {
+            const ref = { connection: CONNECTION, group: groupId(group) };
+            const { audit } = world.toolPorts;
+            expect(await verifyAudit(ref, { audit, clock: world.nowMs })).toMatchObject({ broken: null });
+          }
         }
+      }),
+      // The test executes each run once without a crash, and then once for each drawn crash.
+      runs(200),
+    );
+  },
+  PATIENCE_MS,
+);
+
+it(
+  'the test crashes a worker at every kind of effect, including rare kinds',
+  async () => {
+    const faults = { twins: 0.3, chaos: { budget: 4, platform: ALL_CALL_FAULTS, foreign: true } };
+    const lives = fc.sample(directoryEvents(12), { numRuns: MOST_RUNS, seed: 1 });
+    for (const [seed, events] of lives.entries()) {
+      const missing = EFFECTS.filter((effect) => !met.has(effect));
+      if (missing.length === 0) break;
+      const { effects } = (await runEvents({ events, seed, ...faults })).scheduler;
+      for (const kind of missing.filter((effect) => effects.includes(effect))) {
+        const { world, scheduler } = await runEvents({
+          events,
+          seed,
+          ...faults,
+          crashAt: effects.indexOf(kind) + 1,
+        });
+        expect(scheduler.crashedAt).toBe(kind);
+        expect(shownGroups(world)).toEqual(expectedGroups(events));
+        expect(world.platform.violations).toEqual([]);
+        met.add(kind);
       }
-      expect(EFFECTS.filter((effect) => !met.has(effect))).toEqual([]);
-    },
-    PATIENCE_MS,
-  );
-});
+    }
+    expect(EFFECTS.filter((effect) => !met.has(effect))).toEqual([]);
+  },
+  PATIENCE_MS,
+);

@@ -175,21 +175,6 @@ it('apply sends no call about a deleted group when the directory adds a member t
   expect(asked).toEqual([]);
 });
 
-it('an adoption candidate that the list shows prevents a second group, and is adopted when it is readable', async () => {
-  const { world, emit, deliver, pass, shown } = await company();
-  const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
-  world.platform.adopted.add(id);
-  world.platform.hidesFromList = false;
-  world.platform.hidden = (one) => one === id;
-  emit({ snapshot: 'n', of: ['a'] });
-  await pass(30 * MINUTE_MS, 50);
-  expect(shown('n')).toEqual([[]]);
-  world.platform.hidden = () => false;
-  world.advance(HOUR_MS);
-  await deliver();
-  expect(shown('n')).toEqual([['u-a']]);
-});
-
 it.each([
   ['the wanted external id', { name: 'Theirs', spokeId: 'n' }],
   ['the wanted external id in another form', { name: 'Theirs', spokeId: 'N' }],

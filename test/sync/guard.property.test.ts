@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { NO_GROUP } from '../../shared/domain/group.ts';
 import { groupId, memberId } from '../../shared/domain/ids.ts';
 import { makeStamp } from '../../shared/domain/stamp.ts';
@@ -105,30 +105,28 @@ function worstHour(world: World) {
   return { connection, group };
 }
 
-describe('removal guard', () => {
-  always(
-    'the limits of the guard are not exceeded in any hour, despite many plans, workers, lost answers and retries',
-    fc.asyncProperty(
-      fc.array(departure, { minLength: 1, maxLength: 6 }),
-      fc.nat(),
-      fc.nat({ max: 6 }),
-      async (departures, seed, budget) => {
-        const { world, scheduler } = await settledWorld(seed, budget);
-        for (const { group, members, afterMinutes, rounds, comeBack } of departures) {
-          const names = members.map((index) => MEMBERS[index] ?? '');
-          await emit(world, GROUPS[group] as never, { members: names, value: 'absent' });
-          await work(world, scheduler, rounds);
-          world.advance(1 + afterMinutes * 60_000);
-          if (comeBack) await emit(world, GROUPS[group] as never, { members: names, value: 'present' });
-          await work(world, scheduler, rounds);
-        }
-        await drive({ world, scheduler, twins: 0.5, skewMs: 900 });
-        while (world.platform.lateCount > 0) world.platform.doLate(0);
-        const worst = worstHour(world);
-        expect(worst.connection).toBeLessThanOrEqual(GUARD.perHourCount);
-        expect(worst.group).toBeLessThanOrEqual(GUARD.maxRemovedCount);
-      },
-    ),
-    400,
-  );
-});
+always(
+  'the limits of the guard are not exceeded in any hour, despite many plans, workers, lost answers and retries',
+  fc.asyncProperty(
+    fc.array(departure, { minLength: 1, maxLength: 6 }),
+    fc.nat(),
+    fc.nat({ max: 6 }),
+    async (departures, seed, budget) => {
+      const { world, scheduler } = await settledWorld(seed, budget);
+      for (const { group, members, afterMinutes, rounds, comeBack } of departures) {
+        const names = members.map((index) => MEMBERS[index] ?? '');
+        await emit(world, GROUPS[group] as never, { members: names, value: 'absent' });
+        await work(world, scheduler, rounds);
+        world.advance(1 + afterMinutes * 60_000);
+        if (comeBack) await emit(world, GROUPS[group] as never, { members: names, value: 'present' });
+        await work(world, scheduler, rounds);
+      }
+      await drive({ world, scheduler, twins: 0.5, skewMs: 900 });
+      while (world.platform.lateCount > 0) world.platform.doLate(0);
+      const worst = worstHour(world);
+      expect(worst.connection).toBeLessThanOrEqual(GUARD.perHourCount);
+      expect(worst.group).toBeLessThanOrEqual(GUARD.maxRemovedCount);
+    },
+  ),
+  400,
+);

@@ -95,15 +95,6 @@ it.each([0, 2])(
   },
 );
 
-it('a creation without an answer is repeated when the list shows all other managed groups but lacks this group', async () => {
-  const { world, deliver, state, shown } = await lostCreation({ isMade: false, limit: 2 });
-  world.platform.listLimit = Number.POSITIVE_INFINITY;
-  world.advance(HOUR_MS);
-  await deliver();
-  expect(shown('g')).toEqual([['u-a', 'u-b']]);
-  expect(await state('g')).toMatchObject({ settled: 'in_sync' });
-});
-
 it('a creation without an answer is repeated within two hours if the list shows every existing group', async () => {
   const { shown } = await lostCreation({ isMade: false, limit: Number.POSITIVE_INFINITY });
   expect(shown('g')).toEqual([['u-a', 'u-b']]);

@@ -1,6 +1,6 @@
 import punycode from 'node:punycode';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { group, savedWorld } from '../support/operate/world.ts';
 
@@ -34,32 +34,30 @@ async function writtenFor(employees: readonly string[], members: readonly string
   return [...(platformGroup?.users ?? [])].sort();
 }
 
-describe('matching of members by address', () => {
-  it('a member matches the employee with the same address, despite different spellings', async () => {
-    await fc.assert(
-      fc.asyncProperty(address, spelling, spelling, async (one, ofEmployee, ofMember) => {
-        expect(await writtenFor([ofEmployee(one)], [ofMember(one)])).toEqual(['u-0']);
-      }),
-      { numRuns: 60 },
-    );
-  });
+it('a member matches the employee with the same address, despite different spellings', async () => {
+  await fc.assert(
+    fc.asyncProperty(address, spelling, spelling, async (one, ofEmployee, ofMember) => {
+      expect(await writtenFor([ofEmployee(one)], [ofMember(one)])).toEqual(['u-0']);
+    }),
+    { numRuns: 60 },
+  );
+});
 
-  it('a member matches no employee whose address differs in more than the spelling', async () => {
-    await fc.assert(
-      fc.asyncProperty(address, address, spelling, async (one, other, spell) => {
-        fc.pre(one.name !== other.name || one.host !== other.host);
-        expect(await writtenFor([spell(one)], [spell(other)])).toEqual([]);
-      }),
-      { numRuns: 60 },
-    );
-  });
+it('a member matches no employee whose address differs in more than the spelling', async () => {
+  await fc.assert(
+    fc.asyncProperty(address, address, spelling, async (one, other, spell) => {
+      fc.pre(one.name !== other.name || one.host !== other.host);
+      expect(await writtenFor([spell(one)], [spell(other)])).toEqual([]);
+    }),
+    { numRuns: 60 },
+  );
+});
 
-  it('a member matches no employee if two employees have spellings of the same address', async () => {
-    await fc.assert(
-      fc.asyncProperty(address, spelling, spelling, async (one, first, second) => {
-        expect(await writtenFor([first(one), second(one)], [first(one)])).toEqual([]);
-      }),
-      { numRuns: 60 },
-    );
-  });
+it('a member matches no employee if two employees have spellings of the same address', async () => {
+  await fc.assert(
+    fc.asyncProperty(address, spelling, spelling, async (one, first, second) => {
+      expect(await writtenFor([first(one), second(one)], [first(one)])).toEqual([]);
+    }),
+    { numRuns: 60 },
+  );
 });

@@ -138,25 +138,6 @@ it('in the mode additive, apply removes a leaver that no answer showed for 40 mi
   expect(shown('g')).toEqual([['u-a', 'u-b']]);
 });
 
-it.each(['authoritative', 'additive'])(
-  'apply removes no wanted member if a fetch shows only the first user (mode %s)',
-  async (mode) => {
-    const { deliver, later, shown, world, showOnlyFirst, showAll, sent } = await company({ mode });
-    await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
-    world.advance(HOUR_MS);
-    const [group] = world.platform.groups.values();
-    world.platform.changeAsOther(group?.id ?? '', { name: 'Theirs' });
-    showOnlyFirst('get');
-    await later(MINUTE_MS);
-    showAll();
-    await deliver({ add: ['d'], to: 'g' });
-    await later();
-    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
-    for (const users of sent().filter(({ length }) => length > 0))
-      expect(users.length).toBeGreaterThanOrEqual(3);
-  },
-);
-
 it('the guard holds the removal of users that the list shows and the fetch of the same version does not show', async () => {
   const { deliver, shown, world, showOnlyFirst, state } = await company({
     guard: { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 },
@@ -325,12 +306,3 @@ it.each(['authoritative', 'additive'])(
     expect(await drift()).toEqual([]);
   },
 );
-
-it('the hourly sweep causes no write and no drift if the list shows only the first user', async () => {
-  const { deliver, sweepAfter, showOnlyFirst, drift, sent } = await company();
-  await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
-  showOnlyFirst('list');
-  for (let hour = 0; hour < 3; hour += 1) await sweepAfter(HOUR_MS);
-  expect(sent()).toHaveLength(1);
-  expect(await drift()).toEqual([]);
-});

@@ -181,13 +181,6 @@ it('a name that another group has does not block a removal, even if the platform
   expect(await state('g')).toMatchObject({ lastError: { code: 'name_in_use' } });
 });
 
-it('a refused name does not block a removal in the mode additive, although apply reads before each write', async () => {
-  const { emit, pass, shown } = await company(isTooLong, { settings: { mode: 'additive' } });
-  emit({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
-  await pass(2 * HOUR_MS);
-  expect(shown('g')).toEqual([['u-a', 'u-c']]);
-});
-
 it('a refused name does not block a removal if apply writes the whole group after a change by another client', async () => {
   const { world, emit, pass, shown, state } = await company(isTooLong);
   const [id = ''] = world.platform.groups.keys();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Mode } from '../../shared/contract/settings.ts';
 import { platformGroupId } from '../../shared/domain/ids.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
@@ -40,105 +40,103 @@ async function restoredIn(mode: Mode, ...lost: readonly DirectoryEvent[]) {
   };
 }
 
-describe('a restored table', () => {
-  it('makes each connection observe until an operator resumes it', async () => {
-    const { connection, resume, deliver, emit, pass, all } = await restored();
-    expect(await connection()).toMatchObject({ observing: true });
-    emit({ snapshot: 'g', of: ['a', 'b', 'c'] });
-    await pass(HOUR_MS);
-    expect(all()).toEqual({ g: [['u-a', 'u-b']], h: [['u-a']] });
-    await resume();
-    expect(await connection()).toMatchObject({ observing: false });
-    await deliver({ snapshot: 'g', of: ['a', 'c'] });
-    expect(all()).toEqual({ g: [['u-a', 'u-c']], h: [['u-a']] });
-  });
+it('a restored table makes each connection observe until an operator resumes it', async () => {
+  const { connection, resume, deliver, emit, pass, all } = await restored();
+  expect(await connection()).toMatchObject({ observing: true });
+  emit({ snapshot: 'g', of: ['a', 'b', 'c'] });
+  await pass(HOUR_MS);
+  expect(all()).toEqual({ g: [['u-a', 'u-b']], h: [['u-a']] });
+  await resume();
+  expect(await connection()).toMatchObject({ observing: false });
+  await deliver({ snapshot: 'g', of: ['a', 'c'] });
+  expect(all()).toEqual({ g: [['u-a', 'u-c']], h: [['u-a']] });
+});
 
-  it('adds no member and creates no group until the source has sent the whole group', async () => {
-    const { resume, deliver, all, state, connection, world, ref, member } = await restored(
-      { take: ['b'], from: 'g' },
-      { remove: 'h' },
-    );
-    await resume();
-    expect(all()).toEqual({ g: [['u-a']], h: [] });
-    expect([(await state('g'))?.settled, (await state('h'))?.settled]).toEqual(['unrestated', 'unrestated']);
-    const plan = await planGroup(ref('g'), world.toolPorts);
-    expect(plan).toMatchObject({ action: 'none', note: expect.stringContaining('groupsync restated') });
-    const context = { connection: await connection(), ports: world.toolPorts };
-    const explained = await explainMember(ref('g'), member('b'), context);
-    expect(explained).toMatchObject({ decision: { outcome: 'unrestated' } });
-    expect((await connection()).restoredAtMs).toBeGreaterThan(0);
-    await deliver({ snapshot: 'g', of: ['a', 'c'] }, { remove: 'h' });
-    expect(all()).toEqual({ g: [['u-a', 'u-c']], h: [] });
-    expect(await state('h')).toMatchObject({ settled: 'deleted' });
-  });
-
-  it('keeps a member that joined after the restored instant, and removes a member that leaves', async () => {
-    const { resume, deliver, shown, state } = await restored({ add: ['c'], to: 'g' });
-    await resume();
-    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
-    await deliver({ take: ['b'], from: 'g' });
-    expect(shown('g')).toEqual([['u-a', 'u-c']]);
-    expect(await state('g')).toMatchObject({ settled: 'unrestated' });
-  });
-
-  it.each(['authoritative', 'additive'] as const)(
-    'holds the removal of a member that joined and left after the restored instant, in the mode %s',
-    async (mode) => {
-      const { resume, deliver, shown, state, world, id } = await restoredIn(mode, { add: ['c'], to: 'g' });
-      await resume();
-      await deliver({ snapshot: 'g', of: ['a', 'b'] });
-      expect([shown('g'), (await state('g'))?.hold?.rule]).toEqual([[['u-a', 'u-b', 'u-c']], 'adoption']);
-      const users = ['u-a', 'u-b', 'u-c', 'u-x'];
-      world.platform.changeAsOther(await id('g'), { users });
-      await suspectChanged(world);
-      await deliver();
-      expect(shown('g')).toEqual([mode === 'additive' ? users : users.slice(0, 3)]);
-    },
+it('a restored table adds no member and creates no group until the source has sent the whole group', async () => {
+  const { resume, deliver, all, state, connection, world, ref, member } = await restored(
+    { take: ['b'], from: 'g' },
+    { remove: 'h' },
   );
+  await resume();
+  expect(all()).toEqual({ g: [['u-a']], h: [] });
+  expect([(await state('g'))?.settled, (await state('h'))?.settled]).toEqual(['unrestated', 'unrestated']);
+  const plan = await planGroup(ref('g'), world.toolPorts);
+  expect(plan).toMatchObject({ action: 'none', note: expect.stringContaining('groupsync restated') });
+  const context = { connection: await connection(), ports: world.toolPorts };
+  const explained = await explainMember(ref('g'), member('b'), context);
+  expect(explained).toMatchObject({ decision: { outcome: 'unrestated' } });
+  expect((await connection()).restoredAtMs).toBeGreaterThan(0);
+  await deliver({ snapshot: 'g', of: ['a', 'c'] }, { remove: 'h' });
+  expect(all()).toEqual({ g: [['u-a', 'u-c']], h: [] });
+  expect(await state('h')).toMatchObject({ settled: 'deleted' });
+});
 
-  it('an operator accepts the stored members of one group, or of all groups', async () => {
-    const { resume, deliver, all, pass, world, ref, connection } = await restored(
-      { take: ['b'], from: 'g' },
-      { take: ['a'], from: 'h' },
-    );
+it('a restored table keeps a member that joined after the restored instant, and removes a member that leaves', async () => {
+  const { resume, deliver, shown, state } = await restored({ add: ['c'], to: 'g' });
+  await resume();
+  expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
+  await deliver({ take: ['b'], from: 'g' });
+  expect(shown('g')).toEqual([['u-a', 'u-c']]);
+  expect(await state('g')).toMatchObject({ settled: 'unrestated' });
+});
+
+it.each(['authoritative', 'additive'] as const)(
+  'a restored table holds the removal of a member that joined and left after the restored instant, in the mode %s',
+  async (mode) => {
+    const { resume, deliver, shown, state, world, id } = await restoredIn(mode, { add: ['c'], to: 'g' });
     await resume();
-    expect(all()).toEqual({ g: [['u-a']], h: [[]] });
-    expect(await acceptRestored(ref('g'), await connection(), world.toolPorts)).toBe(true);
-    await pass(HOUR_MS);
-    expect(all()).toEqual({ g: [['u-a', 'u-b']], h: [[]] });
-    expect(await acceptRestored(ref('g'), await connection(), world.toolPorts)).toBe(false);
-    expect(await endRestore(await connection(), world.toolPorts)).toBe(2);
-    await deliver({ upsert: 'h' });
-    expect(all()).toEqual({ g: [['u-a', 'u-b']], h: [['u-a']] });
-    expect(await endRestore(await connection(), world.toolPorts)).toBeUndefined();
-  });
+    await deliver({ snapshot: 'g', of: ['a', 'b'] });
+    expect([shown('g'), (await state('g'))?.hold?.rule]).toEqual([[['u-a', 'u-b', 'u-c']], 'adoption']);
+    const users = ['u-a', 'u-b', 'u-c', 'u-x'];
+    world.platform.changeAsOther(await id('g'), { users });
+    await suspectChanged(world);
+    await deliver();
+    expect(shown('g')).toEqual([mode === 'additive' ? users : users.slice(0, 3)]);
+  },
+);
 
-  it('cannot be accepted while the connection observes', async () => {
-    const { world, connection } = await restored();
-    await expect(endRestore(await connection(), world.toolPorts)).rejects.toThrow('groupsync resume');
-  });
+it('an operator accepts the stored members of one group, or of all groups', async () => {
+  const { resume, deliver, all, pass, world, ref, connection } = await restored(
+    { take: ['b'], from: 'g' },
+    { take: ['a'], from: 'h' },
+  );
+  await resume();
+  expect(all()).toEqual({ g: [['u-a']], h: [[]] });
+  expect(await acceptRestored(ref('g'), await connection(), world.toolPorts)).toBe(true);
+  await pass(HOUR_MS);
+  expect(all()).toEqual({ g: [['u-a', 'u-b']], h: [[]] });
+  expect(await acceptRestored(ref('g'), await connection(), world.toolPorts)).toBe(false);
+  expect(await endRestore(await connection(), world.toolPorts)).toBe(2);
+  await deliver({ upsert: 'h' });
+  expect(all()).toEqual({ g: [['u-a', 'u-b']], h: [['u-a']] });
+  expect(await endRestore(await connection(), world.toolPorts)).toBeUndefined();
+});
 
-  it('a reader reads every group after a restore, and then also the groups that equal the directory are complete', async () => {
-    const reader = await openReader({ world: company({ rowing: ['a', 'b'], chess: ['a', 'c'] }) });
-    const { world } = reader;
-    await reader.hire('a', 'b', 'c', 'd');
-    await reader.passMinutes(30);
-    const restore = backupOf(world.table, world.nowMs);
-    await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
-    await reader.passMinutes(30);
-    expect(reader.shown('rowing')).toEqual([['u-a']]);
-    restore();
-    await resumeConnection((await world.connection()).name, world.toolPorts);
-    await sweep(await world.connection(), world.toolPorts);
-    await reader.pass(HOUR_MS);
-    expect([reader.shown('rowing'), reader.shown('chess')]).toEqual([[['u-a']], [['u-a', 'u-c']]]);
-    await reader.change({ kind: 'addMember', group: 'chess', member: 'd' });
-    await reader.passMinutes(60);
-    expect([reader.shown('rowing'), reader.shown('chess')]).toEqual([[['u-a']], [['u-a', 'u-c', 'u-d']]]);
-    const { restoredAtMs } = await world.connection();
-    for (const group of ['rowing', 'chess']) {
-      const state = await world.toolPorts.groups.read(reader.ref(group));
-      expect(state && isRestated(state, restoredAtMs)).toBe(true);
-    }
-  });
+it('a restored table cannot be accepted while the connection observes', async () => {
+  const { world, connection } = await restored();
+  await expect(endRestore(await connection(), world.toolPorts)).rejects.toThrow('groupsync resume');
+});
+
+it('a reader reads every group after a restore, and then also the groups that equal the directory are complete', async () => {
+  const reader = await openReader({ world: company({ rowing: ['a', 'b'], chess: ['a', 'c'] }) });
+  const { world } = reader;
+  await reader.hire('a', 'b', 'c', 'd');
+  await reader.passMinutes(30);
+  const restore = backupOf(world.table, world.nowMs);
+  await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
+  await reader.passMinutes(30);
+  expect(reader.shown('rowing')).toEqual([['u-a']]);
+  restore();
+  await resumeConnection((await world.connection()).name, world.toolPorts);
+  await sweep(await world.connection(), world.toolPorts);
+  await reader.pass(HOUR_MS);
+  expect([reader.shown('rowing'), reader.shown('chess')]).toEqual([[['u-a']], [['u-a', 'u-c']]]);
+  await reader.change({ kind: 'addMember', group: 'chess', member: 'd' });
+  await reader.passMinutes(60);
+  expect([reader.shown('rowing'), reader.shown('chess')]).toEqual([[['u-a']], [['u-a', 'u-c', 'u-d']]]);
+  const { restoredAtMs } = await world.connection();
+  for (const group of ['rowing', 'chess']) {
+    const state = await world.toolPorts.groups.read(reader.ref(group));
+    expect(state && isRestated(state, restoredAtMs)).toBe(true);
+  }
 });

@@ -257,22 +257,6 @@ function stoppedAfterWriting(): Worker {
   };
 }
 
-it('external changes are reported, groupsync writes nothing, and a change of the mode restores them', async () => {
-  const { world, id } = await settled();
-  await change(world, { groups: { policies: [{ match: '*', mode: 'report' }] } });
-  const writes = world.platform.writes.length;
-  world.platform.changeAsOther(id, { name: 'Theirs', users: USERS.slice(1) });
-  await followThenApply(world, id, activityEvent());
-  expect((await records(world)).map(({ kind, settledBy }) => [kind, settledBy]).sort()).toEqual([
-    ['members_removed', 'report'],
-    ['name', 'report'],
-  ]);
-  expect(world.platform.writes).toHaveLength(writes);
-  await change(world, { groups: { policies: [] } });
-  await apply(world);
-  expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS });
-});
-
 it('a group that another client deleted is created after a change of the mode', async () => {
   const { world, id } = await settled();
   await change(world, { mode: 'report' });
@@ -284,17 +268,6 @@ it('a group that another client deleted is created after a change of the mode', 
   await change(world, { mode: 'authoritative' });
   await apply(world);
   expect(shown()).toHaveLength(1);
-});
-
-it('in the mode additive, additions of another client count as adopted, and other differences are restored', async () => {
-  const { world, id } = await settled({ mode: 'additive' });
-  world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS, 'stranger'] });
-  await followThenApply(world, id, activityEvent());
-  expect(shown(world, id)).toEqual({ name: 'Ours', users: ['stranger', ...USERS] });
-  expect((await records(world)).map(({ kind, settledBy }) => [kind, settledBy]).sort()).toEqual([
-    ['members_added', 'adopt'],
-    ['name', 'restore'],
-  ]);
 });
 
 it('a suspected change stays suspected and causes no drift record if the read of the group fails', async () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { OPEN_GATE } from '../../../shared/domain/gate.ts';
 import type { GateStore } from '../../../shared/sync/ports/bundles.ts';
 import { followFeed } from '../../../shared/sync/reconcile/feed.ts';
@@ -90,59 +90,56 @@ async function followed({ pageSizes, troubles, mayReadPart, ...platformForm }: S
   };
 }
 
-describe('activity feed', () => {
-  it(
-    'a feed run reads every event and counts it once, for any pages and failures of the feed',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(scenario, async ({ batches, crashes: _, ...served }) => {
-          const { world, run, change, expectedIds, recorded } = await followed(served);
-          let counted = 0;
-          const runOnce = async () => {
-            const done = await run();
-            counted += done?.report.eventsRead ?? 0;
-            world.advance(300_000);
-            return done;
-          };
-          for (const batch of batches) {
-            change(batch);
-            await runOnce();
-          }
-          for (let left = 40; (await runOnce())?.failure !== undefined; left -= 1)
-            expect(left).toBeGreaterThan(0);
-          expect(await recorded()).toEqual(expectedIds());
-          expect(counted).toBe(expectedIds().length);
-        }),
-        runs(500),
-      );
-    },
-    PATIENCE_MS,
-  );
+it(
+  'a feed run reads every event and counts it once, for any pages and failures of the feed',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(scenario, async ({ batches, crashes: _, ...served }) => {
+        const { world, run, change, expectedIds, recorded } = await followed(served);
+        let counted = 0;
+        const runOnce = async () => {
+          const done = await run();
+          counted += done?.report.eventsRead ?? 0;
+          world.advance(300_000);
+          return done;
+        };
+        for (const batch of batches) {
+          change(batch);
+          await runOnce();
+        }
+        for (let left = 40; (await runOnce())?.failure !== undefined; left -= 1)
+          expect(left).toBeGreaterThan(0);
+        expect(await recorded()).toEqual(expectedIds());
+        expect(counted).toBe(expectedIds().length);
+      }),
+      runs(500),
+    );
+  },
+  PATIENCE_MS,
+);
 
-  it(
-    'a crash between any two effects loses no event, and the cursor never passes an unrecorded event',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(scenario, async ({ batches, crashes, ...served }) => {
-          const { world, run, change, expectedIds, recorded } = await followed(served);
-          for (const [index, batch] of batches.entries()) {
-            change(batch);
-            await run(crashingWorker((crashes[index % crashes.length] ?? 1_000) + 1)).catch((error) =>
-              expect(error).toBeInstanceOf(Crash),
-            );
-            const { cursor } = (await world.ports.feed.read(CONNECTION)) ?? {};
-            const passed = expectedIds(Math.max(GROUPS.length, Number(cursor ?? 0)));
-            expect(await recorded()).toEqual(expect.arrayContaining(passed));
-            // This time is longer than the lease of the crashed run.
-            world.advance(17 * 60_000);
-          }
-          for (let left = 40; (await run())?.failure !== undefined; left -= 1)
-            expect(left).toBeGreaterThan(0);
-          expect(await recorded()).toEqual(expectedIds());
-        }),
-        runs(500),
-      );
-    },
-    PATIENCE_MS,
-  );
-});
+it(
+  'a crash between any two effects loses no event, and the cursor never passes an unrecorded event',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(scenario, async ({ batches, crashes, ...served }) => {
+        const { world, run, change, expectedIds, recorded } = await followed(served);
+        for (const [index, batch] of batches.entries()) {
+          change(batch);
+          await run(crashingWorker((crashes[index % crashes.length] ?? 1_000) + 1)).catch((error) =>
+            expect(error).toBeInstanceOf(Crash),
+          );
+          const { cursor } = (await world.ports.feed.read(CONNECTION)) ?? {};
+          const passed = expectedIds(Math.max(GROUPS.length, Number(cursor ?? 0)));
+          expect(await recorded()).toEqual(expect.arrayContaining(passed));
+          // This time is longer than the lease of the crashed run.
+          world.advance(17 * 60_000);
+        }
+        for (let left = 40; (await run())?.failure !== undefined; left -= 1) expect(left).toBeGreaterThan(0);
+        expect(await recorded()).toEqual(expectedIds());
+      }),
+      runs(500),
+    );
+  },
+  PATIENCE_MS,
+);

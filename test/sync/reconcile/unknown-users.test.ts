@@ -66,15 +66,6 @@ it('a sweep reports that it searched no unknown ids if the list shows more than 
   expect(await found(within)).toEqual([['zoe']]);
 });
 
-it('a sweep does not list employees if every user of the groups is a bound person', async () => {
-  const world = await company(['u-ann']);
-  await world.table.put(boundMemberItem(CONNECTION, 'ann' as never, 'm-ann' as never));
-  const before = listings(world);
-  await run(world);
-  expect(await found(world)).toEqual([]);
-  expect(listings(world)).toBe(before);
-});
-
 it.each<[string, readonly string[], object]>([
   ['user ids', ['u-ann', 'u-gone'], {}],
   ['employee ids', ['ann', 'gone'], { memberIdField: 'id' }],
