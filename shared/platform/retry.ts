@@ -27,7 +27,7 @@ export type RetryFailure =
   | { readonly status: number; readonly retryAfterMs?: number | undefined }
   | { readonly sent: 'no' | 'maybe' };
 
-export interface RetryQuestion {
+interface RetryQuestion {
   readonly method: RetryMethod;
   readonly failure: RetryFailure;
   readonly attempt: number;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Entry } from '../../console/answers.ts';
 import { asking } from '../support/console/asking.ts';
 import { added, group, removed, savedWorld } from '../support/operate/world.ts';
@@ -31,62 +31,58 @@ const saidBy = ({ action, actor, changes }: Entry) => [
   changes.map(({ event }) => event?.id).join(' '),
 ];
 
-describe('activity of the console', () => {
-  it('shows the changes of one write by their actors, each with its own event and its time', async () => {
-    const { lines, clock } = await coalesced();
-    const found = (await lines()).filter(({ action }) => action === 'patch');
-    expect(found.map(saidBy).sort()).toEqual([
-      ['patch', 'carol', '-m-ann', 'e-1'],
-      ['patch', 'dan', '-m-bob', 'e-4'],
-      ['patch', 'hr-import', '+m-eve +m-fay', 'e-2 e-3'],
-    ]);
-    expect(new Set(found.map(({ id }) => id)).size).toBe(1);
-    expect(found[0]?.changes[0]?.event?.at).toBe(new Date(clock.ms).toISOString());
-  });
+it('the console shows the changes of one write by their actors, each with its own event and its time', async () => {
+  const { lines, clock } = await coalesced();
+  const found = (await lines()).filter(({ action }) => action === 'patch');
+  expect(found.map(saidBy).sort()).toEqual([
+    ['patch', 'carol', '-m-ann', 'e-1'],
+    ['patch', 'dan', '-m-bob', 'e-4'],
+    ['patch', 'hr-import', '+m-eve +m-fay', 'e-2 e-3'],
+  ]);
+  expect(new Set(found.map(({ id }) => id)).size).toBe(1);
+  expect(found[0]?.changes[0]?.event?.at).toBe(new Date(clock.ms).toISOString());
+});
 
-  it('finds the line of an actor, an approver and an event', async () => {
-    const { lines } = await coalesced();
-    expect((await lines('actor:dan')).map(saidBy)).toEqual([['patch', 'dan', '-m-bob', 'e-4']]);
-    expect((await lines('e-3')).map(saidBy)).toEqual([['patch', 'hr-import', '+m-eve +m-fay', 'e-2 e-3']]);
-    expect(await lines('actor:ann-the-approver')).toEqual([]);
-  });
+it('the activity of the console finds the line of an actor, an approver and an event', async () => {
+  const { lines } = await coalesced();
+  expect((await lines('actor:dan')).map(saidBy)).toEqual([['patch', 'dan', '-m-bob', 'e-4']]);
+  expect((await lines('e-3')).map(saidBy)).toEqual([['patch', 'hr-import', '+m-eve +m-fay', 'e-2 e-3']]);
+  expect(await lines('actor:ann-the-approver')).toEqual([]);
+});
 
-  it('the timeline of a person and the history of a group have the same authors', async () => {
-    const { ask } = await coalesced();
-    const { timeline } = await ask('person?member=m-bob');
-    expect(timeline.filter(({ action }: Entry) => action === 'patch').map(saidBy)).toEqual([
-      ['patch', 'dan', '-m-bob', 'e-4'],
-      ['patch', 'test', '+m-bob', 'e2'],
-    ]);
-    const { history } = await ask('group?group=g');
-    const authors = history
-      .filter(({ action }: Entry) => action === 'patch')
-      .map((one: Entry) => one.actor.id);
-    expect(authors.sort()).toEqual(['carol', 'dan', 'hr-import']);
-  });
+it('the timeline of a person and the history of a group have the same authors', async () => {
+  const { ask } = await coalesced();
+  const { timeline } = await ask('person?member=m-bob');
+  expect(timeline.filter(({ action }: Entry) => action === 'patch').map(saidBy)).toEqual([
+    ['patch', 'dan', '-m-bob', 'e-4'],
+    ['patch', 'test', '+m-bob', 'e2'],
+  ]);
+  const { history } = await ask('group?group=g');
+  const authors = history.filter(({ action }: Entry) => action === 'patch').map((one: Entry) => one.actor.id);
+  expect(authors.sort()).toEqual(['carol', 'dan', 'hr-import']);
+});
 
-  it('the charts count a write with several authors once', async () => {
-    const { ask } = await coalesced();
-    const { charts } = await ask('home');
-    expect(charts.writes.at(-1)).toBe(2);
-  });
+it('the charts count a write with several authors once', async () => {
+  const { ask } = await coalesced();
+  const { charts } = await ask('home');
+  expect(charts.writes.at(-1)).toBe(2);
+});
 
-  it('an approved removal names the author of its event, and the approver', async () => {
-    const world = await savedWorld();
-    await world.hire('ann', 'bob', 'cid', 'dee', 'eve', 'fay');
-    await world.publish(group('g', 'Legal'), added('g', 'ann', 'bob', 'cid', 'dee', 'eve', 'fay'));
-    await world.apply('g');
-    await world.publish({ ...removed('g', 'ann', 'bob', 'cid', 'dee'), id: 'e-9', actor: 'hr-import' });
-    await world.apply('g');
-    const ask = asking(world.ports, world.connection.name);
-    const { hold } = await ask('hold?group=g');
-    await ask('approve', { group: 'g', digest: hold.digest, reason: 'a reorganisation' });
-    await world.apply('g');
-    const { decided } = await ask('hold?group=g');
-    const write = decided.find(({ action }: Entry) => action === 'patch');
-    expect(saidBy(write)).toEqual(['patch', 'hr-import', '-m-ann -m-bob -m-cid -m-dee', 'e-9 e-9 e-9 e-9']);
-    expect(write.changes[0].approved).toEqual({ by: 'local:tester', reason: 'a reorganisation' });
-    const { entries } = await ask('activity?text=actor%3Atester');
-    expect(entries.map(({ action }: Entry) => action)).toContain('patch');
-  });
+it('an approved removal names the author of its event, and the approver', async () => {
+  const world = await savedWorld();
+  await world.hire('ann', 'bob', 'cid', 'dee', 'eve', 'fay');
+  await world.publish(group('g', 'Legal'), added('g', 'ann', 'bob', 'cid', 'dee', 'eve', 'fay'));
+  await world.apply('g');
+  await world.publish({ ...removed('g', 'ann', 'bob', 'cid', 'dee'), id: 'e-9', actor: 'hr-import' });
+  await world.apply('g');
+  const ask = asking(world.ports, world.connection.name);
+  const { hold } = await ask('hold?group=g');
+  await ask('approve', { group: 'g', digest: hold.digest, reason: 'a reorganisation' });
+  await world.apply('g');
+  const { decided } = await ask('hold?group=g');
+  const write = decided.find(({ action }: Entry) => action === 'patch');
+  expect(saidBy(write)).toEqual(['patch', 'hr-import', '-m-ann -m-bob -m-cid -m-dee', 'e-9 e-9 e-9 e-9']);
+  expect(write.changes[0].approved).toEqual({ by: 'local:tester', reason: 'a reorganisation' });
+  const { entries } = await ask('activity?text=actor%3Atester');
+  expect(entries.map(({ action }: Entry) => action)).toContain('patch');
 });

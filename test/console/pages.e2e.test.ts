@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseWorld } from '../../local/platform/state/world.ts';
 import { connectionName, groupId } from '../../shared/domain/ids.ts';
 import { pauseConnection, resumeConnection } from '../../shared/operate/pausing.ts';
@@ -36,94 +36,92 @@ beforeAll(async () => {
 });
 afterAll(() => on.stop());
 
-describe('Home page', () => {
-  it('the Home page shows the number of groups in sync, and links to a hold, where single removals are approved and rejected', async () => {
-    await on.send([
-      nativeEvent('group.snapshot', { group: { id: 'g1', name: 'Engineering' }, members: people(0, 3) }),
-    ]);
-    await on.converge();
-    const { page, errors } = await on.open('');
-    await page.getByRole('heading', { name: '2 of 3 groups are in sync.' }).waitFor();
-    await page.getByRole('link', { name: /Review removals.*7 people would leave Engineering/ }).click();
-    await page.getByRole('heading', { name: 'Hold of Engineering' }).waitFor();
-    await page.getByText('7 of 10 people would be removed from Engineering on the platform.').waitFor();
-    await page.getByText('7 people: a later snapshot of the group does not list them.').waitFor();
-    const leaving = page.getByRole('table', { name: 'Would be removed' });
-    await leaving.getByText('Person 9', { exact: true }).waitFor();
-    expect(await leaving.getByText('later snapshot').count()).toBe(0);
-    await page.getByRole('checkbox', { name: 'Select Person 9' }).check();
-    await page.getByRole('button', { name: 'Reject 1 removal' }).waitFor();
-    await page.getByRole('button', { name: 'Approve 1 removal' }).click();
-    await page.getByRole('dialog').getByText('6 other removals stay held.').waitFor();
-    await page.getByRole('dialog').getByLabel('Reason').fill('has left');
-    await page.keyboard.press('Enter');
-    await page.getByText('6 of 9 people would be removed from Engineering on the platform.').waitFor();
-    await expect.poll(() => on.platformUsers('Engineering')).toEqual(platformIds(0, 9));
-    await page.setViewportSize({ width: 390, height: 800 });
-    await page.getByText('6 people: a later snapshot of the group does not list them.').waitFor();
-    await page.getByRole('searchbox').fill('PÉRSON 8');
-    await page.getByRole('checkbox', { name: 'Select all 1 person' }).check();
-    await page.getByText('1 of 6 people selected').waitFor();
-    await page.getByRole('button', { name: 'Reject 1 removal' }).click();
-    await page.getByRole('dialog').getByText('5 other removals stay held.').waitFor();
-    await page.getByRole('dialog').getByLabel('Reason').fill('stays as an adviser');
-    await page.keyboard.press('Enter');
-    await page.getByText('5 of 9 people would be removed from Engineering on the platform.').waitFor();
-    await page.getByText(/rejected the removal of 1 other person \(stays as an adviser\)/).waitFor();
-    await page.getByRole('searchbox').fill('');
-    await page.getByRole('checkbox', { name: 'Select all 5 people' }).check();
-    await page.getByRole('button', { name: 'Approve all 5 removals' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Approve 5 removals?' });
-    await dialog
-      .getByText('5 people will be removed from Engineering on the platform within seconds.')
-      .waitFor();
-    await expectAccessible(page);
-    await dialog.getByLabel('Reason').fill('the team was dissolved');
-    await dialog.getByRole('button', { name: 'Approve all 5 removals' }).click();
-    await page.getByText('1 person stays in Engineering, because the removal was rejected.').waitFor();
-    await expectAccessible(page);
-    expect(await on.platformUsers('Engineering')).toEqual([...platformIds(0, 3), 'u8']);
-    await on.send([nativeEvent('group.member.added', { group: { id: 'g1' }, members: [named(8)] })]);
-    await page.getByText('No removals of this group are held.').waitFor();
-    await page.setViewportSize({ width: 1_280, height: 900 });
-    await page.getByRole('link', { name: /^Holds/ }).click();
-    await page.getByText('No removals are held.').waitFor();
-    await page.getByRole('link', { name: 'Home' }).click();
-    await page.getByRole('heading', { name: 'All 3 groups are in sync.' }).waitFor();
-    await page
-      .getByText(
-        /left Engineering: removed by test because a later snapshot of the group does not list them, approved by local:ada \(the team was dissolved\) · delivery$/,
-      )
-      .first()
-      .waitFor();
-    expect(errors).toEqual([]);
-  });
+it('the Home page shows the number of groups in sync, and links to a hold, where single removals are approved and rejected', async () => {
+  await on.send([
+    nativeEvent('group.snapshot', { group: { id: 'g1', name: 'Engineering' }, members: people(0, 3) }),
+  ]);
+  await on.converge();
+  const { page, errors } = await on.open('');
+  await page.getByRole('heading', { name: '2 of 3 groups are in sync.' }).waitFor();
+  await page.getByRole('link', { name: /Review removals.*7 people would leave Engineering/ }).click();
+  await page.getByRole('heading', { name: 'Hold of Engineering' }).waitFor();
+  await page.getByText('7 of 10 people would be removed from Engineering on the platform.').waitFor();
+  await page.getByText('7 people: a later snapshot of the group does not list them.').waitFor();
+  const leaving = page.getByRole('table', { name: 'Would be removed' });
+  await leaving.getByText('Person 9', { exact: true }).waitFor();
+  expect(await leaving.getByText('later snapshot').count()).toBe(0);
+  await page.getByRole('checkbox', { name: 'Select Person 9' }).check();
+  await page.getByRole('button', { name: 'Reject 1 removal' }).waitFor();
+  await page.getByRole('button', { name: 'Approve 1 removal' }).click();
+  await page.getByRole('dialog').getByText('6 other removals stay held.').waitFor();
+  await page.getByRole('dialog').getByLabel('Reason').fill('has left');
+  await page.keyboard.press('Enter');
+  await page.getByText('6 of 9 people would be removed from Engineering on the platform.').waitFor();
+  await expect.poll(() => on.platformUsers('Engineering')).toEqual(platformIds(0, 9));
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.getByText('6 people: a later snapshot of the group does not list them.').waitFor();
+  await page.getByRole('searchbox').fill('PÉRSON 8');
+  await page.getByRole('checkbox', { name: 'Select all 1 person' }).check();
+  await page.getByText('1 of 6 people selected').waitFor();
+  await page.getByRole('button', { name: 'Reject 1 removal' }).click();
+  await page.getByRole('dialog').getByText('5 other removals stay held.').waitFor();
+  await page.getByRole('dialog').getByLabel('Reason').fill('stays as an adviser');
+  await page.keyboard.press('Enter');
+  await page.getByText('5 of 9 people would be removed from Engineering on the platform.').waitFor();
+  await page.getByText(/rejected the removal of 1 other person \(stays as an adviser\)/).waitFor();
+  await page.getByRole('searchbox').fill('');
+  await page.getByRole('checkbox', { name: 'Select all 5 people' }).check();
+  await page.getByRole('button', { name: 'Approve all 5 removals' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Approve 5 removals?' });
+  await dialog
+    .getByText('5 people will be removed from Engineering on the platform within seconds.')
+    .waitFor();
+  await expectAccessible(page);
+  await dialog.getByLabel('Reason').fill('the team was dissolved');
+  await dialog.getByRole('button', { name: 'Approve all 5 removals' }).click();
+  await page.getByText('1 person stays in Engineering, because the removal was rejected.').waitFor();
+  await expectAccessible(page);
+  expect(await on.platformUsers('Engineering')).toEqual([...platformIds(0, 3), 'u8']);
+  await on.send([nativeEvent('group.member.added', { group: { id: 'g1' }, members: [named(8)] })]);
+  await page.getByText('No removals of this group are held.').waitFor();
+  await page.setViewportSize({ width: 1_280, height: 900 });
+  await page.getByRole('link', { name: /^Holds/ }).click();
+  await page.getByText('No removals are held.').waitFor();
+  await page.getByRole('link', { name: 'Home' }).click();
+  await page.getByRole('heading', { name: 'All 3 groups are in sync.' }).waitFor();
+  await page
+    .getByText(
+      /left Engineering: removed by test because a later snapshot of the group does not list them, approved by local:ada \(the team was dissolved\) · delivery$/,
+    )
+    .first()
+    .waitFor();
+  expect(errors).toEqual([]);
+});
 
-  it('an acknowledged item is hidden, recorded in the audit, and shown again on request', async () => {
-    const { page, errors } = await on.open('');
-    const item = 'Acknowledge: 1 person of the directory cannot be added to groups';
-    await page.getByRole('button', { name: item }).click();
-    const dialog = page.getByRole('dialog', { name: 'Acknowledge this item?' });
-    await dialog.getByLabel('Hide').selectOption('for one week');
-    await dialog.getByRole('button', { name: 'Acknowledge' }).click();
-    await page.getByText('1 acknowledged item').click();
-    await expectAccessible(page);
-    await page.getByText('acknowledged an item on Home').first().waitFor();
-    await page.getByRole('button', { name: /^Show again/ }).click();
-    await page.getByRole('button', { name: item }).waitFor();
-    expect(errors).toEqual([]);
-  });
+it('an acknowledged item is hidden, recorded in the audit, and shown again on request', async () => {
+  const { page, errors } = await on.open('');
+  const item = 'Acknowledge: 1 person of the directory cannot be added to groups';
+  await page.getByRole('button', { name: item }).click();
+  const dialog = page.getByRole('dialog', { name: 'Acknowledge this item?' });
+  await dialog.getByLabel('Hide').selectOption('for one week');
+  await dialog.getByRole('button', { name: 'Acknowledge' }).click();
+  await page.getByText('1 acknowledged item').click();
+  await expectAccessible(page);
+  await page.getByText('acknowledged an item on Home').first().waitFor();
+  await page.getByRole('button', { name: /^Show again/ }).click();
+  await page.getByRole('button', { name: item }).waitFor();
+  expect(errors).toEqual([]);
+});
 
-  it('the Home page reports that the server has stopped, and recovers without a reload', async () => {
-    const { page } = await on.open('');
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    await on.stopServer();
-    await page.getByRole('alert').getByText('The console does not respond').waitFor();
-    await on.restart();
-    // The server can stop while the page loads. Then the page reports it too.
-    await expect.poll(() => page.getByRole('alert').count()).toBe(0);
-    await page.getByRole('heading', { name: 'All 3 groups are in sync.' }).waitFor();
-  });
+it('the Home page reports that the server has stopped, and recovers without a reload', async () => {
+  const { page } = await on.open('');
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await on.stopServer();
+  await page.getByRole('alert').getByText('The console does not respond').waitFor();
+  await on.restart();
+  // The server can stop while the page loads. Then the page reports it too.
+  await expect.poll(() => page.getByRole('alert').count()).toBe(0);
+  await page.getByRole('heading', { name: 'All 3 groups are in sync.' }).waitFor();
 });
 
 it('the Groups page filters on the server and pauses selected groups, whose waiting changes are written after resume', async () => {
@@ -199,96 +197,91 @@ it('the history of a group draws its size, and shows the members after a change 
   expect(errors).toEqual([]);
 });
 
-describe('Dead-lettered messages page', () => {
-  it('a dead-lettered message is validated while the operator edits it, and the sent message adds the member to the group', async () => {
-    await on.send([
-      nativeEvent('group.member.added', { group: { id: 'g2' }, members: [{ email: 'p8@acme.test' }] }),
-    ]);
-    const { page, errors } = await on.open('/dead-letters');
-    await page
-      .getByRole('heading', { name: 'A field of the event is missing or wrong invalid_event · 1' })
-      .waitFor();
-    await page.getByText('directory.group.member.added').waitFor();
-    await page.getByRole('link', { name: 'Choir', exact: true }).click();
-    await page.getByText('The message is not valid').waitFor();
-    const body = page.getByRole('textbox', { name: 'Message' });
-    const text = await body.inputValue();
-    await body.fill(text.replace('"email"', '"id": "m8", "email'));
-    await page.getByText('invalid_json').waitFor();
-    await body.fill(text.replace('"email"', '"id": "m8", "email"'));
-    await page.getByText('The message is valid.').waitFor();
-    await expectAccessible(page);
-    await page.getByRole('button', { name: 'Send edited message' }).click();
-    await page.getByRole('dialog').getByLabel('Reason').fill('the id was missing');
-    await page.keyboard.press('Enter');
-    await page.getByText('No dead-lettered messages.').waitFor();
-    await eventually(async () => (await on.platformUsers('Choir')).includes('u8'));
-    expect(errors).toEqual([]);
-  });
-
-  it('dead-lettered messages that would all fail again cannot be retried, and are discarded together', async () => {
-    await on.send(['{ no event', '{ none either']);
-    const { page, errors } = await on.open('/dead-letters');
-    await page.getByRole('heading', { name: 'The message is not JSON invalid_json · 2' }).waitFor();
-    await page.getByText(/^A retry would fail again for all: invalid_json/).waitFor();
-    expect(await page.getByRole('button', { name: /^Retry all/ }).count()).toBe(0);
-    await expectAccessible(page);
-    await page.getByRole('button', { name: 'Discard all: invalid_json' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Discard 2 messages?' });
-    await dialog.getByLabel('Reason').fill('not of this directory');
-    await page.keyboard.press('Enter');
-    await page.getByText('No dead-lettered messages.').waitFor();
-    expect(errors).toEqual([]);
-  });
+it('a dead-lettered message is validated while the operator edits it, and the sent message adds the member to the group', async () => {
+  await on.send([
+    nativeEvent('group.member.added', { group: { id: 'g2' }, members: [{ email: 'p8@acme.test' }] }),
+  ]);
+  const { page, errors } = await on.open('/dead-letters');
+  await page
+    .getByRole('heading', { name: 'A field of the event is missing or wrong invalid_event · 1' })
+    .waitFor();
+  await page.getByText('directory.group.member.added').waitFor();
+  await page.getByRole('link', { name: 'Choir', exact: true }).click();
+  await page.getByText('The message is not valid').waitFor();
+  const body = page.getByRole('textbox', { name: 'Message' });
+  const text = await body.inputValue();
+  await body.fill(text.replace('"email"', '"id": "m8", "email'));
+  await page.getByText('invalid_json').waitFor();
+  await body.fill(text.replace('"email"', '"id": "m8", "email"'));
+  await page.getByText('The message is valid.').waitFor();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Send edited message' }).click();
+  await page.getByRole('dialog').getByLabel('Reason').fill('the id was missing');
+  await page.keyboard.press('Enter');
+  await page.getByText('No dead-lettered messages.').waitFor();
+  await eventually(async () => (await on.platformUsers('Choir')).includes('u8'));
+  expect(errors).toEqual([]);
 });
 
-describe('Connection page', () => {
-  it('the Connection page previews a change of a setting, saves the change, and undoes it', async () => {
-    const { page, errors } = await on.open('/connection');
-    await page.getByRole('button', { name: 'Change Removed people per group' }).click();
-    await page.getByLabel('Value').fill('-1');
-    await page.getByRole('alert').getByText('A whole number from 0 to 1,000,000').waitFor();
-    expect(await page.getByRole('button', { name: /^Save/ }).getAttribute('aria-disabled')).toBe('true');
-    await page.getByLabel('Value').fill('200');
-    await page.getByRole('button', { name: 'Preview change' }).click();
-    await page.getByText('This change permits more removals without an approval.').waitFor();
-    await page.getByRole('button', { name: 'Change Match rules' }).click();
-    await page.getByLabel('One per line').fill('nonsense');
-    await page.getByRole('button', { name: 'Preview change' }).click();
-    await page.getByText(/^match.0: expected a rule memberAttribute=employeeField/).waitFor();
-    await page.getByRole('button', { name: 'Change If the directory deletes a group' }).click();
-    await page.getByRole('radio', { name: /^Release/ }).check();
-    await page.getByRole('button', { name: 'Preview change' }).click();
-    await page.getByText('No group would change.').waitFor();
-    await expectAccessible(page);
-    await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Saved.').waitFor();
-    const setting = async () =>
-      (await on.ports.connections.find('default' as never))?.settings.onGroupDeleted;
-    expect(await setting()).toBe('release');
-    await page.getByRole('button', { name: 'Undo' }).click();
-    await eventually(async () => (await setting()) === 'delete');
-    // The browser logs every refused request.
-    expect(errors).toEqual([expect.stringContaining('400 (Bad Request)')]);
-  });
+it('dead-lettered messages that would all fail again cannot be retried, and are discarded together', async () => {
+  await on.send(['{ no event', '{ none either']);
+  const { page, errors } = await on.open('/dead-letters');
+  await page.getByRole('heading', { name: 'The message is not JSON invalid_json · 2' }).waitFor();
+  await page.getByText(/^A retry would fail again for all: invalid_json/).waitFor();
+  expect(await page.getByRole('button', { name: /^Retry all/ }).count()).toBe(0);
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Discard all: invalid_json' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Discard 2 messages?' });
+  await dialog.getByLabel('Reason').fill('not of this directory');
+  await page.keyboard.press('Enter');
+  await page.getByText('No dead-lettered messages.').waitFor();
+  expect(errors).toEqual([]);
+});
 
-  it('the Connection page pauses all writes, and waiting changes are written after resume', async () => {
-    const { page, errors } = await on.open('/connection');
-    await page.getByRole('button', { name: 'Pause writes' }).click();
-    await page.getByRole('dialog').getByLabel('Reason').fill('maintenance');
-    await page.keyboard.press('Enter');
-    await page.getByText('Paused', { exact: true }).first().waitFor();
-    await on.send([nativeEvent('group.member.added', { group: { id: 'g2' }, members: [named(9)] })]);
-    await page.getByRole('link', { name: 'Home' }).click();
-    await page.getByRole('heading', { name: /^Writes are paused\./ }).waitFor();
-    await page.getByRole('link', { name: /^Resume/ }).click();
-    await page.getByRole('button', { name: 'Resume writes' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Resume writes' }).click();
-    await eventually(async () => (await on.platformUsers('Choir')).includes('u9'));
-    await page.getByRole('button', { name: 'Run checks' }).click();
-    await page.getByText(/^(All checks passed\.|\d+ checks? failed\.)$/).waitFor();
-    expect(errors).toEqual([]);
-  });
+it('the Connection page previews a change of a setting, saves the change, and undoes it', async () => {
+  const { page, errors } = await on.open('/connection');
+  await page.getByRole('button', { name: 'Change Removed people per group' }).click();
+  await page.getByLabel('Value').fill('-1');
+  await page.getByRole('alert').getByText('A whole number from 0 to 1,000,000').waitFor();
+  expect(await page.getByRole('button', { name: /^Save/ }).getAttribute('aria-disabled')).toBe('true');
+  await page.getByLabel('Value').fill('200');
+  await page.getByRole('button', { name: 'Preview change' }).click();
+  await page.getByText('This change permits more removals without an approval.').waitFor();
+  await page.getByRole('button', { name: 'Change Match rules' }).click();
+  await page.getByLabel('One per line').fill('nonsense');
+  await page.getByRole('button', { name: 'Preview change' }).click();
+  await page.getByText(/^match.0: expected a rule memberAttribute=employeeField/).waitFor();
+  await page.getByRole('button', { name: 'Change If the directory deletes a group' }).click();
+  await page.getByRole('radio', { name: /^Release/ }).check();
+  await page.getByRole('button', { name: 'Preview change' }).click();
+  await page.getByText('No group would change.').waitFor();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved.').waitFor();
+  const setting = async () => (await on.ports.connections.find('default' as never))?.settings.onGroupDeleted;
+  expect(await setting()).toBe('release');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await eventually(async () => (await setting()) === 'delete');
+  // The browser logs every refused request.
+  expect(errors).toEqual([expect.stringContaining('400 (Bad Request)')]);
+});
+
+it('the Connection page pauses all writes, and waiting changes are written after resume', async () => {
+  const { page, errors } = await on.open('/connection');
+  await page.getByRole('button', { name: 'Pause writes' }).click();
+  await page.getByRole('dialog').getByLabel('Reason').fill('maintenance');
+  await page.keyboard.press('Enter');
+  await page.getByText('Paused', { exact: true }).first().waitFor();
+  await on.send([nativeEvent('group.member.added', { group: { id: 'g2' }, members: [named(9)] })]);
+  await page.getByRole('link', { name: 'Home' }).click();
+  await page.getByRole('heading', { name: /^Writes are paused\./ }).waitFor();
+  await page.getByRole('link', { name: /^Resume/ }).click();
+  await page.getByRole('button', { name: 'Resume writes' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Resume writes' }).click();
+  await eventually(async () => (await on.platformUsers('Choir')).includes('u9'));
+  await page.getByRole('button', { name: 'Run checks' }).click();
+  await page.getByText(/^(All checks passed\.|\d+ checks? failed\.)$/).waitFor();
+  expect(errors).toEqual([]);
 });
 
 it('the People page finds a person with the keyboard alone, and shows an edit by another client', async () => {
@@ -363,41 +356,39 @@ it('the Deliveries page shows what a source sends within seconds, with the reaso
   expect(errors).toEqual([]);
 });
 
-describe('keyboard', () => {
-  it('Ctrl-K finds groups, people, actions and settings with the keyboard alone', async () => {
-    const { page, errors } = await on.open('/activity');
-    const search = page.getByRole('combobox', { name: 'Search groups, people, actions and settings' });
-    const found = (name: RegExp) => page.getByRole('option', { name });
-    for (const [text, option, heading] of [
-      ['person 3', /Person 3.*Person$/, 'Person 3'],
-      ['choir', /Choir.*Group$/, /^Choir/],
-      ['doctor', /^Run checks.*Action$/, /Connection/],
-    ] as const) {
-      await page.keyboard.press('Control+k');
-      await search.fill(text);
-      await found(option).waitFor();
-      await expectAccessible(page);
-      await page.keyboard.press('Enter');
-      await page.getByRole('heading', { level: 1, name: heading }).waitFor();
-      // The browser reports a moment later that the dialog is closed.
-      await search.waitFor({ state: 'hidden' });
-    }
+it('Ctrl-K finds groups, people, actions and settings with the keyboard alone', async () => {
+  const { page, errors } = await on.open('/activity');
+  const search = page.getByRole('combobox', { name: 'Search groups, people, actions and settings' });
+  const found = (name: RegExp) => page.getByRole('option', { name });
+  for (const [text, option, heading] of [
+    ['person 3', /Person 3.*Person$/, 'Person 3'],
+    ['choir', /Choir.*Group$/, /^Choir/],
+    ['doctor', /^Run checks.*Action$/, /Connection/],
+  ] as const) {
     await page.keyboard.press('Control+k');
-    await search.fill('four eyes');
-    await found(/^Four eyes.*Setting$/).waitFor();
-    await page.keyboard.press('ArrowUp');
-    await page.keyboard.press('ArrowDown');
+    await search.fill(text);
+    await found(option).waitFor();
+    await expectAccessible(page);
     await page.keyboard.press('Enter');
-    await page.getByRole('group', { name: 'Four eyes' }).waitFor();
-    expect(errors).toEqual([]);
-  });
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+    // The browser reports a moment later that the dialog is closed.
+    await search.waitFor({ state: 'hidden' });
+  }
+  await page.keyboard.press('Control+k');
+  await search.fill('four eyes');
+  await found(/^Four eyes.*Setting$/).waitFor();
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.getByRole('group', { name: 'Four eyes' }).waitFor();
+  expect(errors).toEqual([]);
+});
 
-  it('the address of a group that does not exist leads to the list of groups', async () => {
-    const { page, errors } = await on.open('/groups/none');
-    await page.getByText('none was not found.').waitFor();
-    // The browser logs every refused request.
-    expect(errors.filter((error) => !error.includes('404'))).toEqual([]);
-  });
+it('the address of a group that does not exist leads to the list of groups', async () => {
+  const { page, errors } = await on.open('/groups/none');
+  await page.getByText('none was not found.').waitFor();
+  // The browser logs every refused request.
+  expect(errors.filter((error) => !error.includes('404'))).toEqual([]);
 });
 
 it('platform groups are adopted from the list of platform groups and from the page of a new group', async () => {

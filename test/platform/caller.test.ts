@@ -26,13 +26,6 @@ it('a request without a body has the credential, the user agent and no content t
   expect(headers).not.toHaveProperty('content-type');
 });
 
-it('a body is sent as JSON, with its content type', async () => {
-  const { client, platform } = await rig(() => ({ body: GROUP }));
-  await client.groups.create(NEW_GROUP);
-  expect(platform.seen[0]?.headers['content-type']).toBe('application/json');
-  expect(JSON.parse(platform.seen[0]?.text ?? '')).toEqual(NEW_GROUP);
-});
-
 it('the path of the base URL is the prefix of every path', async () => {
   const { client, platform } = await rig(() => ({ body: USER }));
   const prefixed = await rig(() => ({}), { baseUrl: `${platform.url}/hr/` });
@@ -102,8 +95,9 @@ it.each<[string, Answer]>([
   ['no body', { status: 404, body: '' }],
   ['a body that breaks off', { status: 404, failure: 'cut' }],
   ['a body with a wrong encoding', { status: 404, headers: { 'content-encoding': 'gzip' }, body: 'plain' }],
+  ['a body that never ends', { status: 404, failure: 'stall' }],
 ])('an error status causes a typed error whatever the body is: %s', async (_, answer) => {
-  const { client } = await rig(() => answer);
+  const { client } = await rig(() => answer, { timeoutMs: 50 });
   await expect(client.groups.get('g1')).rejects.toBeInstanceOf(errors.NotFoundError);
 });
 
@@ -123,11 +117,6 @@ it('a write without an answer ends at the time limit, and its error shows a poss
   expect(error).toMatchObject({ sent: 'maybe', status: undefined });
   expect(errors.mayHaveTakenEffect(error as errors.PlatformError)).toBe(true);
   expect(platform.seen).toHaveLength(1);
-});
-
-it('an answer with the status 404 whose body never ends causes a NotFoundError', async () => {
-  const { client } = await rig(() => ({ status: 404, failure: 'stall' }), { timeoutMs: 50 });
-  await expect(client.groups.get('g1')).rejects.toBeInstanceOf(errors.NotFoundError);
 });
 
 it('a write whose connection breaks is not repeated, and its error shows that it may have taken effect', async () => {
@@ -291,11 +280,6 @@ it('a malformed group in a list has only its id and spokeId, and a group without
     { id: 'odd', spokeId: GROUP.spokeId },
   ]);
   expect(told).toEqual([['[0]', '[2]', '[3]', '[4]', '[5]']]);
-});
-
-it('an object instead of a list causes an error', async () => {
-  const { client } = await rig(() => ({ body: { results: [], next: null } }));
-  await expect(client.groups.list()).rejects.toThrow('expected a list, got an object');
 });
 
 it.each<[string, Answer]>([

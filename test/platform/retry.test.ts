@@ -70,6 +70,12 @@ it('decideRetry doubles the range of the backoff with each attempt, up to a limi
   expect(late).toBe(10_000);
 });
 
+it('decideRetry decides for no wait after the last attempt, and for no wait that ends at the deadline or later', () => {
+  expect(ask('GET', { status: 500 }, { attempt: 4 })).toBeUndefined();
+  expect(ask('GET', { status: 500 }, { leftMs: 100 })).toBeUndefined();
+  expect(ask('GET', { status: 500 }, { leftMs: 101 })).toBe(100);
+});
+
 const TEN_O_CLOCK = Date.UTC(2026, 10, 20, 10, 0, 0);
 
 it.each([

@@ -171,16 +171,15 @@ it('a static token that an operator stored instead of refused OAuth tokens is ke
   expect(seen.stored).toBe(0);
 });
 
-it('a refused connection gets new tokens after an hour if the platform does not accept the old tokens', async () => {
-  const { state, pumpFor } = await refusedCompany();
-  expect(await pumpFor(13)).toBe('unauthorized');
-  state.accepts = (token) => token !== 'a1';
-  expect(await pumpFor(61)).toBe('open');
-});
-
-it('a refused connection gets new tokens after an hour even if each worker is replaced before that', async () => {
+it.each([
+  ['if the platform does not accept the old tokens', async () => false],
+  [
+    'even if each worker is replaced before that',
+    async (minute: number, replaceWorker: () => void) => minute % 25 === 0 && replaceWorker(),
+  ],
+])('a refused connection gets new tokens after an hour, %s', async (_, between) => {
   const { state, pumpFor, replaceWorker } = await refusedCompany();
   expect(await pumpFor(13)).toBe('unauthorized');
   state.accepts = (token) => token !== 'a1';
-  expect(await pumpFor(61, async (minute) => minute % 25 === 0 && replaceWorker())).toBe('open');
+  expect(await pumpFor(61, (minute) => between(minute, replaceWorker))).toBe('open');
 });

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import cdkJson from '../../cdk.json' with { type: 'json' };
 import { ConnectorStack } from '../../infra/connector-stack.ts';
 import { DEPLOYABLE_KEYS, type FunctionCode } from '../../infra/function-code.ts';
@@ -114,69 +114,67 @@ function* usesIn(value: Json | undefined, holds: readonly string[]): Generator<U
 
 const PRODUCER = 'arn:aws:iam::111122223333:role/directory';
 
-describe('template of a release', () => {
-  let template: JsonObject;
-  beforeAll(() => {
-    template = releaseTemplate();
-  }, 120_000);
+let template: JsonObject;
+beforeAll(() => {
+  template = releaseTemplate();
+}, 120_000);
 
-  it('the template without parameters is the stack that the CDK deploys without settings', () => {
-    expect(contentOf(template, {})).toEqual(contentOf(deployedByCdk({}), {}));
-  });
+it('the template without parameters is the stack that the CDK deploys without settings', () => {
+  expect(contentOf(template, {})).toEqual(contentOf(deployedByCdk({}), {}));
+});
 
-  it('the template with every parameter is the stack that the CDK deploys with the same settings', () => {
-    const settings = {
-      prefix: 'groupsync-eu',
-      alarmEmail: 'ops@example.com',
-      scim: true,
-      sources: { producer: { connection: 'acme', producers: [PRODUCER] } },
-    };
-    const given = {
-      Prefix: 'groupsync-eu',
-      AlarmEmail: 'ops@example.com',
-      ScimEnabled: 'true',
-      ProducerArn: PRODUCER,
-      ProducerConnection: 'acme',
-    };
-    expect(contentOf(template, given)).toEqual(contentOf(deployedByCdk(settings), {}));
-  });
+it('the template with every parameter is the stack that the CDK deploys with the same settings', () => {
+  const settings = {
+    prefix: 'groupsync-eu',
+    alarmEmail: 'ops@example.com',
+    scim: true,
+    sources: { producer: { connection: 'acme', producers: [PRODUCER] } },
+  };
+  const given = {
+    Prefix: 'groupsync-eu',
+    AlarmEmail: 'ops@example.com',
+    ScimEnabled: 'true',
+    ProducerArn: PRODUCER,
+    ProducerConnection: 'acme',
+  };
+  expect(contentOf(template, given)).toEqual(contentOf(deployedByCdk(settings), {}));
+});
 
-  it('the template refers only to its own parameters, resources and conditions, and to optional resources only under their condition', () => {
-    const resources = template['Resources'] as Readonly<Record<string, JsonObject>>;
-    const outputs = template['Outputs'] as Readonly<Record<string, JsonObject>>;
-    const parameters = Object.keys(template['Parameters'] as JsonObject);
-    const conditions = Object.keys(template['Conditions'] as JsonObject);
-    const entries = Object.entries({ ...resources, ...outputs });
-    const used = entries.flatMap(([id, entry]) => {
-      const own = entry['Condition'];
-      const holds = typeof own === 'string' ? [own] : [];
-      return [...usesIn(entry, holds)].map((use) => ({ id, ...use }));
-    });
-    expect(used.length).toBeGreaterThan(100);
-    const isThere = ({ name, holds }: Use): boolean => {
-      const needed = resources[name]?.['Condition'];
-      return name in resources && (needed === undefined || holds.includes(String(needed)));
-    };
-    expect(used.filter((use) => !parameters.includes(use.name) && !isThere(use))).toEqual([]);
-    expect(used.flatMap(({ holds }) => holds).filter((name) => !conditions.includes(name))).toEqual([]);
-    expect(JSON.stringify(template)).not.toContain('Fn::Sub');
+it('the template refers only to its own parameters, resources and conditions, and to optional resources only under their condition', () => {
+  const resources = template['Resources'] as Readonly<Record<string, JsonObject>>;
+  const outputs = template['Outputs'] as Readonly<Record<string, JsonObject>>;
+  const parameters = Object.keys(template['Parameters'] as JsonObject);
+  const conditions = Object.keys(template['Conditions'] as JsonObject);
+  const entries = Object.entries({ ...resources, ...outputs });
+  const used = entries.flatMap(([id, entry]) => {
+    const own = entry['Condition'];
+    const holds = typeof own === 'string' ? [own] : [];
+    return [...usesIn(entry, holds)].map((use) => ({ id, ...use }));
   });
+  expect(used.length).toBeGreaterThan(100);
+  const isThere = ({ name, holds }: Use): boolean => {
+    const needed = resources[name]?.['Condition'];
+    return name in resources && (needed === undefined || holds.includes(String(needed)));
+  };
+  expect(used.filter((use) => !parameters.includes(use.name) && !isThere(use))).toEqual([]);
+  expect(used.flatMap(({ holds }) => holds).filter((name) => !conditions.includes(name))).toEqual([]);
+  expect(JSON.stringify(template)).not.toContain('Fn::Sub');
+});
 
-  it('the template needs no bootstrap: it has no rule, no asset and no parameter of the CDK', () => {
-    expect(template).not.toHaveProperty('Rules');
-    expect(JSON.stringify(template)).not.toMatch(
-      /cdk-bootstrap|hnb659fds|BootstrapVersion|AssetParameters|aws:asset/,
-    );
-    expect(Object.keys(template['Parameters'] as JsonObject)).toEqual([
-      'CodeBucket',
-      'CodePrefix',
-      'Prefix',
-      'AlarmEmail',
-      'ScimEnabled',
-      'ProducerArn',
-      'ProducerConnection',
-    ]);
-    const zips = DEPLOYABLE_KEYS.filter((key) => JSON.stringify(template).includes(`"${zipName(key)}"`));
-    expect(zips).toEqual(DEPLOYABLE_KEYS.filter((key) => key !== 'directory' && key !== 'console'));
-  });
+it('the template needs no bootstrap: it has no rule, no asset and no parameter of the CDK', () => {
+  expect(template).not.toHaveProperty('Rules');
+  expect(JSON.stringify(template)).not.toMatch(
+    /cdk-bootstrap|hnb659fds|BootstrapVersion|AssetParameters|aws:asset/,
+  );
+  expect(Object.keys(template['Parameters'] as JsonObject)).toEqual([
+    'CodeBucket',
+    'CodePrefix',
+    'Prefix',
+    'AlarmEmail',
+    'ScimEnabled',
+    'ProducerArn',
+    'ProducerConnection',
+  ]);
+  const zips = DEPLOYABLE_KEYS.filter((key) => JSON.stringify(template).includes(`"${zipName(key)}"`));
+  expect(zips).toEqual(DEPLOYABLE_KEYS.filter((key) => key !== 'directory' && key !== 'console'));
 });

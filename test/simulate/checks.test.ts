@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Explanation } from '../../shared/contract/answers/explain.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
@@ -419,8 +419,7 @@ it('the check truth finds a confirmed binding that changes without a command of 
 
 const cut =
   (count: number, change: Partial<PlatformWrite> = {}) =>
-  ({ write, acme }: World) => {
-    Object.assign(acme, { employees: acme.employees });
+  ({ write }: World) => {
     write({ added: twenty, sent: { users: twenty } });
     write({ removed: twenty.slice(0, count), sent: { users: twenty.slice(count) }, ...change });
   };
@@ -629,131 +628,124 @@ it('the check of the audit finds a drift record that lacks its initiator hours a
   expect(causesOf(change, { hours: 4 })).toEqual([]);
 });
 
-describe('check of the past', () => {
-  /** Returns what the check finds about the answer of two hours after the creation of the group with u-r1 and u-r2. */
-  function foundIn(users: readonly string[], change: (world: World) => unknown = () => undefined) {
-    const world = makeWorld();
-    world.time.nowMs = START_MS + 3 * HOUR_MS;
-    change(world);
-    const found: string[] = [];
-    Object.assign(world.seen.runLog, {
-      violated: ({ sentence }: Violation) => found.push(sentence.slice(9, 27)),
-    });
-    const pairs = { ...NO_PAIRS };
-    const platform = { ...world.acme, asOf: () => world.groups.get('p1') } as never;
-    const atMs = START_MS + 2 * HOUR_MS;
-    const interval = { sinceMs: START_MS, untilMs: world.time.nowMs };
-    const members = new Map(
-      users.map((user) => [user.replace('?', ''), user.endsWith('?') ? interval : undefined]),
-    );
-    const answer: PastAnswer = { connection: 'a', group: 'g1', linked: undefined, atMs, members };
-    checkPast(world.seen, platform, answer, pairs);
-    const { certain, uncertain, unread } = pairs;
-    return [certain, uncertain, unread, ...found];
-  }
-  const joined = (world: World) => [world.gains(), world.theirs()];
-  const read = (world: World) => [joined(world), world.call(1, { atMs: START_MS + 1.5 * HOUR_MS })];
-
-  it('accepts a true answer, an interval, and a change by another client that apply did not read', () => {
-    expect(foundIn(['u-r1', 'u-r2'])).toEqual([2, 0, 0]);
-    expect(foundIn(['u-r1', 'u-x?', 'u-r2?'])).toEqual([1, 2, 0]);
-    expect(foundIn(['u-r1', 'u-r2'], joined)).toEqual([2, 0, 1]);
+/** Returns what the check finds about the answer of two hours after the creation of the group with u-r1 and u-r2. */
+function foundIn(users: readonly string[], change: (world: World) => unknown = () => undefined) {
+  const world = makeWorld();
+  world.time.nowMs = START_MS + 3 * HOUR_MS;
+  change(world);
+  const found: string[] = [];
+  Object.assign(world.seen.runLog, {
+    violated: ({ sentence }: Violation) => found.push(sentence.slice(9, 27)),
   });
+  const pairs = { ...NO_PAIRS };
+  const platform = { ...world.acme, asOf: () => world.groups.get('p1') } as never;
+  const atMs = START_MS + 2 * HOUR_MS;
+  const interval = { sinceMs: START_MS, untilMs: world.time.nowMs };
+  const members = new Map(
+    users.map((user) => [user.replace('?', ''), user.endsWith('?') ? interval : undefined]),
+  );
+  const answer: PastAnswer = { connection: 'a', group: 'g1', linked: undefined, atMs, members };
+  checkPast(world.seen, platform, answer, pairs);
+  const { certain, uncertain, unread } = pairs;
+  return [certain, uncertain, unread, ...found];
+}
+const joined = (world: World) => [world.gains(), world.theirs()];
+const read = (world: World) => [joined(world), world.call(1, { atMs: START_MS + 1.5 * HOUR_MS })];
 
-  it('expects knowledge of a deletion by another client after two answers of 404 to apply', () => {
-    const afterDeletion = (status: number, count: number) =>
-      foundIn(['u-r1', 'u-r2'], (world) => {
-        world.held({ users: ['u-r1'] });
-        world.theirs({ action: 'delete', added: [], removed: ['u-r2'] });
-        world.call(count, { status, atMs: START_MS + 1.5 * HOUR_MS });
-      });
-    expect(afterDeletion(200, 1)).toEqual([1, 0, 1]);
-    expect(afterDeletion(404, 1)).toEqual([1, 0, 1]);
-    expect(afterDeletion(404, 2)).toEqual([1, 0, 0, 'u-r2 was not in th']);
-  });
-
-  it('finds each user about which the answer is certain and wrong', () => {
-    expect(foundIn(['u-r1', 'u-x'])).toEqual([1, 0, 0, 'u-r2 was in the pl', 'u-x was not in the']);
-    expect(foundIn(['u-r1', 'u-r2'], read)).toEqual([2, 0, 0, 'u-z was in the pla']);
-  });
+it('the check of the past accepts a true answer, an interval, and a change by another client that apply did not read', () => {
+  expect(foundIn(['u-r1', 'u-r2'])).toEqual([2, 0, 0]);
+  expect(foundIn(['u-r1', 'u-x?', 'u-r2?'])).toEqual([1, 2, 0]);
+  expect(foundIn(['u-r1', 'u-r2'], joined)).toEqual([2, 0, 1]);
 });
 
-describe('check of one decision', () => {
-  const stood = (users: readonly string[], name = 'Sales') => ({ id: 'p1', name, users });
-  const around = { connection: 'a', group: 'g1', outcome: 'written', isSeen: true };
-  const checked = (check: (seen: Seen) => void): readonly string[] => {
-    const causes: string[] = [];
-    const { seen } = makeWorld();
-    Object.assign(seen.runLog, { violated: ({ cause }: Violation) => causes.push(cause) });
-    check(seen);
-    return causes;
-  };
-  const explained = (
-    outcome: string,
-    wanted: boolean,
-    users: { readonly before: readonly string[]; readonly after: readonly string[] },
-    isSeen = true,
-  ) =>
-    checked((seen) => {
-      const answer = {
-        member: 'm1',
-        wanted,
-        match: { user: 'u' },
-        decision: { outcome },
-        because: 'so',
-      } as unknown as Explanation;
-      const stands = { before: stood(users.before), after: stood(users.after) };
-      checkExplain(seen, { ...around, ...stands, answer, isSeen });
+it('the check of the past expects knowledge of a deletion by another client after two answers of 404 to apply', () => {
+  const afterDeletion = (status: number, count: number) =>
+    foundIn(['u-r1', 'u-r2'], (world) => {
+      world.held({ users: ['u-r1'] });
+      world.theirs({ action: 'delete', added: [], removed: ['u-r2'] });
+      world.call(count, { status, atMs: START_MS + 1.5 * HOUR_MS });
     });
+  expect(afterDeletion(200, 1)).toEqual([1, 0, 1]);
+  expect(afterDeletion(404, 1)).toEqual([1, 0, 1]);
+  expect(afterDeletion(404, 2)).toEqual([1, 0, 0, 'u-r2 was not in th']);
+});
 
-  it.each([
-    ['waiting', true, [], ['u'], []],
-    ['waiting', true, [], [], ['explain_waiting']],
-    ['waiting', false, ['u'], [], []],
-    ['waiting', false, ['u'], ['u'], ['explain_waiting']],
-    ['held', false, ['u'], ['u'], []],
-    ['held', false, ['u'], [], ['explain_held']],
-    ['in_sync', true, ['u'], [], ['explain_in_sync']],
-    ['pending:unknown', true, [], ['u'], ['explain_pending_unknown']],
-    ['not_wanted', false, [], [], []],
-  ] as const)(
-    'explain answers %s for a member (wanted: %s, users of the group before: %j, after: %j), and the check reports %j',
-    (outcome, wanted, before, after, causes) => {
-      expect(explained(outcome, wanted, { before, after })).toEqual(causes);
-    },
-  );
+it('the check of the past finds each user about which the answer is certain and wrong', () => {
+  expect(foundIn(['u-r1', 'u-x'])).toEqual([1, 0, 0, 'u-r2 was in the pl', 'u-x was not in the']);
+  expect(foundIn(['u-r1', 'u-r2'], read)).toEqual([2, 0, 0, 'u-z was in the pla']);
+});
 
-  it('the check accepts a wrong answer of explain if groupsync has not yet read a change of the group', () => {
-    expect(explained('in_sync', true, { before: [], after: [] })).toEqual(['explain_in_sync']);
-    expect(explained('in_sync', true, { before: [], after: [] }, false)).toEqual([]);
+const stood = (users: readonly string[], name = 'Sales') => ({ id: 'p1', name, users });
+const around = { connection: 'a', group: 'g1', outcome: 'written', isSeen: true };
+const checked = (check: (seen: Seen) => void): readonly string[] => {
+  const causes: string[] = [];
+  const { seen } = makeWorld();
+  Object.assign(seen.runLog, { violated: ({ cause }: Violation) => causes.push(cause) });
+  check(seen);
+  return causes;
+};
+const explained = (
+  outcome: string,
+  wanted: boolean,
+  users: { readonly before: readonly string[]; readonly after: readonly string[] },
+  isSeen = true,
+) =>
+  checked((seen) => {
+    const answer = {
+      member: 'm1',
+      wanted,
+      match: { user: 'u' },
+      decision: { outcome },
+      because: 'so',
+    } as unknown as Explanation;
+    const stands = { before: stood(users.before), after: stood(users.after) };
+    checkExplain(seen, { ...around, ...stands, answer, isSeen });
   });
 
-  const planned = (
-    plan: Partial<GroupPlan>,
-    { before, after }: Pick<Around<GroupPlan>, 'before' | 'after'>,
-  ) =>
-    checked((seen) => {
-      const answer = {
-        group: 'g1',
-        action: 'none',
-        changes: [],
-        held: [],
-        hold: null,
-        digest: '',
-        note: null,
-        ...plan,
-      } as GroupPlan;
-      checkPlan(seen, { ...around, answer, before, after });
-    });
-  const add = { kind: 'add_member', member: 'm1', before: null, after: 'u', reason: '' };
+it.each([
+  ['waiting', true, [], ['u'], []],
+  ['waiting', true, [], [], ['explain_waiting']],
+  ['waiting', false, ['u'], [], []],
+  ['waiting', false, ['u'], ['u'], ['explain_waiting']],
+  ['held', false, ['u'], ['u'], []],
+  ['held', false, ['u'], [], ['explain_held']],
+  ['in_sync', true, ['u'], [], ['explain_in_sync']],
+  ['pending:unknown', true, [], ['u'], ['explain_pending_unknown']],
+  ['not_wanted', false, [], [], []],
+] as const)(
+  'explain answers %s for a member (wanted: %s, users of the group before: %j, after: %j), and the check reports %j',
+  (outcome, wanted, before, after, causes) => {
+    expect(explained(outcome, wanted, { before, after })).toEqual(causes);
+  },
+);
 
-  it('the check of one decision finds a plan that differs from the following write', () => {
-    const both = { before: stood([]), after: stood(['u']) };
-    expect(planned({ action: 'patch', changes: [add] }, both)).toEqual([]);
-    expect(planned({ action: 'patch', changes: [] }, both)).toEqual(['plan_patch']);
-    expect(planned({ action: 'none' }, both)).toEqual(['plan_none']);
-    expect(planned({ action: 'delete' }, { ...both, after: undefined })).toEqual([]);
-    expect(planned({ action: 'delete' }, both)).toEqual(['plan_delete']);
-    expect(planned({ action: 'none', note: 'the platform could not be asked' }, both)).toEqual([]);
+it('the check accepts a wrong answer of explain if groupsync has not yet read a change of the group', () => {
+  expect(explained('in_sync', true, { before: [], after: [] })).toEqual(['explain_in_sync']);
+  expect(explained('in_sync', true, { before: [], after: [] }, false)).toEqual([]);
+});
+
+const planned = (plan: Partial<GroupPlan>, { before, after }: Pick<Around<GroupPlan>, 'before' | 'after'>) =>
+  checked((seen) => {
+    const answer = {
+      group: 'g1',
+      action: 'none',
+      changes: [],
+      held: [],
+      hold: null,
+      digest: '',
+      note: null,
+      ...plan,
+    } as GroupPlan;
+    checkPlan(seen, { ...around, answer, before, after });
   });
+const add = { kind: 'add_member', member: 'm1', before: null, after: 'u', reason: '' };
+
+it('the check of one decision finds a plan that differs from the following write', () => {
+  const both = { before: stood([]), after: stood(['u']) };
+  expect(planned({ action: 'patch', changes: [add] }, both)).toEqual([]);
+  expect(planned({ action: 'patch', changes: [] }, both)).toEqual(['plan_patch']);
+  expect(planned({ action: 'none' }, both)).toEqual(['plan_none']);
+  expect(planned({ action: 'delete' }, { ...both, after: undefined })).toEqual([]);
+  expect(planned({ action: 'delete' }, both)).toEqual(['plan_delete']);
+  expect(planned({ action: 'none', note: 'the platform could not be asked' }, both)).toEqual([]);
 });

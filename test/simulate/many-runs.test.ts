@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { drawRun } from '../../simulate/draw.ts';
 import { execute } from '../../simulate/execute.ts';
 import { type Answer, executeMany } from '../../simulate/many-runs.ts';
@@ -12,37 +12,35 @@ const DAY = { seed: 8, draw: { days: 1, scale: 'small' } } as const;
 /** small-runs.test.ts has more and shorter runs. `npm run simulate` executes other seeds. */
 const RUNS = [{ seed: 5, draw: { scale: 'small' } } as const, TWO_YEARS, DAY];
 
-describe('simulation runs of a day, a week and two years', () => {
-  const answers: Answer[] = [];
-  const reportOf = (seed: number) =>
-    answers.flatMap((answer) => ('report' in answer ? [answer.report] : [])).find((one) => one.seed === seed);
+const answers: Answer[] = [];
+const reportOf = (seed: number) =>
+  answers.flatMap((answer) => ('report' in answer ? [answer.report] : [])).find((one) => one.seed === seed);
 
-  // One process executes all runs, because its start takes seconds, and a bundle is faster than the modules of vitest.
-  beforeAll(() => executeMany(RUNS.values(), 1, (answer) => answers.push(answer)), PATIENCE_MS);
+// One process executes all runs, because its start takes seconds, and a bundle is faster than the modules of vitest.
+beforeAll(() => executeMany(RUNS.values(), 1, (answer) => answers.push(answer)), PATIENCE_MS);
 
-  it('a simulation run has no violation', () => {
-    const wrong = answers.flatMap((answer) => {
-      const { seed } = 'report' in answer ? answer.report : answer;
-      const found = 'report' in answer ? answer.report.violations : [answer.broke];
-      return found.length > 0 ? [{ executeItAgain: `npm run simulate -- --seed ${seed}`, found }] : [];
-    });
-    expect(wrong).toEqual([]);
-    expect(answers).toHaveLength(RUNS.length);
+it('a simulation run has no violation', () => {
+  const wrong = answers.flatMap((answer) => {
+    const { seed } = 'report' in answer ? answer.report : answer;
+    const found = 'report' in answer ? answer.report.violations : [answer.broke];
+    return found.length > 0 ? [{ executeItAgain: `npm run simulate -- --seed ${seed}`, found }] : [];
   });
+  expect(wrong).toEqual([]);
+  expect(answers).toHaveLength(RUNS.length);
+});
 
-  it('a simulation run of two years has few events and lasts two years', () => {
-    const { figures } = reportOf(TWO_YEARS.seed) ?? {};
-    expect(figures?.simulatedMs).toBeGreaterThan(700 * DAY_MS);
-    expect(figures?.effects).toBeLessThan(400_000);
-  });
+it('a simulation run of two years has few events and lasts two years', () => {
+  const { figures } = reportOf(TWO_YEARS.seed) ?? {};
+  expect(figures?.simulatedMs).toBeGreaterThan(700 * DAY_MS);
+  expect(figures?.effects).toBeLessThan(400_000);
+});
 
-  it('two simulation runs with the same seed are equal, even if executeMany runs one of them', async () => {
-    const run = drawRun(DAY.seed, DAY.draw);
-    const [first, second] = [await execute(run, { keepsLog: true }), await execute(run, { keepsLog: true })];
-    expect(first.logLines.length).toBeGreaterThan(100);
-    expect(second.logLines).toEqual(first.logLines);
-    expect(second.figures).toEqual(first.figures);
-    const { figures, fired } = runReport(first);
-    expect(reportOf(DAY.seed)).toMatchObject({ figures, fired });
-  });
+it('two simulation runs with the same seed are equal, even if executeMany runs one of them', async () => {
+  const run = drawRun(DAY.seed, DAY.draw);
+  const [first, second] = [await execute(run, { keepsLog: true }), await execute(run, { keepsLog: true })];
+  expect(first.logLines.length).toBeGreaterThan(100);
+  expect(second.logLines).toEqual(first.logLines);
+  expect(second.figures).toEqual(first.figures);
+  const { figures, fired } = runReport(first);
+  expect(reportOf(DAY.seed)).toMatchObject({ figures, fired });
 });

@@ -27,14 +27,6 @@ const directoriesWith = (read: () => Promise<unknown>, publicOnly = false) =>
     },
   );
 
-it('the directory of the setting is opened with the key file of the secret', async () => {
-  const { url, key, clock } = await openGoogle();
-  clock.ms = Date.now();
-  const connection = connectionTo({ kind: 'google', administrator: ADMIN, baseUrl: url });
-  const directory = await directoriesWith(async () => key).open(connection);
-  expect((await directory.group('sales@example.com'))?.name).toBe('Sales');
-});
-
 it.each([
   ['the setting directory is null', null, async () => ({}), 'expected the setting directory, got null'],
   [

@@ -9,9 +9,7 @@ import {
   PutCommand,
   QueryCommand,
 } from '@aws-sdk/lib-dynamodb';
-import conditions from 'dynalite/db/conditionParser.js';
 import database from 'dynalite/db/index.js';
-import updates from 'dynalite/db/updateParser.js';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createTable } from '../../../local/emulators/dynamodb.ts';
 import { startAwsFront } from '../../../local/emulators/front.ts';
@@ -61,28 +59,6 @@ it('the table is created once with its index, and a later start repairs index ke
     new GetCommand({ TableName: 'groupsync-state', Key: { pk: item.pk, sk: 'GROUP' } }),
   );
   expect(Item).toEqual({ ...item, gsk: '0#g1', more: 1 });
-});
-
-it.each([
-  ['#a < :x OR #a = :x AND #b > :y', 'p q', 'r s', '1 q'],
-  ['#a BETWEEN :x AND :y', 'p q', 'q p'],
-  ['SET #a = if_not_exists(#a, :x) ADD #b :y', 'p 1', 'q 2', 'q s'],
-  ['SET #a = :x REMOVE #b', 'p', 'q', 'p unused'],
-])('the expression cache gives the same result as dynalite for %s', (text, ...requests) => {
-  const { parse } = text.startsWith('SET') ? updates : conditions;
-  const attrNames = { '#a': 'a', '#b': 'b' };
-  const judge = (said: string, values: string) => {
-    const [x, y] = values.split(' ').map((one) => ({ [one < 'a' ? 'N' : 'S']: one }));
-    const attrVals = { ':x': x ?? {}, ...(y && { ':y': y }) };
-    const unused = { unusedAttrNames: { ...attrNames }, unusedAttrVals: { ...attrVals } };
-    const compare = (_: string, one: { S: string }, other: { S: string }) => one.S > other.S;
-    const context = { attrNames, attrVals, isReserved: () => false, compare, ...unused };
-    return JSON.stringify([parse(said, { context }), unused]);
-  };
-  // The cache treats an expression with additional blanks as another expression, so dynalite parses it.
-  [...requests, ...requests].forEach((values, n) => {
-    expect(judge(text, values)).toBe(judge(text + ' '.repeat(n + 1), values));
-  });
 });
 
 it('the front survives a client that disconnects in the middle of a request', async () => {

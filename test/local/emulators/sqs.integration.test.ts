@@ -56,19 +56,3 @@ it.each([
   await client.send(new SendMessageCommand({ QueueUrl: urls.apply, ...one, DelaySeconds: 0 }));
   expect(await receive(client, urls.apply)).toBe('a');
 });
-
-it('the SQS emulator accepts exactly the characters that SQS accepts', async () => {
-  const { client, urls } = await start();
-  const QueueUrl = urls.events;
-  const body = '{"name":"Größe 🚀 \u{10FFFF}"}';
-  await client.send(new SendMessageCommand({ QueueUrl, MessageBody: body }));
-  expect(await receive(client, urls.events)).toBe(body);
-  const Entries = [
-    { Id: 'good', MessageBody: '𝔊' },
-    { Id: 'control', MessageBody: 'a\u0001' },
-    { Id: 'noncharacter', MessageBody: 'a\uFFFE' },
-  ];
-  const sent = await client.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
-  expect(sent.Successful?.map(({ Id }) => Id)).toEqual(['good']);
-  expect(sent.Failed?.map(({ Id }) => Id)).toEqual(['control', 'noncharacter']);
-});

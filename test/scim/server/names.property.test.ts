@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createScimStore } from '../../../shared/scim/store/scim-store.ts';
-import { callerStorage } from '../../support/caller-storage.ts';
 import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
+import { createInterleaving } from './support/interleaving.ts';
 import { type Client, clientOf, createWorld } from './support/server.ts';
 
 /*
@@ -25,26 +25,15 @@ const drawn = fc.record({
 });
 type Drawn = typeof drawn extends fc.Arbitrary<infer Value> ? Value : never;
 
-const caller = callerStorage<string>();
-
 async function play({ requests, picks, died }: Drawn) {
-  const waiting: { readonly by: string; readonly go: () => void }[] = [];
-  const calls = new Map<string, number>();
-  let isFree = true;
-  const world = createWorld({
-    before: () => {
-      const by = caller.getStore();
-      if (isFree || by === undefined) return Promise.resolve();
-      return new Promise((resolve) => void waiting.push({ by, go: resolve }));
-    },
-  });
+  const { before: beforeCall, run } = createInterleaving();
+  const world = createWorld({ before: beforeCall });
   const client = await world.client();
   // This client uses a second server with a separate cache of the list of users.
   const authorization = `Bearer ${await world.newToken()}`;
   const observer = clientOf({ ...world.ports, scim: createScimStore(world.table) }, { authorization });
   const before: string[] = [];
   for (const userName of ['z0', 'z1']) before.push((await client.post('/Users', { userName })).body.id);
-  isFree = false;
 
   const faults: string[] = [];
   const acknowledged = new Map<string, string>();
@@ -63,32 +52,9 @@ async function play({ requests, picks, died }: Drawn) {
     }
   };
 
-  const running = new Set<string>();
-  const start = (by: string, run: () => Promise<unknown>) => {
-    running.add(by);
-    const end = (fault?: unknown) => {
-      if (fault !== undefined) faults.push(String(fault));
-      running.delete(by);
-    };
-    void caller.run(by, run).then(() => end(), end);
-  };
-  for (const [at, one] of requests.entries()) start(`r${at}`, () => send(one, at));
-  start('observer', observe);
-  for (let step = 0; running.size > 0; step += 1) {
-    await new Promise((resolve) => setImmediate(resolve));
-    const able = waiting.filter(({ by }) => running.has(by));
-    const one = able[(picks[step % picks.length] ?? 0) % Math.max(1, able.length)];
-    if (one === undefined) continue;
-    const count = (calls.get(one.by) ?? 0) + 1;
-    calls.set(one.by, count);
-    if (died !== undefined && one.by === `r${died.request}` && count > died.calls) {
-      running.delete(one.by);
-      continue;
-    }
-    waiting.splice(waiting.indexOf(one), 1);
-    one.go();
-  }
-  isFree = true;
+  const sending = requests.map((one, at) => [`r${at}`, () => send(one, at)] as const);
+  const crash = died && { by: `r${died.request}`, calls: died.calls };
+  faults.push(...(await run({ ...Object.fromEntries(sending), observe }, { picks, died: crash })));
   return { world, client, observer, faults, acknowledged };
 }
 

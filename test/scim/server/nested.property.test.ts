@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import { groupFloor, memberCounts, NO_GROUP } from '../../../shared/domain/group.ts';
 import { connectionName, type GroupRef, groupId } from '../../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../../shared/domain/stamp.ts';
-import { callerStorage } from '../../support/caller-storage.ts';
 import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
+import { createInterleaving, outsideOfRequests } from './support/interleaving.ts';
 import { type Client, clientOf, createWorld } from './support/server.ts';
 
 /*
@@ -41,20 +41,10 @@ const drawn = fc.record({
 });
 type Drawn = typeof drawn extends fc.Arbitrary<infer Value> ? Value : never;
 
-const caller = callerStorage<number>();
-
 /** Creates the server with groups and users. The calls of a request wait until the test releases them. */
 async function createGroups() {
-  const waiting: { readonly by: number; readonly go: () => void }[] = [];
-  const world = createWorld({
-    settings: { nested: 'flatten' },
-    before: () => {
-      const by = caller.getStore();
-      return by === undefined
-        ? Promise.resolve()
-        : new Promise((resolve) => void waiting.push({ by, go: resolve }));
-    },
-  });
+  const { before, run } = createInterleaving();
+  const world = createWorld({ settings: { nested: 'flatten' }, before });
   const { desired, groups } = world.ports;
   const membersOf = async (ref: GroupRef) => {
     const floor = groupFloor((await groups.read(ref))?.registers ?? NO_GROUP);
@@ -65,7 +55,7 @@ async function createGroups() {
   const atLastMark = new Map<string, readonly string[]>();
   const markDirty: typeof desired.markDirty = async (ref, ...how) => {
     const marked = await desired.markDirty(ref, ...how);
-    await caller.exit(async () => atLastMark.set(ref.group, await membersOf(ref)));
+    await outsideOfRequests(async () => atLastMark.set(ref.group, await membersOf(ref)));
     return marked;
   };
   const ports = { ...world.ports, desired: { ...desired, markDirty } };
@@ -76,35 +66,21 @@ async function createGroups() {
   }
   const users = new Map<string, string>();
   for (const userName of USERS) users.set(userName, (await client.post('/Users', { userName })).body.id);
-  return { world, client, waiting, ids, users, atLastMark, membersOf };
+  return { world, client, run, ids, users, atLastMark, membersOf };
 }
 
 async function play({ before, together, picks, dies }: Drawn) {
-  const made = await createGroups();
-  const { waiting, client, ids, users, atLastMark, membersOf, world } = made;
+  const { run, client, ids, users, atLastMark, membersOf, world } = await createGroups();
   const send = (one: Request) => sendTo(client, one, { ids, users });
   for (const one of before) await send(one);
-  const running = new Set(together.keys());
-  for (const [by, one] of together.entries()) {
-    void caller.run(by, () => send(one)).finally(() => running.delete(by));
-  }
-  const calls = new Map<number, number>();
-  let died: Request | undefined;
-  for (let step = 0; running.size > 0; step += 1) {
-    await new Promise((resolve) => setImmediate(resolve));
-    const able = waiting.filter(({ by }) => running.has(by));
-    const pick = picks[step % picks.length] ?? 0;
-    const next = able[pick % Math.max(1, able.length)];
-    if (next === undefined) continue;
-    waiting.splice(waiting.indexOf(next), 1);
-    calls.set(next.by, (calls.get(next.by) ?? 0) + 1);
-    if (dies !== null && next.by === dies.request && (calls.get(next.by) ?? 0) > dies.calls) {
-      running.delete(next.by);
-      died = together[next.by];
-    } else next.go();
-    world.time.nowMs += step % 7 === 0 ? 1 : 0;
-  }
-  if (died !== undefined) await send(died);
+  const unanswered = new Set(together);
+  const sending = together.map((one, at) => {
+    const request = () => send(one).finally(() => unanswered.delete(one));
+    return [`r${at}`, request] as const;
+  });
+  const died = dies === null ? undefined : { by: `r${dies.request}`, calls: dies.calls };
+  await run(Object.fromEntries(sending), { picks, died, time: world.time });
+  for (const one of unanswered) await send(one);
   for (const id of ids) {
     const members = await membersOf({ connection: connectionName('default'), group: groupId(id) });
     expect(atLastMark.get(id), `what was read of ${id} when it was marked last`).toEqual(members);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { callerStorage } from '../../support/caller-storage.ts';
 import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
+import { createInterleaving } from './support/interleaving.ts';
 import { type Answer, type Client, createWorld } from './support/server.ts';
 
 /*
@@ -53,23 +53,12 @@ const versionOf = ({ headers }: Answer): number | undefined => {
   return version === undefined ? undefined : Number(version);
 };
 
-const caller = callerStorage<string>();
-
 async function play(writes: readonly Write[], { reads, picks, died }: Drawn) {
-  const waiting: { readonly by: string; readonly go: () => void }[] = [];
-  const calls = new Map<string, number>();
-  let isFree = true;
-  const world = createWorld({
-    before: (operation) => {
-      const by = caller.getStore();
-      if (isFree || by === undefined || operation === 'x') return Promise.resolve();
-      return new Promise((resolve) => void waiting.push({ by, go: resolve }));
-    },
-  });
+  const { before, run } = createInterleaving();
+  const world = createWorld({ before });
   const client = await world.client();
   const made = await client.post('/Groups', { displayName: 'G', members: valuesOf(BASE) });
   const group = `/Groups/${made.body.id}`;
-  isFree = false;
 
   const lists = new Map<string, string>();
   const faults: string[] = [];
@@ -131,36 +120,17 @@ async function play(writes: readonly Write[], { reads, picks, died }: Drawn) {
     }
   };
 
-  const running = new Set<string>();
-  const start = (by: string, run: () => Promise<unknown>) => {
-    running.add(by);
-    const end = (fault?: unknown) => {
-      if (fault !== undefined) faults.push(String(fault));
-      running.delete(by);
-    };
-    void caller.run(by, run).then(() => end(), end);
-  };
-  start('reader', reader);
-  for (const [which, one] of writes.entries()) start(`w${which}`, () => writer(one, which));
-  for (let step = 0; running.size > 0; step += 1) {
-    await new Promise((resolve) => setImmediate(resolve));
-    const able = waiting.filter(({ by }) => running.has(by));
-    if (able.length === 0) continue;
-    const pick = picks[step % picks.length] ?? 0;
-    const by = able[pick % able.length]?.by ?? '';
-    // Releases one call of the request, or several of its parallel calls.
-    const those = able.filter((one) => one.by === by).slice(0, 1 + (pick % 3) * 20);
-    for (const one of those) {
-      waiting.splice(waiting.indexOf(one), 1);
-      const made = (calls.get(by) ?? 0) + 1;
-      calls.set(by, made);
-      if (died !== undefined && by === `w${died.write}` && made > died.calls) running.delete(by);
-      else one.go();
-    }
-    // The clock advances only at some steps, so some revisions have the same time.
-    world.time.nowMs += step % 7 === 0 ? 1 : 0;
-  }
-  isFree = true;
+  const writing = writes.map((one, which) => [`w${which}`, () => writer(one, which)] as const);
+  const thrown = await run(
+    { reader, ...Object.fromEntries(writing) },
+    {
+      picks,
+      died: died && { by: `w${died.write}`, calls: died.calls },
+      atOnce: (pick) => 1 + (pick % 3) * 20,
+      time: world.time,
+    },
+  );
+  faults.push(...thrown);
   return { world, client, group, lists, faults, ended };
 }
 

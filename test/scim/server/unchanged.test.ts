@@ -1,5 +1,4 @@
 import { beforeEach, expect, it } from 'vitest';
-import { connectionName, memberId } from '../../../shared/domain/ids.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Client, createWorld, fullUser } from './support/server.ts';
 
@@ -58,20 +57,6 @@ it('a later change wins over earlier requests even if clocks stop or go back', a
   for (let n = 0; n < 12; n += 1) await client.patch(group, [rename('A')]);
   await client.patch(group, [rename('B')]);
   expect(await world.desired(idOf(group))).toEqual({ name: 'B', members: ['m1'] });
-});
-
-const registerOf = async (name: string) => {
-  const id = memberId(idOf(user));
-  const read = await world.ports.users.read(connectionName('default'), [id]);
-  return read.get(id)?.attributes.get(name);
-};
-
-it('a request that changes nothing writes the desired state again with a later stamp', async () => {
-  const before = await registerOf('email');
-  await client.patch(user, [title('x')]);
-  const after = await registerOf('email');
-  expect(after?.value).toBe(before?.value);
-  expect(after?.stamp.localeCompare(before?.stamp ?? '')).toBe(1);
 });
 
 it('a request that changes nothing wakes its group, because an earlier crash may have lost the wake-up', async () => {

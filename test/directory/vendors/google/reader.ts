@@ -1,13 +1,10 @@
-import { Agent } from 'undici';
-import { onTestFinished } from 'vitest';
 import { REALISTIC_SETTINGS, type Settings } from '../../../../directory-simulator/engine/settings.ts';
 import type { WorldInput } from '../../../../directory-simulator/engine/world.ts';
 import type { DirectoryMember, DirectoryPage } from '../../../../shared/directory/ports.ts';
-import type { DirectoryWorld } from '../../../../shared/directory/vendors/exchange.ts';
 import { keyCredential } from '../../../../shared/directory/vendors/google/credential.ts';
 import { createGoogleDirectory } from '../../../../shared/directory/vendors/google/vendor.ts';
-import { recordable } from '../../../../shared/runtime/recorder.ts';
 import { ADMIN, startGoogle } from '../../../directory-simulator/fixture.ts';
+import { serve } from '../served.ts';
 
 export const DIFFICULT: Partial<Settings> = { ...REALISTIC_SETTINGS, failures: 0.1 };
 
@@ -18,35 +15,15 @@ interface Options {
   readonly administrator?: string;
 }
 
-/**
- * Starts a simulated Google directory and creates its client. A wait of the client advances the clock of the simulator.
- */
+/** Starts a simulated Google directory and creates its client. */
 export async function openGoogle({ administrator = ADMIN, ...options }: Options = {}) {
   const google = startGoogle(options);
-  const { url } = await google.simulator.listen();
-  const control = async (name: string, body: unknown = {}) => {
-    const answer = await google.control(name, body);
-    if (answer.status !== 200)
-      throw new Error(`the control ${name} answers ${answer.status}: ${answer.text}`);
-    return answer;
-  };
-  const key = (await control('service-account-key', { url })).json;
-  const dispatcher = recordable(new Agent());
-  onTestFinished(() => dispatcher.destroy());
-  const world: DirectoryWorld = {
-    dispatcher,
-    clock: () => google.clock.ms + google.clock.skewMs,
-    random: () => 0.5,
-    sleep: async (ms) => {
-      google.clock.ms += ms;
-    },
-    webIdentity: async (audience) => (await control('web-identity', { audience })).json.token,
-  };
+  const served = await serve(google);
+  const { url, world } = served;
+  const key = await served.control('service-account-key', { url });
   const account = { credential: keyCredential(key), administrator, baseUrl: url };
   const directory = createGoogleDirectory(account, world);
-  const requests = async () =>
-    (await google.send('GET /_simulator/requests')).json.requests as readonly { readonly path: string }[];
-  return { ...google, control, directory, account, world, url, key, requests };
+  return { ...google, ...served, directory, account, key };
 }
 
 export async function allOf<Item>(pages: AsyncIterable<DirectoryPage<Item>>): Promise<readonly Item[]> {

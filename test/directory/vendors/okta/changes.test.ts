@@ -20,11 +20,11 @@ async function openPolled(options: Parameters<typeof openOkta>[0] = {}) {
 }
 
 it('a run without changes makes three calls after the sign-in', async () => {
-  const { takeChanges, calls, clock } = await openPolled();
-  const before = (await calls()).length;
+  const { takeChanges, requests, clock } = await openPolled();
+  const before = (await requests()).length;
   clock.ms += 5 * MINUTE_MS;
   expect(await takeChanges()).toMatchObject({ groups: [], users: [], isReset: false });
-  const after = (await calls()).slice(before).map(({ path }) => path);
+  const after = (await requests()).slice(before).map(({ path }) => path);
   expect(after.sort()).toEqual(['/api/v1/groups', '/api/v1/logs', '/api/v1/users']);
 });
 

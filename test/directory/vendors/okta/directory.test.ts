@@ -97,11 +97,11 @@ it('a user has the address and login of the profile, or the login as address if 
 });
 
 it('every list is requested with a limit of 200 or 1000, because Okta plans to change the default', async () => {
-  const { directory, calls } = await openOkta();
+  const { directory, requests } = await openOkta();
   await allOf(directory.groups());
   await allOf(directory.membersOf(SALES, 'ignore'));
   await directory.changesSince(await directory.cursorAt(NOW_MS));
-  const lists = (await calls()).filter(({ path }) => path.startsWith('/api/v1/'));
+  const lists = (await requests()).filter(({ path }) => path.startsWith('/api/v1/'));
   expect(lists.length).toBeGreaterThan(3);
   for (const { query } of lists) expect(query).toMatch(/(?:^|[?&])limit=(?:200|1000)(?:&|$)/);
 });

@@ -14,12 +14,12 @@ const limit = (most: number, remaining: number, resetMs: number) => ({
 });
 
 it('concurrent reads together use at most half of the limit in a minute', async () => {
-  const { directory, calls } = await openOkta({ settings: { queriesPerMinute: 10 } });
+  const { directory, requests } = await openOkta({ settings: { queriesPerMinute: 10 } });
   const reads = Array.from({ length: 4 }, async () => {
     for (let read = 0; read < 5; read += 1) await allOf(directory.membersOf(SALES, 'ignore'));
   });
   await Promise.all(reads);
-  const lists = (await calls()).filter(({ path }) => path.endsWith('/users'));
+  const lists = (await requests()).filter(({ path }) => path.endsWith('/users'));
   expect(lists).toHaveLength(20);
   expect(lists.filter(({ status }) => status === 429)).toHaveLength(0);
   const minutes = lists.map(({ at }) => at.slice(0, 16));

@@ -4,8 +4,8 @@ import { openScripted } from './scripted.ts';
 
 const TOKEN_PATH = '/oauth2/v1/token';
 
-const statusesOf = async ({ calls }: OpenedOkta) =>
-  (await calls()).filter(({ path }) => path === TOKEN_PATH).map(({ status }) => status);
+const statusesOf = async ({ requests }: OpenedOkta) =>
+  (await requests()).filter(({ path }) => path === TOKEN_PATH).map(({ status }) => status);
 
 it.each(['token', 'everywhere'] as const)(
   'the sign-in repeats its request with a proof and a nonce if Okta asks for them (%s)',
