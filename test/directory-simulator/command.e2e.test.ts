@@ -2,18 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { runDirectory } from '../../directory-simulator/command.ts';
-import { startProcess } from '../local/support/process.ts';
+import { listening, startProcess } from '../local/support/process.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
 
 const run = (...args: string[]) =>
   startProcess(process.execPath, ['--import', 'tsx', 'directory-simulator/main.ts', ...args]);
-
-/** Waits until the command listens. Returns the lines that it has printed. */
-async function listening({ output }: ReturnType<typeof run>): Promise<string[]> {
-  await vi.waitUntil(() => output.stdout !== '', { timeout: PATIENCE_MS, interval: 20 });
-  return output.stdout.split('\n');
-}
 
 it('the directory command prints its address and credentials, answers requests, keeps the key, and stops on SIGTERM', async () => {
   const key = join(temporaryFolder(), 'key.json');

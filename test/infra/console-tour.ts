@@ -23,7 +23,7 @@ const snapshot = (group: string, names: readonly string[]) =>
     members: names.map((name) => ({ id: `m-${name}`, email: `${name}@acme.test` })),
   });
 
-const record = (body: string) => ({
+export const record = (body: string) => ({
   messageId: crypto.randomUUID(),
   receiptHandle: 'receipt',
   body,

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DEPLOYABLE_KEYS } from '../../infra/function-code.ts';
@@ -18,7 +17,7 @@ import { NAMED_USER } from '../../shared/scim/protocol/schemas/user.ts';
 import { memberKey } from '../../shared/store/keys.ts';
 import { nativeEvent } from '../support/events.ts';
 import { type CallingFunctions, startCallingFunctions } from './calling-functions.ts';
-import { tourConsole } from './console-tour.ts';
+import { record, tourConsole } from './console-tour.ts';
 import { SIGN_IN } from './sign-in.ts';
 import { everyResourceOf, listed, resourcesOf, type Statement, synthesise } from './synthesised.ts';
 
@@ -92,14 +91,6 @@ function nameOf(resource: unknown, template: Template): string {
   return QueueName ?? FunctionName ?? (ending === '/index/due' ? 'index' : ending);
 }
 
-const record = (body: string) => ({
-  messageId: randomUUID(),
-  receiptHandle: 'receipt',
-  body,
-  attributes: { SentTimestamp: String(Date.now()), ApproximateReceiveCount: '1' },
-  messageAttributes: {},
-  eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:groupsync-events',
-});
 const event = (type: string, data: unknown) => record(nativeEvent(type, data));
 const apply = (...groups: string[]) => ({
   Records: groups.map((group) => record(JSON.stringify({ connection: 'default', group }))),

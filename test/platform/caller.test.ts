@@ -110,23 +110,20 @@ it('an error contains no token and no e-mail address, also in its causes', async
   expect(shown).not.toContain('ann@acme.test');
 });
 
-it('a write without an answer ends at the time limit, and its error shows a possible effect', async () => {
-  const { client, platform } = await rig(() => ({ failure: 'hang' }), { timeoutMs: 50 });
-  const error = await rejection(client.groups.create(NEW_GROUP));
-  expect(error).toBeInstanceOf(errors.TimeoutError);
-  expect(error).toMatchObject({ sent: 'maybe', status: undefined });
-  expect(errors.mayHaveTakenEffect(error as errors.PlatformError)).toBe(true);
-  expect(platform.seen).toHaveLength(1);
-});
-
-it('a write whose connection breaks is not repeated, and its error shows that it may have taken effect', async () => {
-  const { client, platform } = await rig(() => ({ failure: 'drop' }));
-  const error = await rejection(client.groups.create(NEW_GROUP));
-  expect(error).toBeInstanceOf(errors.NetworkError);
-  expect(error).toMatchObject({ sent: 'maybe' });
-  expect(errors.mayHaveTakenEffect(error as errors.PlatformError)).toBe(true);
-  expect(platform.seen).toHaveLength(1);
-});
+it.each([
+  ['without an answer at the time limit', 'hang', 50, errors.TimeoutError],
+  ['whose connection breaks', 'drop', 60_000, errors.NetworkError],
+] as const)(
+  'a write %s is not repeated, and its error shows a possible effect',
+  async (_, failure, timeoutMs, type) => {
+    const { client, platform } = await rig(() => ({ failure }), { timeoutMs });
+    const error = await rejection(client.groups.create(NEW_GROUP));
+    expect(error).toBeInstanceOf(type);
+    expect(error).toMatchObject({ sent: 'maybe', status: undefined });
+    expect(errors.mayHaveTakenEffect(error as errors.PlatformError)).toBe(true);
+    expect(platform.seen).toHaveLength(1);
+  },
+);
 
 it('after a 2xx answer that breaks off, a read is repeated and a write is not', async () => {
   const { client, platform } = await rig(inTurn({ failure: 'cut' }, { body: GROUP }));

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { REALISTIC_SETTINGS } from '../../../directory-simulator/engine/settings.ts';
 import { seededRandom } from '../../../simulate/random.ts';
-import { DIFFICULT } from '../vendors/google/reader.ts';
 import { company, READERS } from './fixture.ts';
 
 const PEOPLE = ['a', 'b', 'c', 'd'];
@@ -23,7 +23,7 @@ it.each([
     const state: Record<string, string[]> = { rowing: ['a', 'b'], chess: ['c'], sport: ['rowing', 'd'] };
     const reader = await READERS[vendor]({
       world: company(state),
-      directory: { ...DIFFICULT, failures: 0.05, emptyPages: 0.2 },
+      directory: { ...REALISTIC_SETTINGS, failures: 0.05, emptyPages: 0.2 },
       settings: { nested: 'flatten' },
       seed: String(seed),
     });

@@ -2,26 +2,15 @@ import { expect, it } from 'vitest';
 import { releaseGroup } from '../../../shared/operate/ownership.ts';
 import { planGroup } from '../../../shared/sync/apply/plan-group.ts';
 import { MINUTE_MS } from '../../support/engine/world.ts';
+import { directory, openWith } from '../../support/operate/takeovers.ts';
 import { add } from '../../support/scim-operations.ts';
-import { company, kindsOf, openReader, platformGroupsOf, type Reader } from './fixture.ts';
+import { kindsOf, platformGroupsOf, type Reader } from './fixture.ts';
 import { clientNextTo } from './scim-client.ts';
-
-const PEOPLE = ['a', 'b', 'c', 'd'];
-const directory = { kind: 'google', administrator: 'admin@acme.test' };
-
-async function readerWith(
-  groups: Readonly<Record<string, readonly string[]>>,
-  settings: Readonly<Record<string, unknown>> = { directory },
-) {
-  const reader = await openReader({ world: company(groups), settings });
-  await reader.hire(...PEOPLE);
-  return reader;
-}
 
 const aboutGroups = (reader: Reader) => kindsOf(reader.takeSent()).filter((kind) => kind.startsWith('group'));
 
 it('an event of another source about a group that the reader owns changes nothing, and causes a read of the group', async () => {
-  const reader = await readerWith({ rowing: ['a', 'b'] });
+  const reader = await openWith({ rowing: ['a', 'b'] });
   await reader.passMinutes(30);
   reader.takeSent();
   for (const event of [
@@ -37,7 +26,7 @@ it('an event of another source about a group that the reader owns changes nothin
 });
 
 it('after an event of another source about a group of the reader, a read finds the change of the directory', async () => {
-  const reader = await readerWith({ rowing: ['a', 'b'] });
+  const reader = await openWith({ rowing: ['a', 'b'] });
   await reader.passMinutes(30);
   await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
   await reader.deliver({ take: ['b'], from: 'rowing' });
@@ -47,14 +36,14 @@ it('after an event of another source about a group of the reader, a read finds t
 });
 
 it('events about users take effect from every source', async () => {
-  const reader = await readerWith({ rowing: ['a', 'b'] });
+  const reader = await openWith({ rowing: ['a', 'b'] });
   await reader.passMinutes(30);
   await reader.deliver({ forget: 'b' });
   expect(reader.shown('rowing')).toEqual([['u-a']]);
 });
 
 it('the reader compares a group that events own, sends no event about it and reports the difference', async () => {
-  const reader = await readerWith({ rowing: ['a', 'b'] });
+  const reader = await openWith({ rowing: ['a', 'b'] });
   await reader.deliver({ snapshot: 'rowing', of: ['a', 'c', 'd'] });
   // For a minute after an event, the reader assumes that the event is later than its own read.
   await reader.pass(2 * MINUTE_MS);
@@ -73,7 +62,7 @@ it('the reader compares a group that events own, sends no event about it and rep
 });
 
 it('the reader corrects a group that events own if a setting allows the correction, and later events still change it', async () => {
-  const reader = await readerWith({ rowing: ['a', 'b'] }, { directory: { ...directory, corrects: true } });
+  const reader = await openWith({ rowing: ['a', 'b'] }, { directory: { ...directory, corrects: true } });
   await reader.deliver({ snapshot: 'rowing', of: ['a', 'c'] });
   await reader.passMinutes(30);
   expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
@@ -82,7 +71,7 @@ it('the reader corrects a group that events own if a setting allows the correcti
 });
 
 it('a group that events own stays when the directory deletes its group with the same id', async () => {
-  const reader = await readerWith({ rowing: ['a'], chess: ['a'] });
+  const reader = await openWith({ rowing: ['a'], chess: ['a'] });
   await reader.deliver({ snapshot: 'rowing', of: ['a'] });
   await reader.passMinutes(10);
   await reader.change({ kind: 'deleteGroup', group: 'rowing' });
@@ -92,7 +81,7 @@ it('a group that events own stays when the directory deletes its group with the 
 });
 
 it('a reported deletion deletes the group although another source sent a later change of the group', async () => {
-  const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
+  const reader = await openWith({ rowing: ['a', 'b'], chess: ['c'] });
   await reader.passMinutes(30);
   await reader.change({ kind: 'deleteGroup', group: 'chess' });
   await reader.pass(30_000);
@@ -103,7 +92,7 @@ it('a reported deletion deletes the group although another source sent a later c
 
 it('reported deletions of several groups do not stop the reader although another source changed the groups', async () => {
   const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
-  const reader = await readerWith(groups);
+  const reader = await openWith(groups);
   await reader.passMinutes(30);
   await reader.change({ kind: 'deleteGroup', group: 'g1' }, { kind: 'deleteGroup', group: 'g2' });
   await reader.pass(30_000);
@@ -119,7 +108,7 @@ it.each([
   'the reader does not report groups of another source as unreadable after temporary errors (%s)',
   async (error, times) => {
     const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
-    const reader = await readerWith(groups);
+    const reader = await openWith(groups);
     await reader.deliver(
       { snapshot: 'okta-1', name: 'Group g1', of: ['a'] },
       { snapshot: 'okta-2', name: 'Group g2', of: ['a'] },
@@ -139,7 +128,7 @@ it.each([
 );
 
 it('the reader does not create a directory group while a group that events own has the same name', async () => {
-  const reader = await readerWith({ rowing: ['a', 'b'] });
+  const reader = await openWith({ rowing: ['a', 'b'] });
   await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
   await reader.passMinutes(10);
   expect(await reader.stored('rowing')).toMatchObject({ other: 'okta-1' });
@@ -160,7 +149,7 @@ it.each([
 ])(
   'a group of %s does not get the name of another source, its members are written, and it gets the name when it is free',
   async (_, group, take) => {
-    const reader = await readerWith({ rowing: ['a'], other: ['c'] });
+    const reader = await openWith({ rowing: ['a'], other: ['c'] });
     await reader.deliver({ snapshot: 'okta-1', of: ['a'] });
     await reader.passMinutes(30);
     await take(reader);
@@ -182,7 +171,7 @@ it.each([
 
 it('a group whose deletion is held does not keep its name from another source', async () => {
   const guard = { deletedGroups: 0, deletedGroupsShare: 0 };
-  const reader = await readerWith({ other: ['c'] }, { directory, guard });
+  const reader = await openWith({ other: ['c'] }, { directory, guard });
   await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'b', 'd'] });
   await reader.deliver({ remove: 'okta-1' });
   expect(await reader.state('okta-1')).toMatchObject({ settled: 'held' });
@@ -198,7 +187,7 @@ it.each([
   ['name', { displayName: 'Group rowing' }],
   ['external id', { displayName: 'Rowers', externalId: 'rowing' }],
 ])('a SCIM client creates no second group of the same %s, and causes a read', async (_, body) => {
-  const reader = await readerWith({ rowing: ['a', 'b'] });
+  const reader = await openWith({ rowing: ['a', 'b'] });
   await reader.passMinutes(30);
   const client = await clientNextTo(reader);
   const emails = [{ value: 'd@acme.test', type: 'work' }];
@@ -239,7 +228,7 @@ it.each<[string, string, object, (reader: Reader, client: Client, group: string)
 ])(
   'a SCIM group that yields to a group of the reader is written as soon as that group %s',
   async (_, displayName, body, change) => {
-    const reader = await readerWith({ rowing: ['a', 'b'], other: ['c'] });
+    const reader = await openWith({ rowing: ['a', 'b'], other: ['c'] });
     await reader.passMinutes(30);
     const client = await clientNextTo(reader);
     const user = (await client.post('/Users', { userName: 'a@acme.test' })).body.id;
@@ -260,7 +249,7 @@ it.each<[string, string, object, (reader: Reader, client: Client, group: string)
 );
 
 it('a SCIM group yields to a group of the reader although the first request failed before its release', async () => {
-  const reader = await readerWith({ rowing: ['a', 'b'] });
+  const reader = await openWith({ rowing: ['a', 'b'] });
   await reader.passMinutes(30);
   const { toolPorts } = reader.world;
   const noteMove = () => Promise.reject(new Error('throttled'));
@@ -277,7 +266,7 @@ it('a SCIM group yields to a group of the reader although the first request fail
 });
 
 it('a SCIM group that an operator released does not become live when the group of the reader is deleted', async () => {
-  const reader = await readerWith({ rowing: ['a', 'b'], other: ['c'] });
+  const reader = await openWith({ rowing: ['a', 'b'], other: ['c'] });
   await reader.passMinutes(30);
   const client = await clientNextTo(reader);
   const group = String((await client.post('/Groups', { displayName: 'Group rowing' })).body.id);
@@ -289,7 +278,7 @@ it('a SCIM group that an operator released does not become live when the group o
 });
 
 it('a group that a SCIM client created first stays, and the reader creates no group with the same name', async () => {
-  const reader = await readerWith({ rowing: ['a', 'b'] });
+  const reader = await openWith({ rowing: ['a', 'b'] });
   const client = await clientNextTo(reader);
   const group = (await client.post('/Groups', { displayName: 'Group rowing' })).body.id;
   await reader.deliver();

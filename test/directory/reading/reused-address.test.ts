@@ -32,23 +32,23 @@ function hideDeletions({ google: { directory } }: Reader) {
   });
 }
 
-it('a deleted group is removed, and a new group with its address is synced as a separate group', async () => {
+it.each<[string, (reader: Reader) => Promise<unknown>]>([
+  [
+    'a deleted group is removed, and a new group with its address is synced as a separate group',
+    (reader) => reader.pass(30_000),
+  ],
+  [
+    'a new group with the address of a deleted group is synced if the reader runs between deletion and creation',
+    (reader) => reader.passMinutes(10),
+  ],
+])('%s', async (_, passBetween) => {
   const reader = await settled();
   await reader.change(deleteGroup('chess'));
-  await reader.pass(30_000);
+  await passBetween(reader);
   await reader.change(addGroup('chess-2', 'chess', 'd'));
   await reader.passMinutes(15);
   expect([reader.shown('chess'), reader.shown('chess-2')]).toEqual([[], [['u-d']]]);
   expect(await reader.stored('chess')).toBeUndefined();
-});
-
-it('a new group with the address of a deleted group is synced if the reader runs between deletion and creation', async () => {
-  const reader = await settled();
-  await reader.change(deleteGroup('chess'));
-  await reader.passMinutes(10);
-  await reader.change(addGroup('chess-2', 'chess', 'd'));
-  await reader.passMinutes(15);
-  expect([reader.shown('chess'), reader.shown('chess-2')]).toEqual([[], [['u-d']]]);
 });
 
 it('the reader finds a new group with the address of a deleted group, even if the deletion is not reported', async () => {

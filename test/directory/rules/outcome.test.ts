@@ -26,6 +26,8 @@ const decide = ({ members = [ANN], isShort = false, isCounted = true, difference
   return outcomeOf(read, { ...NONE, ...difference }, known, { nowMs: NOW_MS, lagMs: 0 });
 };
 
+const ADDITION = { kind: 'changes', isNamed: false, added: [ANN], removed: [] };
+
 it('a read without a difference has the outcome equal', () => {
   expect(decide({})).toEqual({ kind: 'equal' });
 });
@@ -37,12 +39,7 @@ it('the outcome is a snapshot for a group of up to 1,000 members', () => {
 
 it('the outcome for a group of more than 1,000 members contains only the changes', () => {
   const outcome = decide({ members: many(1_001), difference: { added: [ANN], removed: [BOB] } });
-  expect(outcome).toEqual({
-    kind: 'changes',
-    isNamed: false,
-    added: [ANN],
-    removed: [BOB],
-  });
+  expect(outcome).toEqual({ ...ADDITION, removed: [BOB] });
 });
 
 it('the outcome is another read if a later event explains the whole difference', () => {
@@ -58,13 +55,7 @@ it('after the first short listing, no event is sent and the group is read again'
 
 it('the third short listing within an hour adds members and removes none', () => {
   const shortMs = minutesAgo(20, 10);
-  expect(decide({ isShort: true, difference, shortMs })).toEqual({
-    kind: 'changes',
-    isNamed: false,
-    added: [ANN],
-    removed: [],
-    keepsBecause: 'short',
-  });
+  expect(decide({ isShort: true, difference, shortMs })).toEqual({ ...ADDITION, keepsBecause: 'short' });
   const onlyRemovals = { isShort: true, difference: { removed: [BOB] }, shortMs };
   expect(decide(onlyRemovals)).toEqual({ kind: 'again', because: 'short' });
 });
@@ -91,14 +82,7 @@ it.each<[string, Case, string, readonly MemberId[]]>([
 });
 
 it('an unconfirmed list adds members and removes none', () => {
-  const difference = { added: [ANN], removed: [BOB] };
-  expect(decide({ ...UNCOUNTED, difference })).toEqual({
-    kind: 'changes',
-    isNamed: false,
-    added: [ANN],
-    removed: [],
-    keepsBecause: 'unconfirmed',
-  });
+  expect(decide({ ...UNCOUNTED, difference })).toEqual({ ...ADDITION, keepsBecause: 'unconfirmed' });
 });
 
 it('a list that removes no member needs no confirmation', () => {

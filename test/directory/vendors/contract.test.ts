@@ -1,19 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { REALISTIC_SETTINGS, type Settings } from '../../../directory-simulator/engine/settings.ts';
+import { REALISTIC_SETTINGS } from '../../../directory-simulator/engine/settings.ts';
 import type { WorldInput } from '../../../directory-simulator/engine/world.ts';
 import type { DirectoryKind } from '../../../shared/contract/directory-settings.ts';
 import type { Directory, DirectoryMember } from '../../../shared/directory/ports.ts';
 import { groupId } from '../../../shared/domain/ids.ts';
 import { TENANT } from '../../directory-simulator/entra/fixture.ts';
+import type { Options } from '../../directory-simulator/simulated.ts';
 import { openEntra } from './entra/reader.ts';
 import { allOf, openGoogle } from './google/reader.ts';
 import { openOkta } from './okta/reader.ts';
-
-interface Options {
-  readonly settings?: Partial<Settings>;
-  readonly world?: WorldInput;
-  readonly seed?: string;
-}
 
 interface Opened {
   readonly directory: Directory;

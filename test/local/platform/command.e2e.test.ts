@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { runPlatform } from '../../../local/platform/command.ts';
 import { temporaryFile, temporaryFolder } from '../../support/folder.ts';
-import { PATIENCE_MS } from '../../support/patience.ts';
-import { startProcess } from '../support/process.ts';
+import { listening, startProcess } from '../support/process.ts';
 import { WORLD } from './fixture.ts';
 
 const run = (...args: string[]) =>
@@ -16,12 +15,6 @@ function printed(stream: 'stdout' | 'stderr') {
   const spy = vi.spyOn(process[stream], 'write').mockReturnValue(true);
   onTestFinished(() => spy.mockRestore());
   return spy;
-}
-
-/** Waits until the command listens. Returns the lines that it has printed. */
-async function listening({ output }: ReturnType<typeof run>): Promise<string[]> {
-  await vi.waitUntil(() => output.stdout !== '', { timeout: PATIENCE_MS, interval: 20 });
-  return output.stdout.split('\n');
 }
 
 test('the platform command prints its address and tokens, keeps its state after kill -9 with --data, and stops on SIGTERM', async () => {

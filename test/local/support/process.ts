@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { vi } from 'vitest';
+import { PATIENCE_MS } from '../../support/patience.ts';
 
 interface Ended {
   readonly code: number | null;
@@ -25,4 +27,10 @@ export function startProcess(
     child.on('close', (code) => resolve({ code, ...output }));
   });
   return { exit, output, signal: (name: NodeJS.Signals) => child.kill(name) };
+}
+
+/** Waits until the command listens. Returns the lines that it has printed. */
+export async function listening({ output }: ReturnType<typeof startProcess>): Promise<string[]> {
+  await vi.waitUntil(() => output.stdout !== '', { timeout: PATIENCE_MS, interval: 20 });
+  return output.stdout.split('\n');
 }

@@ -1,4 +1,3 @@
-import type { PartialSettings } from '../../../../directory-simulator/engine/settings.ts';
 import type { WorldInput } from '../../../../directory-simulator/engine/world.ts';
 import { CLIENT_ID } from '../../../../directory-simulator/entra/application.ts';
 import type { SelectsGroup } from '../../../../shared/directory/ports.ts';
@@ -9,23 +8,20 @@ import {
   examineEntra,
 } from '../../../../shared/directory/vendors/entra/vendor.ts';
 import { SECRET, startEntra, TENANT } from '../../../directory-simulator/entra/fixture.ts';
+import type { Options } from '../../../directory-simulator/simulated.ts';
 import { serve } from '../served.ts';
 
 const WITH_SECRET: EntraCredential = { kind: 'secret', clientSecret: SECRET };
 export const FEDERATED: EntraCredential = { kind: 'federation', audience: 'api://AzureADTokenExchange' };
 
-interface Options {
-  readonly settings?: PartialSettings;
-  readonly world?: WorldInput;
-  readonly seed?: string;
-  readonly account?: Partial<EntraOptions>;
-}
-
 const tenantOf = (world: WorldInput | undefined): string =>
   world === undefined ? TENANT : (world.customerId ?? world.domain ?? 'example.com');
 
 /** Starts a simulated Entra directory and creates its client. */
-export async function openEntra({ account: changed = {}, ...options }: Options = {}) {
+export async function openEntra({
+  account: changed = {},
+  ...options
+}: Options & { readonly account?: Partial<EntraOptions> } = {}) {
   const entra = startEntra(options);
   const served = await serve(entra);
   const { url, world, requests } = served;

@@ -1,22 +1,15 @@
-import { REALISTIC_SETTINGS, type Settings } from '../../../../directory-simulator/engine/settings.ts';
-import type { WorldInput } from '../../../../directory-simulator/engine/world.ts';
 import type { DirectoryMember, DirectoryPage } from '../../../../shared/directory/ports.ts';
 import { keyCredential } from '../../../../shared/directory/vendors/google/credential.ts';
 import { createGoogleDirectory } from '../../../../shared/directory/vendors/google/vendor.ts';
 import { ADMIN, startGoogle } from '../../../directory-simulator/fixture.ts';
+import type { Options } from '../../../directory-simulator/simulated.ts';
 import { serve } from '../served.ts';
 
-export const DIFFICULT: Partial<Settings> = { ...REALISTIC_SETTINGS, failures: 0.1 };
-
-interface Options {
-  readonly settings?: Partial<Settings>;
-  readonly world?: WorldInput;
-  readonly seed?: string;
-  readonly administrator?: string;
-}
-
 /** Starts a simulated Google directory and creates its client. */
-export async function openGoogle({ administrator = ADMIN, ...options }: Options = {}) {
+export async function openGoogle({
+  administrator = ADMIN,
+  ...options
+}: Options & { readonly administrator?: string } = {}) {
   const google = startGoogle(options);
   const served = await serve(google);
   const { url, world } = served;

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
+import { REALISTIC_SETTINGS } from '../../../../directory-simulator/engine/settings.ts';
 import type { DirectoryMember } from '../../../../shared/directory/ports.ts';
 import { groupId } from '../../../../shared/domain/ids.ts';
 import { NOW_MS } from '../../../directory-simulator/okta/fixture.ts';
 import { allOf } from '../google/reader.ts';
-import { DIFFICULT, openOkta } from './reader.ts';
+import { openOkta } from './reader.ts';
 
 const SALES = groupId('00gsales');
 
@@ -48,7 +49,8 @@ it('a 404 with another code than E0000007 does not prove that a user or a group 
 });
 
 it('the count of a group is read although the pages before it are empty', async () => {
-  const { directory } = await openOkta({ settings: { ...DIFFICULT, emptyPages: 0.8, absentCounts: 0 } });
+  const settings = { ...REALISTIC_SETTINGS, failures: 0.1, emptyPages: 0.8, absentCounts: 0 };
+  const { directory } = await openOkta({ settings });
   expect((await directory.group('00gsales'))?.userCount).toBe(8);
 });
 

@@ -1,6 +1,4 @@
 import { createPrivateKey, sign } from 'node:crypto';
-import { REALISTIC_SETTINGS, type Settings } from '../../../../directory-simulator/engine/settings.ts';
-import type { WorldInput } from '../../../../directory-simulator/engine/world.ts';
 import type { DirectoryWorld } from '../../../../shared/directory/vendors/exchange.ts';
 import {
   accessTokenAuthorization,
@@ -18,24 +16,19 @@ import {
 import { seededRandom } from '../../../../simulate/random.ts';
 import { CUSTOMER_KEY } from '../../../directory-simulator/keys.ts';
 import { startOkta } from '../../../directory-simulator/okta/fixture.ts';
+import type { Options } from '../../../directory-simulator/simulated.ts';
 import { serve } from '../served.ts';
 
-export const DIFFICULT: Partial<Settings> = { ...REALISTIC_SETTINGS, failures: 0.1 };
-
 type Credential = 'key' | 'kms' | 'api token';
-
-interface Options {
-  readonly settings?: Partial<Settings>;
-  readonly world?: WorldInput;
-  readonly seed?: string;
-  readonly credential?: Credential;
-}
 
 /** The ARN of the key in KMS. Its id is the `kid` of the registered public key. */
 const keyArnOf = (kid: string) => `arn:aws:kms:eu-west-1:111122223333:key/${kid}`;
 
 /** Starts a simulated Okta organisation and creates its client. */
-export async function openOkta({ credential = 'key', ...options }: Options = {}) {
+export async function openOkta({
+  credential = 'key',
+  ...options
+}: Options & { readonly credential?: Credential } = {}) {
   const okta = startOkta(options);
   const served = await serve(okta);
   const { url } = served;
