@@ -6,6 +6,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   ],
   'the code never compares two equal stamps here': [
     'shared/domain/register.ts: if (candidate.stamp !== current.stamp) return candidate.stamp > current.stamp; | > → >=',
+    'shared/directory/reading/context.ts: return stored === undefined || (stored.value !== value && stored.stamp < stamp); | < → <=',
   ],
   'parts with equal stamps may be in any order': [
     'shared/domain/fold.ts: const newestFirst = [...parts].sort((a, b) => Number(a.stamp < b.stamp) - Number(a.stamp > b.stamp)); | < → <=',
@@ -21,6 +22,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'the only caller tests whether the value is truthy, and both values are falsy': [
     'shared/domain/stamp.ts: if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 60) return false; | return false; → return undefined;',
     'shared/plan/notice.ts: if (over || isRecent(episode, nowMs)) return false; | return false; → return undefined;',
+    'shared/operate/dead-letters/read-mailbox.ts: if (elsewhere <= 0 || patience <= 0) return false; | return false; → return undefined;',
   ],
   'the parser ignores digits after the milliseconds': [
     `shared/domain/stamp.ts: return Date.parse(\`\${stamp.slice(0, 23)}Z\`); | 23 → 24`,
@@ -41,6 +43,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     "shared/plan/decide/write.ts: if (write?.action !== 'create' || nowMs >= untilMs) return undefined; | >= → >",
     'shared/plan/decide/missing.ts: if (nowMs - createdAtMs < createSettleMs) return notShownYet(facts); | < → <=',
     "shared/plan/decide/drift.ts: return waitMs > 0 ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined; | 0 → 1",
+    'shared/sync/reconcile/notify.ts: revokedMs === undefined && expiresMs > nowMs && expiresMs <= nowMs + EXPIRES_SOON_MS, | > → >=',
   ],
   'apply always reads both values together': [
     "shared/plan/decide/write.ts: if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] }; | || → &&",
@@ -65,6 +68,57 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   ],
   'an undefined time is stored like a missing one': [
     'shared/plan/notice.ts: const tried = triedMs === undefined ? {} : { triedMs }; | triedMs === undefined → false',
+  ],
+  'the number is a size, of which no behaviour depends on the exact value': [
+    'shared/scim/server/list.ts: if (bytes > MAX_ANSWER_BYTES && shown.length > 0) return shown; | > → >=',
+    'shared/operate/shortened.ts: const REASON_SHOWN = 160; | 160 → 161',
+    'shared/operate/person.ts: const AT_ONCE = 8; | 8 → 9',
+    "shared/sync/reconcile/check-groups.ts: const recordId = createHash('sha256').update(parts).digest('hex').slice(0, 32); | .slice(0, 32) → ",
+    `shared/operate/events.ts: const place = { time, id: \`\${id}.\${String(block).padStart(9, '0')}\`, source: '', operation }; | 9 → 10`,
+    'shared/sync/apply/bisect.ts: return { bisection: { ...bisection, withheld: later, refusals: refusals + 1 } }; | 1 → 2',
+  ],
+  'the mutant requests other groups earlier or later, and each group is requested when it is needed': [
+    'shared/directory/operate/through-function.ts: const following = place === -1 || from > 0 ? [] : order.slice(place + 1, place + GROUPS_AT_ONCE); | 1 → 2',
+  ],
+  'with the mutant, the same data is read again, or data without a match is read too': [
+    'shared/scim/server/routes.ts: hasMembers ? readFloor({ connection, group: groupId(id) }, ports) : undefined, | hasMembers → false',
+    'shared/scim/server/nesting.ts: id.startsWith(GROUP_ID_MARK) ? [memberId(id), nestedMember(groupId(id))] : [memberId(id)]; | id.startsWith(GROUP_ID_MARK) → true',
+    'shared/directory/reading/reports.ts: for (const report of users) left.delete(report); | left.delete(report); → ;',
+    'shared/store/delivery-store.ts: for (let dayMs = nowMs + 60_000; dayMs > firstMs - DAY_MS; dayMs -= DAY_MS) | > → >=',
+    'shared/sync/reconcile/sweep.ts: startedAtMs - lastWriteAtMs < READS_BEHIND_MS | - → +',
+  ],
+  'the condition of the write keeps every other item, and a second removal finds nothing': [
+    "shared/store/group-writes.ts: const over = page.filter(({ expiresAt }) => typeof expiresAt === 'number' && expiresAt * 1_000 < nowMs); | .filter(({ expiresAt }) => typeof expiresAt === 'number' &&  → ",
+    "shared/scim/store/scim-store.ts: if ((await table.update(key, change, equal('revision', revision))).written) return; | (await table.update(key, change, equal('revision', revision) → false",
+  ],
+  'while a deletion is open, decide only observes that the group is gone': [
+    "shared/sync/apply/write.ts: const isGone = decision.kind === 'observe' && decision.observed === 'gone'; | && → ||",
+  ],
+  'the mutant changes only how long the next attempt waits': [
+    'shared/sync/apply/apply.ts: if (isExternallyChanged && attempts > 0) return putOff(CHANGED_DURING_WRITE); | > → >=',
+  ],
+  'the map has no entry for null': [
+    'shared/operate/held-members.ts: const person = member === null ? undefined : known.get(member); | member === null → false',
+  ],
+  'each cause that names an event is stored with the time of the event': [
+    'shared/operate/log.ts: return { id, at: eventMs === undefined ? null : new Date(eventMs).toISOString() }; | eventMs === undefined → false',
+  ],
+  'the number is always assigned before it is returned': [
+    'shared/store/user-store.ts: let count = 0; | 0 → 1',
+  ],
+  'test/store/semantics.integration.test.ts notices it, and the runner leaves out integration tests': [
+    'shared/store/dynamo-table.ts: ...(this.#names.size === 0 ? {} : { ExpressionAttributeNames: swapped(this.#names) }), | this.#names.size === 0 → false',
+    'shared/store/dynamo-table.ts: ...(this.#names.size === 0 ? {} : { ExpressionAttributeNames: swapped(this.#names) }), | 0 → 1',
+    'shared/store/dynamo-table.ts: ...(this.#names.size === 0 ? {} : { ExpressionAttributeNames: swapped(this.#names) }), | this.#names.size === 0 → true',
+    'shared/store/dynamo-table.ts: ...(this.#values.size === 0 | this.#values.size === 0 → true',
+    'shared/store/dynamo-table.ts: return { ...(change && { UpdateExpression }), ConditionExpression, ...expression.names() }; | && → ||',
+    'shared/store/dynamo-table.ts: const { index = false, partition, prefix, between, newestFirst = false, pageSize, only } = request; | false → true',
+  ],
+  'no emulator returns outdated data': [
+    'shared/store/dynamo-batches.ts: const RequestItems = { [tableName]: { Keys, ConsistentRead: true } }; | true → false',
+  ],
+  'only a second table with the same client would be refused': [
+    "shared/store/dynamo-batches.ts: { name: 'sendOnce', step: 'finalizeRequest', priority: 'low', override: true }, | true → false",
   ],
 };
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { connectionName } from '../../shared/domain/ids.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { runCli } from '../support/cli/io.ts';
-import { applicantOf, savedWorld } from '../support/operate/world.ts';
+import { applicantOf, NOW_MS, savedWorld } from '../support/operate/world.ts';
 
 const employee = (name: string) =>
   new Map([
@@ -10,9 +10,10 @@ const employee = (name: string) =>
     ['id', `r-${name}`],
     ['userId', `u-${name}`],
   ]);
-const failing = async () => {
+const refusing = () => {
   throw new PlatformFailure('unavailable', 'the platform failed', { status: 500 });
 };
+const failing = async () => refusing();
 const groupOf = (...users: string[]) => ({ id: 'g', name: 'Existing', spokeId: null, users });
 
 async function worldOf(change: Partial<ReturnType<typeof applicantOf>> = {}) {
@@ -93,7 +94,22 @@ it('connect opens a gate that a failure closed, and does not end the pause of an
     await ports.gates.write(name, await ports.gates.read(name), { state, reason: 'r', closings: 1 });
     await scripted(name);
     expect((await ports.gates.read(name)).state).toBe(after);
+    expect(await ports.health.read(name)).toEqual({ goodAtMs: NOW_MS });
   }
+});
+
+it('connect reports each check that a credential passes', async () => {
+  const { scripted } = await worldOf();
+  const { json } = await scripted();
+  const passed = json.checks.flatMap(({ name, ok }: { name: string; ok: boolean }) => (ok ? name : []));
+  expect(passed.join()).toMatch(/^credential,installed,groups,write groups,write group members,employees,/);
+});
+
+it.each(['me', 'groups', 'employees'])('connect stores nothing if the call %s fails', async (call) => {
+  const { scripted, stored } = await worldOf({ [call]: refusing });
+  const json = { stored: false, usable: false, memberIds: null };
+  expect(await scripted()).toMatchObject({ code: 1, json });
+  expect(await stored()).toBeUndefined();
 });
 
 it.each([

@@ -247,6 +247,7 @@ it('import counts the rows that it leaves out by column and value, and counts th
   );
   const removed = await cli(withStates, '--remove', '--dry-run', '--json');
   expect(removed.json).toMatchObject({ rows: 5, ignoredColumns: ['Status', 'End date'] });
+  expect(removed.json.comparison).toMatchObject({ added: 0, removed: 1 });
   const none = await cli(`${HEADER},status\n00g1,Sales,m-ann,,SUSPENDED`, '--dry-run');
   expect(none).toMatchObject({
     code: 1,

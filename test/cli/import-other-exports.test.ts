@@ -58,7 +58,11 @@ it.each([
   ['JSON', '[{"group":"Sales","member":"eva"}]\n', /expected CSV, got JSON/],
   ['a web page', '<!DOCTYPE html>\n<html></html>\n', /expected CSV, got a web page/],
   ['addresses in one field', 'Group,Member\nSales,"eva@acme.test;ann@acme.test"\n', /line 2: expected/],
-  ['names of people where ids or addresses should be', 'Group,Member\nSales,Eva Ek\n', /line 2: .*a name/],
+  [
+    'names of people where ids or addresses should be',
+    'Group,Member\nSales,Eva Ek\n',
+    /line 2: .*"Eva Ek", .*a name/,
+  ],
   ['no person', 'Group,Type,Email\nSales,Group,eva@acme.test\n', /expected rows of people, got 1 row/],
   ['a total at the end', 'Group,Email\nSales,eva@acme.test\nTotal: 1,\n', /line 3: .*member, got nothing/],
   ['columns below a title, where more are needed', 'Report\n\nTeam,Person\na,b\n', /--skip-lines/],
@@ -167,6 +171,8 @@ it('the members of a refused line stay in their group', async () => {
     { id: 'm-ben' },
     { id: 'm-ben-2' },
   ]);
+  await cli('Group,Email\nSales,ben@acme.test\nSales,ann@acme.test\n', '--add', '--yes');
+  expect(JSON.parse(sent[1]?.body ?? '').data.members).toEqual([{ id: 'm-ann' }]);
   const only = await cli('Group,Email\nSales,ben@acme.test\n', '--add', '--yes');
   expect(only).toMatchObject({ code: 1, stdout: expect.stringContaining('matches m-ben, m-ben-2') });
 });

@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import { groupKey } from '../../shared/store/keys.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
-import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
+import { ANSWER_PREFIX, PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { runCli } from '../support/cli/io.ts';
 import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
-const REASON = `GET /platform/api/me answered 401: ${'x'.repeat(300)}`;
+const REASON = `GET /platform/api/me answered 401${ANSWER_PREFIX}${'x'.repeat(300)}`;
 
 /** Creates a group with a waiting change, and a gate that closed because the platform refused calls. */
 async function refusedWorld() {
@@ -23,7 +23,7 @@ async function refusedWorld() {
 
 it('status shows a closed gate first with the next step, and exits with 3', async () => {
   const { stdout, stderr, code } = await (await refusedWorld()).cli('status');
-  expect(stdout).toMatch(/gate {8}unauthorized: .*\(GET \/platform\/api\/me answered 401: x+…\)\n/);
+  expect(stdout).toMatch(/gate {8}unauthorized: .*\(GET \/platform\/api\/me answered 401, \w+: x+…\)\n/);
   expect(stderr).toMatch(/^next: groupsync connect default\n/);
   expect(code).toBe(3);
 });

@@ -346,7 +346,7 @@ it('events send validates each line, sends the valid events, and reports the inv
   const refused = await runCli(['events', 'send', '-', '--json'], { ports, stdin: good });
   expect(refused).toMatchObject({ code: 3, json: { events: 0, messages: 0, errors: [{ line: 1 }] } });
   const piped = await runCli(['events', 'validate', '-', '--json'], { stdin: 'nope\n' });
-  expect(piped).toMatchObject({ code: 1, json: { errorCount: 1 } });
+  expect(piped).toMatchObject({ code: 1, json: { messages: 0, errorCount: 1 } });
   const latin = await world.cli('events', 'send', temporaryFile('e.jsonl', Buffer.from([0xfc])));
   expect(latin).toMatchObject({ code: 2, stderr: expect.stringContaining('save it as UTF-8 first') });
 });

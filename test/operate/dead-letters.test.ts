@@ -38,11 +38,19 @@ async function worldWith(deadLetters: number, codes = ['invalid_event', 'too_old
 }
 
 it('surveyDeadLetters counts messages by cause, lists them up to the limit, and returns all of them to the queue', async () => {
-  const world = await worldWith(2_000);
+  const world = await worldWith(1_998);
+  for (const id of ['late', 'latest']) {
+    world.clock.ms += 1_000;
+    world.mailboxes.events.add({ id, body: bodyOf(added('g', 'ann')), code: 'too_old' });
+  }
   const survey = await surveyDeadLetters(world.ports, { queues: ['events'], limit: 100 });
   expect(survey).toMatchObject({ queue: 'events', total: 2_000, selected: 2_000, complete: true });
-  const causes = survey.causes.map(({ code, count, superseded }) => `${code} ${count} ${superseded}`);
-  expect(causes).toEqual(['invalid_event 667 0', 'too_old 667 0', 'unknown_connection 666 0']);
+  const same = { superseded: 0, refused: 0, oldestMs: 2_000 };
+  expect(survey.causes).toEqual([
+    { ...same, code: 'too_old', count: 668, newestMs: 0 },
+    { ...same, code: 'invalid_event', count: 666, newestMs: 2_000 },
+    { ...same, code: 'unknown_connection', count: 666, newestMs: 2_000 },
+  ]);
   expect(survey.messages).toHaveLength(100);
   expect(await world.mailboxes.events.counts()).toEqual({ visible: 2_000, inFlight: 0 });
 });
@@ -233,7 +241,7 @@ it('replayDeadLetters reports the number of sent messages if it cannot delete th
   events.remove = fails;
   const replayed = replayDeadLetters('events', ports, { connection, selection: {} });
   await expect(replayed).rejects.toThrow(
-    '10 messages were sent, but some may still be in the dead-letter queue: the queue',
+    'sent 10 messages, but some may still be in the dead-letter queue: the queue',
   );
 });
 
@@ -248,6 +256,28 @@ it('replayDeadLetters stops between two batches on request', async () => {
   });
   expect(report).toMatchObject({ replayed: 20, cancelled: true });
   expect(await world.mailboxes.events.counts()).toEqual({ visible: 30, inFlight: 0 });
+});
+
+it('replayDeadLetters counts a selected message that another consumer has received as remaining', async () => {
+  const world = await worldWith(2);
+  await world.mailboxes.events.take(1, 300);
+  const report = await replayDeadLetters('events', world.ports, {
+    connection,
+    selection: { ids: ['d0', 'd1'] },
+  });
+  expect(report).toMatchObject({ replayed: 1, remaining: 1 });
+});
+
+it('discardDeadLetters deletes no further message after it was cancelled', async () => {
+  const { ports, mailboxes } = await worldWith(3);
+  const stopping = new AbortController();
+  const { remove } = mailboxes.events;
+  mailboxes.events.remove = async (messages) => {
+    stopping.abort();
+    await remove(messages);
+  };
+  const options = { reason: 'r', signal: stopping.signal, ports };
+  expect(await discardDeadLetters('events', new Set(['d0', 'd1', 'd2']), options)).toBe(1);
 });
 
 it('replayDeadLetters finds every selected message, also if a send takes longer than the visibility timeout', async () => {
@@ -314,6 +344,10 @@ it('an edited message is sent with its new body, and its original is recorded ev
   world.mailboxes.events.add({ id: 'd', body: bodyOf(group('g', '')) });
   const [deadLetter] = await findDeadLetters(['d'], ['events', 'apply'], world.ports);
   const body = bodyOf(group('g', 'Named'));
+  const ofOtherType = body.replace('directory.', 'other.');
+  expect(problemsOf(ofOtherType, (deadLetter as DeadLetter).message, NOW_MS)).toEqual([
+    'the message contains no event of a directory',
+  ]);
   expect(await sendAmended(deadLetter as never, { body, reason }, world.ports)).toBe(true);
   expect(world.sent.map((message) => message.body)).toEqual([body]);
   expect(world.mailboxes.events.ids()).toEqual([]);

@@ -73,6 +73,7 @@ it('deliveries shows each mistake of an identity provider with its reason', asyn
   await world.patch('/Groups/unknown', { op: 'add', path: 'members', value: [{ value: ann }] });
   await world.send('GET', '/Users', undefined, 'filter=userName%20is%20x');
   await world.find('userName eq "bob@acme.test"');
+  await world.find('title pr');
   await world.addGroup('Outer', [{ value: group, type: 'Group' }]);
   await world.patch(`/Groups/${group}`, { op: 'replace', path: 'members', value: [] });
   await world.patch(`/Users/${ann}`, { op: 'Replace', path: 'active', value: 'False' });
@@ -98,6 +99,7 @@ it('deliveries shows each mistake of an identity provider with its reason', asyn
     ['POST Users', 'create user', 'refused', 409, 'uniqueness'],
     ['PATCH Groups', 'add 1', 'refused', 404, null],
     ['GET Users', 'find user', 'refused', 400, 'invalidFilter'],
+    ['GET Users', 'find user', 'not_found', 200, null],
     ['GET Users', 'find user', 'not_found', 200, null],
     ['POST Groups', 'create group, all members: 1', 'refused', 400, 'invalidValue'],
     ['PATCH Groups', 'all members: 0', 'accepted', 204, null],
@@ -144,7 +146,8 @@ it('deliveries shows one record for a message that is received twice', async () 
     outcome: 'accepted',
   });
   const key = { pk: 'D#default#2026-11-20', sk: `${first?.at}#${first?.id}` };
-  expect(world.table.look(key)).toMatchObject({ members: ['m-ann'], expiresAt: expect.any(Number) });
+  const expiresAt = (world.clock.ms + 30 * 24 * HOUR_MS) / 1_000;
+  expect(world.table.look(key)).toMatchObject({ members: ['m-ann'], expiresAt });
 });
 
 it('the command deliveries says how they arrive if there are none, and that no delivery matches a filter', async () => {
@@ -154,6 +157,13 @@ it('the command deliveries says how they arrive if there are none, and that no d
   await world.addUser('ann@acme.test');
   expect((await world.cli('deliveries', '--status', '404')).stderr).toContain('no deliveries match');
   expect(await world.cli('deliveries', '--since', 'soon')).toMatchObject({ code: 2 });
+  world.clock.ms += 24 * HOUR_MS;
+  await world.find('userName eq "bob@acme.test"');
+  for (const [limit, complete] of [
+    ['1', false],
+    ['2', true],
+  ] as const)
+    expect((await world.cli('deliveries', '--limit', limit, '--json')).json).toMatchObject({ complete });
   world.clock.ms += 31 * 24 * HOUR_MS;
   expect(await world.deliveries()).toEqual([]);
 });
@@ -161,10 +171,14 @@ it('the command deliveries says how they arrive if there are none, and that no d
 it('forget deletes the deliveries that name the person or searched for the person', async () => {
   const world = await provider();
   await world.find('userName eq "ann@acme.test"');
-  const { id } = (await world.addUser('ann@acme.test')).body;
+  await world.find('externalId eq "hr-7"');
+  await world.find('emails eq "ann@home.test"');
+  const emails = ['ann@work.test', 'ann@old.test', 'ann@home.test'].map((value) => ({ value }));
+  const person = { userName: 'ann@acme.test', externalId: 'hr-7', emails };
+  const { id } = (await world.send('POST', '/Users', { schemas: [USER], ...person })).body;
   await world.find('userName eq "bob@acme.test"');
   expect(await forgetMember(world.connection.name, memberId(id), world.ports)).toMatchObject({
-    deliveries: 2,
+    deliveries: 4,
   });
   expect(await world.deliveries()).toMatchObject([{ outcome: 'not_found' }]);
 });

@@ -47,7 +47,7 @@ function soundDeployment(): Deployment {
     }),
     executions: async () => ({ limit: 1_000, unreserved: 980 }),
     alarms: {
-      subscriptionsOf: async () => ['arn:aws:sns:x'],
+      subscriptionsOf: async () => ['arn:aws:sns:x', 'PendingConfirmation'],
     },
     schedule: async () => ({ enabled: true, expression: 'rate(1 minute)' }),
     scim: async () => undefined,
@@ -95,6 +95,8 @@ it('doctor checks every part, and finds no problem in a correct deployment', asy
   world.clock.ms += 15 * 60_000;
   const { checks } = await world.ask();
   expect(checks.filter(({ ok }) => !ok)).toEqual([]);
+  const detail = '1 confirmed, 1 to be confirmed';
+  expect(checks).toContainEqual(expect.objectContaining({ name: 'alarm target', detail }));
   const names = checks.map(({ name }) => name).join('\n');
   for (const key of QUEUE_KEYS) expect(names).toContain(`queue ${key}`);
   for (const key of FUNCTION_KEYS) expect(names).toContain(`function ${key}`);

@@ -59,6 +59,16 @@ it('explain, apply and the import preview use the active role of a user who also
   });
 });
 
+it('explain fails if a read fails, although the group has a user with the text', async () => {
+  const { deliver, explain, world } = await company();
+  await deliver({ snapshot: 'g', of: ['ann'] });
+  expect(await explain('u-ann')).toMatchObject({ member: 'ann' });
+  Object.assign(world.toolPorts, {
+    scim: { holder: () => Promise.reject(new Error('the table did not answer')) },
+  });
+  await expect(explain('u-ann')).rejects.toThrow('the table did not answer');
+});
+
 it('explain finds a member by the exact id, although a longer id in the group begins with the same text', async () => {
   const { deliver, explain } = await company();
   await deliver({ add: ['ann10'], to: 'g' }, { add: ['ann'], to: 'h' }, { upsert: 'g' });
@@ -222,6 +232,8 @@ it('explain names the actor who added a user on the platform, and the time at wh
       write: { action: 'put', outcome: 'written' },
     });
   }
+  await deliver({ snapshot: 'h', of: ['bob'] });
+  expect((await explain('bob@acme.test')).because).toMatch(/^added by hand on the platform by Eve Hand/);
   await expect(explain('unknown@acme.test')).rejects.toThrow(
     /^connection default has no member with the id or name "unknown@acme.test"/,
   );

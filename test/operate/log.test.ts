@@ -86,6 +86,17 @@ it('groupsync log lists external changes on the platform with their author', asy
     action: 'put',
     cause: expect.stringMatching(/^drift \S+; members_added by UNKNOWN$/),
   });
+  const causeOf = async (kind: string) =>
+    (await cli('log', '--action', kind, '--json')).json.entries[0].cause;
+  expect(await causeOf('drift_members')).toBe('no activity event names the author');
+  const by = { initiator: 'ROLE', actor: { role: 'r-eve', name: 'Eve' }, eventIds: ['t-1', 't-2'] };
+  const times = { detectedAtMs: clock.ms, settledBy: null, settledAtMs: null };
+  const { group: of } = refOf('g');
+  const renamed = { id: 'd', group: of, platformId: null, kind: 'name', before: 'a', after: 'b' } as const;
+  await ports.drift.record(state?.ref.connection as never, { ...renamed, ...by, ...times });
+  expect((await cli('log', '--action', 'drift_name', '--details')).stdout).toContain(
+    'activity event t-1, t-2',
+  );
 });
 
 it('groupsync log reads at most 100 of 120 external changes of a group if two entries are requested', async () => {

@@ -64,9 +64,11 @@ it('a decision to create a group beside another does not count for another name'
   for (const name of ['Group g', 'Finance']) theirs(['stranger'], name);
   await deliver({ snapshot: 'g', of: ['a'] });
   await createNamesake(ref('g'), world.toolPorts);
-  takeWoken(world);
+  expect(takeWoken(world)).toEqual([ref('g')]);
   await deliver({ snapshot: 'g', name: 'Finance', of: ['a'] });
   expect([(await state('g'))?.settled, world.platform.groups.size]).toEqual(['name_clash', 2]);
+  await releaseGroup(ref('g'), world.toolPorts);
+  expect(await createNamesake(ref('g'), world.toolPorts)).toBe(false);
 });
 
 it('a waiting group is created by the sweep after the other client renamed its group', async () => {

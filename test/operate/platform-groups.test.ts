@@ -48,12 +48,15 @@ it('a platform group is listed as managed, as unmanaged, or as adoptable by exte
   const byId = other('Other', 'A');
   const byName = other('  boats ', 'x');
   const none = other('Chess');
+  const nameless = other('Boats');
+  platform.malformed.add(nameless);
   const rows = await rowsById();
   expect(rows.get(managed)).toMatchObject({ state: 'managed', owner: { group: 'm', name: 'Managed' } });
   expect(rows.get(byId)).toMatchObject({ state: 'adoptable', matches: [{ group: 'a', by: 'spokeId' }] });
   expect(rows.get(byName)).toMatchObject({ state: 'adoptable', matches: [{ group: 'b', by: 'name' }] });
   expect(rows.get(none)).toMatchObject({ state: 'unmanaged', matches: [], ambiguous: false });
-  expect((await list()).totals).toEqual({ managed: 1, adoptable: 2, unmanaged: 1 });
+  expect(rows.get(nameless)).toMatchObject({ state: 'unmanaged', name: null, matches: [] });
+  expect((await list()).totals).toEqual({ managed: 1, adoptable: 2, unmanaged: 2 });
 });
 
 it('a match is ambiguous if several groups match by external id, or several by name', async () => {

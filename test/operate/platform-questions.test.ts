@@ -92,6 +92,19 @@ it('a list that changes between two of its parts is read again from its beginnin
   await expect(platform.groups.list(0)).rejects.toThrow('changed 3 times');
 });
 
+it('a list that failed is requested again, and only by a later call', async () => {
+  let failures = 1;
+  const list = async () => {
+    failures -= 1;
+    if (failures >= 0) throw new PlatformFailure('unavailable', 'it answers 503', { status: 503 });
+    return [];
+  };
+  const { platform, asked } = await throughFunction({ list });
+  await expect(platform.groups.list(1_000)).rejects.toMatchObject({ status: 503 });
+  expect(await platform.groups.list(1_000)).toEqual([]);
+  expect(asked).toHaveLength(2);
+});
+
 it('a list is requested again only if it is older than the caller accepts', async () => {
   const { platform, asked } = await throughFunction({ list: async () => [] });
   await platform.groups.list(0);

@@ -104,6 +104,17 @@ it.each([
   expect((await probe()).found).toMatchObject({ ...honoured(), 'unknown user': found });
 });
 
+it('the probe reports a platform that refuses unknown users and applies the rest of the write', async () => {
+  const { probe } = await worldOf();
+  const { found } = await probe(({ patch }) => ({
+    patch: async (id, fields, version) => {
+      const written = await patch(id, { ...fields, users: [] }, version);
+      return fields.users?.length === 1 ? failing('rejected', 422)() : written;
+    },
+  }));
+  expect(found['unknown user']).toBe('is refused with 422; the rest of the write takes effect');
+});
+
 it('the probe reports which parameters of the activity feed the platform ignores', async () => {
   const activity = { startParam: 'from', endParam: 'to', sizeParam: 'size', pageSize: 1_000 };
   const { probe } = await worldOf({}, { activity });

@@ -126,11 +126,11 @@ it('the check of a credential lists a group for adoption only after the first co
       { name: OTHER, settings, applicant, isNew: true },
       world.toolPorts as never,
     );
-    return adoption?.bySpokeId.map(({ group }) => group);
+    return { directory: adoption?.directory, adopted: adoption?.bySpokeId.map(({ group }) => group) };
   };
-  expect(await adopted()).toEqual([]);
+  expect(await adopted()).toEqual({ directory: 1, adopted: [] });
   await remove();
-  expect(await adopted()).toEqual(['g']);
+  expect(await adopted()).toEqual({ directory: 1, adopted: ['g'] });
 });
 
 it('an operator can adopt a group of the removed connection for the new connection', async () => {

@@ -5,13 +5,25 @@ import { explainMember } from '../../shared/operate/explain.ts';
 import { approveHold, listHolds, rejectHold } from '../../shared/operate/holds.ts';
 import { pauseConnection, pauseGroup, resumeConnection } from '../../shared/operate/pausing.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
+import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
+import { ingest } from '../../shared/sync/ingest/ingest.ts';
+import { continueMove } from '../../shared/sync/moves.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
 import { platformGroupsOf } from '../directory/reading/fixture.ts';
 import { calledBy } from '../support/engine/test-engine.ts';
-import { CONNECTION, DAY_MS, MINUTE_MS } from '../support/engine/world.ts';
-import { directory, openWith, PEOPLE, plan, resume, scimOf, takeOver } from '../support/operate/takeovers.ts';
+import { CONNECTION, DAY_MS, MINUTE_MS, takeEvents } from '../support/engine/world.ts';
+import {
+  directory,
+  dyingAfter,
+  openWith,
+  PEOPLE,
+  plan,
+  resume,
+  scimOf,
+  takeOver,
+} from '../support/operate/takeovers.ts';
 import { remove, replace } from '../support/scim-operations.ts';
 
 const HOLDS_ALL = { minSize: 1, maxRemovedCount: 0, maxRemovedShare: 1 };
@@ -215,6 +227,40 @@ it('a pause of a group whose platform group has moved is refused, and names the 
   await company.scim.patch(`/Groups/${owner}`, [remove(`members[value eq "${gone}"]`)]);
   await pass(60 * MINUTE_MS);
   expect(users()).toEqual(['u-a', 'u-b', 'u-c']);
+});
+
+it('a worker that is late with a move to the directory keeps the name that the reader has sent', async () => {
+  const company = await openWith({ rowing: ['a', 'b'] }, { directory, guard: null });
+  const { world, deliver, passMinutes, state } = company;
+  await deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'b', 'c'] });
+  await takeOver(company, 'directory');
+  await resume(company);
+  await passMinutes(60);
+  expect(platformGroupsOf(company)).toMatchObject([{ name: 'Group rowing', users: ['u-a', 'u-b'] }]);
+  const { movedAt: openSinceMs, movedFloor: floor } = (await state('rowing')) ?? {};
+  const move = { from: 'okta-1', to: 'rowing', source: 'directory', openSinceMs, floor } as never;
+  expect(await continueMove(await world.connection(), move, world.toolPorts)).toBe(true);
+  expect((await state('rowing'))?.registers.name?.value).toBe('Group rowing');
+});
+
+it('a platform group is not created twice if a worker dies during its creation before a takeover', async () => {
+  let hasDied = true;
+  for (let writes = 0; hasDied; writes += 1) {
+    const company = await openWith({}, { guard: null });
+    const { world, emit, ref } = company;
+    const owner = await (await scimOf(company)).group('Group rowing', ['a', 'b']);
+    await ingest(takeEvents(world), world.toolPorts);
+    emit({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'b'] });
+    await ingest(takeEvents(world), world.toolPorts);
+    const applied = applyGroup(ref('okta-1'), dyingAfter(company, writes));
+    hasDied = await applied.then(() => false).catch(() => true);
+    await takeOver(company, 'scim');
+    await requeueDue(CONNECTION, world.toolPorts);
+    await resume(company);
+    await company.pass(60 * MINUTE_MS);
+    expect(platformGroupsOf(company), String(writes)).toMatchObject([{ users: ['u-a', 'u-b'] }]);
+    expect((await company.state(owner))?.link).toBeDefined();
+  }
 });
 
 it('a person whose employment ends leaves a group whose platform group has moved twice', async () => {

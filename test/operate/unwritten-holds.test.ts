@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { blockPerson, unblockPerson } from '../../shared/operate/block.ts';
+import { blockPerson, groupsOfBlocked, unblockPerson } from '../../shared/operate/block.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { readHeldRemovals } from '../../shared/operate/held-members.ts';
 import { approveHold, listHolds, rejectHold } from '../../shared/operate/holds.ts';
@@ -90,7 +90,10 @@ describe.each(UNWRITTEN)('the list of removals of %s', (_, stop) => {
     const { deliver, world } = there;
     await deliver({ take: ['b', 'c'], from: 'g' });
     await stop(there);
-    await blockPerson(CONNECTION, { text: 'b', reason: 'stolen laptop' }, world.toolPorts);
+    const stolen = { text: 'b', reason: 'stolen laptop' };
+    const { block } = await blockPerson(CONNECTION, stolen, world.toolPorts);
+    const groups = await groupsOfBlocked(block, await world.connection(), world.toolPorts);
+    expect(groups.map(({ outcome }) => outcome)).not.toContain('removing');
     await deliver({ add: ['d'], to: 'g' });
     expect(await listed(there)).toEqual(['waiting u-c']);
     await unblockPerson(CONNECTION, { text: 'b', reason: 'found' }, world.toolPorts);

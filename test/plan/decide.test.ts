@@ -295,7 +295,11 @@ it.each<[string, Partial<Facts>, object]>([
     'was made by an earlier uncertain creation: adopt',
     {
       ...{ state: unlinked(state(uncertainly({ action: 'create' }))) },
-      listed: listing(shown('a', { id: 'r', spokeId: 'x' }), ...Q.listed.groups),
+      listed: listing(
+        shown('a', { id: 'r', spokeId: 'x' }),
+        shown('a', { id: 'n', spokeId: null }),
+        ...Q.listed.groups,
+      ),
       views: views(undefined, { created: view('a') }),
     },
     ADOPT_Q,

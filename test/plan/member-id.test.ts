@@ -17,6 +17,7 @@ it.each<[string, readonly string[], string | undefined]>([
 
 it('the field of the ids is known if nine in ten matching ids are of this field', () => {
   expect(memberIdFieldOf({ users: 20, userId: 1, id: 9 })).toBe('id');
+  expect(memberIdFieldOf({ users: 20, userId: 9, id: 1 })).toBe('userId');
   expect(memberIdFieldOf({ users: 20, userId: 2, id: 9 })).toBeUndefined();
 });
 

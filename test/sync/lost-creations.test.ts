@@ -74,6 +74,17 @@ it('a creation without an answer is repeated although the list always lacks rece
   expect(shown('g')).toEqual([['u-a']]);
 });
 
+it('the search for an unanswered creation fetches no group with another name', async () => {
+  const others: string[] = [];
+  const lost = { mode: 'authoritative', echoSpokeId: false, isMade: false };
+  const { world, shown } = await creationWithMore(lost, ({ platform }) => {
+    others.push(platform.addForeign({ name: 'Other', spokeId: '', users: [] }));
+  });
+  expect(others).toHaveLength(1);
+  expect(world.platform.calls.filter(({ id = '' }) => others.includes(id))).toEqual([]);
+  expect(shown('g')).toEqual([['u-a', 'u-b']]);
+});
+
 it.each([1, 2])('an unanswered creation is not repeated while the list has %i groups', async (limit) => {
   const { world, deliver, state, shown } = await lostCreation({ isMade: true, limit });
   expect(shown('g')).toHaveLength(1);

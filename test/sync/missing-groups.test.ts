@@ -55,18 +55,22 @@ it('if all but one of 61 groups answer 404, apply recreates at most 5 % in an ho
   expect(await waiting()).toEqual([]);
 });
 
-it('no new group is created for half an hour if every group answers 404 and the list is empty', async () => {
+it.each([
+  ['is empty', []],
+  ['shows only an unmanaged group', ['Theirs']],
+])('no group is created for half an hour if every group answers 404 and the list %s', async (_, others) => {
   const { world, names, emit, pass, state, deliver } = await company(5);
   const before = new Set(world.platform.groups.keys());
+  for (const name of others) world.platform.addForeign({ name, spokeId: '', users: [] });
   world.platform.hidden = (id) => before.has(id);
   emit(...names.map((to) => ({ add: ['b'], to })));
   await pass(HOUR_MS / 2, 5);
-  expect(world.platform.groups.size).toBe(5);
+  expect(world.platform.groups.size).toBe(5 + others.length);
   for (const name of names) expect(await state(name)).toMatchObject({ lastError: { code: 'missing' } });
   world.platform.hidden = () => false;
   world.advance(HOUR_MS);
   await deliver();
-  expect([...world.platform.groups.keys()]).toEqual([...before]);
+  expect(world.platform.groups.size).toBe(5 + others.length);
   for (const name of names) expect(await state(name)).toMatchObject({ settled: 'in_sync' });
 });
 

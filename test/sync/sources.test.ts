@@ -80,6 +80,9 @@ it('an event source is reported as late if no event arrives in the expected time
     (await findProblems(await world.connection(), world.portsFor())).find(
       ({ subject }) => subject === 'source',
     );
+  expect(await reported()).toMatchObject({ count: 0 });
+  world.advance(75 * MINUTE_MS);
+  expect(await reported()).toMatchObject({ count: 1 });
   await deliver({ snapshot: 'rowing', of: ['ada'] });
   world.advance(60 * MINUTE_MS);
   expect(await reported()).toMatchObject({ count: 0 });

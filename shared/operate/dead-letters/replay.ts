@@ -68,7 +68,7 @@ export async function replayDeadLetters(
     return selection.ids?.every(isDone) !== true;
   }).catch((error: unknown) => {
     if (replayed.size === 0 || !(error instanceof Error)) throw error;
-    const sent = `${plural(replayed.size, 'message')} ${replayed.size === 1 ? 'was' : 'were'} sent, but some may still be in the dead-letter queue`;
+    const sent = `sent ${plural(replayed.size, 'message')}, but some may still be in the dead-letter queue`;
     throw new Error(`${sent}: ${error.message}`, { cause: error });
   });
   const others = selection.ids?.every(isDone) === true ? 0 : elsewhere;
@@ -147,8 +147,5 @@ function groupWaker(ports: ReplayPorts): Resend {
   };
 }
 
-/** Returns the rev in the id `<connection>/<group>/<rev>` of a message from apply; -1 if SQS moved the message. */
-function revOf({ originalMessageId = '' }: DeadMessage): number {
-  const rev = Number(originalMessageId.slice(originalMessageId.lastIndexOf('/') + 1));
-  return originalMessageId.includes('/') && Number.isInteger(rev) ? rev : -1;
-}
+/** Returns the rev in the id `<connection>/<group>/<rev>` of a message from apply; NaN if SQS moved the message. */
+const revOf = ({ originalMessageId }: DeadMessage): number => Number(originalMessageId?.split('/').at(-1));

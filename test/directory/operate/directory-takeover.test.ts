@@ -91,6 +91,8 @@ it('directory groups --compare shows the groups and members that a first run wou
     ]),
   );
   expect((await compare(reader)).totals).toMatchObject({ adopt: 0, create: 0, change: 0, same: 2 });
+  await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
+  expect((await compare(reader)).totals).toMatchObject({ change: 1, removed: 1, same: 1 });
 });
 
 it('directory groups --compare shows groups that another source owns, and counts members without an employee', async () => {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Directory, DirectoryMember } from '../../../shared/directory/ports.ts';
+import { type Directory, DirectoryError, type DirectoryMember } from '../../../shared/directory/ports.ts';
+import { readWhole } from '../../../shared/directory/reading/whole-group.ts';
 import { groupId, memberId } from '../../../shared/domain/ids.ts';
 import { MINUTE_MS } from '../../support/engine/world.ts';
 import { readerOf } from './fixture.ts';
@@ -44,6 +45,25 @@ function countingDirectory(members: ReadonlyMap<string, Set<string>>, nowMs: () 
   };
   return { directory, asked };
 }
+
+it.each([
+  ['is left out if the directory denies it', 'denied', { users: new Map([['a', expect.anything()]]) }],
+  ['makes the read fail if the directory fails', 'unavailable', { kind: 'unavailable' }],
+] as const)('a new nested group %s', async (_, kind, expected) => {
+  const members = new Map([
+    ['outer', new Set(['a', 'theirs'])],
+    ['theirs', new Set('b')],
+  ]);
+  const { directory } = countingDirectory(members, () => 0);
+  const group: Directory['group'] = async (id) => {
+    if (id === 'theirs') throw new DirectoryError(kind, 'as the test told it');
+    return directory.group(id);
+  };
+  const questions = { unproven: async () => [] } as never;
+  const reading = { nested: 'flatten', known: [], listed: new Map(), questions } as const;
+  const read = readWhole({ ...directory, group }, groupId('outer'), reading).catch((error: unknown) => error);
+  expect(await read).toMatchObject(expected);
+});
 
 /** Creates outer groups that contain all `inner` groups. Each inner group has the member `b`. */
 async function nested({ outer, inner }: { readonly outer: number; readonly inner: number }) {

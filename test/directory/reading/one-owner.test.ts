@@ -47,7 +47,7 @@ it('the reader compares a group that events own, sends no event about it and rep
   await reader.deliver({ snapshot: 'rowing', of: ['a', 'c', 'd'] });
   // For a minute after an event, the reader assumes that the event is later than its own read.
   await reader.pass(2 * MINUTE_MS);
-  await reader.run();
+  expect(await reader.run()).toMatchObject({ read: 1, sent: 0 });
   expect(aboutGroups(reader)).toEqual([]);
   expect(await reader.stored('rowing')).toMatchObject({
     other: 'rowing',
@@ -245,6 +245,7 @@ it.each<[string, string, object, (reader: Reader, client: Client, group: string)
     await reader.passMinutes(60);
     await reader.pass(60 * MINUTE_MS);
     expect(reader.shown(group)).toEqual([['u-a']]);
+    expect(await reader.world.toolPorts.reader.moves(ref.connection)).toEqual([]);
   },
 );
 

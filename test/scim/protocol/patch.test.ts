@@ -239,6 +239,11 @@ it.each<[string, readonly ScimObject[], ReturnType<typeof change>]>([
     [replace('members[value eq "a"]', { value: 'a', display: 'A' })],
     { ...kept, present: ['a'] },
   ],
+  [
+    'removes the members that a filter selects if there is no new member',
+    [replace('members[value eq "a"]', [])],
+    { ...kept, absent: ['a'] },
+  ],
   ['ignores a new sub-attribute', [replace('members[value eq "a"]', { display: 'A' })], kept],
   [
     'applies the operations in their order',

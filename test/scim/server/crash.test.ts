@@ -158,6 +158,9 @@ it('a repeated creation results in one user, who can be matched, and in no data 
         ({ pk, attributes }) => pk.startsWith('U#') && JSON.stringify(attributes ?? {}).includes('bob'),
       );
       expect(described.map(({ member }) => member)).toEqual([retried.body.id]);
+      const blocked = [...world.table.items.values()].filter((item) => item['state'] === 'deleting');
+      for (const { createdMs, expiresAt } of blocked)
+        expect(Number(expiresAt) * 1_000 - Number(createdMs)).toBeLessThan(2 * 3_600_000);
     },
   ));
 

@@ -204,6 +204,7 @@ it.each(['/Users', '/Groups'])('%s refuses PUT, PATCH and DELETE with a wrong If
     await client.delete(at, wrong),
   ]) {
     expect(answer).toMatchObject({ status: 412, body: { schemas: [ERROR], status: '412' } });
+    expect(answer.body.detail).toMatch(/got another version$/);
   }
   expect(await client.get(at)).toEqual(before);
   const right = { 'if-match': before.headers['etag'] ?? '' };
@@ -277,6 +278,8 @@ it.each([
   expect(Object.keys(one.body).sort()).toEqual([...expected].sort());
   const list = await client.get(`/Users?${query}`);
   expect(Object.keys(list.body.Resources[0]).sort()).toEqual([...expected].sort());
+  const less = await client.get(`/Users/${id}?excludedAttributes=${ENTERPRISE}:department`);
+  expect(less.body[ENTERPRISE]).toEqual({ costCenter: 'C' });
 });
 
 it('a PATCH of a group returns a body if the query has the parameter "attributes"', async () => {

@@ -2,7 +2,12 @@ import { expect, it } from 'vitest';
 import { connectionName } from '../../../shared/domain/ids.ts';
 import { handleScim } from '../../../shared/scim/server/handle.ts';
 import type { HttpRequest } from '../../../shared/scim/server/http.ts';
-import { listClients, revokeClient, rotateSecret } from '../../../shared/scim/tokens/clients.ts';
+import {
+  confirmToken,
+  listClients,
+  revokeClient,
+  rotateSecret,
+} from '../../../shared/scim/tokens/clients.ts';
 import { createToken, NEW_CLIENT, revokeAllTokens } from '../../../shared/scim/tokens/tokens.ts';
 import { createWorld, ORIGIN } from '../server/support/server.ts';
 
@@ -195,6 +200,17 @@ it('an OAuth client and its access tokens are refused after all tokens of its co
   await revokeAllTokens(DEFAULT, world.ports);
   expect(await statusWith(world, token)).toBe(401);
   expect((await ask(world, inForm(client.id, client.secret))).body.error).toBe('invalid_client');
+});
+
+it('the confirmation of the first secret of a client keeps the rotated secret valid', async () => {
+  const world = createWorld();
+  const asked = { by: 'ann', isRequested: true };
+  const first = await createToken(DEFAULT, world.ports, { ...asked, client: NEW_CLIENT });
+  const { client = '' } = first.kept;
+  const rotation = { ...asked, expiresMs: undefined, previousForMs: HOUR_MS };
+  const second = await rotateSecret(DEFAULT, client, rotation, world.ports);
+  for (const { kept } of [second, first]) await confirmToken(DEFAULT, kept.prefix, 'bob', world.ports);
+  expect((await ask(world, inForm(client, second.token))).status).toBe(200);
 });
 
 it('a rotation keeps the id of the client, and the earlier secret is valid until the given time', async () => {

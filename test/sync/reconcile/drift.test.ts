@@ -172,6 +172,19 @@ it('a difference is recorded once and ends once, even after a crash of apply at 
   });
 });
 
+it('a difference that apply stores before a crash gets its author if the feed reports the change', async () => {
+  await crashBeforeEachEffect(async (worker, where) => {
+    const { world, id } = await settled();
+    world.platform.changeAsOther(id, { name: 'Theirs' });
+    await deliver(world, leaves('m0'));
+    await expectSuccessOrCrash(applyGroup(REF, world.portsFor(worker)));
+    await follow(world, id, activityEvent());
+    world.advance(AT_WORK_MS);
+    await apply(world);
+    for (const { initiator } of await records(world)) expect(initiator, where).toBe('ROLE');
+  });
+});
+
 it('a difference that another client reverts between a crash and the next apply is recorded as restored', async () => {
   await crashBeforeEachEffect(async (worker, where) => {
     const { world, id } = await settled();

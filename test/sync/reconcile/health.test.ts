@@ -154,6 +154,7 @@ it.each<[string, readonly ((world: World) => Promise<unknown>)[], readonly strin
   ['the daily check finds a refused credential', [health({ lastFailure: refused })], ['gate']],
   ['the daily check meets an outage', [health({ lastFailure: { atMs: START_MS, message: '503' } })], []],
   ['the credential has not been checked', [health({ goodAtMs: START_MS - 3 * DAY_MS })], ['credential']],
+  ['the credential was checked a day ago', [health({ goodAtMs: START_MS - DAY_MS })], []],
   ['the platform refuses removals', [dirty(2, error('removals_refused'))], ['access']],
   ['the platform keeps users', [dirty(2, error('kept'))], ['access']],
   ['the platform lists too few groups', [dirty(2, error('missing_held'))], []],
