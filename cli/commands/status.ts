@@ -2,11 +2,10 @@ import { type Command, Option } from 'commander';
 import type { GroupReport, GroupStatus } from '../../shared/contract/answers/groups.ts';
 import type { StatusReport } from '../../shared/contract/answers/status.ts';
 import { GROUP_STATES } from '../../shared/contract/names.ts';
-import { type Names, NotFound, withId } from '../../shared/operate/names.ts';
+import { type Names, NotFound, shortened, withId } from '../../shared/operate/names.ts';
 import { type GroupPause, readPause } from '../../shared/operate/pausing.ts';
 import { reportGroups } from '../../shared/operate/report.ts';
 import { readableConnection } from '../../shared/operate/settings.ts';
-import { shortened } from '../../shared/operate/shortened.ts';
 import {
   fixForGate,
   formatFailingCalls,

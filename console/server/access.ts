@@ -2,7 +2,7 @@ import type { PlatformGroupsReport } from '../../shared/contract/answers/platfor
 import type { StatusReport } from '../../shared/contract/answers/status.ts';
 import type { Role } from '../../shared/contract/console.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
-import { Refused } from '../../shared/operate/refused.ts';
+import { Refused } from '../../shared/operate/names.ts';
 import type { Live } from './live.ts';
 import { isAtLeast, roleFor, type SignedInPerson, seesEveryConnection } from './roles.ts';
 

@@ -3,7 +3,7 @@ import { groupFloor, memberCounts } from '../../shared/domain/group.ts';
 import type { GroupState, StoredMember } from '../../shared/domain/group-state.ts';
 import { type ConnectionName, type MemberId, memberId } from '../../shared/domain/ids.ts';
 import { laterStamp, STAMP_ZERO, stampTimeMs } from '../../shared/domain/stamp.ts';
-import { registersIn } from '../../shared/operate/groups-of-member.ts';
+import { registersIn } from '../../shared/operate/find-member.ts';
 import { instant } from '../../shared/operate/status.ts';
 import { personsBoundTo } from '../../shared/sync/match/resolve.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';

@@ -8,7 +8,7 @@ import { describeDeadLetter } from '../../shared/operate/dead-letters/describe.t
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
-import { groupsOfMember } from '../../shared/operate/groups-of-member.ts';
+import { groupsOfMember } from '../../shared/operate/find-member.ts';
 import { findGroup, NotFound } from '../../shared/operate/names.ts';
 import { membersOfEmployee } from '../../shared/operate/person.ts';
 import { listPlatformGroups } from '../../shared/operate/platform-groups.ts';

@@ -4,9 +4,9 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { mapConcurrently } from '../sync/tuning.ts';
 import { followGroups } from './follow.ts';
+import { Refused } from './names.ts';
 import { adoptGroup } from './ownership.ts';
 import { type AdoptionPair, digestOfAll } from './platform-groups.ts';
-import { Refused } from './refused.ts';
 
 interface Adoptions {
   readonly pairs: readonly (AdoptionPair & { readonly digest?: string | null | undefined })[];

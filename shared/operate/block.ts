@@ -12,11 +12,9 @@ import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { collectPages, mapConcurrently, READS_IN_FLIGHT } from '../sync/tuning.ts';
 import { wakeAll } from '../sync/wake.ts';
-import { findMember, rolesHolding } from './find-member.ts';
-import { groupsOfMember } from './groups-of-member.ts';
+import { findMember, groupsOfMember, rolesHolding } from './find-member.ts';
 import { doRecorded, type JournalPorts, journalOf } from './journal.ts';
-import { NotFound } from './names.ts';
-import { Refused } from './refused.ts';
+import { NotFound, Refused } from './names.ts';
 import { requireConnection } from './settings.ts';
 import { obstacleTo } from './who.ts';
 

@@ -14,8 +14,8 @@ import { PlatformFailure } from '../sync/ports/platform.ts';
 import { replanAll } from '../sync/wake.ts';
 import { approveHold, type HoldPorts, rejectHold } from './holds.ts';
 import { type Action, doRecorded, type JournalPorts, journalOf } from './journal.ts';
+import { Refused } from './names.ts';
 import { type ProbePorts, probePlatform } from './probe.ts';
-import { Refused } from './refused.ts';
 import { rowsOf } from './setting-requests.ts';
 import { altersPlans, requireConnection, type SettingsPorts } from './settings.ts';
 

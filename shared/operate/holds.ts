@@ -23,8 +23,7 @@ import { collectPages } from '../sync/tuning.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { causesOf } from './held-members.ts';
 import { doRecorded, type JournalPorts, journalOf, recordAction, withGroupsBefore } from './journal.ts';
-import { plural } from './names.ts';
-import { Refused } from './refused.ts';
+import { plural, Refused } from './names.ts';
 
 export type HoldPorts = JournalPorts &
   PreviewPorts &

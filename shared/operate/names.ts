@@ -5,6 +5,7 @@ import type { Register } from '../domain/register.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 import type { GroupSummary } from '../sync/ports/group-index.ts';
+import { ANSWER_PREFIX, isJson, withoutCutJson } from '../sync/ports/platform.ts';
 import { collectPages, mapConcurrently, READS_IN_FLIGHT } from '../sync/tuning.ts';
 
 /** Formats ids with names: `Ada Archer <ada@acme.test> (00u7)`. An id without a known name is printed alone. */
@@ -120,6 +121,11 @@ export class NotFound extends Error {
   }
 }
 
+/** Thrown if this caller must not perform the action, although another person may. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+}
+
 /** No item matches the text. The message suggests similar items, if there are any. */
 export class NoMatch extends NotFound {}
 
@@ -192,4 +198,15 @@ export async function allGroups(
 ): Promise<readonly GroupRef[]> {
   const refs = (await collectPages(index.all(connection))).filter(only).map(({ ref }) => ref);
   return refs.sort((a, b) => (a.group < b.group ? -1 : 1));
+}
+
+/** The maximum length of a shown reason, which may contain a response of the platform. `--json` is not shortened. */
+const REASON_SHOWN = 160;
+
+/** Returns the text with at most this many characters. A JSON response of the platform is left out, not cut. */
+export function shortened(text: string): string {
+  if (text.length <= REASON_SHOWN) return withoutCutJson(text);
+  const [ours = '', answer = ''] = text.split(ANSWER_PREFIX, 2);
+  const shown = isJson(answer) ? ours : text;
+  return shown.length <= REASON_SHOWN ? shown : `${shown.slice(0, REASON_SHOWN - 1)}…`;
 }

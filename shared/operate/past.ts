@@ -9,6 +9,7 @@ import type { ConnectionName, GroupRef, MemberId, PlatformUserId } from '../doma
 import { type DatedStep, membersAt, type Past, stepsAfter } from '../plan/replay.ts';
 import { readViews } from '../sync/apply/load.ts';
 import { undisturbed } from '../sync/apply/preview.ts';
+import { withCurrentOwner } from '../sync/moves.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { entriesIn, type KeptEntry } from '../sync/ports/logs.ts';
 import { UNCERTAIN_MS } from '../sync/tuning.ts';
@@ -156,12 +157,12 @@ export const readHistory = async (ref: GroupRef, sinceMs: number, ports: PastPor
     return { state, present, steps, others };
   });
 
-async function ownerOf(ref: GroupRef, ports: PastPorts, seen: readonly string[] = []): Promise<GroupState> {
-  const state = await ports.groups.read(ref);
+async function ownerOf(ref: GroupRef, { groups }: PastPorts): Promise<GroupState> {
+  const state = await groups.read(ref);
   if (state === undefined) throw new NotFound(`there is no group ${ref.group}`);
-  const { movedTo, link } = state;
-  if (movedTo === undefined || link !== undefined || seen.includes(movedTo)) return state;
-  return ownerOf({ ...ref, group: movedTo }, ports, [...seen, ref.group]);
+  if (state.link !== undefined) return state;
+  const { movedTo } = await withCurrentOwner(state, groups);
+  return (movedTo && (await groups.read({ ...ref, group: movedTo }))) || state;
 }
 
 export type RecordedStep = DatedStep & { readonly entry: KeptEntry };

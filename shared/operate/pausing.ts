@@ -9,8 +9,7 @@ import type { Connection } from '../sync/ports/connections.ts';
 import { entriesIn, type KeptEntry } from '../sync/ports/logs.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { type Action, doRecorded, type JournalPorts, journalOf, withGroupsBefore } from './journal.ts';
-import { plural, shellWords } from './names.ts';
-import { Refused } from './refused.ts';
+import { plural, Refused, shellWords } from './names.ts';
 import { changeConnection } from './settings.ts';
 
 type GroupPausePorts = JournalPorts &

@@ -94,7 +94,8 @@ function readingOf(
   return {
     async read(name, roles) {
       const known = await stored.read(name, roles);
-      return new Map([...known, ...roles.flatMap((role) => pairOf(role, now.get(role)))]);
+      const listed = roles.flatMap((role) => now.get(role) ?? []);
+      return new Map([...known, ...listed.map((one) => [one.role, one] as const)]);
     },
     async holding(name, field, value) {
       const found = holding.get(field)?.get(value) ?? [];
@@ -105,6 +106,3 @@ function readingOf(
     },
   };
 }
-
-const pairOf = (role: RoleId, person: Person | undefined): [RoleId, Person][] =>
-  person === undefined ? [] : [[role, person]];

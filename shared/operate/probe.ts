@@ -11,7 +11,7 @@ import { failureIn, type Platform, PlatformFailure } from '../sync/ports/platfor
 import type { FeedEvent } from '../sync/ports/reconcile.ts';
 import { SCOPE_REFUSALS, type WriteScope } from './connect/inspect.ts';
 import { type JournalPorts, journalOf, recordAction } from './journal.ts';
-import { Refused } from './refused.ts';
+import { Refused } from './names.ts';
 import { fixForGate } from './status.ts';
 
 export type ProbePorts = JournalPorts &

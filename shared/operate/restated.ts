@@ -4,7 +4,7 @@ import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { dirtyNow, replanAll } from '../sync/wake.ts';
 import { doRecorded, type JournalPorts } from './journal.ts';
-import { Refused } from './refused.ts';
+import { Refused } from './names.ts';
 import { changeConnection } from './settings.ts';
 
 type RestatedPorts = JournalPorts &

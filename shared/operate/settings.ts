@@ -21,8 +21,7 @@ import { type Connection, InvalidSettingsError, problemsOf } from '../sync/ports
 import type { AuditedChange } from '../sync/ports/logs.ts';
 import { replanAll } from '../sync/wake.ts';
 import { doRecorded, type JournalPorts, journalOf, recordAction } from './journal.ts';
-import { NotFound, plural } from './names.ts';
-import { Refused } from './refused.ts';
+import { NotFound, plural, Refused } from './names.ts';
 import { requestedKeys, requestsBetween, untilConfirmed, withRequests } from './setting-requests.ts';
 
 export type SettingsPorts = JournalPorts &

@@ -20,10 +20,9 @@ import { type Connection, type Health, problemsOf, repairOf } from '../sync/port
 import type { Deployment } from '../sync/ports/deployment.ts';
 import { ANSWER_PREFIX } from '../sync/ports/platform.ts';
 import { readSources, type SourcePorts, type SourcesFound } from '../sync/sources.ts';
-import { plural, withId } from './names.ts';
+import { plural, shortened, withId } from './names.ts';
 import { type ReportPorts, reportGroup, stateName, summaries } from './report.ts';
 import { rowsOf } from './setting-requests.ts';
-import { shortened } from './shortened.ts';
 import { reportTasks } from './tasks.ts';
 import { blockRow } from './who.ts';
 

@@ -3,7 +3,7 @@ import { duration, MINUTE_MS } from '../domain/duration.ts';
 import { isTaskDue, type Task, type TaskRuns } from '../domain/task.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
-import { shortened } from './shortened.ts';
+import { shortened } from './names.ts';
 
 /** A task is late if this many intervals and 15 minutes have passed since its last run, and since `connect`. */
 const LATE_AFTER = 3;

@@ -24,7 +24,7 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { type UserState, undescribed } from '../sync/ports/desired.ts';
 import { GONE, type Person } from '../sync/ports/people.ts';
-import { registersIn } from './groups-of-member.ts';
+import { registersIn } from './find-member.ts';
 import { shellWords } from './names.ts';
 import { mayBeRehire, rehireOf } from './rehires.ts';
 

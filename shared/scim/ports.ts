@@ -125,15 +125,15 @@ export const ScimToken = z.lazy(() =>
     /** Hex sha256 of the whole token. The token has 256 random bits, so a slow hash would add no safety. */
     hash: text,
     /** Id of the OAuth client whose secret this is; absent for a bearer token. */
-    client: text.exactOptional(),
+    client: text.optional(),
     createdMs: number,
     /** The persons who created and confirmed the token. Four eyes counts them as senders of its requests. */
-    creators: texts.exactOptional(),
+    creators: texts.optional(),
     /** The token is not valid until a second person confirms its creation (four eyes). */
-    isRequested: z.literal(true).exactOptional(),
+    isRequested: z.literal(true).optional(),
     /** The earlier secrets of the client expire this long after this secret becomes valid. */
-    previousForMs: number.exactOptional(),
-    expiresMs: number.exactOptional(),
+    previousForMs: number.optional(),
+    expiresMs: number.optional(),
     revokedMs: number.exactOptional(),
     /** The time of the last use, exact to the hour. */
     lastUsedMs: number.exactOptional(),

@@ -19,9 +19,8 @@ import { mapConcurrently, READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { unmanagedOf } from '../../sync/unmanaged.ts';
 import { readCounted } from '../counted-members.ts';
 import { type OtherSourcePorts, ofOtherSources } from '../other-source.ts';
-import { type EndedDecision, endedDecisions } from './ended-decisions.ts';
 import type { FileKind } from './identify.ts';
-import { knownUnderOtherIds, type OtherId } from './other-ids.ts';
+import { type EndedDecision, endedDecisions, knownUnderOtherIds, type OtherId } from './joining.ts';
 import { byGroup } from './row-sort.ts';
 import type { Row } from './rows.ts';
 

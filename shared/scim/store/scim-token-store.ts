@@ -1,5 +1,5 @@
 import type { ConnectionName } from '../../domain/ids.ts';
-import { OF_THIS_SCHEMA, understood } from '../../store/item-form.ts';
+import { OF_THIS_SCHEMA, plain, understood } from '../../store/item-form.ts';
 import { keyPart } from '../../store/keys.ts';
 import {
   all,
@@ -52,7 +52,7 @@ export function createScimTokenStore(table: Table) {
     async add(token: ScimToken): Promise<boolean> {
       const listed = { pk: tokensPartition(token.connection), sk: keyPart(token.prefix) };
       await table.put({ ...listed, prefix: token.prefix });
-      return table.put({ ...tokenKey(token.prefix), ...OF_THIS_SCHEMA, ...token }, missing('pk'));
+      return table.put({ ...tokenKey(token.prefix), ...OF_THIS_SCHEMA, ...plain(token) }, missing('pk'));
     },
 
     /** Makes a requested token valid, and adds the person to its creators. Has no effect on a revoked token. */

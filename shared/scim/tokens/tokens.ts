@@ -47,24 +47,15 @@ export async function createToken(
       connection,
       hash: hashOf(token),
       createdMs: clock(),
-      ...timesOf(times),
-      ...createdBy(by, isRequested),
-      ...(client === undefined ? {} : { client: client === NEW_CLIENT ? prefix : client }),
+      ...times,
+      creators: by === undefined ? undefined : [by],
+      isRequested: isRequested || undefined,
+      client: client === NEW_CLIENT ? prefix : client,
     };
     if (await tokens.add(kept)) return { token, kept };
   }
   throw new Error(`no unused token prefix found in ${MAX_TRIES} tries`);
 }
-
-const timesOf = ({ expiresMs, previousForMs }: Pick<Creation, 'expiresMs' | 'previousForMs'>) => ({
-  ...(expiresMs === undefined ? {} : { expiresMs }),
-  ...(previousForMs === undefined ? {} : { previousForMs }),
-});
-
-const createdBy = (by: string | undefined, isRequested = false) => ({
-  ...(by === undefined ? {} : { creators: [by] }),
-  ...(isRequested ? { isRequested } : {}),
-});
 
 /** The value of `client` for a new client. No client has this id, because ids are eight hexadecimal digits. */
 export const NEW_CLIENT = 'new';

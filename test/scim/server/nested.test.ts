@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { groupId } from '../../../shared/domain/ids.ts';
 import { nestedMember } from '../../../shared/domain/nesting.ts';
 import { explainMember } from '../../../shared/operate/explain.ts';
-import { groupsOfMember } from '../../../shared/operate/groups-of-member.ts';
+import { groupsOfMember } from '../../../shared/operate/find-member.ts';
 import { clientNextTo } from '../../directory/reading/scim-client.ts';
 import { createTestEngine } from '../../support/engine/test-engine.ts';
 import { CONNECTION } from '../../support/engine/world.ts';

@@ -1,4 +1,0 @@
-/** Thrown if this caller must not perform the action, although another person may. */
-export class Refused extends Error {
-  override readonly name = 'Refused';
-}
