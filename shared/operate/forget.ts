@@ -96,7 +96,7 @@ export async function eraseConnection(
   await recordAction(journalOf(name), { action: ERASING, changes: [change] }, ports);
   await ports.sleep(WORKERS_KNOW_AFTER_MS);
   const atMs = ports.clock();
-  await ports.connections.keepName(name, company, { removedMs: atMs, erasedMs: atMs });
+  await ports.connections.keepName(name, { company, removedMs: atMs, erasedMs: atMs });
   return ports.eraser.connection(name);
 }
 

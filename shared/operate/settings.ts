@@ -217,11 +217,11 @@ export async function listConnections(ports: SettingsPorts): Promise<readonly Co
  * @throws Refused under four eyes, because a new connection with this name could have no four eyes and a weaker guard
  */
 export async function removeConnection(name: ConnectionName, ports: SettingsPorts) {
-  const { company, settings } = await requireConnection(name, ports);
+  const { company, settings, restoredAtMs } = await requireConnection(name, ports);
   if (settings.fourEyes) throw new Refused(underFourEyes(name));
   const change = { kind: 'remove_connection', before: company, after: null, reason: 'company' };
   await recordAction(journalOf(name), { action: 'connections_remove', changes: [change] }, ports);
-  await ports.connections.keepName(name, company, { removedMs: ports.clock() });
+  await ports.connections.keepName(name, { company, removedMs: ports.clock(), restoredAtMs });
   await revokeAllTokens(name, ports);
   const secretRemoved = await ports.vault.remove(name);
   await ports.connections.remove(name);
@@ -289,9 +289,9 @@ function mergedConnection({ read, wanted }: Pick<ConnectionChange, 'read' | 'wan
     );
   }
   const observing = wanted.observing === read.observing ? now.observing : wanted.observing;
-  const restoredAtMs = wanted.restoredAtMs === read.restoredAtMs ? now.restoredAtMs : undefined;
-  const { restoredAtMs: _, ...others } = now;
-  const restored = restoredAtMs === undefined ? {} : { restoredAtMs };
+  const { restoredAtMs, ...others } = now;
+  const isRestored = restoredAtMs !== undefined && wanted.restoredAtMs === read.restoredAtMs;
+  const restored = isRestored && { restoredAtMs };
   return { ...others, ...restored, settings: parseSettings(merged.settings), observing };
 }
 

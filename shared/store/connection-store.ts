@@ -4,7 +4,7 @@ import type { ContractReport } from '../contract/contract-report.ts';
 import { CONNECTIONS_PARTITION } from '../contract/topology.ts';
 import { number, text } from '../domain/forms.ts';
 import { type ConnectionName, connectionName } from '../domain/ids.ts';
-import { Connection, type Ended, InvalidSettingsError } from '../sync/ports/connections.ts';
+import { Connection, InvalidSettingsError } from '../sync/ports/connections.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { OF_THIS_SCHEMA, plain, storedAt, understood } from './item-form.ts';
 import { connectionKey, tombstoneKey } from './keys.ts';
@@ -18,7 +18,17 @@ const IDENTITY_REMEMBERED_MS = 3_600_000;
 /** The parsed form of each item, by the item as JSON. Each pass of apply reads an item that seldom changes. */
 const PARSED = new Map<string, Connection>();
 
-const Tombstone = z.lazy(() => z.object({ company: text, erasedMs: number.exactOptional() }));
+const Tombstone = z.lazy(() =>
+  z.object({
+    company: text,
+    removedMs: number,
+    /** The time at which the data of the connection was erased. */
+    erasedMs: number.optional(),
+    /** The restore of the table after which groups still waited. The next connection with the name waits too. */
+    restoredAtMs: number.optional(),
+  }),
+);
+type Tombstone = z.infer<typeof Tombstone>;
 
 /**
  * Creates a store that caches connections for `rememberMs`, because connections change rarely and every batch reads
@@ -104,11 +114,12 @@ export function createConnectionStore(
       const key = connectionKey(next.name);
       const stored = seen?.unknownSettings && (await table.get(key))?.['settings'];
       const settings = overStored(stored, seen?.settings, next.settings) as Connection['settings'];
-      const { erasedMs } = (seen === undefined && (await tombstoneOf(next.name))) || {};
+      const { erasedMs: eventsSinceMs, restoredAtMs } =
+        (seen === undefined && (await tombstoneOf(next.name))) || {};
       const { id } = await readIdentity();
-      const { set, ...change } = changeTo({ ...next, settings }, id);
-      const since = erasedMs === undefined ? {} : { eventsSinceMs: erasedMs };
-      return (await table.update(key, { ...change, set: { ...set, ...since } }, unchanged)).written;
+      const { set, ...change } = changeTo({ ...next, settings, ...plain({ restoredAtMs }) }, id);
+      const whole = { ...change, set: { ...set, ...plain({ eventsSinceMs }) } };
+      return (await table.update(key, whole, unchanged)).written;
     },
 
     /** Notes that all groups are marked dirty for the change at `sinceMs`. Has no effect after a later change. */
@@ -129,11 +140,13 @@ export function createConnectionStore(
       await table.update(connectionKey(name), { set: { contract } }, exists('name'));
     },
 
-    /** Reserves the name for its company forever. The caller must call this method before it removes the connection. */
-    async keepName(name: ConnectionName, company: string, { removedMs, erasedMs }: Ended): Promise<void> {
-      const erased = erasedMs === undefined ? {} : { erasedMs };
-      const set = { ...OF_THIS_SCHEMA, company, removedMs, ...erased };
-      await table.update(tombstoneKey(name), { set });
+    /**
+     * Reserves the name for its company forever. The caller must call this method before it removes the connection.
+     * Without `erasedMs`, a stored time stays.
+     */
+    async keepName(name: ConnectionName, ended: Tombstone): Promise<void> {
+      const remove = ended.restoredAtMs === undefined ? ['restoredAtMs'] : [];
+      await table.update(tombstoneKey(name), { set: { ...OF_THIS_SCHEMA, ...plain(ended) }, remove });
     },
 
     /**

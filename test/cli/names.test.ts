@@ -202,7 +202,7 @@ it('import refuses a file from before the erasure of its connection and sends no
   const { cli, ports, sent } = await worldOf();
   const name = connectionName('default');
   const erasedMs = Date.parse('2026-11-05T00:00:00Z');
-  await ports.connections.keepName(name, 'acme', { removedMs: erasedMs, erasedMs });
+  await ports.connections.keepName(name, { company: 'acme', removedMs: erasedMs, erasedMs });
   const known = await ports.connections.current(name);
   await ports.connections.remove(name);
   await ports.connections.replace(known as Connection, undefined);

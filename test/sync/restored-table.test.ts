@@ -1,10 +1,14 @@
 import { expect, it } from 'vitest';
 import type { Mode } from '../../shared/contract/settings.ts';
 import { platformGroupId } from '../../shared/domain/ids.ts';
+import { storeConnection } from '../../shared/operate/connect/connect.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { resumeConnection } from '../../shared/operate/pausing.ts';
 import { acceptRestored, endRestore } from '../../shared/operate/restated.ts';
+import { removeConnection } from '../../shared/operate/settings.ts';
 import { isRestated } from '../../shared/plan/restore.ts';
+import { createScimTokenStore } from '../../shared/scim/store/scim-token-store.ts';
+import { createHealthStore } from '../../shared/store/connection-states.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { company, openReader } from '../directory/reading/fixture.ts';
@@ -110,6 +114,27 @@ it('an operator accepts the stored members of one group, or of all groups', asyn
   await deliver({ upsert: 'h' });
   expect(all()).toEqual({ g: [['u-a', 'u-b']], h: [['u-a']] });
   expect(await endRestore(await connection(), world.toolPorts)).toBeUndefined();
+});
+
+it('a restored table still waits for its sources after the connection got another credential, or was removed and connected again', async () => {
+  const { resume, connection, world, pass, all } = await restored(
+    { take: ['b'], from: 'g' },
+    { remove: 'h' },
+  );
+  await resume();
+  const { name, company, settings, restoredAtMs } = await connection();
+  const request = { name, company, settings, observing: false, token: 't' };
+  const vault = { store: async () => 'v1', remove: async () => true };
+  const stores = { tokens: createScimTokenStore(world.table), health: createHealthStore(world.table) };
+  const ports = { ...world.toolPorts, ...stores, vault };
+  for (const isRemoved of [false, true]) {
+    const known = isRemoved ? undefined : await connection();
+    if (isRemoved) await removeConnection(name, ports);
+    await storeConnection({ ...request, known }, ports);
+    await pass(HOUR_MS);
+    expect((await connection()).restoredAtMs).toBe(restoredAtMs);
+    expect(all()).toEqual({ g: [['u-a']], h: [] });
+  }
 });
 
 it('a restored table cannot be accepted while the connection observes', async () => {

@@ -75,8 +75,8 @@ async function connectNew(request: ConnectRequest, ports: ConnectPorts): Promise
 
 /** @returns undefined if the new settings equal the stored settings */
 async function reconnect(read: Connection, request: ConnectRequest, ports: ConnectPorts) {
-  const { name, company, settings, token, observing } = request;
-  const wanted = { name, company, settings, observing };
+  const { name, settings, token, observing } = request;
+  const wanted = { ...read, settings, observing };
   const first = () => ports.vault.store(name, token);
   const change = { read, wanted, action: 'reconnect' as const, first };
   const { before, after } = await changeConnection(change, ports);

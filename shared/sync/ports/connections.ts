@@ -83,12 +83,6 @@ export const problemsOf = (invalid: Connection['invalid'] = []): string =>
 
 export const repairOf = (name: string): string => `groupsync connections set ${name} KEY=VALUE`;
 
-export interface Ended {
-  readonly removedMs: number;
-  /** The time at which the data of the connection was erased. If absent, a stored time stays. */
-  readonly erasedMs?: number;
-}
-
 /** The results of the last checks of a connection's credential. */
 export const Health = z.lazy(() =>
   z.object({
