@@ -13,6 +13,7 @@ import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import { endClaim } from '../sync/retire-claim.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { doRecorded, type JournalPorts } from './journal.ts';
+import { refuseMoved } from './pausing.ts';
 
 type OwnershipPorts = JournalPorts &
   Pick<WakePorts, 'applyQueue' | 'coalesceMs'> &
@@ -127,10 +128,12 @@ export async function createNamesake(ref: GroupRef, ports: OwnershipPorts): Prom
  * Releases a group permanently. The platform group is not changed and then has no owner. Only `adoptGroup` or a
  * takeover links it again. Apply then settles an open write, and ends the link and the claim with an audit entry.
  * @returns false if the group does not exist
+ * @throws Refused as `refuseMoved`
  */
 export async function releaseGroup(ref: GroupRef, ports: OwnershipPorts): Promise<boolean> {
   const seen = await ports.groups.read(ref);
   if (seen === undefined) return false;
+  await refuseMoved(seen, 'release', ports);
   const change = {
     kind: 'release_group',
     before: seen.link?.id ?? null,

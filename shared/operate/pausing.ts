@@ -26,16 +26,21 @@ type ConnectionPausePorts = JournalPorts & Pick<ToolPorts, 'gates' | 'connection
 export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, reason?: string): Promise<boolean> {
   const seen = await ports.groups.read(ref);
   if (seen === undefined) return false;
-  const { movedTo } = await withCurrentOwner(seen, ports.groups);
-  if (movedTo !== undefined)
-    throw new Refused(
-      `nothing was changed: ${movedTo} of another source owns the platform group of ${ref.group}; pause that group: groupsync pause ${shellWords(movedTo)}`,
-    );
+  await refuseMoved(seen, 'pause', ports);
   const action = {
     ...pauseAction('pause', seen.pausedAtMs === undefined ? 'running' : 'paused', 'paused'),
     reason,
   };
   return doRecorded(ref, action, ports, () => ports.groups.pause(ref, ports.clock()));
+}
+
+/** @throws Refused if a takeover has moved the platform group, because the action would not reach that group */
+export async function refuseMoved(seen: GroupState, verb: string, { groups }: Pick<ToolPorts, 'groups'>) {
+  const { movedTo } = await withCurrentOwner(seen, groups);
+  if (movedTo === undefined) return;
+  throw new Refused(
+    `nothing was changed: ${movedTo} of another source owns the platform group of ${seen.ref.group}; for that group: groupsync ${verb} ${shellWords(movedTo)}`,
+  );
 }
 
 export interface GroupPause {

@@ -5,6 +5,7 @@ import type { Connection } from '../sync/ports/connections.ts';
 import { dirtyNow, replanAll } from '../sync/wake.ts';
 import { doRecorded, type JournalPorts } from './journal.ts';
 import { Refused } from './names.ts';
+import { refuseMoved } from './pausing.ts';
 import { changeConnection } from './settings.ts';
 
 type RestatedPorts = JournalPorts &
@@ -20,6 +21,7 @@ const CHANGE = { kind: 'accept_registers', before: null, after: 'as stored', rea
 export async function acceptRestored(ref: GroupRef, found: Connection, ports: RestatedPorts) {
   const seen = await ports.groups.read(ref);
   if (seen === undefined || isRestated(seen, found.restoredAtMs)) return false;
+  await refuseMoved(seen, 'restated', ports);
   const action = { action: 'restated', changes: [CHANGE] } as const;
   const isDone = await doRecorded(ref, action, ports, () => ports.groups.restate(ref, dirtyNow(ports)));
   if (isDone) await ports.applyQueue.wake([ref]);

@@ -3,7 +3,9 @@ import { takeOverGroups } from '../../shared/directory/operate/takeover.ts';
 import { blockPerson } from '../../shared/operate/block.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { approveHold, listHolds, rejectHold } from '../../shared/operate/holds.ts';
+import { releaseGroup } from '../../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection } from '../../shared/operate/pausing.ts';
+import { acceptRestored } from '../../shared/operate/restated.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
@@ -213,22 +215,6 @@ it('an additive group keeps a user of another client that the new source had bef
   expect(users()).toEqual(['u-a', 'u-b', 'u-d']);
 });
 
-it('a pause of a group whose platform group has moved is refused, and names the group that owns it now', async () => {
-  const company = await open({ guard: null });
-  const { world, as, ref, pass, users } = company;
-  const owner = await company.scim.group('Group rowing', ['a', 'b', 'c']);
-  await takeOverGroups(await world.connection(), await plan(company, 'scim'), as('carl'));
-  await requeueDue(CONNECTION, world.toolPorts);
-  await resumeConnection(CONNECTION, as('carl'));
-  await pass(60 * MINUTE_MS);
-  await expect(pauseGroup(ref('okta-1'), as('ann'))).rejects.toThrow(`groupsync pause ${owner}`);
-  expect(await pauseGroup(ref(owner), as('ann'))).toBe(true);
-  const gone = await company.scim.user('c');
-  await company.scim.patch(`/Groups/${owner}`, [remove(`members[value eq "${gone}"]`)]);
-  await pass(60 * MINUTE_MS);
-  expect(users()).toEqual(['u-a', 'u-b', 'u-c']);
-});
-
 it('a worker that is late with a move to the directory keeps the name that the reader has sent', async () => {
   const company = await openWith({ rowing: ['a', 'b'] }, { directory, guard: null });
   const { world, deliver, passMinutes, state } = company;
@@ -280,4 +266,26 @@ it('a person whose employment ends leaves a group whose platform group has moved
   await refreshPeople(await world.connection(), world.toolPorts);
   await pass(20 * MINUTE_MS);
   expect(platformGroupsOf(company)[0]?.users).toEqual(['u-a', 'u-c']);
+});
+
+it('pause, release and restated of a former group are refused, and name the group that owns the platform group', async () => {
+  const company = await open({ guard: null });
+  const { world, as, ref, pass, state, users } = company;
+  const owner = await company.scim.group('Group rowing', ['a', 'b', 'c']);
+  await takeOver(company, 'scim');
+  await resume(company);
+  const former = ref('okta-1');
+  const connection = { ...(await world.connection()), restoredAtMs: world.nowMs() };
+  for (const [verb, act] of [
+    ['pause', () => pauseGroup(former, as('ann'))],
+    ['release', () => releaseGroup(former, as('ann'))],
+    ['restated', () => acceptRestored(former, connection, as('ann'))],
+  ] as const)
+    await expect(act()).rejects.toThrow(`for that group: groupsync ${verb} ${owner}`);
+  expect(await state('okta-1')).toMatchObject({ released: true, movedTo: owner });
+  expect(await pauseGroup(ref(owner), as('ann'))).toBe(true);
+  const gone = await company.scim.user('c');
+  await company.scim.patch(`/Groups/${owner}`, [remove(`members[value eq "${gone}"]`)]);
+  await pass(60 * MINUTE_MS);
+  expect(users()).toEqual(['u-a', 'u-b', 'u-c']);
 });
