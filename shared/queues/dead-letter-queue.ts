@@ -55,6 +55,7 @@ function attributesOf(deadLetter: RejectedMessage, { source, clock }: DeadLetter
     [MESSAGE_ATTRIBUTES.connection]:
       deadLetter.connection && start(printable(deadLetter.connection), MAX_TEXT),
     [MESSAGE_ATTRIBUTES.stamp]: deadLetter.stamp,
+    [MESSAGE_ATTRIBUTES.sentBy]: deadLetter.sentBy,
     [MESSAGE_ATTRIBUTES.failedBefore]:
       deadLetter.failedBefore && start(printable(deadLetter.failedBefore), MAX_PAST),
   });

@@ -111,6 +111,7 @@ function messageOf({
     firstFailedAtMs: isAgain ? Date.parse(first) : failedAtMs,
     connection: text(MESSAGE_ATTRIBUTES.connection),
     stamp: text(MESSAGE_ATTRIBUTES.stamp),
+    sentBy: text(MESSAGE_ATTRIBUTES.sentBy),
     originalMessageId: text(MESSAGE_ATTRIBUTES.originalMessageId),
     queue: movedFrom ?? text(MESSAGE_ATTRIBUTES.queue),
   };

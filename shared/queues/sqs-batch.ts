@@ -34,11 +34,11 @@ export const createEventSender = (
  */
 const CONNECTION = /^[a-z0-9-]{1,32}$/;
 
-function outgoingOf({ body, connection, stamp, failedBefore }: OutgoingEvent, sentBy: string | undefined) {
+function outgoingOf({ body, connection, stamp, failedBefore, sentBy }: OutgoingEvent, caller?: string) {
   const texts = {
     [MESSAGE_ATTRIBUTES.connection]: connection,
     [MESSAGE_ATTRIBUTES.stamp]: stamp,
-    [MESSAGE_ATTRIBUTES.sentBy]: sentBy,
+    [MESSAGE_ATTRIBUTES.sentBy]: sentBy ?? caller,
     [MESSAGE_ATTRIBUTES.failedBefore]: failedBefore,
   };
   const [group] = CONNECTION.exec(connection ?? '') ?? [];

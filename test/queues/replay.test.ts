@@ -1,8 +1,10 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { expect, it } from 'vitest';
 import { outgoing } from '../../shared/operate/dead-letters/replay.ts';
+import { createDeadLetterQueue } from '../../shared/queues/dead-letter-queue.ts';
 import { createMailbox } from '../../shared/queues/mailbox.ts';
 import { createEventSender } from '../../shared/queues/sqs-batch.ts';
+import { acceptEvents, Failures } from '../../shared/sync/ingest/accept.ts';
 import { createQueues, queueUrl } from '../../simulate/queues.ts';
 import { seededRandom } from '../../simulate/random.ts';
 import { bindingOf, OF_ACME } from '../support/operate/world.ts';
@@ -82,3 +84,22 @@ it.each<[string, object, string, string?]>([
     expect(urls.at(-1)).toBe(`https://sqs.test/111122223333/${queue}`);
   },
 );
+
+it('a replay by another operator keeps the operator who sent the refused message by hand', async () => {
+  const clock = () => Date.UTC(2026, 10, 20);
+  const { of, client } = createQueues({ nowMs: clock, random: seededRandom(1) });
+  const sqs = client();
+  const dlq = queueUrl('eventsDlq');
+  const deadLetters = createDeadLetterQueue(sqs, { queueUrl: dlq, source: 'ingest', clock });
+  const connections = { find: async () => undefined, list: async () => [] };
+  const message = { messageId: 'm', body: '{', sentAtMs: clock(), sentBy: 'ann' };
+  await acceptEvents([message], { deadLetters, connections, clock }, new Failures());
+  const taken = await createMailbox(sqs, { name: 'events', queueUrl: async () => dlq }).take(1, 30);
+  const sender = createEventSender(
+    sqs,
+    async () => queueUrl('events'),
+    async () => ({ id: 'bob' }),
+  );
+  await sender.send([...taken.map(outgoing), { body: 'by hand' }]);
+  expect(of.events.messages.map(({ attributes }) => attributes['sentBy'])).toEqual(['ann', 'bob']);
+});

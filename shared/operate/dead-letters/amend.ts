@@ -67,6 +67,7 @@ export async function sendAmended(
     const again = {
       ...outgoing({ ...taken, ...queueForEdited(taken), body }),
       stamp: editedStamp(deadLetter),
+      sentBy: undefined,
     };
     const [outcome] = await ports.events.send([again]);
     if (outcome?.messageId === undefined)

@@ -105,6 +105,7 @@ export const outgoing = (message: DeadMessage) => ({
   body: message.body,
   connection: message.connection,
   stamp: stampOf(message),
+  sentBy: message.sentBy,
   queue: message.queue,
   failedBefore: failureHistory(message),
 });

@@ -76,7 +76,7 @@ export async function acceptEvents(
   };
   for (const message of messages) {
     try {
-      const { messageId, bound, failedBefore } = message;
+      const { messageId, bound, failedBefore, sentBy } = message;
       const { events, rejected, ignored } = await decodeForKnownConnections(message, {
         clock: ports.clock,
         connections: { find },
@@ -84,7 +84,7 @@ export async function acceptEvents(
       result.ignored += ignored;
       for (const event of events) result.accepted.push({ event, messageId });
       for (const one of rejected)
-        result.rejected.push({ messageId, queue: bound?.queue, failedBefore, ...one });
+        result.rejected.push({ messageId, queue: bound?.queue, failedBefore, sentBy, ...one });
     } catch (cause) {
       failures.add(cause, [message.messageId]);
     }
@@ -114,13 +114,13 @@ export async function refuseEvents(
     }));
   const deadLetters = again.flatMap((message) => {
     const { rejected } = decodeMessage({ ...message, receivedAtMs: ports.clock() });
-    const { messageId, bound, failedBefore } = message;
+    const { messageId, bound, failedBefore, sentBy } = message;
     const refusals = rejected.filter(({ code }) => code === 'unstorable');
     // The event may have become too old in the meantime. The next receipt of its message then refuses the event because
     // of its age.
     if (refusals.length === 0)
       failures.add(new Error('expected an unstorable event, found none'), [messageId]);
-    return refusals.map((one) => ({ messageId, queue: bound?.queue, failedBefore, ...one }));
+    return refusals.map((one) => ({ messageId, queue: bound?.queue, failedBefore, sentBy, ...one }));
   });
   await send(deadLetters, ports, failures);
   return deadLetters;

@@ -19,6 +19,7 @@ export interface RejectedMessage extends Rejection {
   readonly queue?: string | undefined;
   /** For a replayed message: its earlier failures, in the form of the message attribute. */
   readonly failedBefore?: string | undefined;
+  readonly sentBy?: string | undefined;
   readonly group?: GroupRef;
 }
 
@@ -47,6 +48,8 @@ export interface OutgoingEvent {
   /** The name of the queue, if it is not the common queue. */
   readonly queue?: string | undefined;
   readonly failedBefore?: string | undefined;
+  /** The operator who first sent a replayed message by hand. By default, the caller counts as the sender. */
+  readonly sentBy?: string | undefined;
 }
 
 export interface DeadMessage {
@@ -66,6 +69,7 @@ export interface DeadMessage {
   readonly firstFailedAtMs: number;
   readonly connection?: string | undefined;
   readonly stamp?: string | undefined;
+  readonly sentBy?: string | undefined;
   readonly originalMessageId?: string | undefined;
   /** The queue from which the message came; undefined if it is not known. */
   readonly queue?: string | undefined;
