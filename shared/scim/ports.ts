@@ -45,8 +45,8 @@ export const ScimResource = z.lazy(() =>
       changedMs: number,
       /** `deleting`: deleted for the client, but registers and index entries are not removed yet. */
       state: z.enum(['live', 'deleting']),
-      /** In the state `deleting`: the token of the request, also if a request with another token completes it. */
-      deletedBy: text.exactOptional(),
+      /** The token of the last request about attributes or the deletion, also if another token completes the write. */
+      sentBy: text.exactOptional(),
       /** Present until the registers have been written for this revision. */
       open: z.literal(true).optional(),
       /** For a group: the time at which each open write of members began, by the id of the write. */

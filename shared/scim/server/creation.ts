@@ -43,7 +43,7 @@ export async function createGroupResource(
 
 function firstRevision(
   given: Pick<ScimResource, 'type' | 'id' | 'attributes'>,
-  { ports }: ScimContext,
+  { ports, actor }: ScimContext,
 ): ScimResource {
   const nowMs = ports.clock();
   return {
@@ -58,6 +58,7 @@ function firstRevision(
     writes: new Map(),
     replacements: new Map(),
     listedAt: STAMP_ZERO,
+    sentBy: actor.id,
   };
 }
 

@@ -61,7 +61,7 @@ export async function finishWrite(
   }
   if (!found.settled) {
     if (found.type === 'Group' && found.revision === 1) await yieldToReader(found, context);
-    await record([{ by: found, change: factsOf(found) }], context);
+    await record([{ by: found, change: factsOf(found) }], asSender(found.sentBy, context));
     await context.ports.scim.settle(context.connection, found);
   }
   return found;
@@ -164,8 +164,7 @@ function rewritten(
       ? before.writes
       : withWrite(before.writes, { id: write, nowMs, held: before.replacements });
   const keptMs = keptSince(before, membersChange, nowMs);
-  const after = { ...revise(before, nowMs), attributes, state, writes, keptMs };
-  return { after: state === 'deleting' ? { ...after, deletedBy: actor.id } : after, write };
+  return { after: { ...revise(before, nowMs), attributes, state, writes, keptMs, sentBy: actor.id }, write };
 }
 
 function keptSince({ keptMs }: ScimResource, { mention }: MembersChange, nowMs: number): number | undefined {
@@ -269,7 +268,7 @@ export async function settleResource(
  * can complete the deletion.
  */
 export async function finishDeletion(deleting: ScimResource, by: ScimContext): Promise<void> {
-  const context = asSender(deleting.deletedBy, by);
+  const context = asSender(deleting.sentBy, by);
   const { ports, connection } = context;
   const { replacements } = deleting;
   if (deleting.type === 'Group') {
