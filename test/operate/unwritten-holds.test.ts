@@ -111,6 +111,21 @@ describe('the list of removals', () => {
     return { explain: decision.outcome, plan: [action, ...shown], held };
   };
 
+  it('gives each user in a plan the reason of their own set: a rejection, or the limit of the guard', async () => {
+    const { deliver, ref, world } = await holding();
+    await deliver({ take: ['b'], from: 'g' });
+    await rejectHold(ref('g'), { reason: 'stays' }, world.toolPorts);
+    await deliver({ take: ['c'], from: 'g' });
+    expect(await planGroup(ref('g'), world.toolPorts)).toMatchObject({
+      action: 'hold',
+      held: ['u-b', 'u-c'],
+      changes: [
+        { before: 'u-b', reason: expect.stringContaining('rejected the removal (stays)') },
+        { before: 'u-c', reason: expect.stringContaining('until an operator approves: the limit is 0') },
+      ],
+    });
+  });
+
   it('stays for the operator in the mode report: holds lists it, explain says that the mode lets the user stay, and plan shows the removal', async () => {
     const there = await holding();
     const { deliver, users, set } = there;

@@ -138,13 +138,12 @@ function planSettled(
   const stopping = stoppingSets(facts);
   const hold = stopping[0]?.hold;
   if (hold === undefined) return planOf(ref, 'none', {});
-  const stopped = new Set(stopping.flatMap((set) => [...(set.users ?? [])]));
-  const users = [...stopped].filter((user) => facts.views?.base?.users.has(user)).sort();
-  return planOf(ref, 'hold', {
-    changes: users.map((user) => heldChange(user, hold, facts)),
-    hold,
-    held: users,
+  const users = [...(facts.views?.base?.users.keys() ?? [])].sort();
+  const changes = users.flatMap((user) => {
+    const set = stopping.find((one) => one.users?.has(user));
+    return set === undefined ? [] : heldChange(user, set.hold, facts);
   });
+  return planOf(ref, 'hold', { changes, hold, held: changes.flatMap(({ before }) => before ?? []) });
 }
 
 const REPORTED = 'the mode of the group is report, so groupsync does not make these changes';
@@ -162,7 +161,10 @@ const heldChange = (user: string, hold: Hold, { settings }: Facts): AuditedChang
   member: null,
   before: user,
   after: null,
-  reason: `held by the guard until an operator approves: ${limitOf(hold, settings.guard)}`,
+  reason:
+    hold.decision.kind === 'rejected'
+      ? `${hold.decision.by} rejected the removal (${hold.decision.reason})`
+      : `held by the guard until an operator approves: ${limitOf(hold, settings.guard)}`,
 });
 
 function planOf({ group }: GroupRef, action: GroupPlan['action'], known: Partial<GroupPlan>): GroupPlan {
@@ -177,10 +179,8 @@ function planOf({ group }: GroupRef, action: GroupPlan['action'], known: Partial
     clashes: [],
     ...known,
   };
-  const content = JSON.stringify([
-    action,
-    plan.changes.map(({ kind, before, after }) => [kind, before, after]),
-  ]);
+  const shown = plan.changes.map(({ kind, before, after }) => [kind, before, after]);
+  const content = JSON.stringify([action, shown]);
   const digest = action === 'hold' ? plan.hold?.digest : undefined;
   return { ...plan, digest: digest ?? createHash('sha256').update(content).digest('hex') };
 }
