@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { runCli } from '../support/cli/io.ts';
 import { heldIn } from '../support/engine/test-engine.ts';
+import { nativeEvent } from '../support/events.ts';
 import { temporaryFile } from '../support/folder.ts';
 import { added, group, removed, savedWorld, sixInSync } from '../support/operate/world.ts';
 
@@ -12,8 +13,6 @@ async function heldWorld() {
   await world.apply('g');
   return world;
 }
-
-const lines = (...events: object[]) => events.map((event) => JSON.stringify(event)).join('\n');
 
 it('status exits with 0 if all is well, and with 3 if a hold waits for a decision', async () => {
   const well = await sixInSync();
@@ -66,21 +65,16 @@ it('holds approve --member approves only the removals of the given members, and 
   });
 });
 
-const event = { specversion: '1.0', source: 's', type: 'directory.group.upserted' };
-const file = () =>
-  temporaryFile(
-    'e.jsonl',
-    lines(
-      { ...event, id: '1', time: '2026-11-20T09:00:00Z', data: { group: { id: 'n', name: 'New' } } },
-      {
-        ...event,
-        id: '2',
-        time: '2026-11-20T09:00:00Z',
-        connection: 'umbrella',
-        data: { group: { id: 'n', name: 'New' } },
-      },
+const file = () => {
+  const events = [{}, { connection: 'umbrella' }].map((more) =>
+    nativeEvent(
+      'group.upserted',
+      { group: { id: 'n', name: 'New' } },
+      { time: '2026-11-20T09:00:00Z', ...more },
     ),
   );
+  return temporaryFile('e.jsonl', events.join('\n'));
+};
 
 it('events validate reports that connections were not checked if no deployment can be read', async () => {
   const validate = ['events', 'validate', file(), '--local-file', '/nowhere/local.json'];

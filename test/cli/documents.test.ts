@@ -291,30 +291,6 @@ it('person shows each group with the decision, the event and the last write', as
   });
 });
 
-it('person --at names the groups of the binding at this time, and groups whose members are not known', async () => {
-  const { document, apply, clock } = await worldOf({ guard: null });
-  const at = async (time: number, ...more: string[]) => {
-    const { code, json } = await document([
-      ...['person', 'ann@acme.test', '--at', new Date(time).toISOString()],
-      ...more,
-    ]);
-    return [
-      code,
-      ...json.groups.map(({ group, user, state }: Record<string, string>) => `${group} ${user} ${state}`),
-    ];
-  };
-  clock.ms += 60_000;
-  const bound = clock.ms;
-  clock.ms += 60_000;
-  await document(['rebind', 'm-ann', 'r-bob']);
-  await apply('g');
-  expect(await at(bound)).toEqual([0, 'g u-ann in']);
-  for (const more of [[], ['--thorough']]) expect(await at(clock.ms, ...more)).toEqual([0, 'g u-bob in']);
-  expect(await at(bound - 86_400_000)).toEqual([3, 'g null unknown']);
-  const { json } = await document(['members', 'g', '--at', new Date(bound).toISOString()]);
-  expect(json.members[0]).toMatchObject({ user: 'u-ann', member: 'm-ann' });
-});
-
 it('dlq edit and dlq discard print documents that match their schemas', async () => {
   const editor = temporaryFile(
     'editor.mjs',

@@ -24,7 +24,7 @@ import { requeueDue } from '../../shared/sync/requeue.ts';
 import { company as directoryOf, openReader } from '../directory/reading/fixture.ts';
 import { clientNextTo } from '../directory/reading/scim-client.ts';
 import { clientOf } from '../scim/server/support/server.ts';
-import { calledBy, createTestEngine } from '../support/engine/test-engine.ts';
+import { allOf, calledBy, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, DAY_MS } from '../support/engine/world.ts';
 import { directory } from '../support/operate/takeovers.ts';
 
@@ -45,11 +45,7 @@ async function company(settings: object = {}) {
   const decide = async (by: string, isConfirmed: boolean) =>
     decideRequests(CONNECTION, { isConfirmed, shown: rowsOf(await stored()) }, as(by));
   const approve = (by: string) => approveHold(engine.ref('g'), WORD, as(by));
-  const journal = async () => {
-    const entries = [];
-    for await (const page of toolPorts.audit.read(journalOf(CONNECTION))) entries.push(...page);
-    return entries;
-  };
+  const journal = () => allOf(toolPorts.audit.read(journalOf(CONNECTION)));
   return { ...engine, as, stored, set, decide, approve, journal };
 }
 

@@ -163,34 +163,6 @@ it('an approval permits no second write until the outcome of a timed-out write i
   expect(await state('g')).not.toHaveProperty('removals');
 });
 
-it('a rejection of some removals keeps only these users, and the other removals stay held', async () => {
-  const { deliver, shown, state, ref, world, work } = await company();
-  await deliver({ snapshot: 'g', of: ['a'] });
-  const some = (digest: string | undefined, ...ids: string[]) =>
-    rejectHold(ref('g'), { ...WORD, digest, users: users(...ids) }, world.toolPorts);
-  const digest = (await state('g'))?.hold?.digest;
-  expect(await some('of another set', 'b')).toMatchObject({ kind: 'changed' });
-  expect(await some(digest, 'a')).toMatchObject({ kind: 'changed' });
-  expect(await some(digest, 'b', 'c')).toMatchObject({ kind: 'decided', hold: { removes: 2, keeps: 4 } });
-  const rest = { removes: 3, keeps: 3, decision: { kind: 'waiting' } };
-  const rejected = { removes: 2, keeps: 4, decision: { kind: 'rejected', reason: WORD.reason } };
-  for (let at = 0; at < 20; at += 1) {
-    await work(1);
-    expect(await state('g')).toMatchObject({ hold: rest, rejection: rejected });
-  }
-  await deliver();
-  expect(shown('g')).toEqual([users(...EVERYBODY)]);
-  expect((await listHolds(CONNECTION, world.toolPorts)).map(({ hold }) => hold)).toMatchObject([
-    rest,
-    rejected,
-  ]);
-  await approveHold(ref('g'), WORD, world.toolPorts);
-  await deliver();
-  expect(shown('g')).toEqual([users('a', 'b', 'c')]);
-  expect(await state('g')).toMatchObject({ settled: 'held', rejection: rejected });
-  expect((await state('g'))?.hold).toBeUndefined();
-});
-
 it('each decision about a part of a hold keeps its reason, and can be changed alone', async () => {
   const { deliver, shown, state, ref, world, audit } = await company();
   await deliver({ snapshot: 'g', of: ['a'] });

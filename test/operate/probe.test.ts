@@ -4,8 +4,10 @@ import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { probePlatform } from '../../shared/operate/probe.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
+import { journalOf } from '../../shared/sync/ports/logs.ts';
 import { type GroupFields, PlatformFailure, type PlatformGroups } from '../../shared/sync/ports/platform.ts';
 import type { Traits } from '../../simulate/simulation-run.ts';
+import { allOf } from '../support/engine/test-engine.ts';
 import { type createWorld, savedWorld } from '../support/operate/world.ts';
 
 /** The name of the probe's group. New ids in these tests are consecutive numbers. */
@@ -135,10 +137,9 @@ it('the probe adds no employee to its group, and its audit entry names the opera
     put: (id, fields, version) => put(id, noted(fields), version),
   }));
   expect([...users]).toEqual([UNKNOWN_USER]);
-  const entries = [];
-  for await (const page of ports.audit.read({ connection: connection.name, group: '' as never }))
-    entries.push(...page);
-  expect(entries).toMatchObject([{ action: 'probe', cause: 'local:tester', changes: [{ after: NAME }] }]);
+  expect(await allOf(ports.audit.read(journalOf(connection.name)))).toMatchObject([
+    { action: 'probe', cause: 'local:tester', changes: [{ after: NAME }] },
+  ]);
 });
 
 it('the probe changes only its own group, even if the answer to the creation shows another group', async () => {

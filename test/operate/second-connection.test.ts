@@ -9,6 +9,7 @@ import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { createTestEngine } from '../support/engine/test-engine.ts';
 import { COMPANY, CONNECTION, HOUR_MS } from '../support/engine/world.ts';
+import { nativeEvent } from '../support/events.ts';
 import { crashBeforeEachEffect, expectSuccessOrCrash } from '../sync/reconcile/support/crashing-worker.ts';
 
 const OTHER = connectionName('acme');
@@ -23,7 +24,6 @@ async function company(settings: Readonly<Record<string, unknown>> = {}) {
   const before = await world.connection();
   const vault = { store: async () => 'v', remove: async () => true };
   const refOf = (connection: ConnectionName) => ({ connection, group: groupId('g') });
-  let events = 0;
   return {
     ...engine,
     refOf,
@@ -41,22 +41,12 @@ async function company(settings: Readonly<Record<string, unknown>> = {}) {
     },
     /** Ingests a snapshot of the group g from the directory of this connection. */
     async says(name: ConnectionName, ...members: readonly string[]) {
-      events += 1;
       world.advance(1_000);
-      const event = {
-        specversion: '1.0',
-        id: `x${events}`,
-        source: 'test',
-        type: 'directory.group.snapshot',
-        connection: name,
-        time: new Date(world.nowMs()).toISOString(),
-        data: {
-          group: { id: 'g', name: 'Group g' },
-          members: members.map((id) => ({ id, email: `${id}@acme.test` })),
-        },
-      };
-      const message = { messageId: `m${events}`, body: JSON.stringify(event), sentAtMs: world.nowMs() };
-      await ingest([message], toolPorts);
+      const listed = members.map((id) => ({ id, email: `${id}@acme.test` }));
+      const data = { group: { id: 'g', name: 'Group g' }, members: listed };
+      const time = new Date(world.nowMs()).toISOString();
+      const body = nativeEvent('group.snapshot', data, { connection: name, time });
+      await ingest([{ messageId: 'm', body, sentAtMs: world.nowMs() }], toolPorts);
     },
     apply: (name: ConnectionName) => applyGroup(refOf(name), toolPorts),
     stateOf: (name: ConnectionName) => toolPorts.groups.read(refOf(name)),

@@ -17,8 +17,9 @@ import type { GateStore } from '../../shared/sync/ports/bundles.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
 import { WORKERS_KNOW_AFTER_MS } from '../../shared/sync/wake.ts';
 import { runCli } from '../support/cli/io.ts';
-import { calledBy, createTestEngine } from '../support/engine/test-engine.ts';
+import { allOf, calledBy, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION } from '../support/engine/world.ts';
+import { nativeEvent } from '../support/events.ts';
 import { savedWorld } from '../support/operate/world.ts';
 
 /** A fake secret store that stores no secret. */
@@ -169,11 +170,7 @@ async function twoOperators(observing = false) {
     changeSettings(planned, { ...toolPorts, vault, ...calledBy(by) }, (meanwhile) => {
       reported.push(...meanwhile.map(({ key, before, after }) => `${by}: ${key} ${before} → ${after}`));
     });
-  const journal = async () => {
-    const entries = [];
-    for await (const page of toolPorts.audit.read(journalOf(CONNECTION))) entries.push(...page);
-    return entries;
-  };
+  const journal = () => allOf(toolPorts.audit.read(journalOf(CONNECTION)));
   return { toolPorts, settings, plan, change, reported, journal };
 }
 
@@ -307,15 +304,11 @@ const ACME = connectionName('acme');
 const eventFor = (connection: string, nowMs: number) => ({
   messageId: connection,
   sentAtMs: nowMs,
-  body: JSON.stringify({
-    specversion: '1.0',
-    id: 'x',
-    source: 'test',
-    type: 'directory.group.snapshot',
-    time: new Date(nowMs).toISOString(),
-    connection,
-    data: { group: { id: 'h', name: 'H' }, members: [] },
-  }),
+  body: nativeEvent(
+    'group.snapshot',
+    { group: { id: 'h', name: 'H' }, members: [] },
+    { connection, time: new Date(nowMs).toISOString() },
+  ),
 });
 
 it.each([

@@ -16,6 +16,7 @@ import { requeueDue } from '../../shared/sync/requeue.ts';
 import { platformGroupsOf } from '../directory/reading/fixture.ts';
 import { calledBy } from '../support/engine/test-engine.ts';
 import { CONNECTION, DAY_MS, MINUTE_MS, takeEvents } from '../support/engine/world.ts';
+import { nativeEvent } from '../support/events.ts';
 import {
   directory,
   dyingAfter,
@@ -177,19 +178,12 @@ it('an event that arrives after a takeover with an earlier time leaves a removal
   await resume(company);
   const data = { group: { id: 'okta-1' }, members: [{ id: 'a' }, { id: 'c' }] };
   const time = new Date(world.nowMs()).toISOString();
-  const late = {
-    specversion: '1.0',
-    id: 'late',
-    source: 'test',
-    type: 'directory.group.snapshot',
-    time,
-    data,
-  };
+  const late = nativeEvent('group.snapshot', data, { time });
   world.advance(5 * MINUTE_MS);
   await takeOver(company, 'events');
   await requeueDue(CONNECTION, world.toolPorts);
   await resume(company);
-  world.eventsQueue.send({ body: JSON.stringify(late), attributes: {} });
+  world.eventsQueue.send({ body: late, attributes: {} });
   await pass(20 * MINUTE_MS);
   expect([users(), await kinds()]).toEqual([['u-a', 'u-b', 'u-c'], [['okta-1', 'waiting']]]);
   await approveHold(ref('okta-1'), { reason: 'ok' }, world.toolPorts);

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { FlapDamping, GroupState, Intent, SuspectedChange } from '../../shared/domain/group-state.ts';
-import type { Hold } from '../../shared/domain/hold.ts';
 import {
   connectionName,
   groupId,
@@ -23,7 +22,6 @@ import { NOTHING_SENT } from '../../shared/plan/uncertain.ts';
 const NOW_MS = Date.parse('2026-11-22T10:00:00Z');
 const MINUTE_MS = 60_000;
 const IN_SYNC = { kind: 'settle', as: 'in_sync' };
-const HELD = { kind: 'settle', as: 'held', driftOutcome: 'open' };
 const RESERVE = { kind: 'reserve', removals: 1 };
 const READ_LIST = { kind: 'read', what: ['list'] };
 /** The decision about a platform group that equals the view. */
@@ -413,20 +411,7 @@ const named = (...groups: readonly ObservedGroup[]) => ({
 const lastError = { code: 'other', message: '', atMs: NOW_MS - MINUTE_MS };
 const AGAIN = { kind: 'retry', after: { waitMs: MINUTE_MS, why: { code: 'refused' } } };
 const B = new Set([user('b')]);
-const holding = (users: string, over: Partial<Hold> = {}) => {
-  const counts = { digest: 'd', asOf: STAMP_ZERO, rule: 'count', removes: 1, keeps: 0, share: 1 } as const;
-  const times = { createdAtMs: 0, dirtySinceMs: 0, expiresAtMs: NOW_MS + 1, chunks: 1, hash: '' };
-  const before = state();
-  const platformId = before.link?.id as PlatformGroupId;
-  const hold: Hold = { ...counts, ...times, platformId, decision: { kind: 'waiting' }, ...over };
-  return {
-    state: state({ removals: { id: 'd', sets: [hold] } }),
-    ...{ views: views(view(users)), held: { sets: [{ hold, users: B }], wantedAt: new Map() } },
-    departed: new Map(),
-  };
-};
-const REJECTED = { decision: { kind: 'rejected', by: '', reason: '', atMs: 0 } } as const;
-const APPROVED = { decision: { kind: 'approved', by: '', reason: '', atMs: 0 } } as const;
+
 it.each<[string, Partial<Facts>, object]>([
   ['a refused unique name is tried again', named(shown('a'), shown('', { id: 'q', name: 'X' })), AGAIN],
   ['a refused name that another group has leads to a wait', named(other), waits('name_in_use')],
@@ -488,14 +473,6 @@ it.each<[string, Partial<Facts>, object]>([
     { views: views(view('ab', { mode: 'report' })), settings: WATCHED },
     { driftOutcome: 'report' },
   ],
-  ['a waiting hold settles the group as held', holding('ab'), HELD],
-  ['an approval without removals stays', holding('a', APPROVED), { kind: 'settle', as: 'in_sync' }],
-  ['a held deletion of a wanted group ends', holding('ab', { deletes: true }), { kind: 'hold', sets: [] }],
-  ['a new removal joins the waiting hold', holding('abc'), { kind: 'hold', begins: true }],
-  ['approvals are written', holding('ab', APPROVED), { kind: 'write', consumes: ['d'], isReserved: false }],
-  ['an unapproved removal is reserved', holding('abc', APPROVED), RESERVE],
-  ['a rejection settles the group as held', holding('ab', REJECTED), HELD],
-  ['an undecided removal is reserved', holding('abc', REJECTED), RESERVE],
 ])('decide: %s', (_, over, expected) => {
   expect(decide(facts(over))).toMatchObject(expected);
 });
@@ -541,50 +518,6 @@ it.each<[string, Partial<Facts>, object]>([
   ],
 ])('decide after a 404: %s', (_, over, expected) => {
   expect(decide(facts({ ...over, fetched: 'gone' }))).toMatchObject(expected);
-});
-
-it('a write of groupsync that takes effect late is not a change by another client', () => {
-  const sent = { ...NOTHING_SENT, name: ['Eng  x'], spokeId: ['g'] };
-  const uncertain = { write: intent, sent, untilMs: NOW_MS + 1 };
-  const late = {
-    state: state({ suspectedChange, uncertain }),
-    settings: WATCHED,
-    listed: listing(),
-  };
-  const change = (added: string, removed: string) => ({
-    uncertain: { added: new Set([...added].map(user)), removed: new Set([...removed].map(user)) },
-  });
-  const added = { views: views(view('a'), change('b', '')), fetched: changed('ab') };
-  const expected = { view: { users: view('ab').users }, external: { differences: [], lateWrite: intent } };
-  expect(decide(facts({ ...late, ...added }))).toMatchObject(expected);
-  const unlanded = facts({ ...late, views: views(view('a'), change('', '')), fetched: changed('ax') });
-  expect(decide(unlanded)).toMatchObject({ external: { lateWrite: undefined }, flapDamping: undefined });
-  const removed = facts({ ...late, views: views(view('ab'), change('', 'b')), fetched: changed('a') });
-  expect(decide(removed)).toMatchObject({
-    kind: 'observe',
-    external: { differences: [], lateWrite: intent },
-  });
-  // The platform normalises the name of the late write.
-  const renamed = facts({
-    ...late,
-    views: views(view('a'), change('', '')),
-    fetched: changed('a', 'Eng x'),
-  });
-  expect(decide(renamed)).toMatchObject({
-    external: { differences: [] },
-    view: { name: 'Eng x', alias: 'Eng  x' },
-  });
-});
-
-it('if the view is unreadable, all users count as wanted, and the removal of a user without a register waits', () => {
-  const lost = facts({
-    views: views(undefined, { isUnreadable: true }),
-    fetched: shown('alx'),
-    departed: new Map([[user('l'), { member: memberId('l'), cause: 'removed' }]]),
-  });
-  const { users } = view('alx');
-  const waits = new Map([[user('x'), 'adoption']]);
-  expect(decide(lost)).toMatchObject({ kind: 'observe', view: { users, waits }, external: {} });
 });
 
 const flapDamping = { sinceMs: NOW_MS - 10 * MINUTE_MS, count: 3, seen: stampAt(1) };

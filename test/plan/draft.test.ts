@@ -81,16 +81,6 @@ it('the plan lists changes by kind, then by user, whatever the order of its inpu
 
 const gone = { wanted: undefined };
 
-it('the plan deletes the group with all its users', () => {
-  expect(draft({ ...gone, current: view({ b: true, a: false }) })).toEqual({
-    action: 'delete',
-    changes: [change('delete_group', ['Eng', null], 'the directory deleted this group')],
-    after: undefined,
-    removals: ['a', 'b'],
-    departs: true,
-  });
-});
-
 it.each<[string, Partial<DraftInput>, string]>([
   ['the platform does not have the group', { current: undefined }, 'none'],
   ['its deletion is held', { isDeletionHeld: true }, 'none'],

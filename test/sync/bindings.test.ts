@@ -223,12 +223,6 @@ it('a member without a binding is matched when the directory reports that the ac
   expect(shown('g')).toEqual([['u-ann']]);
 });
 
-it('rebindMember returns undefined for a person that groupsync does not know', async () => {
-  const { world, member, role } = await createTestEngine();
-  const binding = { member: member('ann'), role: role('unknown') };
-  expect(await rebindMember(CONNECTION, binding, world.toolPorts)).toBeUndefined();
-});
-
 it.each([
   ['apply', 'that the person has left', HANDED_ON.slice(0, 1), []],
   ['ingest', 'that another person has the address', HANDED_ON, ['u-newcomer']],

@@ -145,21 +145,6 @@ it.each([
   },
 );
 
-it('a group that is in the list but answers 404 causes an error and no second group', async () => {
-  const { world, emit, pass, deliver, state } = await company(1);
-  const { platform } = world;
-  platform.hidden = () => true;
-  platform.hidesFromList = false;
-  emit({ add: ['b'], to: 'g0' });
-  await pass(HOUR_MS);
-  expect(platform.groups.size).toBe(1);
-  expect(await state('g0')).toMatchObject({ lastError: { code: 'missing' } });
-  platform.hidden = () => false;
-  world.advance(HOUR_MS);
-  await deliver();
-  expect(await state('g0')).toMatchObject({ settled: 'in_sync' });
-});
-
 it('short periods of 404 on several days do not unlink a group', async () => {
   const { world, emit, work, deliver, state } = await company(1);
   const { platform } = world;

@@ -32,19 +32,6 @@ import {
   USERS,
 } from './support/drift.ts';
 
-it('a difference that apply finds in a conflict gets its author when the feed reports the change', async () => {
-  const { world, id } = await settled();
-  world.platform.changeAsOther(id, { name: 'Theirs' });
-  await deliver(world, leaves('m0'));
-  expect((await apply(world)).drift).toEqual(['name']);
-  expect(await records(world)).toMatchObject([{ kind: 'name', initiator: 'UNKNOWN', settledBy: 'restore' }]);
-  expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS.slice(1) });
-  // The feed also shows groupsync's write, as EXTERNAL. The author of the difference comes from the other event.
-  await follow(world, id, activityEvent({ id: 'own', initiator: 'EXTERNAL' }), activityEvent());
-  expect(await records(world)).toMatchObject([{ initiator: 'ROLE', eventIds: ['event-1'] }]);
-  expect((await world.toolPorts.groups.read(REF))?.unattributed).toEqual([]);
-});
-
 it('a difference is not attributed to a client that changed the group after apply found the difference', async () => {
   const { world, id } = await settled();
   world.platform.changeAsOther(id, { name: 'Theirs' });

@@ -158,14 +158,6 @@ it('a lookup returns the holder of a restored address, even if a simultaneous re
   }
 });
 
-it('a refresh fails if a page of the list fails, but saves the earlier pages and wakes their groups', async () => {
-  const world = await company();
-  await withMember(world, 'unknown');
-  await expect(run(world, [[ann()], 'fails'])).rejects.toMatchObject({ kind: 'unavailable' });
-  expect((await personOf(world))?.state).toBe('ACTIVE');
-  expect(world.woken).toEqual(['g']);
-});
-
 it('a refresh skips and reports an employee that the platform cannot return, and refreshes all others', async () => {
   const world = await withAnn();
   const others = ['x', 'y'].map((role) => employee(role, { email: `${role}@acme.test` }));

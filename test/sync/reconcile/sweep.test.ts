@@ -53,17 +53,6 @@ it('a sweep does not count a managed group as missing or changed if the list sho
   expect(world.calls()).toEqual(['list']);
 });
 
-it('a sweep wakes a failed group when the failure is 24 hours old', async () => {
-  const world = await createWorld();
-  for (const [id, hours] of [
-    ['g0', 23],
-    ['g1', 24],
-  ] as const)
-    await world.link(id, { failedAt: START_MS - hours * HOUR_MS });
-  await run(world);
-  expect(world.woken).toEqual(['g1']);
-});
-
 it('a sweep ignores a group whose last write has no answer yet', async () => {
   const world = await createWorld();
   const intent = { id: 'i1', action: 'patch', atMs: START_MS, name: 'g', spokeId: 'g' };
