@@ -4,6 +4,9 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'with the mutant, the write stores the existing value again': [
     'shared/domain/fold.ts: if (found === undefined) folds.set(event.connection, fold); | found === undefined → true',
   ],
+  'a group with a suspected change is dirty, so the mutant only stores the same change again': [
+    'shared/sync/reconcile/check-groups.ts: if (isKnown && current.dirtySinceMs !== undefined && version !== null) return undefined; | !== → ===',
+  ],
   'the code never compares two equal stamps here': [
     'shared/domain/register.ts: if (candidate.stamp !== current.stamp) return candidate.stamp > current.stamp; | > → >=',
     'shared/directory/reading/context.ts: return stored === undefined || (stored.value !== value && stored.stamp < stamp); | < → <=',
@@ -85,6 +88,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/scim/server/nesting.ts: id.startsWith(GROUP_ID_MARK) ? [memberId(id), nestedMember(groupId(id))] : [memberId(id)]; | id.startsWith(GROUP_ID_MARK) → true',
     'shared/directory/reading/reports.ts: for (const report of users) left.delete(report); | left.delete(report); → ;',
     'shared/store/delivery-store.ts: for (let dayMs = nowMs + 60_000; dayMs > firstMs - DAY_MS; dayMs -= DAY_MS) | > → >=',
+    'shared/scim/server/list.ts: const gone = deleting.filter((one) => !found.some(({ id }) => id === one)); | !found.some(({ id }) => id === one) → found.some(({ id }) => id === one)',
     'shared/sync/reconcile/sweep.ts: startedAtMs - lastWriteAtMs < READS_BEHIND_MS | - → +',
   ],
   'the condition of the write keeps every other item, and a second removal finds nothing': [

@@ -478,10 +478,21 @@ it.each(['rejected', 'approved'])(
   },
 );
 
-it('import --undo changes nothing in a group that the directory reader owns now', async () => {
+type Imported = Awaited<ReturnType<typeof wrongImport>>;
+it.each<[string, (imported: Imported) => Promise<unknown>]>([
+  [
+    'the directory reader owns now',
+    ({ ports, connection: { name }, refOf }) =>
+      ports.reader.noteMove(name, { from: refOf('g').group, to: refOf('g').group, source: 'directory' }),
+  ],
+  [
+    'a takeover has released',
+    ({ ports, clock: { ms }, refOf }) =>
+      ports.groups.release(refOf('g'), { nowMs: ms, wakeAtMs: ms }, refOf('h').group),
+  ],
+])('import --undo changes nothing in a group that %s', async (_, move) => {
   const moved = await wrongImport();
-  const { group: g } = moved.refOf('g');
-  await moved.ports.reader.noteMove(moved.connection.name, { from: g, to: g, source: 'directory' });
+  await move(moved);
   expect((await moved.undo()).stderr).toMatch(/stays, .*m-ann[\s\S]*nothing to undo/);
   expect(moved.sent).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { platformGroupId } from '../../shared/domain/ids.ts';
 import { approveHold } from '../../shared/operate/holds.ts';
 import { adoptGroup, createNamesake, releaseGroup } from '../../shared/operate/ownership.ts';
+import { groupKey } from '../../shared/store/keys.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
@@ -38,12 +39,16 @@ it.each(['Group g', 'group  G'])(
     const { deliver, world, ref, state, theirs } = await company();
     const id = theirs(['stranger'], name);
     await deliver({ snapshot: 'g', of: ['a'] });
-    expect(await state('g')).toMatchObject({ settled: 'name_clash' });
+    const clash = await state('g');
+    expect(clash).toMatchObject({ settled: 'name_clash' });
     expect(world.platform.writes).toEqual([]);
     expect(await adoptGroup(ref('g'), id, world.toolPorts)).toMatchObject({ kind: 'adopted' });
     await deliver();
     expect(await state('g')).toMatchObject({ link: { id } });
     expect(world.platform.groups.size).toBe(1);
+    const { groups } = world.toolPorts;
+    const late = { ...world.toolPorts, groups: { ...groups, read: async () => clash } };
+    expect(await createNamesake(ref('g'), late)).toBe(false);
   },
 );
 
@@ -93,15 +98,19 @@ it('the guard also limits the removals from an adopted group of another applicat
 });
 
 it('an adoption links the platform group, claims it, and makes it equal to the directory group', async () => {
-  const { deliver, world, ref, shown, theirs } = await company();
+  const { deliver, world, ref, shown, state, theirs } = await company();
   await deliver({ snapshot: 'g', of: ['a'] });
   await releaseGroup(ref('g'), world.toolPorts);
   await deliver();
   const id = theirs(['stranger']);
   const { groups } = world.toolPorts;
   const again = { ...world.toolPorts, groups: { ...groups, adopt: twice(groups.adopt) } };
+  // A change of the former platform group that was suspected during its deletion.
+  const suspectedChange = { version: null, atMs: world.nowMs(), activityEvents: [] };
+  await world.table.update(groupKey(ref('g')), { set: { suspectedChange } });
   const outcome = await adoptGroup(ref('g'), id, again);
   expect(outcome).toMatchObject({ kind: 'adopted', observed: { name: 'Theirs' } });
+  expect((await state('g'))?.suspectedChange).toBeUndefined();
   await deliver();
   expect(shown('g')).toEqual([['stranger', ...users('a')]]);
   await approveHold(ref('g'), { reason: 'not a member' }, world.toolPorts);

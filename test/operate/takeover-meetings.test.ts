@@ -252,6 +252,7 @@ it('a person whose employment ends leaves a group whose platform group has moved
     await takeOver(company, source);
     await requeueDue(CONNECTION, world.toolPorts);
   }
+  await expect(pauseGroup(company.ref('okta-1'), world.toolPorts)).rejects.toThrow('groupsync pause rowing');
   await resume(company);
   world.platform.employees = PEOPLE.map((role) => ({
     ...{ role, email: `${role}@acme.test`, userId: `u-${role}` },

@@ -34,6 +34,18 @@ it('after the gate opens, each waiting group is woken once, and after the next f
   expect(woken).toEqual([REQUEUE_BATCH, 5, 0, 0]);
 });
 
+it('the requeue job wakes a waiting group of a paused connection, because apply settles its open write', async () => {
+  const { world, emit, ref } = await createTestEngine();
+  const { gates } = world.toolPorts;
+  emit({ upsert: 'g' });
+  await ingest(takeEvents(world), world.toolPorts);
+  takeWoken(world);
+  await gates.write(CONNECTION, await gates.read(CONNECTION), { state: 'paused', closings: 0 });
+  world.advance(10 * MINUTE_MS);
+  await requeueDue(CONNECTION, world.toolPorts);
+  expect(takeWoken(world)).toEqual([ref('g')]);
+});
+
 it('a group with an invalid item is woken fewer than 70 times a day', async () => {
   const { world, hire, emit, ref } = await createTestEngine();
   await hire('a');
