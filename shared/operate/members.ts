@@ -131,7 +131,7 @@ interface Exporting {
 
 /**
  * Returns the members of an earlier time. A present member is left out only if the user is on the platform now and was
- * not then, so pending, blocked and excluded members stay.
+ * not then, so pending, blocked and excluded members stay. A present member of the same user replaces a former one.
  * @returns also undefined if there were no members, if another source owns the group now, or if the group contains
  * groups, which a snapshot of its people would remove
  * @throws NotKnown
@@ -144,15 +144,20 @@ async function exportPast(ref: GroupRef, atMs: number, { connection, ports }: Ex
   const past = await listPastMembers(ref, [atMs, ports.clock()], ports);
   if (!past.known) throw new NotKnown(past);
   const before = past.members.filter(({ states: [then] }) => then !== 'out');
-  const known = await ports.users.read(ref.connection, before.map(memberOf));
+  const present = new Set(now.members.map(({ id }) => memberId(id)));
+  const known = await ports.users.read(ref.connection, [...before.map(memberOf), ...present]);
+  const isOf = ({ role, userId }: Partial<UserState> = {}, user: string) => role === user || userId === user;
+  const otherOf = (user: string) => now.members.find(({ id }) => isOf(known.get(memberId(id)), user));
   const judged = before.map((row) => {
     const user = known.get(memberOf(row));
     return { row, user, because: whyLeftOut(row, user, connection) };
   });
-  const present = new Set(now.members.map(({ id }) => id));
-  const returning = judged.flatMap(({ row: { member, states }, user, because }) => {
-    const returns = states[0] === 'in' && member !== null && (because === undefined || present.has(member));
-    return returns ? [{ id: member, email: attributeOf(user, 'email') }] : [];
+  const returning = judged.flatMap(({ row, user, because }) => {
+    const { member, states } = row;
+    const isPresent = present.has(memberOf(row));
+    if (states[0] !== 'in' || member === null || (because && !isPresent)) return [];
+    const other = states[1] === 'in' && !isPresent ? otherOf(row.user) : undefined;
+    return [other ?? { id: member, email: attributeOf(user, 'email') }];
   });
   if (returning.length === 0) return undefined;
   const joined = past.members.filter(({ states: [then, today] }) => then === 'out' && today === 'in');

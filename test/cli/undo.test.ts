@@ -153,6 +153,24 @@ it('undo brings back the members of an earlier time, and keeps pending and block
   expect(wanted).toEqual(['m-ann', 'm-bob', 'm-cid', 'm-pat']);
 });
 
+it('an undo adds no former member of a user who is in the group as another member, so the user leaves with that member', async () => {
+  const world = await company({ guard: null }, ['ann', 'bob'], ['ann', 'bob']);
+  const { publish, apply, clock } = world;
+  const members = [{ id: 'a-ann', email: 'ann@acme.test' }];
+  await publish({ type: 'group.member.added', data: { group: { id: 'g' }, members } });
+  await publish(removed('g', 'ann', 'bob'));
+  await apply('g');
+  expect(world.users()).toEqual(['u-ann']);
+  clock.ms += 60_000;
+  await world.cli('undo', 'g', '--to', world.to);
+  await world.takeSent();
+  expect(world.users()).toEqual(['u-ann', 'u-bob']);
+  clock.ms += 60_000;
+  await publish({ type: 'group.member.removed', data: { group: { id: 'g' }, members } });
+  await apply('g');
+  expect(world.users()).toEqual(['u-bob']);
+});
+
 it('a group is found by its name at that time, a name of two groups asks for the id, and unfit ids are refused', async () => {
   const { cli, publish, apply, clock, to, ports, table } = await company(
     { guard: null },

@@ -61,17 +61,12 @@ function partsOf(rows: readonly Row[]): readonly (readonly object[])[] {
     const index = Math.floor((weight - 1) / PART_BYTES);
     const part = parts[index] ?? [];
     parts[index] = part;
-    if (addsMember(row, last)) part.push(memberOf(row));
+    // A line without a member only names the group. Repeated lines of a member are equal (`checkRows`).
+    if (row.member !== '' && row.member !== last) part.push(memberOf(row));
     last = row.member;
   }
   return parts;
 }
-
-/**
- * Returns whether a line adds a member. A line without a member only names the group. Repeated lines of a member are
- * equal, because they were checked before.
- */
-const addsMember = ({ member }: Row, last: string): boolean => member !== '' && member !== last;
 
 const memberOf = ({ member: id, email, attributes }: Row) => ({
   ...attributes,
