@@ -74,7 +74,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   ],
   'the number is a size, of which no behaviour depends on the exact value': [
     'shared/scim/server/list.ts: if (bytes > MAX_ANSWER_BYTES && shown.length > 0) return shown; | > → >=',
-    'shared/operate/shortened.ts: const REASON_SHOWN = 160; | 160 → 161',
+    'shared/operate/names.ts: const REASON_SHOWN = 160; | 160 → 161',
     'shared/operate/person.ts: const AT_ONCE = 8; | 8 → 9',
     "shared/sync/reconcile/check-groups.ts: const recordId = createHash('sha256').update(parts).digest('hex').slice(0, 32); | .slice(0, 32) → ",
     `shared/operate/events.ts: const place = { time, id: \`\${id}.\${String(block).padStart(9, '0')}\`, source: '', operation }; | 9 → 10`,

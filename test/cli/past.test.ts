@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { added, group, removed, savedWorld, sixInSync } from '../support/operate/world.ts';
+import { added, employee, group, removed, savedWorld, sixInSync } from '../support/operate/world.ts';
 
 it('members --at and diff show who was in a group, since when it is known, and who is uncertain', async () => {
   const world = await savedWorld();
@@ -43,6 +43,24 @@ it('members --at and diff show who was in a group, since when it is known, and w
     if (item.sk.startsWith('A#')) await world.table.delete(item);
   const unknown = await cli('members', 'g', '--at', first);
   expect([unknown.code, unknown.stderr]).toEqual([3, expect.stringContaining('not known')]);
+});
+
+it('members --at names the member of an employee who got a user id after the match', async () => {
+  const world = await savedWorld();
+  const { ports, connection, clock } = world;
+  const cli = (...args: string[]) => runCli(args, { ports });
+  const { userId, ...early } = employee('ann', 'ann@acme.test');
+  await ports.people.save(connection.name, early, undefined);
+  await world.publish(group('g'), added('g', 'ann'));
+  await world.apply('g');
+  clock.ms += 3_600_000;
+  const seen = (await ports.people.read(connection.name, [early.role])).get(early.role);
+  await ports.people.save(connection.name, { ...early, userId }, seen);
+  await cli('sync', 'g', '--yes', '--timeout', '1');
+  await world.apply('g');
+  clock.ms += 3_600_000;
+  const { members } = (await cli('members', 'g', '--at', '1m ago', '--json')).json;
+  expect(members).toMatchObject([{ user: userId, member: 'm-ann' }]);
 });
 
 it('members --at is uncertain since the last write if a change of another client is suspected, also before an entry whose worker died', async () => {
