@@ -160,7 +160,6 @@ export const readHistory = async (ref: GroupRef, sinceMs: number, ports: PastPor
 async function ownerOf(ref: GroupRef, { groups }: PastPorts): Promise<GroupState> {
   const state = await groups.read(ref);
   if (state === undefined) throw new NotFound(`there is no group ${ref.group}`);
-  if (state.link !== undefined) return state;
   const { movedTo } = await withCurrentOwner(state, groups);
   return (movedTo && (await groups.read({ ...ref, group: movedTo }))) || state;
 }

@@ -114,10 +114,10 @@ export function changeByFetch(
     const released = defined({ releasedPlatformId: seen.link?.id });
     return { ...change, ...withoutLink(seen, found.isGone ?? false), ...released };
   }
-  const takeOver = platform.view.id !== seen.link?.view.id || seen.link.takeOver;
+  const isOther = platform.view.id !== seen.link?.view.id;
   return {
     ...change,
-    link: { ...seen.link, ...platform, ...defined({ takeOver }) },
+    link: { ...seen.link, ...platform, ...(isOther && { takeOver: true }) },
     previousLink: undefined,
   };
 }

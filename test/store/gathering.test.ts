@@ -13,3 +13,12 @@ it('if a whole request fails, all its keys fail, and no key is requested alone',
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   expect(asked).toEqual([[1], [1], [2, 3]]);
 });
+
+it('if the table refuses a request of two keys, only the key that it refuses alone fails', async () => {
+  const ask = gathering<number, number>(10, async (questions) => {
+    if (questions.includes(3)) throw Object.assign(new Error(), { name: 'ValidationException' });
+    return questions;
+  });
+  const outcomes = await Promise.allSettled([ask(2), ask(3)]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+});

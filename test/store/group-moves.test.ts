@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { platformAttributes } from '../../shared/domain/group-state.ts';
+import { type OpenMove, platformAttributes } from '../../shared/domain/group-state.ts';
 import { connectionName, groupId } from '../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
 import { createGroupStore } from '../../shared/store/group-store.ts';
@@ -37,7 +37,7 @@ function world() {
   table.store({ ...driftKey(old, 'd'), group: old.group });
   let writes = 0;
   /** Moves with a worker that dies before its next write after `most` writes. */
-  const moveWith = async (most = Number.POSITIVE_INFINITY) => {
+  const moveWith = async (most = Number.POSITIVE_INFINITY, one: OpenMove = move) => {
     writes = 0;
     const effect = async (kind: string) => {
       if (/^(get|query)/.test(kind)) return;
@@ -45,7 +45,7 @@ function world() {
       writes += 1;
     };
     const worker = { name: 'w', skewMs: 0, effect, isDead: () => false };
-    return createGroupStore(tableOf(table, worker, () => 'none')).move(connection, move, dirty);
+    return createGroupStore(tableOf(table, worker, () => 'none')).move(connection, one, dirty);
   };
   return { table, moveWith };
 }
@@ -83,6 +83,17 @@ it('a move takes every attribute and item of the platform group, whatever write 
   const [left, moved] = [table.look(OLD), table.look(NEXT)];
   expect(await moveWith()).toBe(true);
   expect([table.look(OLD), table.look(NEXT)]).toEqual([left, moved]);
+});
+
+it('a worker that is late with a move leaves the platform group with the group to which a later move took it', async () => {
+  const { table, moveWith } = world();
+  await moveWith();
+  const back = { ...move, from: next.group, to: old.group, sinceMs: 6 };
+  expect(await moveWith(undefined, back)).toBe(true);
+  const [owner, former] = [table.look(OLD), table.look(NEXT)];
+  expect(owner).toMatchObject({ link: { of: 'link' } });
+  await moveWith();
+  expect([table.look(OLD), table.look(NEXT)]).toEqual([owner, former]);
 });
 
 it.each([

@@ -91,6 +91,8 @@ it('status shows a group whose members a PUT did not mention, until a request me
     expect((await mention()).status).toBeLessThan(300);
     expect(await status()).toEqual(none);
   }
+  const groups = ['a', 'b', 'c', 'd'].map((id) => ({ id, name: null, since: '' }));
+  expect(formatKeptMembers({ total: 4, groups })).toContain('members: a, b, c and 1 more');
 });
 
 it.each<[string, () => Promise<{ status: number }>]>([
