@@ -56,8 +56,8 @@ class LongFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    // Files with a stack wait for a third of their time, so three workers use two cores. By default, vitest would use one.
-    maxWorkers: 3,
+    // Each worker loads all modules. By default, vitest would use one worker on two cores.
+    maxWorkers: 2,
     // Most test files are too short for the optimizing compiler, so they use the baseline compiler (Sparkplug). The
     // engine creates many short-lived objects, so a large young generation makes garbage collection cheap.
     execArgv: ['--always-sparkplug', '--max-semi-space-size=64'],
@@ -86,11 +86,14 @@ export default defineConfig({
           include: [E2E],
           exclude: [MEASURED],
           isolate: false,
+          // These files wait for a third of their time.
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
           setupFiles: ['test/support/fresh-modules.ts'],
         },
       },
       // These tests measure long tasks of the browser, so they run after the others.
-      { extends: true, test: { name: 'e2e-measured', include: [MEASURED], sequence: { groupOrder: 1 } } },
+      { extends: true, test: { name: 'e2e-measured', include: [MEASURED], sequence: { groupOrder: 2 } } },
     ],
     // More than five times the duration of the slowest test on an idle machine, so only a failing test takes so long.
     testTimeout: process.env['GROUPSYNC_RUNS'] === undefined ? 300_000 : 12 * 3_600_000,
