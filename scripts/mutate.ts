@@ -17,10 +17,9 @@ import { parseArgs } from 'node:util';
 import { parseSync } from 'oxc-parser';
 import { BaseSequencer, createVitest, type TestSpecification } from 'vitest/node';
 import { reversedFixes } from './mutate/fixes.ts';
-import { type Mutant, mutantsOf, placeOf, placesOf, withPlaces } from './mutate/mutants.ts';
+import { lineOf, mutantsOf, placeOf, placesOf, withPlaces } from './mutate/mutants.ts';
 import { reportOf } from './mutate/report.ts';
 import { type Change, FILES, type Survey } from './mutate/state.ts';
-import { SURVIVORS } from './mutate/survivors.ts';
 
 /**
  * The mutation test makes one small change of the code at a time and runs the tests. For each change, at least one test
@@ -82,7 +81,7 @@ const mutants = [...sources].flatMap(([file, source]) => {
   if (!isMeant || !FOLDERS.some((folder) => file.startsWith(folder))) return [];
   const seen = new Map<string, number>();
   return mutantsOf(file, source).map((mutant) => {
-    const line = describe(file, source, mutant);
+    const line = lineOf(file, source, mutant);
     const again = seen.get(line) ?? 0;
     seen.set(line, again + 1);
     return { file, mutant, line, again: String(again), source };
@@ -92,9 +91,6 @@ const mutants = [...sources].flatMap(([file, source]) => {
 const ranked = mutants
   .map((one) => ({ ...one, rank: digestOf(SEED, one.line, one.again) }))
   .sort((a, b) => (a.rank < b.rank ? -1 : 1));
-for (const line of values.only === '' ? SURVIVORS.keys() : []) {
-  if (!mutants.some((one) => one.line === line)) throw new Error(`no such change in survivors.ts: ${line}`);
-}
 const drawn = values.only === '' ? ranked.slice(0, DRAWN) : ranked;
 
 const pathOf = (file: string, part: string) => join(copy, file.replace(/ts$/, `${part}.ts`));
@@ -228,13 +224,4 @@ function switchedSource(file: string, source: string): string {
       current = now;
       ({ ${names} } = globalThis.forward(now, () => current));
     };`;
-}
-
-/** Returns one line that identifies a mutant. The line stays the same if the code moves within its file. */
-function describe(file: string, source: string, { start, end, text }: Mutant): string {
-  const lineStart = source.lastIndexOf('\n', start) + 1;
-  const lineEnd = source.indexOf('\n', end);
-  const line = source.slice(lineStart, lineEnd).trim().replace(/\s+/g, ' ');
-  const was = source.slice(start, end).replace(/\s+/g, ' ');
-  return `${file}: ${line.slice(0, 120)} | ${was.slice(0, 60)} → ${text.slice(0, 60)}`;
 }

@@ -1,7 +1,7 @@
 import { parseSync } from 'oxc-parser';
 
 /** One small change: the source from `start` to `end` becomes `text`. */
-export interface Mutant {
+interface Mutant {
   readonly start: number;
   readonly end: number;
   readonly text: string;
@@ -40,6 +40,15 @@ export function mutantsOf(file: string, source: string): readonly Mutant[] {
   const mutants: Mutant[] = [];
   visit(program as unknown as Node, (node) => mutants.push(...mutantsAt(node, source)));
   return mutants;
+}
+
+/** Returns one line that identifies a mutant. The line stays the same if the code moves within its file. */
+export function lineOf(file: string, source: string, { start, end, text }: Mutant): string {
+  const lineStart = source.lastIndexOf('\n', start) + 1;
+  const lineEnd = source.indexOf('\n', end);
+  const line = source.slice(lineStart, lineEnd).trim().replace(/\s+/g, ' ');
+  const was = source.slice(start, end).replace(/\s+/g, ' ');
+  return `${file}: ${line.slice(0, 120)} | ${was.slice(0, 60)} → ${text.slice(0, 60)}`;
 }
 
 /** For each kind of node, its fields with code that does not always run, such as a branch of a condition. */

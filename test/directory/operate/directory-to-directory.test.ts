@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
+import { answerQuestion } from '../../../shared/directory/operate/answer.ts';
 import { planTakeover, takeOverGroups } from '../../../shared/directory/operate/takeover.ts';
+import { groupId } from '../../../shared/domain/ids.ts';
 import { changeSettings, planSettings } from '../../../shared/operate/settings.ts';
 import { CONNECTION } from '../../support/engine/world.ts';
 import { openWith, resume, takeOver } from '../../support/operate/takeovers.ts';
@@ -33,4 +35,15 @@ it('a takeover can be reversed before the new directory is connected', async () 
   await resume(reader);
   await reader.passMinutes(30);
   expect(platformGroupsOf(reader)).toEqual([before]);
+});
+
+it('a question about the members of groups is answered for the first group also if no time is left', async () => {
+  const membersOf = async function* () {
+    yield { items: [] };
+  };
+  const directories = { open: async () => ({ membersOf }) } as never;
+  const question = { membersOf: [groupId('a'), groupId('b')], from: 0 };
+  const ports = { directories, isTimeUp: () => true };
+  const answer = await answerQuestion({ settings: {} } as never, { question }, ports);
+  expect(answer).toEqual({ members: [{ group: 'a', members: [] }] });
 });
