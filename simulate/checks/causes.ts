@@ -97,13 +97,13 @@ function actorOf({ directoryEvent, source }: Received): string | undefined {
   return `directory ${directoryEvent.by || source}`;
 }
 
-function falseApproval({ seen }: Observation, { write, owner, entry }: Recorded): string | undefined {
+function falseApproval(observation: Observation, { write, owner, entry }: Recorded): string | undefined {
   const { connection, group } = owner;
-  const isGiven = seen.operators.actions.some(
+  const isGiven = observation.seen.operators.actions.some(
     (action) =>
       action.kind === 'approve' &&
       action.connection === connection &&
-      action.group === group &&
+      withMoved(observation, connection, group).some((one) => one === action.group) &&
       action.atMs <= write.atMs + ARRIVES_WITHIN_MS,
   );
   if (!isGiven) return 'no operator approved removals of this group';

@@ -1,7 +1,8 @@
 import type { PlatformCall, SimulatedPlatform } from '../platform/platform.ts';
 import { HOUR_MS, originalName } from '../simulation-run.ts';
 import { addedOnRequest, type Change, removedOnRequest } from './ledger.ts';
-import { type Checker, type Observation, type ObservedConnection, removalsSince } from './observation.ts';
+import type { Checker, Observation, ObservedConnection } from './observation.ts';
+import { removalsSince, withMoved } from './observation.ts';
 import { IN_FLIGHT_MS } from './outside.ts';
 import { partitionOf, treatmentOf } from './stored.ts';
 
@@ -83,7 +84,8 @@ function checkWrite(
     observation.accuse('ownership', 'write_after_release', owner, sentence);
   }
   const { changes = [] } = connection.ledger.pasts.get(change.id) ?? {};
-  const isOurId = (spokeId: string | null | undefined) => connection.isIdOf(owner.group, spokeId);
+  const ids = withMoved(observation, owner.connection, owner.group);
+  const isOurId = (spokeId: string | null | undefined) => ids.some((id) => connection.isIdOf(id, spokeId));
   const carriesManagedId = changes.some(
     (one) => [one.spokeIdBefore, one.spokeId].some((id) => isOurId(id)) && one.atMs < change.atMs,
   );
@@ -100,8 +102,7 @@ function checkWrite(
         isOurId(spokeId) &&
         Math.abs(atMs - madeAtMs) < HOUR_MS,
     );
-  // The check tests the ownership at the first write of groupsync, because another client may remove the external id
-  // later.
+  // The first write of groupsync counts, because another client may remove the external id later.
   const first = changes.find((one) => one.initiator === undefined);
   const isGiven = actions.some(({ kind }) => kind === 'adopt');
   const isManaged = change.action === 'create' || change.madeBy === 'us' || isGiven || isCarried || isTwin;
