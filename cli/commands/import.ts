@@ -14,7 +14,7 @@ import { type Comparing, compareWithNow } from '../../shared/operate/import/comp
 import type { FileKind } from '../../shared/operate/import/identify.ts';
 import { type ImportPlan, importCsv } from '../../shared/operate/import/import.ts';
 import { durationLines, importRate } from '../../shared/operate/import/rate.ts';
-import { countedStates } from '../../shared/operate/import/read-file.ts';
+import { countedStates, type UnknownState } from '../../shared/operate/import/read-file.ts';
 import type { Row } from '../../shared/operate/import/rows.ts';
 import { planUndo } from '../../shared/operate/import/undo.ts';
 import { recordRead } from '../../shared/operate/journal.ts';
@@ -25,11 +25,10 @@ import type { Act, Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { EXIT, Stopped, UsageError } from '../io.ts';
 import { changeLines } from '../output/import-changes.ts';
-import { plural, shellWords } from '../output/words.ts';
+import { plural, shellWord, shellWords, visible } from '../output/words.ts';
 import { textChunks } from '../text-file.ts';
 import { examples, moment, wholeNumber } from './arguments.ts';
 import { printErrors, SHOWN } from './events.ts';
-import { refuseStates, stateRule } from './import-states.ts';
 import { noExport, noteLeftOut } from './members.ts';
 
 export function addImport(program: Command, act: Act): void {
@@ -383,4 +382,32 @@ function printImport(report: ImportReport, { out }: Context, given?: Undo): void
   const what = given === undefined ? plural(rows, 'row') : 'the undo';
   out.line(`${verbOf(report)} ${what}, ${plural(groups, 'group')}, ${plural(messages, 'message')}`);
   if (errorCount > 0) out.line(`${plural(errorCount, 'line')} with errors`);
+}
+
+function stateRule(text: string, before: readonly StateRule[] = []): readonly StateRule[] {
+  const [, of, state] = /^(.+:.*)=(active|inactive)$/i.exec(text) ?? [];
+  if (of === undefined)
+    throw new InvalidArgumentError('expected HEADING:VALUE=active or HEADING:VALUE=inactive');
+  return [...before, { text: of, state: state?.toLowerCase() === 'active' ? 'active' : 'inactive' }];
+}
+
+/** With more unknown values, the column is probably not about accounts, and one option decides about all values. */
+const MAX_STATES = 10;
+
+/** @throws UsageError with the options that decide about these states of accounts */
+function refuseStates(unknown: readonly UnknownState[]): never {
+  const rest = unknown.length - MAX_STATES;
+  const columns = [...new Set(unknown.map(({ column }) => column))];
+  const option = (column: string, value: string) =>
+    `--column-state ${shellWord(`${column}:${value}=active`)}`;
+  const placed = ({ line, column, value, rows }: UnknownState) =>
+    `  line ${line}: column "${visible(column)}" has "${visible(value)}" (${plural(rows, 'row')}); ${option(column, value)}`;
+  const lines = [
+    'expected states of accounts that import knows, such as ACTIVE or SUSPENDED, got:',
+    ...unknown.slice(0, MAX_STATES).map(placed),
+    ...(rest > 0 ? [`  … and ${plural(rest, 'more value')}`] : []),
+    'the options import these people; with =inactive instead of =active, import leaves the people out',
+    `if a column is not about accounts: ${columns.map((column) => option(column, '*')).join(' ')}`,
+  ];
+  throw new UsageError(lines.join('\n'));
 }

@@ -214,8 +214,8 @@ export const ReaderPosition = z.lazy(() =>
      * this list identifies the reports that it already recorded.
      */
     taken: z.array(z.object({ key: text, atMs: number })).exactOptional(),
-    /** The named attributes that the reader reads. After a change of this list, the reader reads every group. */
-    attributes: text.exactOptional(),
+    /** The named attributes and the groups that the reader reads. After a change, the reader reads every group. */
+    scope: text.exactOptional(),
     listedMs: number.exactOptional(),
     /** The time of an operator's request to read all groups. Each group must be read after this time. */
     fullMs: number.exactOptional(),

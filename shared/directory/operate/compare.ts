@@ -7,7 +7,7 @@ import type { Connection } from '../../sync/ports/connections.ts';
 import { mapConcurrently, READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import type { DirectoryUser } from '../ports.ts';
 import type { GroupAsOf as DirectoryListed } from '../reading/context.ts';
-import { groupsOfOtherSources, type OtherGroups, otherGroupsOf } from '../reading/context.ts';
+import { type OtherGroups, othersOf } from '../reading/context.ts';
 import {
   type DirectoryListing,
   type DirectoryToolPorts,
@@ -48,7 +48,7 @@ export async function compareDirectory(
 ): Promise<DirectoryComparison> {
   const listing = await listDirectory(directory, connection);
   const platform = await readPlatformGroups(connection, ports);
-  const others = otherGroupsOf(await groupsOfOtherSources(connection.name, ports));
+  const others = await othersOf(connection.name, ports);
   const shared = { connection, directory, listing, platform, others, ports };
   const comparing: Comparing = { ...shared, users: new Map(), changes: [] };
   const groups: Row[] = [];

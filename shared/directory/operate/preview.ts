@@ -24,7 +24,7 @@ import {
   type DirectoryStep,
   type DirectoryUser,
 } from '../ports.ts';
-import { type GroupAsOf, groupsOfOtherSources } from '../reading/context.ts';
+import { type GroupAsOf, othersOf } from '../reading/context.ts';
 import { attributesOfUser } from '../reading/events.ts';
 import { readWhole } from '../reading/whole-group.ts';
 import type { SourceGroupPorts } from './source-groups.ts';
@@ -110,7 +110,7 @@ async function readTrial(connection: Connection, directory: Directory, ports: Tr
       problem: typeof users === 'string' ? users : null,
     });
   }
-  const others = (await groupsOfOtherSources(connection.name, ports)).map(({ ref }) => ref.group);
+  const others = [...(await othersOf(connection.name, ports)).ids];
   return {
     preview: { listed: listed.size, selected: selected.length, sample, others },
     selected: selected.map(({ group: { id, name } }) => ({ id, name })),

@@ -2,9 +2,8 @@ import { ACTIVE_ATTRIBUTE, isActive } from '../../domain/active.ts';
 import { groupExists, groupName, NO_GROUP } from '../../domain/group.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId } from '../../domain/ids.ts';
-import { once } from '../../domain/once.ts';
 import type { Register } from '../../domain/register.ts';
-import { READER_SOURCE } from '../../domain/source.ts';
+import { READER_SOURCE, sourceOf } from '../../domain/source.ts';
 import { makeStamp, readStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../../domain/stamp.ts';
 import { foldName } from '../../plan/names.ts';
 import type { Ports, ReaderStore } from '../../sync/ports/bundles.ts';
@@ -40,7 +39,7 @@ export interface ReaderRun {
   readonly deadlineMs: number;
   /** The run reads each group that was last read before this time. */
   readonly fullMs: number | undefined;
-  readonly attributes: string;
+  readonly scope: string;
   readonly acceptsDeletions: boolean;
   readonly users: KnownUsers;
   /** The groups that this run has listed. The run does not request them again. */
@@ -100,9 +99,6 @@ export async function addGroup(run: ReaderRun, { id, name, address }: DirectoryG
   const seen = { ...firstSeen(id, address, run.ports.clock()), name };
   await storeGroup(run, other === undefined ? seen : { ...seen, other });
 }
-
-export const othersOf = (connection: Connection, ports: SourcePorts): ReaderRun['others'] =>
-  once(() => groupsOfOtherSources(connection.name, ports).then(otherGroupsOf));
 
 export async function forgetGroup({ connection, lease, ports, groups }: ReaderRun, id: GroupId) {
   await ports.reader.removeGroup(connection.name, id, lease);
@@ -235,36 +231,40 @@ export async function readStored(
 interface SourcePorts {
   readonly index: Pick<Ports['index'], 'all'>;
   readonly groups: Pick<Ports['groups'], 'readMany'>;
-  readonly reader: Pick<ReaderStore, 'owned'>;
+  readonly reader: Pick<ReaderStore, 'owners'>;
 }
 
 /** Returns whether the source of the group is SCIM or events. A released group has no source. */
 export const isOfAnotherSource = ({ registers, released }: Pick<GroupState, 'registers' | 'released'>) =>
-  groupExists(registers) && !released && readStamp(registers.upserted)?.source !== READER_SOURCE;
-
-export async function groupsOfOtherSources(
-  connection: ConnectionName,
-  { index, groups, reader }: SourcePorts,
-): Promise<readonly GroupState[]> {
-  const refs = (await collectPages(index.all(connection))).map(({ ref }) => ref);
-  const ids = refs.map(({ group }) => group);
-  const owned = await reader.owned(connection, ids);
-  const states = await groups.readMany(refs.filter(({ group }) => !owned.has(group)));
-  return states.filter(isOfAnotherSource);
-}
+  groupExists(registers) && !released && sourceOf(registers.upserted) !== 'directory';
 
 export interface OtherGroups {
+  readonly ids: ReadonlySet<GroupId>;
   /**
    * Finds the group of another source with the same id as a group of the directory, or else with the same name.
    * `foldName` compares the names, as it does for duplicates.
    */
   readonly sameAs: (group: GroupId, name: string) => GroupId | undefined;
+  /** The groups whose source is the reader, although the reader does not know them. */
+  readonly forgotten: readonly GroupState[];
 }
 
-export function otherGroupsOf(states: readonly GroupState[]): OtherGroups {
-  const ids = new Set(states.map(({ ref }) => ref.group));
+export async function othersOf(connection: ConnectionName, ports: SourcePorts): Promise<OtherGroups> {
+  const refs = (await collectPages(ports.index.all(connection))).map(({ ref }) => ref);
+  const all = refs.map(({ group }) => group);
+  const owners = await ports.reader.owners(connection, all);
+  const unowned = refs.filter(({ group }) => owners.get(group)?.source !== 'directory');
+  const states = await ports.groups.readMany(unowned);
+  const others = states.filter(isOfAnotherSource);
+  const ids = new Set(others.map(({ ref }) => ref.group));
   const byName = new Map(
-    states.map(({ ref, registers }) => [foldName(groupName(registers) ?? ''), ref.group]),
+    others.map(({ ref, registers }) => [foldName(groupName(registers) ?? ''), ref.group]),
   );
-  return { sameAs: (group, name) => (ids.has(group) ? group : byName.get(foldName(name))) };
+  const isForgotten = ({ ref: { group }, registers, released }: GroupState) =>
+    groupExists(registers) && !released && !ids.has(group) && !owners.has(group);
+  return {
+    ids,
+    sameAs: (group, name) => (ids.has(group) ? group : byName.get(foldName(name))),
+    forgotten: states.filter(isForgotten),
+  };
 }

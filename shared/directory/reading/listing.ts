@@ -1,7 +1,8 @@
+import { groupName } from '../../domain/group.ts';
 import type { DirectoryGroup } from '../ports.ts';
 import { isDeleted, isListingWrong } from '../rules/missing.ts';
 import type { ReaderGroup } from '../rules/reader-group.ts';
-import { afterChange, afterFailure, isListedOtherwise } from '../rules/schedule.ts';
+import { afterChange, afterFailure, firstSeen, isListedOtherwise } from '../rules/schedule.ts';
 import { stampTimeOf } from '../rules/stamp.ts';
 import { addGroup, forgetGroup, maySend, originAt, type ReaderRun, send, storeGroup } from './context.ts';
 import { deletionMessage } from './events.ts';
@@ -16,10 +17,11 @@ export class ListingError extends Error {
 
 /**
  * Lists all groups. This run then reads each new or missing group, and each group with a changed name or number of
- * members. Groups that the settings no longer select are forgotten.
+ * members. Groups that the settings no longer select are forgotten, after their new name is read.
+ * @param isFirst whether no list was taken with the present scope, or all groups must be read
  * @throws ListingError if too many known groups are missing
  */
-export async function takeListing(run: ReaderRun): Promise<void> {
+export async function takeListing(run: ReaderRun, isFirst: boolean): Promise<void> {
   const { listed } = run;
   for await (const { items, asOfMs } of run.directory.groups()) {
     for (const group of items) listed.set(group.id, { group, asOfMs });
@@ -29,16 +31,27 @@ export async function takeListing(run: ReaderRun): Promise<void> {
   const nowMs = run.ports.clock();
   for (const known of missing) await storeGroup(run, { ...known, dueMs: Math.min(known.dueMs, nowMs) });
   for (const { group } of listed.values()) await takeListed(run, group);
+  if (isFirst) await addForgotten(run);
 }
 
 async function takeListed(run: ReaderRun, group: DirectoryGroup): Promise<void> {
   const known = run.groups.get(group.id);
-  if (!isSelected(run, group)) {
-    if (known !== undefined) await forgetGroup(run, group.id);
-    return;
+  if (known === undefined) {
+    if (isSelected(run, group)) await addGroup(run, group);
+  } else if (isListedOtherwise(known, group)) await storeGroup(run, afterChange(known, run.ports.clock()));
+  else if (!isSelected(run, group)) await forgetGroup(run, group.id);
+}
+
+/**
+ * Adds the reader's own groups that are neither listed nor known. They may have been deleted while the settings did not
+ * select them, or while the connection was removed.
+ */
+async function addForgotten(run: ReaderRun): Promise<void> {
+  for (const { ref, registers } of (await run.others()).forgotten) {
+    const { group: id } = ref;
+    if (run.groups.has(id) || !isSelected(run, { id, name: groupName(registers) ?? '' })) continue;
+    await storeGroup(run, firstSeen(id, id, run.ports.clock()));
   }
-  if (known === undefined) await addGroup(run, group);
-  else if (isListedOtherwise(known, group)) await storeGroup(run, afterChange(known, run.ports.clock()));
 }
 
 /** Throws if too many groups are missing without a reported deletion, unless an operator has accepted the deletions. */

@@ -1,5 +1,7 @@
 import { namedAttributes } from '../../contract/settings.ts';
-import { type ReaderHealth, readerHealthOf } from '../../domain/source.ts';
+import { defined } from '../../domain/defined.ts';
+import { once } from '../../domain/once.ts';
+import { readerHealthOf } from '../../domain/source.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import type { Lease } from '../../sync/ports/reconcile.ts';
 import { mapConcurrently } from '../../sync/tuning.ts';
@@ -73,8 +75,9 @@ async function readWithLease(
   const begun = await ports.reader.begin(connection.name, lease);
   if (begun === undefined) return undefined;
   const known = await ports.reader.groups(connection.name);
-  const attributes = namedAttributes(connection.settings).join();
-  const isOther = begun.position !== undefined && (begun.position.attributes ?? '') !== attributes;
+  const { include, exclude } = connection.settings.groups;
+  const scope = JSON.stringify([namedAttributes(connection.settings), include, exclude]);
+  const isOther = begun.position !== undefined && begun.position.scope !== scope;
   // A cursor may cover only the attributes for which it was taken.
   const position = isOther ? undefined : begun.position;
   // The time of a read comes from an HTTP header, which has a precision of a second.
@@ -87,12 +90,12 @@ async function readWithLease(
     lease,
     deadlineMs,
     fullMs,
-    attributes,
+    scope,
     acceptsDeletions,
     directory,
     questions: createMemberQuestions(directory),
     users: createKnownUsers(connection.name, ports.users, directory.lagMs),
-    others: othersOf(connection, ports),
+    others: once(() => othersOf(connection.name, ports)),
     listed: new Map(),
     groups: new Map(known.map((group) => [group.group, dueIfOlder(group, fullMs)])),
     report: newReport(connection.name),
@@ -130,7 +133,8 @@ async function noteHealth(
     return run.report;
   } catch (error) {
     if (isStop(error) && before.stopped?.reason !== error.message) {
-      await ports.sources.noteReader(name, stoppedBy(error.message, before, ports.clock()));
+      const sinceMs = before.stopped?.sinceMs ?? ports.clock();
+      await ports.sources.noteReader(name, { ...before, stopped: { sinceMs, reason: error.message } });
     }
     throw error;
   }
@@ -149,12 +153,6 @@ function flipsOf({ groups }: ReaderRun, nowMs: number): readonly string[] {
 /** Returns whether this error means that every answer of the directory may look empty. */
 const isStop = (error: unknown): error is Error =>
   error instanceof ListingError || (error instanceof DirectoryError && error.kind === 'denied');
-
-const stoppedBy = (reason: string, before: ReaderHealth, nowMs: number): ReaderHealth => ({
-  ...(before.shortGroups !== undefined && { shortGroups: before.shortGroups }),
-  ...(before.flips !== undefined && { flips: before.flips }),
-  stopped: { sinceMs: before.stopped?.sinceMs ?? nowMs, reason },
-});
 
 const later = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
@@ -205,7 +203,7 @@ async function findChanges(position: ReaderPosition | undefined, run: ReaderRun)
   if (failure !== undefined && endsRun(failure.error)) throw failure.error;
   const isOld = nowMs - (position?.listedMs ?? 0) >= LISTED_EVERY_MS;
   if (taken.isReset || isOld || isListingCheaper(run)) {
-    await takeListing(run);
+    await takeListing(run, !position?.listedMs);
     await writePosition(run, taken.position, nowMs);
   }
   if (failure !== undefined) throw failure.error;
@@ -227,16 +225,11 @@ async function reportsOf(position: ReaderPosition | undefined, run: ReaderRun): 
 }
 
 async function writePosition(
-  { ports, connection, lease, fullMs, attributes }: ReaderRun,
+  { ports, connection, lease, fullMs, scope }: ReaderRun,
   position: ReaderPosition,
   listedMs: number | undefined,
 ): Promise<void> {
-  const next = {
-    ...position,
-    ...(listedMs !== undefined && { listedMs }),
-    ...(fullMs !== undefined && { fullMs }),
-    ...(attributes !== '' && { attributes }),
-  };
+  const next = { ...position, ...defined({ listedMs, fullMs }), scope };
   if (!(await ports.reader.write(connection.name, next, lease))) throw new LeaseEndedError();
 }
 

@@ -199,7 +199,7 @@ async function withPrimaryAddresses(
   return result;
 }
 
-export const isSelected = ({ connection }: ReaderRun, group: DirectoryGroup): boolean =>
+export const isSelected = ({ connection }: ReaderRun, group: Pick<DirectoryGroup, 'id' | 'name'>): boolean =>
   selectionOf(connection.settings)(group);
 
 /**

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
-import { MINUTE_MS } from '../../support/engine/world.ts';
-import { company, kindsOf, openReader, settle } from './fixture.ts';
+import { storeConnection } from '../../../shared/operate/connect/connect.ts';
+import { changeSettings, planSettings, removeConnection } from '../../../shared/operate/settings.ts';
+import { CONNECTION, HOUR_MS, MINUTE_MS } from '../../support/engine/world.ts';
+import { company, kindsOf, openReader, type Reader, settle } from './fixture.ts';
 
-const HOUR_MS = 60 * MINUTE_MS;
 const MEMBER_A = { id: 'a', type: 'USER', email: 'a@acme.test', status: 'ACTIVE' };
 const WORLD = company({ rowing: ['a', 'b'], chess: ['c', 'd'] });
 
@@ -180,6 +181,55 @@ it('an unfinished run of the reader blocks other runs until its lease expires, a
   expect(await reader.ports.reader.putGroup(name, { ...group, dueMs: 0 }, stale)).toBe(false);
   expect(await reader.ports.reader.write(name, { cursor: '0' }, stale)).toBe(false);
   expect(await reader.ports.reader.removeGroup(name, group.group, stale)).toBe(false);
+});
+
+const vault = { store: async () => 'v1', remove: async () => true };
+const portsOf = ({ world }: Reader) => ({ ...world.toolPorts, vault });
+
+async function select(reader: Reader, exclude: readonly string[]) {
+  const ports = portsOf(reader);
+  const planned = await planSettings(CONNECTION, [{ key: 'groups.exclude', value: exclude }], ports);
+  await changeSettings(planned, ports);
+  await reader.passMinutes(65);
+}
+
+const AWAY = {
+  'the settings did not select it': async (reader: Reader, during: () => Promise<void>) => {
+    await select(reader, ['chess']);
+    await during();
+    await select(reader, []);
+  },
+  'its connection was removed': async (reader: Reader, during: () => Promise<void>) => {
+    const { company, settings } = await reader.world.connection();
+    await removeConnection(CONNECTION, portsOf(reader));
+    await during();
+    const given = { name: CONNECTION, company, settings, token: 't', observing: false, known: undefined };
+    await storeConnection(given, portsOf(reader));
+    await reader.ports.reader.forget(CONNECTION);
+    await reader.passMinutes(65);
+  },
+};
+
+it.each(['the settings did not select it', 'its connection was removed'] as const)(
+  'a group that the directory deleted while %s is deleted on the platform a day later',
+  async (reason) => {
+    const reader = await settled(company({ rowing: ['a'], chess: ['c'], go: ['d'] }));
+    await AWAY[reason](reader, () => reader.change({ kind: 'deleteGroup', group: 'chess' }));
+    expect(reader.shown('chess')).toEqual([['u-c']]);
+    reader.world.advance(24 * HOUR_MS);
+    await reader.passMinutes(15);
+    expect([reader.shown('chess'), reader.shown('rowing')]).toEqual([[], [['u-a']]]);
+  },
+);
+
+it('a group with a new name that the settings do not select is excluded, also if only the list shows the name', async () => {
+  const groups = { include: ['Group *'], exclude: [], policies: [] };
+  const reader = await settle(await openReader({ world: WORLD, settings: { groups } }), 80);
+  await reader.google.control('settings', { lostLogEntries: 1 });
+  await reader.change({ kind: 'changeGroup', group: 'chess', name: 'Private' });
+  await reader.passMinutes(130);
+  expect((await reader.state('chess'))?.registers.name?.value).toBe('Private');
+  expect(await reader.stored('chess')).toBeUndefined();
 });
 
 const inner = { include: ['Group sport'], exclude: [], policies: [] };
