@@ -153,16 +153,9 @@ async function carryOut(state: GroupState, given: Given, ports: HoldPorts): Prom
   const about = `${plural(part.removes, 'removal')}, digest ${part.digest}`;
   const change = { kind: 'decide_hold', before: chosen.current.decision.kind, after: kind, reason: about };
   const action = kind === 'approved' ? 'holds_approve' : 'holds_reject';
-  let now: Hold | undefined;
-  const act = async () => {
-    if (await ports.groups.decideRemovals(state, sets, at)) return true;
-    // If the first answer was lost, the SDK repeated the request, and the removals already have this decision.
-    const stored = holdsOf((await ports.groups.read(ref)) ?? {});
-    now = stored[0];
-    return stored.some((one) => isSameDecision(one.decision, decision));
-  };
+  const act = () => ports.groups.decideRemovals(state, sets, at);
   if (!(await doRecorded(ref, { action, changes: [change], reason }, ports, act)))
-    return { kind: 'changed', hold: now };
+    return { kind: 'changed', hold: holdsOf((await ports.groups.read(ref)) ?? {})[0] };
   await ports.applyQueue.wake([ref]);
   return { kind: 'decided', hold };
 }
@@ -196,8 +189,8 @@ interface Window {
  * Returns the time within which actions may have caused a hold. A hold may contain removals of several holds.
  * `dirtySinceMs` is from the first of them, and the window ends when the last of them started.
  */
-const windowOf = ({ createdAtMs, dirtySinceMs, expiresAtMs, decision }: Hold): Window => ({
-  sinceMs: Math.min(createdAtMs, dirtySinceMs) - LOOKED_BACK_MS,
+const windowOf = ({ dirtySinceMs, expiresAtMs, decision }: Hold): Window => ({
+  sinceMs: dirtySinceMs - LOOKED_BACK_MS,
   untilMs: decision.kind === 'waiting' ? expiresAtMs - HOLD_LIFETIME_MS : decision.atMs,
 });
 

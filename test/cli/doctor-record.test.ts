@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { Agent } from 'undici';
+import { gzipSync } from 'node:zlib';
+import { Agent, MockAgent, request } from 'undici';
 import { afterAll, expect, it, onTestFinished, vi } from 'vitest';
 import { openPlatform } from '../../local/open-platform.ts';
 import { parseWorld } from '../../local/platform/state/world.ts';
@@ -139,6 +140,23 @@ it.each(Object.entries(VENDORS))(
     expect((await run('doctor', '--record', join(file, 'x'))).code).toBe(2);
   },
 );
+
+it('the record has no text of an answer with more than 64 MiB', async () => {
+  const agent = new MockAgent();
+  const sizes = [1, 2 ** 26 + 1];
+  for (const size of sizes)
+    agent
+      .get('http://platform.test')
+      .intercept({ path: `/${size}` })
+      .reply(200, gzipSync(Buffer.alloc(size)), { headers: { 'content-encoding': 'gzip' } });
+  recordedHop.mockClear();
+  const dispatcher = recordable(agent);
+  await recording(true, async () => {
+    for (const size of sizes) await request(`http://platform.test/${size}`, { dispatcher });
+    return {};
+  });
+  expect(answersOf().map(({ text }) => text.length)).toEqual([1, 0]);
+});
 
 it('the record of a hostile answer has none of its words, and keeps documented error codes', () => {
   const deep = `${'{"value":['.repeat(10)}1${']}'.repeat(10)}`;

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { recordAcceptedDeletions } from '../../shared/directory/operate/accept-deletions.ts';
 import { planTakeover, takeOverGroups } from '../../shared/directory/operate/takeover.ts';
-import { groupId, memberId, platformGroupId, roleId } from '../../shared/domain/ids.ts';
+import { groupId, memberId, platformGroupId, platformUserId, roleId } from '../../shared/domain/ids.ts';
 import { createOAuthServer } from '../../shared/oauth/oauth-server.ts';
 import { storeConnection } from '../../shared/operate/connect/connect.ts';
 import { answerDecision, decideRequests } from '../../shared/operate/decisions.ts';
 import { checkConnection } from '../../shared/operate/doctor/connection.ts';
 import { approveHold, listHolds, rejectHold } from '../../shared/operate/holds.ts';
-import { journalOf, recordAction } from '../../shared/operate/journal.ts';
+import { doRecorded, journalOf, recordAction } from '../../shared/operate/journal.ts';
 import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
@@ -25,7 +25,7 @@ import { company as directoryOf, openReader } from '../directory/reading/fixture
 import { clientNextTo } from '../directory/reading/scim-client.ts';
 import { clientOf } from '../scim/server/support/server.ts';
 import { allOf, calledBy, createTestEngine } from '../support/engine/test-engine.ts';
-import { CONNECTION, DAY_MS } from '../support/engine/world.ts';
+import { CONNECTION, DAY_MS, HOUR_MS } from '../support/engine/world.ts';
 import { directory } from '../support/operate/takeovers.ts';
 
 const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -59,8 +59,8 @@ async function moveToScim({ world }: Awaited<ReturnType<typeof company>>, ports:
   return String(body.id);
 }
 
-const held = async () => {
-  const engine = await company();
+const held = async (settings?: object) => {
+  const engine = await company(settings);
   await engine.hire(...EVERYBODY);
   await engine.deliver({ snapshot: 'g', of: EVERYBODY });
   await engine.deliverAs('ann', { snapshot: 'g', of: ['a'] });
@@ -73,6 +73,12 @@ it('the person who caused a hold cannot approve it after they requested fourEyes
   expect((await stored()).settings.fourEyes).toBe(true);
   await expect(approve('ann')).rejects.toThrow('other than ann');
   expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
+});
+
+it('the person who caused a hold cannot approve it after four eyes is switched on', async () => {
+  const { approve, set } = await held({ fourEyes: false });
+  await set('bob', 'fourEyes', true);
+  await expect(approve('ann')).rejects.toThrow('other than ann');
 });
 
 it('the function for decisions refuses an approval only by the person who caused the hold', async () => {
@@ -221,15 +227,40 @@ it.each([
   expect(await engine.approve('cid')).toMatchObject({ kind: 'decided' });
 });
 
-it('under four eyes, an action of ten days ago that had its effect at once does not count', async () => {
-  const { approve, as, deliver, set, world } = await members();
+it('under four eyes, an action does not count that had its effect ten days ago, failed, or is later than a decision', async () => {
+  const { as, deliver, ref, set, state, world } = await members();
   await rebindMember(CONNECTION, { member: memberId('a'), role: roleId('a') }, as('ann'));
   await deliver();
   world.advance(10 * DAY_MS);
+  await doRecorded(journalOf(CONNECTION), { action: 'rebind', changes: [] }, as('ann'), async () => false);
   await set('bob', 'includeStates', ['HIRED']);
   await deliver();
+  await rejectHold(ref('g'), WORD, as('bob'));
+  world.advance(1);
+  await set('ann', 'match', ['userName=workEmail']);
+  const { decision } = (await state('g'))?.rejection ?? {};
+  const approve = (by: string) => approveHold(ref('g'), { ...WORD, decision }, as(by));
   await expect(approve('bob')).rejects.toThrow('other than bob');
   expect(await approve('ann')).toMatchObject({ kind: 'decided' });
+});
+
+it('under four eyes, a token counts that was last used up to nine days before the hold', async () => {
+  const { approve, as, deliver, set, state, world } = await members();
+  await set('bob', 'includeStates', ['HIRED']);
+  await deliver();
+  const { tokens } = as('x') as Pick<typeof world.toolPorts, 'tokens'>;
+  const lastMs = Number((await state('g'))?.hold?.dirtySinceMs) - 8 * DAY_MS - HOUR_MS;
+  for (const [by, lastUsedMs] of Object.entries({ ann: lastMs, cid: lastMs - 1 }))
+    await tokens.add({
+      prefix: by,
+      connection: CONNECTION,
+      hash: '',
+      createdMs: 0,
+      creators: [by],
+      lastUsedMs,
+    });
+  await expect(approve('ann')).rejects.toThrow('other than ann');
+  expect(await approve('cid')).toMatchObject({ kind: 'decided' });
 });
 
 it.each([
@@ -249,6 +280,11 @@ it.each([
     world.table.expire(world.nowMs());
   };
   await wait();
+  await expect(approve('cid')).rejects.toThrow('A second person must also approve');
+  world.advance(8 * DAY_MS);
+  await deliver({ upsert: 'g' });
+  const some = { ...WORD, users: [platformUserId('u-b')] };
+  await expect(approveHold(ref('g'), some, as('dee'))).rejects.toThrow('A second person must also approve');
   expect((await journal()).filter(({ action }) => action === 'connections_set')).toEqual([]);
   const asAdministrator = (by: string) => approveHold(ref('g'), { ...WORD, isAdministrator: true }, as(by));
   for (const again of [approve, approve, asAdministrator])

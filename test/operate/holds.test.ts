@@ -51,6 +51,7 @@ it('an approval of some removals permits only these removals, and the other remo
   const digest = (await state('g'))?.hold?.digest;
   expect(await some('of another set', 'b')).toMatchObject({ kind: 'changed' });
   expect(await some(digest, 'a')).toMatchObject({ kind: 'changed' });
+  expect(await some(digest)).toMatchObject({ kind: 'changed' });
   expect(await some(digest, 'b')).toMatchObject({ kind: 'decided', hold: { removes: 1, keeps: 5 } });
   const rest = { removes: 4, keeps: 1, decision: { kind: 'waiting' } };
   const approved = { removes: 1, keeps: 5, decision: { kind: 'approved', reason: WORD.reason } };
@@ -316,6 +317,8 @@ it('a decision applies only to the removals that the operator was shown, and lat
     await deliver({ take: ['e'], from: 'g' });
     expect((await state('g'))?.hold).toMatchObject({ removes: 5 });
     const word = { ...WORD, digest: old?.digest, decision: old?.decision };
+    const later = { ...word, users: users('e') };
+    expect(await decide(ref('g'), later, world.toolPorts)).toMatchObject({ kind: 'changed' });
     const decided = await decide(ref('g'), word, world.toolPorts);
     expect(decided).toMatchObject({ kind: 'decided', hold: { removes: 4 } });
     await deliver();
@@ -497,7 +500,12 @@ it('a group with held removals is deleted only after a decision about its deleti
   const strict = await company({ perHourCount: 5 });
   await strict.deliver({ remove: 'g' });
   expect(strict.shown('g')).toEqual([users(...EVERYBODY)]);
-  expect((await strict.state('g'))?.hold).toMatchObject({ rule: 'per_hour', removes: 6 });
+  const { hold } = (await strict.state('g')) ?? {};
+  expect(hold).toMatchObject({ rule: 'per_hour', removes: 6, deletes: true });
+  await strict.deliver({ upsert: 'g' });
+  expect((await strict.state('g'))?.hold?.removes).toBe(6);
+  const old = { ...WORD, digest: hold?.digest };
+  expect(await approveHold(ref('g'), old, strict.world.toolPorts)).toMatchObject({ kind: 'changed' });
 });
 
 it.each([{ onGroupDeleted: 'release' }, { mode: 'additive' }])(
