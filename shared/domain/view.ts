@@ -37,8 +37,11 @@ export const WHOLE_GROUP = '' as PlatformUserId;
  * sends the user again.
  */
 export function withUnwanted(view: View, wanted: ReadonlyMap<PlatformUserId, unknown> | undefined): View {
-  const unwanted = [...(view.hidden ?? [])].filter(([user]) => !wanted?.has(user));
-  return unwanted.length === 0 ? view : { ...view, users: new Map([...view.users, ...unwanted]) };
+  const { hidden = new Map(), ...known } = view;
+  const unwanted = [...hidden].filter(([user]) => !wanted?.has(user));
+  if (unwanted.length === 0) return view;
+  const left = new Map([...hidden].filter(([user]) => wanted?.has(user)));
+  return { ...known, ...(left.size > 0 && { hidden: left }), users: new Map([...view.users, ...unwanted]) };
 }
 
 /**

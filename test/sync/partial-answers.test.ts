@@ -196,6 +196,22 @@ it('apply removes a hidden user when the directory removes the member', async ()
   expect(await drift()).toEqual([]);
 });
 
+it.each(['delete', 'release'])(
+  'while the deletion of a group waits (onGroupDeleted: %s), one write removes a hidden user who left',
+  async (onGroupDeleted) => {
+    const guard = { minSize: 2, maxRemovedShare: 0.5, deletedGroups: 0 };
+    const { deliver, later, sent, state, showOnlyFirst, world } = await company({ guard, onGroupDeleted });
+    showOnlyFirst(...EVERYWHERE);
+    await deliver({ snapshot: 'g', of: ['a', 'b', 'c', 'd'] });
+    await world.toolPorts.hire([{ role: 'd', email: 'd@acme.test', state: 'TERMINATED' }]);
+    await deliver({ remove: 'g' });
+    for (let look = 0; look < 5; look += 1) await later(HOUR_MS);
+    expect(sent()).toHaveLength(2);
+    expect(sent().at(-1)).toEqual(['u-a', 'u-b', 'u-c']);
+    expect(await state('g')).toMatchObject({ settled: 'held' });
+  },
+);
+
 it.each(['authoritative', 'additive'])(
   'a fetch that shows only the first user causes no drift and no loss of members (mode %s)',
   async (mode) => {
