@@ -160,7 +160,7 @@ async function exportPast(ref: GroupRef, atMs: number, { connection, ports }: Ex
     return [other ?? { id: member, email: attributeOf(user, 'email') }];
   });
   if (returning.length === 0) return undefined;
-  const joined = past.members.filter(({ states: [then, today] }) => then === 'out' && today === 'in');
+  const joined = past.members.filter(({ states: [then, today] }) => then === 'out' && today !== 'out');
   const left = new Set([...returning.map(({ id }) => id), ...joined.map(({ member }) => member)]);
   const unresolved = judged.flatMap(({ row: { user, member, name }, because }) =>
     because === undefined ? [] : [{ user, member, name, because }],

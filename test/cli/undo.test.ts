@@ -74,6 +74,18 @@ it('an undo of a paused group is written after resume', async () => {
   expect(users()).toEqual(['u-ann', 'u-bob']);
 });
 
+it('an undo removes a person who joined since, also if it is uncertain whether they are in the group now', async () => {
+  const world = await company({ guard: null }, ['ann'], ['ann', 'dee']);
+  const { cli, takeSent, to, users } = world;
+  world.platform.changeAsOther([...world.platform.groups.keys()][0] ?? '', { users: ['u-dee'] });
+  world.clock.ms += 3_600_000;
+  await cli('sync', 'g', '--timeout', '1');
+  expect((await cli('members', 'g', '--at', '0s ago')).stdout).toMatch(/dee.*uncertain/);
+  await cli('undo', 'g', '--to', to);
+  await takeSent();
+  expect(users()).toEqual(['u-ann']);
+});
+
 it('an undo leaves out a person that only another client added to the group', async () => {
   const world = await company({ guard: null, mode: 'additive' }, ['ann'], ['ann']);
   const id = String((await world.ports.groups.read(world.refOf('g')))?.link?.id);
