@@ -3,7 +3,7 @@ import { ALL_CRASHES } from './draw-crashes.ts';
 import { SETTINGS } from './draw-faults.ts';
 import { roleOf as roleIn, type Town } from './draw-people.ts';
 import { takeBack, toScim } from './draw-takeovers.ts';
-import { needsOf, type Pair, POLICY } from './pair-needs.ts';
+import { changesFor, needsOf, type Pair, POLICY } from './pair-needs.ts';
 import { APPROVERS, OPERATORS } from './persons.ts';
 import { PLATFORM_FAULTS, type PlatformFault } from './platform-faults.ts';
 import { between, type Random } from './random.ts';
@@ -19,11 +19,8 @@ import {
   type Way,
 } from './simulation-run.ts';
 
-/** The time between two pairs of one group, so that the work of the first pair can end. */
-const APART_MS = 3 * HOUR_MS;
-const FAULT_MS = 90 * MINUTE_MS;
-/** All pairs are on a few groups, so that the features of different pairs meet too. */
-const GROUPS = 8;
+/** The duration of a fault, so short that the fault of the first feature ends before the second one takes effect. */
+const FAULT_MS = 25 * MINUTE_MS;
 
 interface Place {
   readonly town: Town;
@@ -40,13 +37,15 @@ export function drawPairs(
   town: Town,
   { pairs, endMs }: { readonly pairs: readonly Pair[]; readonly endMs: number },
 ): readonly Happening[] {
-  const groups = town.groups.slice(0, GROUPS);
+  // All pairs are on a few groups, so that the features of different pairs meet too.
+  const groups = town.groups.slice(0, 8);
+  // The pairs are spread over the run, because the faults of one pair concern all groups.
+  const stepMs = Math.floor((endMs - 5 * HOUR_MS) / Math.max(1, pairs.length));
   return pairs.flatMap((pair, index) => {
     const [first = '', second = ''] = pair.split(' > ');
     const group = groups[index % groups.length] as string;
-    const round = Math.floor(index / groups.length);
     const place = { town, group, members: Array.from({ length: 9 }, (_, n) => `p${n}`) };
-    const atMs = HOUR_MS + ((round * APART_MS + between(random, 0, HOUR_MS)) % (endMs - 5 * HOUR_MS));
+    const atMs = HOUR_MS + index * stepMs + between(random, 0, stepMs);
     const { event, operator } = actsOf(town.name);
     const ends: readonly OperatorAction[] = [
       { kind: 'resume', group },
@@ -65,6 +64,7 @@ export function drawPairs(
       event(atMs, { kind: 'snapshot', group, name: `Pair ${group}`, members: place.members, parts: 1 }),
       ...(needsOf(pair)['mode'] === 'report' && WRITES.test(second) ? [written] : []),
       ...happeningsOf(first, place, atMs + 20 * MINUTE_MS),
+      ...changesFor(second, town).map((action) => operator(atMs + 30 * MINUTE_MS, action)),
       ...happeningsOf(second, place, atMs + 40 * MINUTE_MS),
       event(atMs + HOUR_MS, { kind: 'leave', group, members: [random.pick(place.members)] }),
       // Ends what the pair began, so that the next pair finds an ordinary group.
@@ -144,13 +144,12 @@ function clientOf(kind: string, { group, town }: Place): ClientAction {
 }
 
 function awsOf(kind: string, atMs: number): AwsAction {
-  const forMs = FAULT_MS;
   const of: Readonly<Record<string, AwsAction>> = {
     crash: ALL_CRASHES[atMs % ALL_CRASHES.length] as AwsAction,
-    slow_table: { kind: 'slow_table', forMs, msPerRequest: 100 },
-    skew: { kind: 'skew', forMs, skewMs: 3_000 },
+    slow_table: { kind: 'slow_table', forMs: FAULT_MS, msPerRequest: 100 },
+    skew: { kind: 'skew', forMs: FAULT_MS, skewMs: 3_000 },
   };
-  return of[kind] ?? { kind: kind as 'throttled', forMs, share: 0.2 };
+  return of[kind] ?? { kind: kind as 'throttled', forMs: FAULT_MS, share: 0.2 };
 }
 
 /** A fault, with an event that makes groupsync write the group while it lasts. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { roleOf, type Town } from './draw-people.ts';
+import type { OperatorAction } from './simulation-run.ts';
 
 /** Two features, `FIRST > SECOND` (features.ts), that one group of the run must meet in this order. */
 export type Pair = string;
@@ -18,6 +19,7 @@ const NEEDS_OF: Readonly<Record<string, Needs>> = {
   'option:onGroupDeleted=release': { onGroupDeleted: 'release' },
   'option:fourEyes=true': { fourEyes: true },
   'option:guard=off': { guard: null },
+  'option:people': { people: { exclude: ['email=p6@a.test', 'email=p6@b.test'] } },
   'option:groups': { groups: { policies: [POLICY] } },
   'option:nameTemplate': { nameTemplate: '{name} ({connection})' },
   'operator:approve': { mode: 'authoritative', guard: HOLDS },
@@ -29,6 +31,14 @@ const NEEDS_OF: Readonly<Record<string, Needs>> = {
   'platformFault:keeps_users': { mode: 'authoritative' },
   'platformFault:token_expires': { credential: 'oauth' },
 };
+
+/** Returns the changes of settings that the second feature needs after an option that contradicts it. */
+export const changesFor = (second: string, { settings }: Town): readonly OperatorAction[] =>
+  (['guard', 'onGroupDeleted'] as const).flatMap((key) => {
+    const value = NEEDS_OF[second]?.[key];
+    const isSet = value === undefined || isDeepStrictEqual(settings[key], value);
+    return isSet ? [] : [{ kind: 'set', key, value }];
+  });
 
 /** Returns what both features need. If their needs differ, the first feature counts. */
 export function needsOf(pair: Pair): Needs {

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { nearest } from '../shared/contract/nearest.ts';
-import { NO_PAIRS, type PastPairs } from './checks/past.ts';
 import { type DrawOptions, drawRun } from './draw.ts';
 import { execute } from './execute.ts';
 import { possiblePairs } from './features.ts';
@@ -74,13 +73,12 @@ function requireSeededBug(name: string): void {
 }
 
 function commandFor(seed: number, kept?: readonly number[], { meet = [] }: DrawOptions = drawn): string {
-  const { days } = given;
   const flags = {
     seed,
     long,
     directory,
     alone,
-    days,
+    days: given.days,
     planted: positionals[0],
     keep: kept,
     meet: meet.map((pair) => PAIRS.indexOf(pair)),
@@ -154,18 +152,11 @@ function printFigures(reports: readonly RunReport[], seconds: number): void {
   const sum = (of: (figures: RunReport['figures']) => number) =>
     reports.reduce((all, { figures }) => all + of(figures), 0);
   const years = sum(({ simulatedMs }) => simulatedMs) / (365.25 * 86_400_000);
-  const times = reports.flatMap(({ fired }) => Object.values(fired));
-  const faults = times.reduce((all, one) => all + one, 0);
+  const faults = reports.flatMap(({ fired }) => Object.values(fired)).reduce((all, one) => all + one, 0);
   console.log(
     `${reports.length} runs in ${seconds.toFixed(0)} s (${((reports.length * 60) / seconds).toFixed(0)} a minute): ` +
       `${years.toFixed(1)} simulated years, ${sum(({ calls }) => calls)} platform calls, ${faults} times that a fault or action took effect`,
   );
-  const pairs = sum(({ certain, uncertain, unread }) => certain + uncertain + unread);
-  const counts = (Object.keys(NO_PAIRS) as (keyof PastPairs)[])
-    .map((name) => `${sum((figures) => figures[name])} ${name}`)
-    .join(', ');
-  const share = ((100 * sum(({ uncertain }) => uncertain)) / Math.max(1, pairs)).toFixed(2);
-  console.log(`members of the past: ${counts}; ${share} % of the pairs of a user and a moment are uncertain`);
 }
 
 function printViolations(failed: readonly RunReport[]): void {

@@ -203,7 +203,10 @@ function checkRefused(
     ({ kind, atMs }) => kind === 'resume_all' && observation.nowMs - atMs <= HOUR_MS,
   );
   const most = PROBES * (connections.length + resumed.length);
-  const made = calls.filter(({ by, route }) => by.startsWith('pump') && /^\/(?:me|oauth)/.test(route));
+  // After a 503, the gate may be tried more often.
+  const isTest = ({ by, route, status }: PlatformCall) =>
+    by.startsWith('pump') && /^\/(?:me|oauth)/.test(route) && Number(status) < 500;
+  const made = calls.filter(isTest);
   if (made.length <= most) return;
   const names = connections.map(({ name }) => name).join(', ');
   const sentence = `The credential of ${names} is refused. Expected at most ${most} calls per hour that test the credential, but found ${made.length}.`;
@@ -212,13 +215,8 @@ function checkRefused(
 
 function checkTable({ seen, accuse }: Observation): void {
   const { bytes, key } = seen.table.largest;
-  if (bytes > MOST_BYTES)
-    accuse(
-      'bounded',
-      'item_size',
-      {},
-      `Expected at most 350 KB per stored item, but the item ${key} has ${bytes} bytes.`,
-    );
+  const tooLarge = `Expected at most 350 KB per stored item, but the item ${key} has ${bytes} bytes.`;
+  if (bytes > MOST_BYTES) accuse('bounded', 'item_size', {}, tooLarge);
   for (const [kind, cause] of Object.entries({
     'A#': 'read_audit',
     'ACT#': 'read_audit',

@@ -74,8 +74,11 @@ function senders(
     return wantedIn(observation, then, group).users.has(user);
   };
   const last = isWantedAt(atMs) ? undefined : past.findLast(({ arrivedAtMs }) => isWantedAt(arrivedAtMs - 1));
+  // After a deletion, a snapshot without a name has no effect.
+  const isNamed = directory.read(connection.name, atMs).groups.get(group)?.name !== undefined;
+  const again = isNamed ? /^(?:snapshot|delete)$/ : /^delete$/;
   const isAgain = (one: Received) =>
-    last !== undefined && /^(?:snapshot|delete)$/.test(one.directoryEvent.kind) && byOrder(one, last) > 0;
+    last !== undefined && again.test(one.directoryEvent.kind) && byOrder(one, last) > 0;
   const cause = past.toSorted(byOrder).findLast(isAgain) ?? last;
   const [event, other] = past.filter(({ arrivedAtMs }) => arrivedAtMs === cause?.arrivedAtMs);
   return other === undefined ? (event?.sentBy ?? []).map(personIn) : [];

@@ -114,7 +114,9 @@ function checkMoment(observation: Observation, connection: ObservedConnection, u
   ]);
   for (const user of new Set([...users, ...(then?.[0] ?? [])])) {
     if (except.has(user) || past.isUnread(user, toMs) || past.isUnread(user, startedMs)) continue;
-    const isLost = !users.has(user) && then?.every((one) => one.has(user));
+    // A user without a member who is still in the group is not named, because the undo does not change this.
+    const isThere = before?.some((one) => one.has(user));
+    const isLost = !users.has(user) && !isThere && then?.every((one) => one.has(user));
     const isExtra =
       users.has(user) && !then?.some((one) => one.has(user)) && before?.every((one) => one.has(user));
     if (!isLost && !isExtra) continue;

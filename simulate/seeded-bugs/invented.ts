@@ -20,6 +20,8 @@ function atBlocks(change: (blocks: Blocks) => Blocks): WrapPorts {
   );
 }
 
+const PAUSED = { lastWriteAtMs: undefined, paused: true, isContained: false };
+
 export const INVENTED_BUGS: Readonly<Record<string, Bug>> = {
   no_claims: [
     'two directory groups can claim the same platform group',
@@ -59,13 +61,7 @@ export const INVENTED_BUGS: Readonly<Record<string, Bug>> = {
     at('desired', (desired, ports) => ({
       markDirty: async (ref, when, said) =>
         ports.random() < 0.25
-          ? {
-              wakeAtMs: when.nowMs,
-              wakeIsSent: true,
-              lastWriteAtMs: undefined,
-              paused: true,
-              isContained: false,
-            }
+          ? { wakeAtMs: when.nowMs, wakeIsSent: true, ...PAUSED }
           : desired.markDirty(ref, when, said),
     })),
   ],
