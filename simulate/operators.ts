@@ -38,7 +38,7 @@ import { rowsOf } from '../shared/operate/setting-requests.ts';
 import { changeSettings, planSettings, removeConnection } from '../shared/operate/settings.ts';
 import { createMailbox } from '../shared/queues/mailbox.ts';
 import { createEventSender } from '../shared/queues/sqs-batch.ts';
-import { issueClient, issueToken } from '../shared/scim/operate/tokens.ts';
+import { issueToken } from '../shared/scim/operate/tokens.ts';
 import type { Connection } from '../shared/sync/ports/connections.ts';
 import type { CredentialVault } from '../shared/sync/ports/secrets.ts';
 import { wakeGroups } from '../shared/sync/wake.ts';
@@ -237,7 +237,7 @@ const COMMANDS: { readonly [Kind in OperatorAction['kind']]: Command<ActionOf<Ki
     return { answer: kept.isRequested ? 'requested' : 'done', token };
   },
   async new_client({ name, tool }) {
-    const { kept } = await issueClient(name, undefined, tool);
+    const { kept } = await issueToken(name, undefined, tool, 'client');
     return { answer: kept.isRequested ? 'requested' : 'done' };
   },
   confirm: decideAllRequests,

@@ -71,10 +71,12 @@ async function connect(context: Context, text: string | undefined, options: Conn
     return EXIT.failed;
   }
   const settings = await settleMemberIdField(context, input, inspection);
-  const observing = options.observe ?? known?.observing ?? false;
+  const isAsked = options.observe ?? known?.observing ?? false;
   const verb = known === undefined ? 'Store' : 'Replace';
   if (!(await context.confirm(`${verb} the connection ${name}?`))) return EXIT.failed;
-  const replanned = await storeConnection({ name, company, settings, token, observing, known }, ports);
+  const wanted = { name, company, settings, token, observing: isAsked, known };
+  const replanned = await storeConnection(wanted, ports);
+  const { observing = isAsked } = (await ports.connections.current(name)) ?? {};
   await readPeople(context, ports, name);
   out.answer(document(true), () => {
     out.line(`connected ${name} to the company ${company}${observing ? ', observing only' : ''}`);

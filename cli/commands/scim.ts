@@ -2,7 +2,6 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { DAY_MS } from '../../shared/domain/duration.ts';
 import { instant } from '../../shared/operate/status.ts';
 import {
-  issueClient,
   issueToken,
   renewClient,
   tokenRow,
@@ -138,7 +137,7 @@ async function makeClient(
   { expires = DEFAULT_LIFETIME_MS }: { readonly expires?: number },
 ) {
   const { ports: tool } = await context.connected();
-  const made = await issueClient(context.connection, endOf(expires, tool.clock()), tool);
+  const made = await issueToken(context.connection, endOf(expires, tool.clock()), tool, 'client');
   return showSecret(made, undefined, context);
 }
 

@@ -51,19 +51,22 @@ export async function blockPerson(
     throw new Error(`the reason: expected at most ${MAX_REASON} characters, got ${reason.length}`);
   return changeBlocks<BlockOutcome>(name, ports, async (connection, blocks) => {
     const ids = await findPerson(text, connection, ports);
-    const known = blocks.find((one) => isOfSame(one, ids));
+    const same = blocks.filter((one) => isOfSame(one, ids));
+    const [known] = same;
+    const isRequested = same.some(({ unblock }) => unblock !== undefined);
     // Members of a blocked employee are blocked anyway, and the next refresh of people adds their ids.
-    if (known !== undefined && hasSameIds({ ...merged(known, ids), members: known.members }, known))
-      return { result: { outcome: 'already_blocked', block: known } };
+    const isWhole = known && hasSameIds({ ...merged(known, ids), members: known.members }, known);
+    if (isWhole && !isRequested) return { result: { outcome: 'already_blocked', block: known } };
     if (known === undefined && blocks.length >= MAX_BLOCKS)
       throw new Refused(
         `nothing was changed: ${name} has ${MAX_BLOCKS} blocked people, the maximum; unblock a person who has left: groupsync status`,
       );
     const { id: by } = await ports.caller();
-    const block = known ?? { ...ids, by, atMs: ports.clock(), reason };
-    const after = { ...block, ...merged(block, ids) };
+    // A new order also ends the requests to unblock this person.
+    const { unblock: _, ...block }: Block = known ?? { ...ids, by, atMs: ports.clock(), reason };
+    const after = { ...block, ...merged(...same, ids) };
     return {
-      blocks: [...blocks.filter((one) => one !== known), after],
+      blocks: [...blocks.filter((one) => !same.includes(one)), after],
       action: { action: 'block', reason, changes: changesOf('block_person', after) },
       woken: after,
       result: { outcome: 'blocked', block: after },

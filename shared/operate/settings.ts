@@ -217,11 +217,11 @@ export async function listConnections(ports: SettingsPorts): Promise<readonly Co
  * @throws Refused under four eyes, because a new connection with this name could have no four eyes and a weaker guard
  */
 export async function removeConnection(name: ConnectionName, ports: SettingsPorts) {
-  const { company, settings, restoredAtMs } = await requireConnection(name, ports);
+  const { company, settings, restoredAtMs, observing } = await requireConnection(name, ports);
   if (settings.fourEyes) throw new Refused(underFourEyes(name));
   const change = { kind: 'remove_connection', before: company, after: null, reason: 'company' };
   await recordAction(journalOf(name), { action: 'connections_remove', changes: [change] }, ports);
-  await ports.connections.keepName(name, { company, removedMs: ports.clock(), restoredAtMs });
+  await ports.connections.keepName(name, { company, removedMs: ports.clock(), restoredAtMs, observing });
   await revokeAllTokens(name, ports);
   const secretRemoved = await ports.vault.remove(name);
   await ports.connections.remove(name);

@@ -8,10 +8,9 @@ import type { ReconcilePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { PlatformFailure } from '../sync/ports/platform.ts';
 import { followFeed } from '../sync/reconcile/feed.ts';
-import { checkHealth, findProblems, type HealthPorts } from '../sync/reconcile/levels.ts';
+import { checkHealth, findProblems, type HealthPorts, recordTrend } from '../sync/reconcile/levels.ts';
 import { type NotifyPorts, notify, notifyOfHour, notifyOfSweep } from '../sync/reconcile/notify.ts';
 import { sweep } from '../sync/reconcile/sweep.ts';
-import { recordTrend, type TrendPorts } from '../sync/reconcile/trend.ts';
 import { type RequeuePorts, requeueDue } from '../sync/requeue.ts';
 import type { SourcePorts } from '../sync/sources.ts';
 import { occupied, runIfDue } from '../sync/under-lease.ts';
@@ -21,7 +20,7 @@ export type ReconcileTaskPorts = ReconcilePorts &
   HealthPorts &
   SourcePorts &
   NotifyPorts &
-  TrendPorts;
+  Parameters<typeof recordTrend>[1];
 
 interface Run {
   readonly ports: ReconcileTaskPorts;

@@ -3,7 +3,7 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { Agent, buildConnector } from 'undici';
 import { createSecrets } from '../aws/secrets.ts';
 import { ENVIRONMENT } from '../contract/names.ts';
-import { outcomeOf } from '../platform/call-outcome.ts';
+import { outcomeOf } from '../platform/call.ts';
 import { createPlatforms } from '../platform/platforms.ts';
 import { createDeadLetterQueue } from '../queues/dead-letter-queue.ts';
 import { storesOver } from '../store/stores.ts';

@@ -26,6 +26,8 @@ const Tombstone = z.lazy(() =>
     erasedMs: number.optional(),
     /** The restore of the table after which groups still waited. The next connection with the name waits too. */
     restoredAtMs: number.optional(),
+    /** Whether the connection observed. The next connection with the name observes too. */
+    observing: z.boolean().optional(),
   }),
 );
 type Tombstone = z.infer<typeof Tombstone>;
@@ -114,10 +116,11 @@ export function createConnectionStore(
       const key = connectionKey(next.name);
       const stored = seen?.unknownSettings && (await table.get(key))?.['settings'];
       const settings = overStored(stored, seen?.settings, next.settings) as Connection['settings'];
-      const { erasedMs: eventsSinceMs, restoredAtMs } =
-        (seen === undefined && (await tombstoneOf(next.name))) || {};
+      const ended = seen === undefined ? await tombstoneOf(next.name) : undefined;
+      const { erasedMs: eventsSinceMs, restoredAtMs, observing = false } = ended ?? {};
       const { id } = await readIdentity();
-      const { set, ...change } = changeTo({ ...next, settings, ...plain({ restoredAtMs }) }, id);
+      const kept = { settings, observing: next.observing || observing, ...plain({ restoredAtMs }) };
+      const { set, ...change } = changeTo({ ...next, ...kept }, id);
       const whole = { ...change, set: { ...set, ...plain({ eventsSinceMs }) } };
       return (await table.update(key, whole, unchanged)).written;
     },
@@ -145,7 +148,7 @@ export function createConnectionStore(
      * Without `erasedMs`, a stored time stays.
      */
     async keepName(name: ConnectionName, ended: Tombstone): Promise<void> {
-      const remove = ended.restoredAtMs === undefined ? ['restoredAtMs'] : [];
+      const remove = (['restoredAtMs', 'observing'] as const).filter((name) => ended[name] === undefined);
       await table.update(tombstoneKey(name), { set: { ...OF_THIS_SCHEMA, ...plain(ended) }, remove });
     },
 

@@ -1,11 +1,13 @@
 import { expect, it } from 'vitest';
 import { connectionName } from '../../shared/domain/ids.ts';
 import { createOAuthServer } from '../../shared/oauth/oauth-server.ts';
+import { observeConnection } from '../../shared/operate/pausing.ts';
 import { randomHex } from '../../shared/runtime/clock.ts';
 import { handleScim } from '../../shared/scim/server/handle.ts';
 import { createRateLimiter } from '../../shared/scim/server/limiter.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
+import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { runCli } from '../support/cli/io.ts';
 import { applicantOf, savedWorld } from '../support/operate/world.ts';
 
@@ -46,7 +48,7 @@ async function servedWorld() {
     cli(['connections', 'remove', 'default', '--yes'], '', over);
   const connect = (company: string) =>
     cli('--connection x connect default --base-url https://p.test --token-stdin -y'.split(' '), company);
-  return { ports, table: world.table, stored, scim, newToken, remove, connect };
+  return { ports, table: world.table, stored, scim, newToken, remove, connect, cli };
 }
 
 it('a removed connection rejects its SCIM tokens immediately, even if a server has cached them', async () => {
@@ -80,6 +82,20 @@ it('a removed connection can be connected again for the same company, with new t
     expect(await scim(await newToken())).toBe(200);
   }
   expect((await connect('another')).code).toBe(1);
+});
+
+it('a connection that observed observes after it was removed and connected again, until its data is erased', async () => {
+  const { ports, connect, cli } = await servedWorld();
+  const current = () => ports.connections.current(NAME);
+  await observeConnection((await current()) as Connection, 'connect', ports);
+  for (const [args, observing] of [
+    [[], true],
+    [['--erase'], false],
+  ] as const) {
+    await cli(['connections', 'remove', 'default', '--yes', ...args]);
+    expect((await connect('company')).stdout.includes('observing only')).toBe(observing);
+    expect(await current()).toMatchObject({ observing });
+  }
 });
 
 it('a token from the time of the removal is rejected after the connection is created again', async () => {

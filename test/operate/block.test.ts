@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { platformUserId } from '../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
 import { AT_WORK_MS } from '../../shared/domain/wake-up.ts';
+import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
@@ -211,6 +212,17 @@ it('with four eyes, unblock waits for another person', async () => {
   await apply('g');
   await change(added('g', 'ann'));
   expect(users()).toContain('ann');
+});
+
+it('with four eyes, a second block ends the request to unblock the person', async () => {
+  const { block, set, as, ports, connection } = await company();
+  await set('fourEyes', true);
+  await block('ann@acme.test');
+  await as('Bob', 'unblock', 'm-ann', '--yes');
+  expect((await block('m-ann')).stdout).toContain('blocked');
+  const { blocks = [] } = (await ports.connections.current(connection.name)) ?? {};
+  expect(blocks).toMatchObject([{ members: ['m-ann'] }]);
+  expect(rowsOf({ ...connection, blocks })).toEqual([]);
 });
 
 it('a group that the directory deleted is released without the blocked person', async () => {

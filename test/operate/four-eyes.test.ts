@@ -13,7 +13,7 @@ import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../.
 import { rebindMember } from '../../shared/operate/rebind.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { changeSettings, planSettings, removeConnection } from '../../shared/operate/settings.ts';
-import { issueClient, issueToken, renewClient } from '../../shared/scim/operate/tokens.ts';
+import { issueToken, renewClient, withdrawClient, withdrawToken } from '../../shared/scim/operate/tokens.ts';
 import { createRateLimiter } from '../../shared/scim/server/limiter.ts';
 import { createScimStore } from '../../shared/scim/store/scim-store.ts';
 import { createScimTokenStore } from '../../shared/scim/store/scim-token-store.ts';
@@ -324,7 +324,7 @@ it.each([
     };
     const client = clientOf({ ...ports('x'), ...scim }, { authorization: `Bearer ${token}` });
     if (confirmer !== undefined) {
-      await issueClient(CONNECTION, undefined, ports('cid'));
+      await issueToken(CONNECTION, undefined, ports('cid'), 'client');
       expect(rowsOf(await stored()).map(({ key, by }) => [key, by])).toEqual([
         ['scim_token', 'ann'],
         ['scim_token', 'cid'],
@@ -363,7 +363,7 @@ it('under four eyes, the earlier secret of a client expires only after another p
   const hex = ['1', '2', '3', '4', '5', '6'];
   const randomHex = (bytes: number) => (hex.pop() ?? '').padStart(2 * bytes, '0');
   const ports = (by: string) => ({ ...(as(by) as typeof world.toolPorts), randomHex });
-  const { client = '' } = (await issueClient(CONNECTION, undefined, ports('console:dee'))).kept;
+  const { client = '' } = (await issueToken(CONNECTION, undefined, ports('console:dee'), 'client')).kept;
   const states = async () => (await listTokens(CONNECTION, ports('x'))).map(({ state }) => state);
   for (const isConfirmed of [false, true]) {
     await renewClient(CONNECTION, client, { expiresMs: undefined, previousForMs: DAY_MS }, ports('ann'));
@@ -443,6 +443,20 @@ it('a rejected request for a SCIM token revokes it', async () => {
   await ports.tokens.confirm(CONNECTION, kept.prefix, 'bob');
   expect(await listTokens(CONNECTION, ports)).toMatchObject([{ state: 'revoked', creators: ['ann'] }]);
 });
+
+it.each(['token', 'client'] as const)(
+  'the request for a SCIM %s ends when an operator revokes it, and other requests stay',
+  async (kind) => {
+    const { as, set, stored, world } = await company();
+    const randomHex = (bytes: number) => 'a'.repeat(2 * bytes);
+    const ports = { ...(as('ann') as typeof world.toolPorts), randomHex };
+    await set('ann', 'guard', null);
+    const { kept } = await issueToken(CONNECTION, undefined, ports, kind);
+    const revoke = kind === 'token' ? withdrawToken : withdrawClient;
+    expect(await revoke(CONNECTION, kept.prefix, ports)).toBe(true);
+    expect(rowsOf(await stored())).toMatchObject([{ key: 'guard' }]);
+  },
+);
 
 it('a request is recorded in the audit log, with its confirmation or rejection', async () => {
   const { set, decide, journal, stored } = await company();

@@ -6,7 +6,7 @@ import { resumeConnection } from '../../shared/operate/pausing.ts';
 import { acceptRestored } from '../../shared/operate/restated.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
-import { issueClient, renewClient } from '../../shared/scim/operate/tokens.ts';
+import { issueToken, renewClient } from '../../shared/scim/operate/tokens.ts';
 import { createScimTokenStore } from '../../shared/scim/store/scim-token-store.ts';
 import { listTokens } from '../../shared/scim/tokens/tokens.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
@@ -110,7 +110,8 @@ it('previousForMs: a restore brings the request back, and the earlier secret exp
     const shown = rowsOf(await world.connection());
     return decideRequests(CONNECTION, { isConfirmed: true, shown }, ports(by) as never);
   };
-  const { client = '' } = (await issueClient(CONNECTION, undefined, ports('console:dee') as never)).kept;
+  const { client = '' } = (await issueToken(CONNECTION, undefined, ports('console:dee') as never, 'client'))
+    .kept;
   const rotation = { expiresMs: undefined, previousForMs: DAY_MS };
   await renewClient(CONNECTION, client, rotation, ports('ann') as never);
   const restore = backup();

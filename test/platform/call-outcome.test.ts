@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { outcomeOf } from '../../shared/platform/call-outcome.ts';
+import { outcomeOf } from '../../shared/platform/call.ts';
 
 const facts = { method: 'PATCH', pathTemplate: '/platform/api/groups/{groupId}', attempt: 1, durationMs: 5 };
 const endpoint = 'PATCH /platform/api/groups/{groupId}';

@@ -75,8 +75,9 @@ async function readWithLease(
   const begun = await ports.reader.begin(connection.name, lease);
   if (begun === undefined) return undefined;
   const known = await ports.reader.groups(connection.name);
-  const { include, exclude } = connection.settings.groups;
-  const scope = JSON.stringify([namedAttributes(connection.settings), include, exclude]);
+  const { settings } = connection;
+  const { include, exclude } = settings.groups;
+  const scope = JSON.stringify([namedAttributes(settings), include, exclude, settings.nested]);
   const isOther = begun.position !== undefined && begun.position.scope !== scope;
   // A cursor may cover only the attributes for which it was taken.
   const position = isOther ? undefined : begun.position;

@@ -11,7 +11,7 @@ import { NotFound } from '../../operate/names.ts';
 import { requireConnection } from '../../operate/settings.ts';
 import { instant } from '../../operate/status.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
-import { isActiveClient, listClients, type Rotation, revokeClient, rotateSecret } from '../tokens/clients.ts';
+import { isActiveClient, listClients, type Rotation, rotateSecret } from '../tokens/clients.ts';
 import { type Creation, createToken, NEW_CLIENT, revokeToken, type TokenSummary } from '../tokens/tokens.ts';
 
 type CreatorPorts = JournalPorts & Pick<ToolPorts, 'tokens' | 'randomHex' | 'connections'>;
@@ -51,25 +51,50 @@ async function makeAsCaller(
 const untilText = (expiresMs: number | undefined): string =>
   expiresMs === undefined ? 'until it is revoked' : `until ${new Date(expiresMs).toISOString()}`;
 
-export const issueToken = (connection: ConnectionName, expiresMs: number | undefined, ports: CreatorPorts) =>
+/** Creates a token, or a client with its first secret. `expiresMs` is the expiry of the token or secret. */
+export const issueToken = (
+  connection: ConnectionName,
+  expiresMs: number | undefined,
+  ports: CreatorPorts,
+  kind: 'token' | 'client' = 'token',
+) =>
   makeAsCaller(
     connection,
-    { action: 'scim_token_create', kind: 'create_token', before: null, reason: untilText(expiresMs) },
-    (creation) => createToken(connection, ports, { ...creation, expiresMs }),
+    { action: `scim_${kind}_create`, kind: `create_${kind}`, before: null, reason: untilText(expiresMs) },
+    (creation) =>
+      createToken(connection, ports, {
+        ...creation,
+        expiresMs,
+        client: kind === 'client' ? NEW_CLIENT : undefined,
+      }),
     ports,
   );
 
-/** Revokes a token immediately. @returns false if the connection has no token with that prefix */
-export async function withdrawToken(
-  connection: ConnectionName,
-  prefix: string,
-  ports: JournalPorts & Pick<ToolPorts, 'tokens'>,
+type RevokerPorts = JournalPorts & Pick<ToolPorts, 'tokens' | 'connections'>;
+
+/** Revokes a token, or the secrets of a client, and ends the requests to confirm them. */
+async function revokeAll(
+  name: ConnectionName,
+  { kind, id, prefixes }: { kind: 'token' | 'client'; id: string; prefixes: readonly string[] },
+  ports: RevokerPorts,
 ): Promise<boolean> {
+  const changes = [{ kind: `revoke_${kind}`, before: id, after: null, reason: 'ends at once' }];
+  return doRecorded(journalOf(name), { action: `scim_${kind}_revoke`, changes }, ports, async () => {
+    for (const prefix of prefixes) await revokeToken(name, prefix, ports);
+    const read = await ports.connections.current(name);
+    const { requests = [] } = read ?? {};
+    const left = requests.filter(({ value }) => !prefixes.some((prefix) => prefix === value));
+    if (read !== undefined && left.length < requests.length)
+      await ports.connections.replace({ ...read, requests: left }, read);
+    return true;
+  });
+}
+
+/** Revokes a token immediately. @returns false if the connection has no token with that prefix */
+export async function withdrawToken(connection: ConnectionName, prefix: string, ports: RevokerPorts) {
   // A text that is not the prefix of a token may be a whole token by mistake. So it must not be recorded.
   if ((await ports.tokens.find(prefix))?.connection !== connection) return false;
-  const change = { kind: 'revoke_token', before: prefix, after: null, reason: 'ends at once' };
-  const action = { action: 'scim_token_revoke' as const, changes: [change] };
-  return doRecorded(journalOf(connection), action, ports, () => revokeToken(connection, prefix, ports));
+  return revokeAll(connection, { kind: 'token', id: prefix, prefixes: [prefix] }, ports);
 }
 
 export const tokenRow = ({ prefix, client, state, ...token }: TokenSummary) => ({
@@ -81,15 +106,6 @@ export const tokenRow = ({ prefix, client, state, ...token }: TokenSummary) => (
   revokedAt: instant(token.revokedMs),
   lastUsedAt: instant(token.lastUsedMs),
 });
-
-/** Creates an OAuth client. `expiresMs` is the expiry of its secret. */
-export const issueClient = (connection: ConnectionName, expiresMs: number | undefined, ports: CreatorPorts) =>
-  makeAsCaller(
-    connection,
-    { action: 'scim_client_create', kind: 'create_client', before: null, reason: untilText(expiresMs) },
-    (creation) => createToken(connection, ports, { ...creation, expiresMs, client: NEW_CLIENT }),
-    ports,
-  );
 
 /**
  * Creates another secret of an OAuth client.
@@ -119,14 +135,9 @@ export async function renewClient(
 }
 
 /** Revokes an OAuth client immediately. @returns false if the connection has no such client */
-export async function withdrawClient(
-  connection: ConnectionName,
-  id: string,
-  ports: JournalPorts & Pick<ToolPorts, 'tokens'>,
-): Promise<boolean> {
+export async function withdrawClient(connection: ConnectionName, id: string, ports: RevokerPorts) {
   // A text that is not the id of a client may be a secret by mistake. So it must not be recorded.
-  if (!(await listClients(connection, ports)).some((client) => client.id === id)) return false;
-  const change = { kind: 'revoke_client', before: id, after: null, reason: 'ends at once' };
-  const action = { action: 'scim_client_revoke' as const, changes: [change] };
-  return doRecorded(journalOf(connection), action, ports, () => revokeClient(connection, id, ports));
+  const client = (await listClients(connection, ports)).find((one) => one.id === id);
+  const prefixes = client?.secrets.map(({ prefix }) => prefix);
+  return prefixes !== undefined && revokeAll(connection, { kind: 'client', id, prefixes }, ports);
 }

@@ -9,7 +9,6 @@ import {
   listTokens,
   matchesHash,
   recordUse,
-  revokeToken,
   type TokenSummary,
 } from './tokens.ts';
 
@@ -86,16 +85,6 @@ async function endEarlier({ connection, client, prefix: own, previousForMs }: Sc
   const untilMs = ports.clock() + previousForMs;
   for (const { prefix, state } of await secretsOf(connection, client, ports))
     if (prefix !== own && state === 'active') await ports.tokens.endBy(connection, prefix, untilMs);
-}
-
-/**
- * Revokes a client, its secrets and its access tokens immediately.
- * @returns false if the connection has no such client
- */
-export async function revokeClient(connection: ConnectionName, id: string, ports: TokenPorts) {
-  const secrets = await secretsOf(connection, id, ports);
-  for (const { prefix } of secrets) await revokeToken(connection, prefix, ports);
-  return secrets.length > 0;
 }
 
 /**

@@ -186,18 +186,17 @@ it('an unfinished run of the reader blocks other runs until its lease expires, a
 const vault = { store: async () => 'v1', remove: async () => true };
 const portsOf = ({ world }: Reader) => ({ ...world.toolPorts, vault });
 
-async function select(reader: Reader, exclude: readonly string[]) {
+async function set(reader: Reader, key: string, value: unknown) {
   const ports = portsOf(reader);
-  const planned = await planSettings(CONNECTION, [{ key: 'groups.exclude', value: exclude }], ports);
-  await changeSettings(planned, ports);
+  await changeSettings(await planSettings(CONNECTION, [{ key, value }], ports), ports);
   await reader.passMinutes(65);
 }
 
 const AWAY = {
   'the settings did not select it': async (reader: Reader, during: () => Promise<void>) => {
-    await select(reader, ['chess']);
+    await set(reader, 'groups.exclude', ['chess']);
     await during();
-    await select(reader, []);
+    await set(reader, 'groups.exclude', []);
   },
   'its connection was removed': async (reader: Reader, during: () => Promise<void>) => {
     const { company, settings } = await reader.world.connection();
@@ -245,6 +244,14 @@ it('the outer group has the users of its nested groups, even if the reader does 
   const reader = await settled(world, flattened);
   expect(reader.shown('sport')).toEqual([['u-a', 'u-b', 'u-c']]);
   expect(reader.shown('rowing')).toEqual([]);
+});
+
+it('after a change of the setting nested, the next run reads the groups with nested groups', async () => {
+  const reader = await settle(await openReader({ world, settings: { groups: inner } }), 80);
+  await set(reader, 'nested', 'flatten');
+  expect(reader.shown('sport')).toEqual([['u-a', 'u-b', 'u-c']]);
+  await set(reader, 'nested', 'ignore');
+  expect(reader.shown('sport')).toEqual([['u-c']]);
 });
 
 it('a user stays in the outer group until both the direct and the nested membership have ended', async () => {

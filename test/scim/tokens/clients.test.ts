@@ -2,13 +2,8 @@ import { expect, it } from 'vitest';
 import { connectionName } from '../../../shared/domain/ids.ts';
 import { handleScim } from '../../../shared/scim/server/handle.ts';
 import type { HttpRequest } from '../../../shared/scim/server/http.ts';
-import {
-  confirmToken,
-  listClients,
-  revokeClient,
-  rotateSecret,
-} from '../../../shared/scim/tokens/clients.ts';
-import { createToken, NEW_CLIENT, revokeAllTokens } from '../../../shared/scim/tokens/tokens.ts';
+import { confirmToken, listClients, rotateSecret } from '../../../shared/scim/tokens/clients.ts';
+import { createToken, NEW_CLIENT, revokeAllTokens, revokeToken } from '../../../shared/scim/tokens/tokens.ts';
 import { createWorld, ORIGIN } from '../server/support/server.ts';
 
 const DEFAULT = connectionName('default');
@@ -178,7 +173,7 @@ it('an OAuth client can read only its own connection', async () => {
   const { id } = (await client.post('/Users', { userName: 'ann' })).body;
   expect((await client.get(`/Users/${id}`)).status).toBe(200);
   expect((await stranger.get(`/Users/${id}`)).status).toBe(404);
-  expect(await revokeClient(OTHER, mine.id, world.ports)).toBe(false);
+  expect(await revokeToken(OTHER, mine.id, world.ports)).toBe(false);
 });
 
 it('a revoked OAuth client and its access tokens are refused immediately', async () => {
@@ -186,7 +181,7 @@ it('a revoked OAuth client and its access tokens are refused immediately', async
   const client = await newClient(world);
   const token = await accessToken(world, client);
   expect(await statusWith(world, token)).toBe(200);
-  expect(await revokeClient(DEFAULT, client.id, world.ports)).toBe(true);
+  expect(await revokeToken(DEFAULT, client.id, world.ports)).toBe(true);
   expect(await statusWith(world, token)).toBe(401);
   const again = await ask(world, GRANT, { headers: basic(client.id, client.secret) });
   expect(again.body.error).toBe('invalid_client');

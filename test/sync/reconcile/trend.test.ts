@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createTrendStore } from '../../../shared/store/connection-states.ts';
-import { recordTrend } from '../../../shared/sync/reconcile/trend.ts';
+import { recordTrend } from '../../../shared/sync/reconcile/levels.ts';
 import { MemoryTable } from '../../../simulate/table.ts';
 import { CONNECTION } from './support/world.ts';
 
