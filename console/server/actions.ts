@@ -71,23 +71,33 @@ const action = <Input extends z.ZodType>(
   act: (input: z.infer<Input>, context: RequestContext) => Promise<unknown>,
 ): Action => ({ input, act });
 
-const refs = (ids: readonly string[], { connection }: RequestContext) =>
-  ids.map((group) => ({ connection, group: groupId(group) }));
-const refOf = (group: string, context: RequestContext) => ({
-  connection: context.connection,
-  group: groupId(group),
-});
+const refOf = (group: string, { connection }: RequestContext) => ({ connection, group: groupId(group) });
+const refs = (ids: readonly string[], context: RequestContext) => ids.map((group) => refOf(group, context));
+
+/** Acts on each group, also after another group failed. The error names the groups that failed. */
+async function actOnEach(
+  ids: readonly string[],
+  context: RequestContext,
+  act: (ref: GroupRef) => Promise<unknown>,
+): Promise<void> {
+  const failed: string[] = [];
+  for (const ref of refs(ids, context))
+    await act(ref).catch((error: Error) => {
+      if (ids.length === 1) throw error;
+      failed.push(`${ref.group}: ${error.message}`);
+    });
+  if (failed.length > 0)
+    throw new Changed(`${failed.length} of ${ids.length} not done:\n${failed.join('\n')}`);
+}
 
 const decision = z.object({ group: text, digest: text, reason, users: groups.optional() });
 
 const decide = (isApproved: boolean) =>
   action(decision, async ({ group, digest, reason, users }, context) => {
-    const ref = refOf(group, context);
-    const { isAdministrator } = context;
-    const decision = { reason, digest, isAdministrator };
-    const some = users?.map(platformUserId);
-    const chosen = some === undefined ? {} : { users: some };
-    const outcome = await context.ports.decisions.hold({ ...ref, isApproved, ...chosen, request: decision });
+    const { isAdministrator, ports } = context;
+    const request = { reason, digest, isAdministrator };
+    const chosen = users === undefined ? {} : { users: users.map(platformUserId) };
+    const outcome = await ports.decisions.hold({ ...refOf(group, context), isApproved, ...chosen, request });
     switch (outcome.kind) {
       case 'decided':
         return { digest };
@@ -108,16 +118,16 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   reject: decide(false),
   pause: action(z.object({ groups, reason }), async ({ groups, reason }, context) => {
     const paused: string[] = [];
-    for (const ref of refs(groups, context)) {
+    await actOnEach(groups, context, async (ref) => {
       const was = await context.ports.groups.read(ref);
       const isRunning = was !== undefined && was.pausedAtMs === undefined;
       if ((await pauseGroup(ref, context.ports, reason)) && isRunning) paused.push(ref.group);
-    }
+    });
     return { paused };
   }),
-  resume: action(z.object({ groups: groups.min(0) }), async ({ groups }, context) => {
-    for (const ref of refs(groups, context)) await resumeGroup(ref, context.ports);
-  }),
+  resume: action(z.object({ groups: groups.min(0) }), ({ groups }, context) =>
+    actOnEach(groups, context, (ref) => resumeGroup(ref, context.ports)),
+  ),
   'pause-all': action(z.object({ reason }), ({ reason }, { connection, ports }) =>
     pauseConnection(connection, reason, ports),
   ),

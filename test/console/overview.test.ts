@@ -82,6 +82,20 @@ it('an action with a list of more than 1000 entries is refused with the limit', 
   expect(await pause(1_001)).toEqual({ message: expect.stringContaining('at most 1000 entries') });
 });
 
+it('if one group of several cannot be paused, the others are paused, and the error names only this group', async () => {
+  const { ports, publish, connection } = await savedWorld();
+  await publish(group('a'), group('b'), group('c'));
+  const head: typeof ports.audit.head = async (ref) => {
+    if (ref.group === 'b') throw new Error('another owner');
+    return ports.audit.head(ref);
+  };
+  const ask = asking({ ...ports, audit: { ...ports.audit, head } }, connection.name);
+  const { message } = await ask('pause', { groups: ['a', 'b', 'c'], reason: 'r' });
+  expect(message).toContain('1 of 3 not done:\nb: another owner');
+  const { rows } = await ask('groups?state=paused');
+  expect(rows.map(({ id }: { id: string }) => id)).toEqual(['a', 'c']);
+});
+
 it('a change from an outdated page does not undo the change of another operator', async () => {
   const { ports, publish, connection } = await savedWorld();
   const ask = asking(ports, connection.name);
