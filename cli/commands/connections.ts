@@ -209,7 +209,7 @@ async function remove(context: Context, text: string, { erase = false }: { reado
     out.note('all stored data of its groups, people and history will be erased; this cannot be undone');
   if (!(await context.confirm(`${erase ? 'Erase' : 'Remove'} the connection ${name}?`))) return EXIT.failed;
   const { secretRemoved } = isThere ? await removeConnection(name, ports) : { secretRemoved: false };
-  if (erase) out.note('waiting until no worker uses the connection (35 s), then erasing …');
+  if (erase) out.note('waiting until no worker uses the connection (35 s to 16 min), then erasing …');
   const erased = erase ? await eraseConnection(name, company, ports) : null;
   out.answer({ removed: name, secretRemoved, erased }, () => {
     out.line(`removed ${name}`);

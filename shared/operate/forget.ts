@@ -1,4 +1,5 @@
 import type { ConnectionName, MemberId } from '../domain/ids.ts';
+import type { TaskRuns } from '../domain/task.ts';
 import { unindex } from '../scim/server/context.ts';
 import { hashOfValue } from '../scim/server/handle.ts';
 import { soughtBy } from '../sync/match/resolve.ts';
@@ -90,11 +91,15 @@ export async function otherConnectionsKnowing(
 export async function eraseConnection(
   name: ConnectionName,
   company: string,
-  ports: JournalPorts & Pick<ToolPorts, 'connections' | 'eraser' | 'sleep'>,
+  ports: JournalPorts & Pick<ToolPorts, 'connections' | 'eraser' | 'leases' | 'sleep'>,
 ): Promise<Erased> {
   const change = { kind: 'erase_connection', before: company, after: null, reason: 'company' };
   await recordAction(journalOf(name), { action: ERASING, changes: [change] }, ports);
   await ports.sleep(WORKERS_KNOW_AFTER_MS);
+  // A run that began before the removal, such as a refresh of people, stores data until its end.
+  const isRunning = ({ untilMs = 0 }: TaskRuns) => untilMs > ports.clock();
+  while ([...(await ports.leases.readAll(name)).values()].some(isRunning))
+    await ports.sleep(WORKERS_KNOW_AFTER_MS);
   const atMs = ports.clock();
   await ports.connections.keepName(name, { company, removedMs: atMs, erasedMs: atMs });
   return ports.eraser.connection(name);

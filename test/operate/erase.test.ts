@@ -5,6 +5,7 @@ import { journalOf } from '../../shared/operate/journal.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import { createEraser } from '../../shared/store/eraser.ts';
 import { pointerKey, pointerPartition } from '../../shared/store/keys.ts';
+import { createLeases } from '../../shared/store/leases.ts';
 import type { Item } from '../../shared/store/table.ts';
 import { runCli } from '../support/cli/io.ts';
 import { added, employee, group, removed, savedWorld } from '../support/operate/world.ts';
@@ -108,6 +109,24 @@ it('erasure leaves no name, address or attribute of the company in the table, an
   expect(textOf(ofOthers())).toBe(before);
   expect((await cli('connections', 'remove', 'default', '--erase')).json.erased).toEqual({});
   expect((await cli('connections', 'remove', 'missing', '--erase')).code).toBe(1);
+});
+
+it('the erasure waits for a refresh of people that began before the removal, and erases what it stored', async () => {
+  const { ports, table, clock } = await twoCompanies();
+  const leases = createLeases(table);
+  const lease = await leases.take(ACME, 'people', { nowMs: clock.ms, lengthMs: 16 * 60_000 });
+  if (lease === undefined) throw new Error('expected a free lease');
+  let sleeps = 0;
+  const sleep = async (ms: number) => {
+    clock.ms += ms;
+    sleeps += 1;
+    if (sleeps !== 3) return;
+    await ports.people.save(ACME, employee('cid', 'cid@x.test'), undefined);
+    await leases.release(ACME, lease, { atMs: clock.ms });
+  };
+  await runCli(['connections', 'remove', 'default', '--erase', '--yes'], { ports: { ...ports, sleep } });
+  while (sleeps < 3) await sleep(1);
+  expect(textOf(table.items.values())).not.toContain('cid@x.test');
 });
 
 it('a second erasure succeeds if the first erasure crashed at any of its deletions', async () => {
