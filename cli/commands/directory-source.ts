@@ -19,7 +19,7 @@ import {
   guidePageOf,
 } from '../../shared/directory/operate/guides/index.ts';
 import { comparePlatform, previewDirectory, rowOfStep } from '../../shared/directory/operate/preview.ts';
-import { isReplaced, refuseOwnerless } from '../../shared/directory/operate/reader-groups.ts';
+import { refuseOwnerless } from '../../shared/directory/operate/reader-groups.ts';
 import { directoryThroughFunction } from '../../shared/directory/operate/through-function.ts';
 import { DirectoryError } from '../../shared/directory/ports.ts';
 import { type ConnectionName, groupId } from '../../shared/domain/ids.ts';
@@ -176,7 +176,6 @@ export async function connectDirectory(
   await refuseOwnerless(found, plan.next, ports);
   if (!(await context.confirm(`Read this directory for the connection ${name}?`))) return EXIT.failed;
   if (key !== undefined) await ports.directoryApplicants.store(name, key);
-  if (isReplaced(found.settings.directory, setting)) await ports.reader.forget(name);
   if (observes) await observeConnection(connection, 'connect', ports);
   await changeSettings(plan, ports);
   // The reader uses the stored secret until the setting changes, so the secret is removed last.

@@ -4,7 +4,7 @@ import { planTakeover, takeOverGroups } from '../../../shared/directory/operate/
 import { groupId } from '../../../shared/domain/ids.ts';
 import { changeSettings, planSettings } from '../../../shared/operate/settings.ts';
 import { CONNECTION } from '../../support/engine/world.ts';
-import { openWith, resume, takeOver } from '../../support/operate/takeovers.ts';
+import { directory, openWith, resume, takeOver } from '../../support/operate/takeovers.ts';
 import { company, openReader, platformGroupsOf } from '../reading/fixture.ts';
 import { openEntra } from '../vendors/entra/reader.ts';
 
@@ -35,6 +35,26 @@ it('a takeover can be reversed before the new directory is connected', async () 
   await resume(reader);
   await reader.passMinutes(30);
   expect(platformGroupsOf(reader)).toEqual([before]);
+});
+
+it('a directory that is set after another one was disconnected is read, although it lacks all groups of the other', async () => {
+  const reader = await openWith({ rowing: ['a'], chess: ['c'] });
+  const set = async (value: unknown) => {
+    const ports = { ...reader.world.toolPorts, vault: {} as never };
+    await changeSettings(await planSettings(CONNECTION, [{ key: 'directory', value }], ports), ports);
+  };
+  await reader.passMinutes(30);
+  await takeOver(reader, 'events', { sameIds: true });
+  await resume(reader);
+  await set(null);
+  await reader.google.control('settings', { lostLogEntries: 1 });
+  const group = { id: 'go', email: 'go@acme.test', name: 'Go', members: [] };
+  const gone = ['rowing', 'chess'].map((group) => ({ kind: 'deleteGroup', group }));
+  await reader.change(...gone, { kind: 'addGroup', group });
+  await set(directory);
+  await reader.passMinutes(10);
+  expect(await reader.stored('go')).toMatchObject({ readMs: expect.any(Number) });
+  expect(await reader.stored('rowing')).toBeUndefined();
 });
 
 it('a question about the members of groups is answered for the first group also if no time is left', async () => {
