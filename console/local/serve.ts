@@ -112,7 +112,7 @@ function refusalOf(headers: IncomingMessage['headers'], port: number): string | 
 function staticFile(method: string, path: string, page: Page): Response {
   if (method !== 'GET' && method !== 'HEAD') return problem(405, 'only GET');
   const [name = '/'] = path.split('?');
-  const file = Object.hasOwn(page, name) ? page[name] : page['/'];
+  const file = page[name] ?? page['/'];
   if (file === undefined) return problem(404, 'not found');
   return new Response(method === 'HEAD' ? null : file.body, { headers: { 'content-type': file.type } });
 }

@@ -59,6 +59,7 @@ const attacks: [who: string, headers: Record<string, string>, status: number][] 
   ['a host name that was rebound to this address', { host: 'evil.test:PORT' }, 403],
   ['a rebound host name with its own origin', { host: 'evil.test', origin: 'http://evil.test' }, 403],
   ['an image of another page', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }, 403],
+  ['a frame of another page', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }, 403],
   ['a same-site request of another port', { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' }, 403],
 ];
 it('a request with the token is answered, and its headers prevent caching and sharing', async () => {
@@ -127,10 +128,12 @@ it.each([{}, { 'x-groupsync-token': 'x' }, { ...withToken, origin: 'https://evil
   },
 );
 
-it('the page cannot be framed, and a POST to its address is refused', async () => {
+it('the page cannot be framed, a POST to its address is refused, and a link of another page opens it', async () => {
   const answer = await ask({}, '/');
   expect(answer.headers['content-security-policy']).toContain("frame-ancestors 'none'");
   expect((await ask({}, '/', 'POST')).status).toBe(405);
+  const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+  expect((await ask(link, '/')).status).toBe(200);
 });
 
 it('the console listens only on the loopback interface', async () => {

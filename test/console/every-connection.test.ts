@@ -63,9 +63,12 @@ it('a connection that cannot be read is shown with its problem, and the other co
 
 it('a person with a role for one connection does not see the number of dead-lettered messages', async () => {
   const ports = await twoConnections();
-  const home = (roles: SignedInPerson['roles']) => asking(ports, 'default', personWith(roles))('home');
-  expect((await home({ '*': 'viewer' })).causes).toMatchObject([{ count: 1 }]);
-  expect(await home({ default: 'administrator' })).toMatchObject({
+  const ask = (roles: SignedInPerson['roles']) => asking(ports, 'default', personWith(roles));
+  const [all, one] = [ask({ '*': 'viewer' }), ask({ default: 'administrator' })];
+  expect((await all('home')).causes).toMatchObject([{ count: 1 }]);
+  expect(await all('live')).toMatchObject({ deadLetters: 2, connections: [{ name: 'b' }, { name: 'default' }] });
+  expect(await one('live')).toMatchObject({ deadLetters: null, connections: [{ name: 'default' }] });
+  expect(await one('home')).toMatchObject({
     causes: [],
     status: { queues: { events: null, eventsDlq: null, apply: null, applyDlq: null } },
   });

@@ -118,7 +118,9 @@ it('the console answers a request with a session', async () => {
 it.each([false, true])('the console accepts a decision (in base64: %s)', async (isBase64Encoded) => {
   const body = isBase64Encoded ? Buffer.from(decision()).toString('base64') : decision();
   expect((await call(fromPage(APPROVE, { body, isBase64Encoded }, 'POST'))).status).toBe(200);
-  expect(holdWith('approved', (await stateOf()) ?? {})?.decision.kind).toBe('approved');
+  expect(holdWith('approved', (await stateOf()) ?? {})?.decision).toMatchObject({
+    by: 'console:ann@acme.test',
+  });
 });
 
 it('headers that the console does not read do not affect a request, whatever their encoding', async () => {
