@@ -118,12 +118,6 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/store/dynamo-table.ts: return { ...(change && { UpdateExpression }), ConditionExpression, ...expression.names() }; | && → ||',
     'shared/store/dynamo-table.ts: const { index = false, partition, prefix, between, newestFirst = false, pageSize, only } = request; | false → true',
   ],
-  'no emulator returns outdated data': [
-    'shared/store/dynamo-batches.ts: const RequestItems = { [tableName]: { Keys, ConsistentRead: true } }; | true → false',
-  ],
-  'only a second table with the same client would be refused': [
-    "shared/store/dynamo-batches.ts: { name: 'sendOnce', step: 'finalizeRequest', priority: 'low', override: true }, | true → false",
-  ],
 };
 
 export const SURVIVORS: ReadonlyMap<string, string> = new Map(

@@ -44,3 +44,22 @@ it.each([
   const written = await table.put({ pk: 'p', sk: 's' }, missing('pk')).catch(() => false);
   expect([written, slept]).toEqual([isWritten, waits]);
 });
+
+it('each of two tables of one client reads consistently, except from the index', async () => {
+  const client = new DynamoDBClient({ region: 'eu-west-1' });
+  const asked: string[] = [];
+  const send = async ({ input }: { readonly input: object }) => {
+    asked.push(JSON.stringify(input));
+    return {};
+  };
+  Object.assign(client, { send });
+  for (const tableName of ['t', 'u']) {
+    const table = createDynamoTable(client, { tableName, sleep: async () => {} });
+    await table.get({ pk: 'p', sk: 's' });
+    const ofIndex = table.query({ partition: 'p', index: true });
+    for (const pages of [table.scan(), table.query({ partition: 'p' }), ofIndex])
+      for await (const _ of pages);
+  }
+  const consistent = asked.map((input) => input.includes('"ConsistentRead":true'));
+  expect(consistent).toEqual([true, true, true, false, true, true, true, false]);
+});
