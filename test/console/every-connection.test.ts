@@ -66,7 +66,10 @@ it('a person with a role for one connection does not see the number of dead-lett
   const ask = (roles: SignedInPerson['roles']) => asking(ports, 'default', personWith(roles));
   const [all, one] = [ask({ '*': 'viewer' }), ask({ default: 'administrator' })];
   expect((await all('home')).causes).toMatchObject([{ count: 1 }]);
-  expect(await all('live')).toMatchObject({ deadLetters: 2, connections: [{ name: 'b' }, { name: 'default' }] });
+  expect(await all('live')).toMatchObject({
+    deadLetters: 2,
+    connections: [{ name: 'b' }, { name: 'default' }],
+  });
   expect(await one('live')).toMatchObject({ deadLetters: null, connections: [{ name: 'default' }] });
   expect(await one('home')).toMatchObject({
     causes: [],

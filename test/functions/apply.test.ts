@@ -43,10 +43,13 @@ it('the apply function applies the group of each message, and acknowledges the m
   expect(base.logged('applied')).toHaveLength(outcomes.length);
 });
 
-it('the apply function returns only the message whose group could not be stored, and logs no error text of a library', async () => {
+it('the apply function returns only the messages whose group could not be stored, and logs no error text of a library', async () => {
   const broken = wake('broken');
-  const answer = await handler({ Records: [wake('written'), broken, wake('in_sync')] }, CONTEXT);
-  expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: broken.messageId }] });
+  const again = { ...broken, messageId: 'again' };
+  const answer = await handler({ Records: [wake('written'), broken, wake('in_sync'), again] }, CONTEXT);
+  const failed = [broken, again].map(({ messageId }) => ({ itemIdentifier: messageId }));
+  expect(answer).toEqual({ batchItemFailures: failed });
+  expect(world.applied.map(({ group }) => group)).toEqual(['written', 'broken', 'in_sync']);
   expect(base.logged('not applied')).toMatchObject([
     { level: 'error', group: 'broken', requestId: 'request-1', connection: 'default' },
   ]);

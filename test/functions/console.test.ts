@@ -123,6 +123,17 @@ it.each([false, true])('the console accepts a decision (in base64: %s)', async (
   });
 });
 
+it('the answer to a request that fails unexpectedly has no text of the error', async () => {
+  const all = () => {
+    throw new TypeError(SECRET);
+  };
+  const ports = { ...world.ports, index: { ...world.ports.index, all } };
+  Object.assign(wiring.wired as object, { tool: { ports, actingAs: () => ports } });
+  const { status, body } = await call(fromPage(HOME));
+  expect([status, body]).toEqual([500, expect.stringContaining('the log of the function has the reason')]);
+  expect(body).not.toContain(SECRET);
+});
+
 it('headers that the console does not read do not affect a request, whatever their encoding', async () => {
   const headers = { ...fromPage(HOME).headers, 'x-note': '日本', 'bad name': 'x', 'x-line': 'a\nb' };
   expect((await call(fromPage(HOME, { headers }))).status).toBe(200);

@@ -10,6 +10,9 @@ export const CONTEXT = {
   getRemainingTimeInMillis: () => 60_000,
 } as Context;
 
+/** The context of a call through the alias of the connection acme. */
+export const OF_ACME: Context = { ...CONTEXT, invokedFunctionArn: `${CONTEXT.invokedFunctionArn}:for-acme` };
+
 export function fakeBase() {
   const lines: Record<string, unknown>[] = [];
   const write = (line: string) => void lines.push(JSON.parse(line));

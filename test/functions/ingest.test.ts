@@ -151,6 +151,8 @@ it('a message that only failed because DynamoDB throttled it is received again w
   expect(shownAgain).toEqual([['groupsync-events-okta', receipts, 7]]);
   const last = await handler({ Records: [received(['g1'], '6')] }, CONTEXT);
   expect([last.batchItemFailures.length, shownAgain.length]).toEqual([1, 1]);
+  Object.assign(world.wired as object, { showAgain: () => Promise.reject(new Error('not shown')) });
+  expect((await handler({ Records }, CONTEXT)).batchItemFailures).toHaveLength(4);
 });
 
 it('an event that the table can never store is dead-lettered, and all other events of its batch are stored', async () => {
