@@ -176,6 +176,7 @@ it('a second sign-in ends the first session, and reads the roles again', async (
 });
 const authorizedAgain = (browser: Browser) => authorized(browser, '/auth/sign-in?to=/c/acme/holds/g1');
 
+const BY_SUB = { roles: [{ claim: 'sub', value: 's-1', role: 'viewer' }] };
 const faults: [string, Fault, object?][] = [
   ['a token for another client', { claims: { aud: 'another' } }],
   ['a token for two clients, issued to another', { claims: { aud: [CLIENT, 'another'], azp: 'another' } }],
@@ -185,8 +186,9 @@ const faults: [string, Fault, object?][] = [
   ['a forged token', { isForged: true }],
   ['an expired token', { ageSeconds: 3_600 }],
   ['an e-mail address that is not verified', { claims: { email_verified: false } }],
-  ['a token without the person', { claims: { email: undefined } }],
-  ['a person with a line break', { claims: { email: 'ann@acme.test\nx' } }],
+  ['a token without the person', { claims: { email: undefined } }, BY_SUB],
+  ['a person with a line break', { claims: { email: 'ann@acme.test\nx' } }, BY_SUB],
+  ['a person of more than 254 characters', { claims: { email: 'a'.repeat(255) } }, BY_SUB],
   ['a person without a role', { claims: { email: 'eve@acme.test' } }],
   ['a person of another domain', { claims: { hd: 'evil.test' } }, { require: { hd: 'acme.test' } }],
   ['a person without a domain', {}, { require: { hd: 'acme.test' } }],
