@@ -95,6 +95,7 @@ async function authorized(browser: Browser, path = '/c/acme/holds/g1'): Promise<
     response_type: 'code',
     redirect_uri: `${ORIGIN}/auth/callback`,
     scope: 'openid email profile',
+    code_challenge: expect.stringMatching(/^[\w-]{43}$/),
     code_challenge_method: 'S256',
   });
   return `/auth/callback?code=${searchParams.get('nonce')}&state=${searchParams.get('state')}`;
@@ -235,6 +236,14 @@ it('an error of the provider is shown without its text', async () => {
   expect(refused.status).toBe(403);
   expect(await refused.text()).not.toContain('<b>');
   expect(logged.at(-1)).toContain('access_denied');
+  await browser.open((await authorized(browser)).replace(/code=\w+/, 'error=a%0Ab'));
+  expect(logged.at(-1)).toContain('refused: other');
+});
+
+it('the cookies of sign-ins that a person does not finish stay below the limit of a header', async () => {
+  const browser = browserOf(consoleOf());
+  for (let attempt = 0; attempt < 60; attempt += 1) await authorized(browser);
+  expect(JSON.stringify([...browser.cookies]).length).toBeLessThan(5_000);
 });
 
 it('a provider that does not answer is reported with status 502', async () => {
