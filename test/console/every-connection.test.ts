@@ -103,6 +103,19 @@ it('a person without a role for the connection that owns a platform group sees n
   expect(plan).not.toContain('default:');
 });
 
+it('the console sends no edited message that ingest would refuse, and discards nothing without a selection', async () => {
+  const ask = asking(await twoConnections(), 'default');
+  const edited = { id: 'message-1', body: '[]', reason: 'r' };
+  expect((await ask('amend', edited)).message).toContain('not sent: ingest would refuse the message');
+  expect(await ask('discard', { reason: 'r' })).toEqual({ discarded: 0 });
+});
+
+it('under four eyes, an operator makes no SCIM token in the console', async () => {
+  const { ports } = await savedWorld({ fourEyes: true });
+  const ask = asking(ports, 'default', personWith({ default: 'operator' }));
+  expect((await ask('make-token', { days: 1 })).message).toContain('this needs the role administrator');
+});
+
 it('only the queries live and attention work without the name of a connection', async () => {
   const ask = asking(await twoConnections());
   for (const name of ['home', 'hold', 'activity', 'attention/x'])

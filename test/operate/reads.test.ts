@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { SignedInPerson } from '../../console/server/roles.ts';
 import { weakensSafety } from '../../shared/contract/weakening.ts';
-import { asking } from '../support/console/asking.ts';
 import { runCli } from '../support/cli/io.ts';
+import { asking } from '../support/console/asking.ts';
 import { portsAs, sixInSync } from '../support/operate/world.ts';
 
 type World = Awaited<ReturnType<typeof sixInSync>>;
@@ -55,16 +55,18 @@ it('no read is recorded by default, or for a command that shows no people', asyn
 
 it('auditReads records each person and object that the console shows, at most once in ten minutes', async () => {
   const world = await sixInSync({ auditReads: true });
-  const ask = asking(portsAs('ann', world.ports), 'default', { id: 'ann', roles: { '*': 'viewer' } });
+  const ask = asking(portsAs('ann', world.ports), 'default', { id: 'ann', roles: { '*': 'operator' } });
   for (const name of ['group', 'group', 'home', 'live', 'groups', 'holds', 'connection'])
     await ask(name === 'group' ? 'group?group=g' : name);
   expect((await ask('person?member=unknown')).message).toContain('no person');
   await ask('person?member=m-ann');
+  await ask('preview-settings', { changes: [{ key: 'mode', value: 'report' }] });
   world.clock.ms += 10 * 60_000;
   await ask('group?group=g');
   expect((await readsIn(world)).map(([, ...read]) => read)).toEqual([
     ['read_members', 'g', 'g'],
     ['read_person', 'm-ann', undefined],
+    ['read_plan', null, undefined],
     ['read_members', 'g', 'g'],
   ]);
   const { activity } = await ask('home');

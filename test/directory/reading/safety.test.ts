@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { readDirectory } from '../../../shared/directory/reading/run.ts';
 import { storeConnection } from '../../../shared/operate/connect/connect.ts';
 import { changeSettings, planSettings, removeConnection } from '../../../shared/operate/settings.ts';
 import { CONNECTION, HOUR_MS, MINUTE_MS } from '../../support/engine/world.ts';
@@ -182,6 +183,26 @@ it('an unfinished run of the reader blocks other runs until its lease expires, a
   expect(await reader.ports.reader.write(name, { cursor: '0' }, stale)).toBe(false);
   expect(await reader.ports.reader.removeGroup(name, group.group, stale)).toBe(false);
 });
+
+it.each([
+  ['putGroup', true],
+  ['write', false],
+] as const)(
+  'a suspended run of the reader stops at the call of %s that another run has made invalid (all groups: %s)',
+  async (call, isFull) => {
+    const reader = await settled(company({ rowing: ['a'] }));
+    await reader.passMinutes(30);
+    const { [call]: store } = reader.ports.reader;
+    const late = async (...given: Parameters<typeof store>) => {
+      await reader.pass(17 * MINUTE_MS);
+      await reader.run();
+      return (store as (...all: typeof given) => Promise<boolean>)(...given);
+    };
+    const ports = { ...reader.ports, reader: { ...reader.ports.reader, [call]: late } };
+    const run = readDirectory(await reader.world.connection(), ports, { deadlineMs: Infinity, isFull });
+    await expect(run).rejects.toThrow('another run now reads the directory');
+  },
+);
 
 const vault = { store: async () => 'v1', remove: async () => true };
 const portsOf = ({ world }: Reader) => ({ ...world.toolPorts, vault });
