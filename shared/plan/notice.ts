@@ -87,8 +87,8 @@ const isRecent = ({ triedMs }: Episode, nowMs: number): boolean =>
   triedMs !== undefined && nowMs - triedMs < MIN_INTERVAL_MS;
 
 export function isNoticeDue(episode: Episode, nowMs: number): boolean {
-  const { subject, notifiedCount, count, endedMs, over, isUnrecorded, triedMs = 0 } = episode;
-  if (over || isRecent(episode, nowMs)) return false;
+  const { subject, notifiedCount, count, endedMs, isUnrecorded, triedMs = 0 } = episode;
+  if (isRecent(episode, nowMs)) return false;
   const isGrowth = endedMs === undefined && notifiedCount !== undefined && isUnrecorded !== true;
   if (isGrowth && isOfStage(subject) && nowMs - triedMs < GROWTH_INTERVAL_MS) return false;
   return endedMs === undefined ? isUnrecorded === true || count > (notifiedCount ?? 0) : isEndOwed(episode);

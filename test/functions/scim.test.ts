@@ -62,6 +62,7 @@ it('the SCIM function answers an HTTP API request with locations under the reque
   const rawQueryString = `filter=${encodeURIComponent('userName eq "änn@acme.test"')}`;
   const found = await send('GET', '/scim/v2/Users', { rawQueryString });
   expect(JSON.parse(found.body ?? '').totalResults).toBe(1);
+  expect((await send('GET', '/scim/v1/Users')).statusCode).toBe(404);
 });
 
 it('the SCIM function refuses a body that is not UTF-8, so that no name is altered', async () => {

@@ -200,6 +200,9 @@ it('with four eyes, unblock waits for another person', async () => {
     expect((await as(by, 'unblock', 'm-ann', '--yes')).stdout).toContain('Bob has asked to unblock');
   expect(await as('Bob', 'connections', 'confirm', 'default', '--yes')).toMatchObject({ code: 1 });
   await as('Eve', 'connections', 'confirm', 'default', '--reject', '--yes');
+  expect((await as('Eve', 'connections', 'confirm', 'default', '--yes')).stdout).toBe(
+    'no pending requests\n',
+  );
   await change(added('g', 'ann'));
   expect(users()).toEqual(OTHERS);
   await as('Bob', 'unblock', 'm-ann', '--yes');

@@ -414,8 +414,8 @@ it('the guard keeps its old value until another person confirms the request, whi
   await expect(decide('ann', true)).rejects.toThrow('ann made a request and cannot confirm it');
   expect(await stored()).toEqual(before);
   expect(await decide('bob', true)).toMatchObject({ changed: [{ key: 'guard', after: 'null' }] });
-  const after = await stored();
-  expect([after.settings.guard, after.requests ?? []]).toEqual([null, []]);
+  const { settings, requests = [], replanSinceMs } = await stored();
+  expect([settings.guard, requests, replanSinceMs]).toEqual([null, [], nowMs]);
 });
 
 it('the person who made a request at the command line cannot confirm it in the console', async () => {
@@ -527,8 +527,10 @@ it('a request is confirmed only if it has not changed since it was shown', async
   await set('ann', 'guard.maxRemovedShare', 0.6);
   const shown = rowsOf(await stored());
   await set('ann', 'guard', null);
-  const confirmed = decideRequests(CONNECTION, { isConfirmed: true, shown }, as('bob'));
-  await expect(confirmed).rejects.toThrow('the requests have changed since they were shown');
+  const decision = { about: 'settings', connection: CONNECTION, isConfirmed: true, shown } as const;
+  expect(await answerDecision(decision, as('bob'), new AbortController().signal)).toEqual({
+    failed: expect.stringContaining('the requests have changed since they were shown'),
+  });
   expect((await stored()).settings.guard).not.toBeNull();
 });
 

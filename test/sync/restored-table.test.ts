@@ -143,7 +143,7 @@ it('a restored table cannot be accepted while the connection observes', async ()
 });
 
 it('a reader reads every group after a restore, and then also the groups that equal the directory are complete', async () => {
-  const reader = await openReader({ world: company({ rowing: ['a', 'b'], chess: ['a', 'c'] }) });
+  const reader = await openReader({ world: company({ rowing: ['a', 'b'], chess: ['a', 'c'], go: ['d'] }) });
   const { world } = reader;
   await reader.hire('a', 'b', 'c', 'd');
   await reader.passMinutes(30);
@@ -160,7 +160,7 @@ it('a reader reads every group after a restore, and then also the groups that eq
   await reader.passMinutes(60);
   expect([reader.shown('rowing'), reader.shown('chess')]).toEqual([[['u-a']], [['u-a', 'u-c', 'u-d']]]);
   const { restoredAtMs } = await world.connection();
-  for (const group of ['rowing', 'chess']) {
+  for (const group of ['rowing', 'chess', 'go']) {
     const state = await world.toolPorts.groups.read(reader.ref(group));
     expect(state && isRestated(state, restoredAtMs)).toBe(true);
   }

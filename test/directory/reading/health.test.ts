@@ -73,6 +73,11 @@ it('the reader reports a stop because of missing groups, and later reports that 
   await reader.pass(60 * MINUTE_MS);
   await expect(reader.run()).rejects.toThrow('3 of 3 known groups are missing in the directory');
   expect((await statusOf(reader)).freshness?.stopped?.reason).toContain('3 of 3 known groups are missing');
+  await reader.google.control('faults', [{ match: { path: '*/admin/*' }, times: 9, error: 'authError' }]);
+  const { since } = (await statusOf(reader)).freshness?.stopped ?? {};
+  await reader.pass(5 * MINUTE_MS);
+  await expect(reader.run()).rejects.toThrow('answered 401');
+  expect((await statusOf(reader)).freshness?.stopped).toMatchObject({ since, reason: /401/ });
   await reader.google.control('faults', []);
   await reader.run();
   expect([(await statusOf(reader)).freshness?.stopped, await findingsOf(reader)]).toEqual([null, []]);

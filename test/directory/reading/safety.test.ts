@@ -99,7 +99,7 @@ it.each([
   expect(reader.takeSent()).toEqual([]);
 });
 
-it('a run of the reader stops if the list lacks many known groups', async () => {
+it('a run of the reader stops if the list lacks many known groups whose deletion was not reported', async () => {
   const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
   const reader = await settled(company(groups));
   await reader.google.control('settings', { lostLogEntries: 1 });
@@ -107,6 +107,10 @@ it('a run of the reader stops if the list lacks many known groups', async () => 
   await reader.pass(HOUR_MS);
   await expect(reader.run()).rejects.toThrow('2 of 8 known groups are missing in the directory');
   expect(reader.takeSent()).toEqual([]);
+  const told = await settled(company(groups));
+  await told.change({ kind: 'deleteGroup', group: 'g1' }, { kind: 'deleteGroup', group: 'g2' });
+  await told.passMinutes(65);
+  expect(kindsOf(told.takeSent())).toEqual(['group.deleted', 'group.deleted']);
 });
 
 it('a stopped reader continues after an operator accepts the deletions', async () => {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { UnstorableError } from '../../../shared/sync/ports/store-errors.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import {
   BASE,
@@ -121,20 +122,24 @@ it.each<[title: string, request: string, body: unknown, status: number, scimType
   expect(answer.body.scimType).toBe(scimType);
 });
 
-it('a body of more than 5 MB is refused with 413', async () => {
+it('a body of more than 5 MB is refused with 413, and the body of a GET is not read', async () => {
   const long = await client.post('/Users', { userName: 'x'.repeat(5 * 1024 * 1024) });
   expect(long).toMatchObject({ status: 413, body: { status: '413' } });
+  expect((await client.send('GET', '/Users', '{')).status).toBe(200);
 });
 
-it('the answer to an internal error contains no details of the error', async () => {
+it.each([
+  ['an internal error', 500, Error],
+  ['a value that cannot be stored', 400, UnstorableError],
+])('the answer to %s has the status %i and contains no details of the error', async (_, status, Thrown) => {
   const broken = createWorld({
     before: async (operation, key) => {
       if (operation === 'put' && key.startsWith('S#default#User'))
-        throw new Error('table of ann@acme.test is down');
+        throw new Thrown('table of ann@acme.test is down');
     },
   });
   const answer = await (await broken.client()).post('/Users', { userName: 'ann@acme.test' });
-  expect(answer).toMatchObject({ status: 500, body: { schemas: [ERROR], status: '500' } });
+  expect(answer).toMatchObject({ status, body: { schemas: [ERROR], status: String(status) } });
   expect(JSON.stringify(answer.body)).not.toContain('ann');
   expect(answer.cause).toBeInstanceOf(Error);
 });
@@ -359,6 +364,8 @@ const config = (client: Client) => client.get('/ServiceProviderConfig');
 
 it('the server limits each token separately, and answers 429 with the waiting time', async () => {
   const others = [await world.client('other'), await world.client()];
+  await config(client);
+  world.time.nowMs += 3_600_000;
   expect(await statusesOf(1_001, () => config(client))).toEqual({ 200: 1_000, 429: 1 });
   expect(await config(client)).toMatchObject({ headers: { 'retry-after': '1' }, body: { status: '429' } });
   for (const other of others) expect((await config(other)).status).toBe(200);

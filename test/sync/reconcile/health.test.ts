@@ -146,12 +146,14 @@ it.each<[string, readonly ((world: World) => Promise<unknown>)[], readonly strin
   ['a change waits for two hours', [dirty(2)], ['waiting']],
   ['a change waits while the connection is paused', [dirty(2), gate('paused', 90)], ['waiting']],
   ['a change waits because of a closed gate', [dirty(2), gate('backoff', 90)], ['gate']],
+  ['a change waits because of a long outage', [dirty(7), gate('backoff', 90)], ['gate']],
   ['a gate has just closed', [dirty(2), gate('backoff', 5)], []],
   ['a gate closes again and again', [dirty(7), gate('backoff', 5)], ['waiting']],
   ['the backlog of an outage is applied', [dirty(5), gate('open', 20)], []],
   ['the backlog of an outage still waits after an hour', [dirty(5), gate('open', 70)], ['waiting']],
   ['the platform refuses the credential', [gate('unauthorized', 1)], ['gate']],
   ['the daily check finds a refused credential', [health({ lastFailure: refused })], ['gate']],
+  ['a new credential is accepted', [health({ lastFailure: refused, goodAtMs: START_MS })], []],
   ['the daily check meets an outage', [health({ lastFailure: { atMs: START_MS, message: '503' } })], []],
   ['the credential has not been checked', [health({ goodAtMs: START_MS - 3 * DAY_MS })], ['credential']],
   ['the credential was checked a day ago', [health({ goodAtMs: START_MS - DAY_MS })], []],
@@ -160,7 +162,9 @@ it.each<[string, readonly ((world: World) => Promise<unknown>)[], readonly strin
   ['the platform lists too few groups', [dirty(2, error('missing_held'))], []],
   ['the platform refused the group for good', [dirty(2, { failedAt: START_MS })], []],
   ['removals are held', [dirty(2, { removals: { sets: [{ decision: { kind: 'waiting' } }] } })], ['hold']],
+  ['a name is in use', [dirty(2, { settled: 'name_clash' })], ['name_clash']],
   ['the feed was not read for two days', [unread], ['feed']],
+  ['a pause stops all checks', [unread, health({ goodAtMs: 1 }), gate('paused', 1)], []],
 ])('if %s, people are told once', async (_, states, subjects) => {
   const world = await createWorld();
   for (const state of states) await state(world);

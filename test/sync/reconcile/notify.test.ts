@@ -5,7 +5,7 @@ import { STAMP_ZERO } from '../../../shared/domain/stamp.ts';
 import { runReconcile } from '../../../shared/runtime/run-reconcile.ts';
 import { createNoticeStore } from '../../../shared/store/connection-states.ts';
 import type { NoticeSubject, Notifier } from '../../../shared/sync/ports/notices.ts';
-import { notify, notifyOfHour, notifyOfStage } from '../../../shared/sync/reconcile/notify.ts';
+import { notify, notifyOfHour, notifyOfStage, notifyOfSweep } from '../../../shared/sync/reconcile/notify.ts';
 import { MemoryTable } from '../../../simulate/table.ts';
 import { CONNECTION, createWorld, START_MS } from './support/world.ts';
 
@@ -114,6 +114,16 @@ it('the failure of a target is stored, and a notification that no target accepte
   await notify([{ subject: 'gate', count: 1 }], ports, CONNECTION);
   expect(delivered).toHaveLength(3);
   expect((await ports.notices.read(CONNECTION)).lastFailure).toBeUndefined();
+});
+
+it('groups that the list lacks are notified only if the sweep has stopped because of them', async () => {
+  const { delivered, ports } = recordingTargets();
+  const sweepWith = (halted: boolean) =>
+    notifyOfSweep(CONNECTION, { halted, report: { missing: 3 } as never }, ports as never);
+  await sweepWith(false);
+  expect(delivered).toEqual([]);
+  await sweepWith(true);
+  expect(delivered).toHaveLength(1);
 });
 
 it('notify calls no store without a notification target', async () => {
