@@ -569,6 +569,23 @@ it.each([
   ['an operator sends the deletion of the group', nothing, 'ann', { remove: 'g' }, /must approve it/],
   ['an operator sends the deletion of the users', nothing, 'ann', DELETED, /must approve it/],
   ['the directory deletes the users after other events', did('events_send'), '', DELETED, 'decided'],
+  [
+    'the directory deletes a group that the operator renamed',
+    (engine) => engine.deliverAs('ann', { upsert: 'g', name: 'Other' }),
+    '',
+    { remove: 'g' },
+    'decided',
+  ],
+  [
+    'a later event of the operator hides who sent a snapshot after an import',
+    async (engine) => {
+      await did('import')(engine);
+      await engine.deliver({ snapshot: 'g', of: ['a'] });
+    },
+    'ann',
+    { upsert: 'g', name: 'Other' },
+    /must approve it/,
+  ],
   ['another operator sends the removals', nothing, 'bob', { take: GO, from: 'g' }, 'decided'],
   [
     'the directory removes the members after an operator sent other events',

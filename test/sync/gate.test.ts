@@ -244,14 +244,15 @@ it('the gate closes if the secret belongs to another company', async () => {
   await toolPorts.connections.save({ ...connection, company: 'another' });
   await toolPorts.desired.markDirty(ref('g'), dirtyNow(toolPorts));
   expect(await applyGroup(ref('g'), toolPorts)).toMatchObject({ outcome: 'gate_closed' });
-  expect(await gate()).toMatchObject({
-    state: 'unauthorized',
-    reason: expect.stringMatching(/^wrong_company/),
-  });
+  const closed = await gate();
+  expect(closed).toMatchObject({ state: 'unauthorized', reason: expect.stringMatching(/^wrong_company/) });
+  world.advance(20 * MINUTE_MS);
+  await requeueDue(CONNECTION, toolPorts);
+  expect(await gate()).toMatchObject({ sinceMs: closed.sinceMs, closings: closed.closings + 1 });
 });
 
 it('an operator can pause or resume the gate only from the state that the operator saw', async () => {
-  const { world, gate } = await company();
+  const { audit, world, gate } = await company();
   const { toolPorts } = world;
   const resume = (seen?: Parameters<typeof resumeConnection>[2]) =>
     resumeConnection(CONNECTION, toolPorts, seen);
@@ -278,6 +279,7 @@ it('an operator can pause or resume the gate only from the state that the operat
   expect((await gate()).state).toBe('paused');
   expect(await resume({ ...now, observing: true })).toBe(true);
   expect(await toolPorts.connections.current(CONNECTION)).toMatchObject({ observing: false });
+  expect((await audit('')).filter(({ actor }) => actor.kind === 'groupsync')).toEqual([]);
   // The platform fails in the meantime. The pause still takes effect, because no other operator has changed the gate.
   await toolPorts.gates.write(CONNECTION, await gate(), { state: 'backoff', closings: 1 });
   await pauseConnection(CONNECTION, 'Ann: again', toolPorts, seen.gate);

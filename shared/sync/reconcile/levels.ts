@@ -161,7 +161,7 @@ export async function checkHealth(connection: Connection, ports: HealthPorts): P
   // If the call of `/me` succeeds but the holder's employee cannot be read, the known holder stays.
   await failureIn(async () => {
     if (platform !== undefined && failure === undefined)
-      holder = (await holderOf(platform, connection.name, ports)) ?? holder;
+      holder = await holderOf(platform, connection.name, ports);
   });
   const whose = holder === undefined ? {} : { holder };
   const nowMs = ports.clock();
