@@ -527,7 +527,12 @@ it('a request is confirmed only if it has not changed since it was shown', async
   await set('ann', 'guard.maxRemovedShare', 0.6);
   const shown = rowsOf(await stored());
   await set('ann', 'guard', null);
-  const decision = { about: 'settings', connection: CONNECTION, isConfirmed: true, shown } as const;
+  const decision = {
+    about: 'settings' as const,
+    connection: CONNECTION,
+    isConfirmed: true,
+    shown: [...shown],
+  };
   expect(await answerDecision(decision, as('bob'), new AbortController().signal)).toEqual({
     failed: expect.stringContaining('the requests have changed since they were shown'),
   });

@@ -571,14 +571,14 @@ it.each([
   ['the directory deletes the users after other events', did('events_send'), '', DELETED, 'decided'],
   [
     'the directory deletes a group that the operator renamed',
-    (engine) => engine.deliverAs('ann', { upsert: 'g', name: 'Other' }),
+    (engine: Company) => engine.deliverAs('ann', { upsert: 'g', name: 'Other' }),
     '',
     { remove: 'g' },
     'decided',
   ],
   [
     'a later event of the operator hides who sent a snapshot after an import',
-    async (engine) => {
+    async (engine: Company) => {
       await did('import')(engine);
       await engine.deliver({ snapshot: 'g', of: ['a'] });
     },

@@ -152,6 +152,7 @@ it('a reader reads every group after a restore, and then also the groups that eq
   await reader.passMinutes(30);
   expect(reader.shown('rowing')).toEqual([['u-a']]);
   restore();
+  await reader.google.control('counts', { group: 'go', count: 2 });
   await resumeConnection((await world.connection()).name, world.toolPorts);
   await sweep(await world.connection(), world.toolPorts);
   await reader.pass(HOUR_MS);
@@ -160,8 +161,12 @@ it('a reader reads every group after a restore, and then also the groups that eq
   await reader.passMinutes(60);
   expect([reader.shown('rowing'), reader.shown('chess')]).toEqual([[['u-a']], [['u-a', 'u-c', 'u-d']]]);
   const { restoredAtMs } = await world.connection();
-  for (const group of ['rowing', 'chess', 'go']) {
-    const state = await world.toolPorts.groups.read(reader.ref(group));
-    expect(state && isRestated(state, restoredAtMs)).toBe(true);
-  }
+  const areRestated = async () => {
+    const refs = ['rowing', 'chess', 'go'].map(reader.ref);
+    return (await world.toolPorts.groups.readMany(refs)).map((state) => isRestated(state, restoredAtMs));
+  };
+  expect(await areRestated()).toEqual([true, true, false]);
+  await reader.google.control('counts', { group: 'go', count: 'right' });
+  await reader.passMinutes(30);
+  expect(await areRestated()).toEqual([true, true, true]);
 });

@@ -6,7 +6,7 @@ import type { Source } from '../../../shared/domain/source.ts';
 import { explainMember } from '../../../shared/operate/explain.ts';
 import { ofOtherSources } from '../../../shared/operate/other-source.ts';
 import { adoptGroup } from '../../../shared/operate/ownership.ts';
-import { pauseConnection } from '../../../shared/operate/pausing.ts';
+import { pauseConnection, pauseGroup } from '../../../shared/operate/pausing.ts';
 import { changeSettings, planSettings } from '../../../shared/operate/settings.ts';
 import { readGroupStatus } from '../../../shared/operate/status.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
@@ -282,6 +282,7 @@ it('removals that a change of mode permits during a move wait after the move', a
   platform.changeAsOther(id, { users: ['u-a', 'u-b', 'u-d'] });
   await expect(takeOver(reader, 'scim', { ports: dyingAfter(reader, 6) })).rejects.toThrow('dies here');
   expect((await reader.state(group))?.openMove).toBeDefined();
+  await expect(pauseGroup(reader.ref(group), toolPorts)).rejects.toThrow('nothing was changed: the move');
   const set = await planSettings(CONNECTION, [{ key: 'mode', value: 'authoritative' }], toolPorts);
   await changeSettings(set, { ...toolPorts, vault: {} as never });
   await reader.pass(5 * MINUTE_MS);
