@@ -10,7 +10,7 @@ import { groupExists, groupName } from '../domain/group.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import { type GroupRef, groupId, platformGroupId } from '../domain/ids.ts';
 import { isWhole, type ListedGroup } from '../domain/view.ts';
-import { adoptionMatches, certainMatches } from '../plan/adoption-matches.ts';
+import { adoptionMatches, certainMatches } from '../plan/names.ts';
 import { planAdopted, WRITES } from '../sync/apply/plan-group.ts';
 import { findRemovedOwners } from '../sync/claim-group.ts';
 import { openPlatform } from '../sync/open-platform.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { FUNCTION_KEYS, QUEUE_KEYS, queueName, SCHEDULE_KEYS } from '../../shared/contract/names.ts';
 import { QUEUES, TABLE } from '../../shared/contract/topology.ts';
-import { type ConnectionName, connectionName } from '../../shared/domain/ids.ts';
+import { type ConnectionName, connectionName, groupId } from '../../shared/domain/ids.ts';
 import { TASKS } from '../../shared/domain/task.ts';
 import { checkCredential } from '../../shared/operate/doctor/credential.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
@@ -351,6 +351,13 @@ it.each<[says: RegExp, breaks: (world: Sound) => Promise<unknown>]>([
       await ports.sources.noteReader(connection.name, found);
     },
   ]),
+  [
+    /^default: directory: .*reads no directory, so no source changes 1 group of the reader: g fix: .*takeover --to scim$/,
+    ({ ports, connection }) => {
+      const known = { group: groupId('g'), address: 'g@acme.test', dueMs: 0 };
+      return ports.reader.putGroup(connection.name, known, { name: 'directory', token: 1 });
+    },
+  ],
   [
     /^scim token: .*no connection has a token.* fix: .*groupsync --connection default scim token create/,
     served({}),

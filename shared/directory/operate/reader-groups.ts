@@ -7,7 +7,7 @@ import type { Connection } from '../../sync/ports/connections.ts';
 import { groupsWithSource, type SourceGroupPorts } from './source-groups.ts';
 
 /** Returns the groups that the reader owns. A released group is left out, because no source owns it. */
-async function groupsOfReader(connection: Pick<Connection, 'name'>, ports: SourceGroupPorts) {
+export async function groupsOfReader(connection: Pick<Connection, 'name'>, ports: SourceGroupPorts) {
   const known = await groupsWithSource(connection, ports);
   const owned = known.filter(({ source, state }) => source === 'directory' && !state.released);
   return owned.map(({ group }) => group);

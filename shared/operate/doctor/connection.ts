@@ -3,6 +3,7 @@ import { DirectoryExamination, type DirectoryStepRow } from '../../contract/answ
 import type { SourceReport } from '../../contract/answers/status.ts';
 import type { DirectorySetting } from '../../contract/directory-settings.ts';
 import { fixOfStep } from '../../directory/operate/guides/index.ts';
+import { groupsOfReader } from '../../directory/operate/reader-groups.ts';
 import { duration } from '../../domain/duration.ts';
 import { holdsOf } from '../../domain/hold.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
@@ -222,11 +223,24 @@ function fixOfSource({ source, stopped, late }: SourceReport, { name }: Connecti
   return `${FIX_OF_SOURCE[source]}\n${source === 'directory' ? 'groupsync directory read' : expectLess}`;
 }
 
+const MAX_NAMED = 5;
 const LOG = 'aws logs tail "/aws/lambda/$GROUPSYNC_PREFIX-directory" --since 1h';
 
-async function checkDirectory(connection: Connection, { functions, deployment }: ToolPorts) {
+/** After the connection was removed and connected again, it reads no directory, but the reader owns its groups. */
+async function checkOwnerless(connection: Connection, ports: ToolPorts): Promise<Checked> {
+  const known = await ports.reader.groups(connection.name);
+  const owned = known.length === 0 ? [] : await groupsOfReader(connection, ports);
+  if (owned.length === 0) return [];
+  const detail = `the connection reads no directory, so no source changes ${plural(owned.length, 'group')} of the reader: ${owned.slice(0, MAX_NAMED).join(', ')}`;
+  const fix =
+    'connect the directory again, or give the groups to another source:\ngroupsync directory takeover --to scim';
+  return fault('directory', detail, fix);
+}
+
+async function checkDirectory(connection: Connection, ports: ToolPorts) {
+  const { functions, deployment } = ports;
   const { name, settings } = connection;
-  if (settings.directory === null) return [];
+  if (settings.directory === null) return checkOwnerless(connection, ports);
   if (deployment.isConsole) return elsewhere('directory', 'each step of reading the directory');
   let steps: readonly DirectoryStepRow[];
   try {

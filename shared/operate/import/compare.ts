@@ -1,7 +1,8 @@
 import type { ImportComparison, OtherSource } from '../../contract/answers/files.ts';
 import { mayCreate } from '../../contract/group-policy.ts';
 import { renderName } from '../../contract/name-template.ts';
-import type { PendingCause, StoredMember } from '../../domain/group-state.ts';
+import type { GroupState, PendingCause, StoredMember } from '../../domain/group-state.ts';
+import { holdsOf } from '../../domain/hold.ts';
 import { type GroupRef, groupId, type MemberId, memberId, platformGroupId } from '../../domain/ids.ts';
 import { laterStamp, makeStamp, readStamp, STAMP_ZERO, type Stamp, stampTimeMs } from '../../domain/stamp.ts';
 import type { ListedGroup } from '../../domain/view.ts';
@@ -13,14 +14,14 @@ import { currentEligibility } from '../../sync/match/resolve.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { type UserState, undescribed } from '../../sync/ports/desired.ts';
+import type { Person } from '../../sync/ports/people.ts';
 import { failureIn } from '../../sync/ports/platform.ts';
 import { countSmallGroups } from '../../sync/small-groups.ts';
-import { mapConcurrently, READS_IN_FLIGHT } from '../../sync/tuning.ts';
+import { collectPages, mapConcurrently, READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { unmanagedOf } from '../../sync/unmanaged.ts';
 import { readCounted } from '../counted-members.ts';
 import { type OtherSourcePorts, ofOtherSources } from '../other-source.ts';
 import type { FileKind } from './identify.ts';
-import { type EndedDecision, endedDecisions, knownUnderOtherIds, type OtherId } from './joining.ts';
 import { byGroup } from './row-sort.ts';
 import type { Row } from './rows.ts';
 
@@ -318,4 +319,46 @@ interface FileGroup {
   readonly groupName: string;
   readonly kind: Row['kind'];
   readonly members: Map<MemberId, Row>;
+}
+
+type EndedDecision = NonNullable<ImportComparison['ends']>[number];
+
+/** Returns the decisions about removals of a group that end, because one of these people joins (`judgeRemovals`). */
+async function endedDecisions(
+  state: GroupState,
+  people: readonly Person[],
+  { groups }: Pick<ToolPorts, 'groups'>,
+): Promise<readonly EndedDecision[]> {
+  const joining = new Set<string>(people.flatMap(({ role, userId = role }) => [role, userId]));
+  const ended: EndedDecision[] = [];
+  for (const hold of holdsOf(state)) {
+    const { decision } = hold;
+    if (decision.kind === 'waiting') continue;
+    const users = (await groups.readHeld(state.ref, hold)) ?? [];
+    if ([...users].some((user) => joining.has(user)))
+      ended.push({ group: state.ref.group, decision: decision.kind, by: decision.by });
+  }
+  return ended;
+}
+
+type OtherId = NonNullable<ImportComparison['otherIds']>[number];
+
+/**
+ * Returns the newcomers whose person is already a member under another id. This happens if the file comes from another
+ * system than the directory. If the directory later removed the person under its own id, the person would stay in the
+ * group under the id from the file.
+ */
+async function knownUnderOtherIds(
+  newcomers: readonly { readonly member: MemberId; readonly person: Person }[],
+  { name }: Connection,
+  { people, users }: Pick<ToolPorts, 'people' | 'users'>,
+): Promise<readonly OtherId[]> {
+  const found = await mapConcurrently(READS_IN_FLIGHT, newcomers, async ({ member, person }) => {
+    const bound = await collectPages(people.membersBoundTo(name, person.role));
+    const others = bound.map((one) => one.member).filter((one) => one !== member);
+    const known = others.length === 0 ? undefined : await users.read(name, others);
+    const other = others.find((one) => known?.get(one)?.role === person.role);
+    return other === undefined ? [] : [{ member, known: other }];
+  });
+  return found.flat();
 }
