@@ -100,6 +100,8 @@ export async function eraseConnection(
   const isRunning = ({ untilMs = 0 }: TaskRuns) => untilMs > ports.clock();
   while ([...(await ports.leases.readAll(name)).values()].some(isRunning))
     await ports.sleep(WORKERS_KNOW_AFTER_MS);
+  if ((await ports.connections.current(name)) !== undefined)
+    throw new Error(`nothing was erased: another operator connected ${name} meanwhile`);
   const atMs = ports.clock();
   await ports.connections.keepName(name, { company, removedMs: atMs, erasedMs: atMs });
   return ports.eraser.connection(name);

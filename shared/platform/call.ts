@@ -147,13 +147,8 @@ const FAILURES: ReadonlySet<number> = new Set([401, 402, 403, 408, 429]);
  * as a success, because they show that the platform works.
  * @returns undefined if another attempt follows, or if the caller ended the call
  */
-export function outcomeOf({
-  method,
-  pathTemplate,
-  status,
-  error,
-  waitMs,
-}: AttemptFacts): CallOutcome | undefined {
+export function outcomeOf(facts: AttemptFacts): CallOutcome | undefined {
+  const { method, pathTemplate, status, error, waitMs } = facts;
   if (waitMs !== undefined || error === 'AbortedError') return undefined;
   const endpoint = `${method} ${pathTemplate}`;
   if (error === undefined) return { endpoint, failure: undefined };

@@ -129,6 +129,19 @@ it('the erasure waits for a refresh of people that began before the removal, and
   expect(textOf(table.items.values())).not.toContain('cid@x.test');
 });
 
+it('the erasure stops if another operator connects the company again while it waits', async () => {
+  const { ports, table, connection } = await twoCompanies();
+  const sleep = async () => void (await ports.connections.replace(connection, undefined));
+  const args = ['connections', 'remove', 'default', '--erase', '--yes'];
+  const { code, stderr } = await runCli(args, { ports: { ...ports, sleep } });
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining('another operator connected default meanwhile'),
+  ]);
+  expect(await ports.connections.current(ACME)).toBeDefined();
+  expect(textOf(table.items.values())).toContain('ann@x.test');
+});
+
 it('a second erasure succeeds if the first erasure crashed at any of its deletions', async () => {
   for (let dieAt = 0; ; dieAt += 1) {
     const { ports, table, cli } = await twoCompanies();

@@ -17,11 +17,8 @@ export async function recordAcceptedDeletions(connection: ConnectionName, ports:
     after: 'missing groups count as deleted',
     reason: 'the operator checked the groups that the directory does not find',
   };
-  await recordAction(
-    journalOf(connection),
-    { action: 'directory_accept_deletions', changes: [change] },
-    ports,
-  );
+  const action = { action: 'directory_accept_deletions', changes: [change] } as const;
+  await recordAction(journalOf(connection), action, ports);
 }
 
 export async function recordDeletedGroups(
