@@ -192,6 +192,16 @@ it('a block of an unknown person is refused with similar names', async () => {
   expect(stderr).toContain('is it ann@acme.test (m-ann)');
 });
 
+it('a reason of more than 1,000 characters, and the block of a 201st person, are refused', async () => {
+  const { cli, block, ports, connection } = await company();
+  const reason = 'r'.repeat(1_001);
+  expect((await cli('block', 'm-ann', '--reason', reason, '--yes')).stderr).toContain('at most 1000 char');
+  const others = { members: [], roles: [], by: '', atMs: 0, reason: '' };
+  const blocks = Array.from({ length: 200 }, (_, index) => ({ ...others, users: [`u-${index}`] }));
+  await ports.connections.save({ ...connection, blocks });
+  expect((await block('m-ann')).stderr).toContain('200 blocked people, the maximum');
+});
+
 it('with four eyes, unblock waits for another person', async () => {
   const { block, users, set, as, apply, change } = await company();
   await set('fourEyes', true);

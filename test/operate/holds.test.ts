@@ -193,6 +193,21 @@ it('each decision about a part of a hold keeps its reason, and can be changed al
   expect((await audit('g')).filter(({ action }) => action === 'holds_reject')).toHaveLength(2);
 });
 
+it('the removals of a group are decided in at most 50 parts', async () => {
+  const names = Array.from({ length: 52 }, (_, index) => `m${index}`);
+  const { deliver, hire, ref, state, world } = await createTestEngine({ settings: { guard: {} } });
+  await hire(...names);
+  await deliver({ snapshot: 'g', of: names });
+  await deliver({ take: names, from: 'g' });
+  const reject = async (...some: string[]) => {
+    const word = { ...WORD, digest: (await state('g'))?.hold?.digest, users: users(...some) };
+    return rejectHold(ref('g'), word, world.toolPorts);
+  };
+  for (const name of names.slice(0, 49)) await reject(name);
+  await expect(reject('m49')).rejects.toThrow('Decide all remaining removals together');
+  expect(await reject('m49', 'm50', 'm51')).toMatchObject({ kind: 'decided' });
+});
+
 it('rejected removals stay stored, separately from later removals, until the directory wants the users again', async () => {
   const { deliver, shown, state, ref, world } = await company({ maxRemovedCount: 1, maxRemovedShare: 1 });
   await deliver({ take: ['a', 'b', 'c'], from: 'g' });

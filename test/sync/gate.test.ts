@@ -276,7 +276,7 @@ it('an operator can pause or resume the gate only from the state that the operat
   await toolPorts.connections.save({ ...connection, observing: true });
   const now = { ...seen, gate: await gate() };
   await expect(resume(now)).rejects.toThrow('set it to observe');
-  expect((await gate()).state).toBe('paused');
+  expect((await requeueDue(CONNECTION, toolPorts)).gate).toBe('paused');
   expect(await resume({ ...now, observing: true })).toBe(true);
   expect(await toolPorts.connections.current(CONNECTION)).toMatchObject({ observing: false });
   expect((await audit('')).filter(({ actor }) => actor.kind === 'groupsync')).toEqual([]);
