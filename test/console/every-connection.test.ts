@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { SignedInPerson } from '../../console/server/roles.ts';
+import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { asking } from '../support/console/asking.ts';
 import { added, group, savedWorld } from '../support/operate/world.ts';
 
@@ -110,10 +111,29 @@ it('the console sends no edited message that ingest would refuse, and discards n
   expect(await ask('discard', { reason: 'r' })).toEqual({ discarded: 0 });
 });
 
-it('under four eyes, an operator makes no SCIM token in the console', async () => {
+it('in the console, an operator neither weakens safety nor makes a SCIM token under four eyes', async () => {
   const { ports } = await savedWorld({ fourEyes: true });
   const ask = asking(ports, 'default', personWith({ default: 'operator' }));
-  expect((await ask('make-token', { days: 1 })).message).toContain('this needs the role administrator');
+  const weaker = { changes: [{ key: 'guard', value: null }] };
+  for (const { message } of [await ask('make-token', { days: 1 }), await ask('settings', weaker)])
+    expect(message).toContain('this needs the role administrator');
+});
+
+it('a decision in the console contains whether the person is an administrator', async () => {
+  const { ports } = await savedWorld();
+  const asked: unknown[] = [];
+  const hold: ToolPorts['decisions']['hold'] = async ({ request }) => {
+    asked.push(request.isAdministrator);
+    return { kind: 'no_hold' };
+  };
+  const deciding = { ...ports, decisions: { ...ports.decisions, hold } };
+  for (const role of ['approver', 'administrator'] as const)
+    await asking(
+      deciding,
+      'default',
+      personWith({ default: role }),
+    )('approve', { group: 'g', digest: 'd', reason: 'r' });
+  expect(asked).toEqual([false, true]);
 });
 
 it('only the queries live and attention work without the name of a connection', async () => {
