@@ -113,6 +113,17 @@ it('a run of the reader stops if the list lacks many known groups whose deletion
   expect(kindsOf(told.takeSent())).toEqual(['group.deleted', 'group.deleted']);
 });
 
+it('a run of the reader stops if the directory finds none of its groups by their ids', async () => {
+  const reader = await settled();
+  await reader.change(
+    { kind: 'removeMember', group: 'rowing', member: 'b' },
+    { kind: 'removeMember', group: 'chess', member: 'd' },
+  );
+  await reader.google.control('faults', [{ match: { path: '*/groups/*' }, times: 30, error: 'notFound' }]);
+  await expect(reader.run()).rejects.toThrow('2 of 2 known groups are missing in the directory');
+  expect(reader.takeSent()).toEqual([]);
+});
+
 it('a stopped reader continues after an operator accepts the deletions', async () => {
   const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
   const reader = await settled(company(groups), { guard: {} });
