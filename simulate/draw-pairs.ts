@@ -53,8 +53,7 @@ export function drawPairs(
       { kind: 'unblock', role: roleOf(place) },
       ...(/operator:(?:release|adopt)/.test(pair) ? [{ kind: 'adopt', group } as const] : []),
       { kind: 'set', key: 'groups.policies', value: 'groups' in town.settings ? [POLICY] : [] },
-      { kind: 'set', key: 'mode', value: town.settings['mode'] },
-      { kind: 'set', key: 'onGroupDeleted', value: town.settings['onGroupDeleted'] },
+      ...['mode', 'onGroupDeleted'].map((key) => ({ kind: 'set', key, value: town.settings[key] }) as const),
       { kind: 'set', key: 'fourEyes', value: town.settings['fourEyes'] === true },
     ];
     const [ended, confirmer] = [atMs + 2 * HOUR_MS, APPROVERS[0]];

@@ -38,7 +38,7 @@ export interface Outcome {
   readonly logLines: readonly LogLine[];
   /** Which features met; undefined if the run did not count them. */
   readonly meetings: Meetings | undefined;
-  readonly figures: PastPairs & Readonly<Record<'calls' | 'effects' | 'simulatedMs', number>>;
+  readonly figures: PastPairs & Readonly<Record<'calls' | 'effects', number>>;
   /** The final state. */
   readonly cloud: Cloud;
 }
@@ -124,8 +124,7 @@ export async function execute(
   }
   cloud.isOver = true;
   const calls = [...cloud.platforms.values()].reduce((sum, platform) => sum + platform.calls.length, 0);
-  const simulatedMs = cloud.nowMs() - START_MS;
-  const figures = { calls, effects: cloud.lambdas.effects(), simulatedMs, ...past.pairs };
+  const figures = { calls, effects: cloud.lambdas.effects(), ...past.pairs };
   const met = countsMeetings ? meetings.meetings() : undefined;
   return { run, violations, fired, logLines, meetings: met, figures, cloud };
 }

@@ -79,7 +79,7 @@ export const isScimKey = (key: string): boolean => key.startsWith('s') || key.st
 
 /** Returns the address of a member in events about groups. */
 export const addressOf = (member: string, connection: string): string | undefined =>
-  /^[hn]/.test(member) ? undefined : `${member}@${originalName(connection)}.test`;
+  /^[hn\d]/.test(member) ? undefined : `${member}@${originalName(connection)}.test`;
 
 /** Returns the first employee number of a member `n…`; undefined for other members. A profile may change it. */
 export const numberOf = (member: string, connection: string): string | undefined =>

@@ -151,11 +151,10 @@ async function executeSeeds(): Promise<number> {
 function printFigures(reports: readonly RunReport[], seconds: number): void {
   const sum = (of: (figures: RunReport['figures']) => number) =>
     reports.reduce((all, { figures }) => all + of(figures), 0);
-  const years = sum(({ simulatedMs }) => simulatedMs) / (365.25 * 86_400_000);
   const faults = reports.flatMap(({ fired }) => Object.values(fired)).reduce((all, one) => all + one, 0);
   console.log(
     `${reports.length} runs in ${seconds.toFixed(0)} s (${((reports.length * 60) / seconds).toFixed(0)} a minute): ` +
-      `${years.toFixed(1)} simulated years, ${sum(({ calls }) => calls)} platform calls, ${faults} times that a fault or action took effect`,
+      `${sum(({ calls }) => calls)} platform calls, ${faults} times that a fault or action took effect`,
   );
 }
 

@@ -43,15 +43,14 @@ function groupsOf(
       members.has(named) ? [id] : [],
     );
   return /^(?:aws|platformFault):/.test(feature)
-    ? [...table.items.values()].filter(isOpen).flatMap((item) => groupIn(item, connection))
+    ? [...table.items.values()].flatMap((item) => (isOpenIn(connection, item) ? String(item['group']) : []))
     : undefined;
 }
 
-const isOpen = ({ sk, dirtySince, intent, removals }: Item): boolean =>
-  sk === 'GROUP' && [dirtySince, intent, removals].some((one) => one !== undefined);
-
-const groupIn = ({ pk, group }: Item, connection: string): readonly string[] =>
-  pk.startsWith(`G#${connection}#`) ? [String(group)] : [];
+const isOpenIn = (connection: string, { pk, sk, dirtySince, intent, removals }: Item): boolean =>
+  pk.startsWith(`G#${connection}#`) &&
+  sk === 'GROUP' &&
+  [dirtySince, intent, removals].some((one) => one !== undefined);
 
 /** The platform may fold the id of a group. A group of the SCIM client that took over a group counts as that group. */
 function ownGroup({ actions }: Cloud, group: string): string {

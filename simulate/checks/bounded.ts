@@ -191,7 +191,7 @@ function checkIdle(
 
 /**
  * Checks that groupsync makes only a few calls while the platform refuses its credential. The requeue job retries the
- * credential every ten minutes, and each new worker calls `/me` once.
+ * credential every ten minutes, and each new worker calls `/me` once. A 503 does not count.
  */
 function checkRefused(
   observation: Observation,
@@ -203,7 +203,6 @@ function checkRefused(
     ({ kind, atMs }) => kind === 'resume_all' && observation.nowMs - atMs <= HOUR_MS,
   );
   const most = PROBES * (connections.length + resumed.length);
-  // After a 503, the gate may be tried more often.
   const isTest = ({ by, route, status }: PlatformCall) =>
     by.startsWith('pump') && /^\/(?:me|oauth)/.test(route) && Number(status) < 500;
   const made = calls.filter(isTest);

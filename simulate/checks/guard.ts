@@ -107,7 +107,7 @@ export function createGuard(): Checker {
     const guard = laxest(limits.get(connection.name) ?? []);
     const lacked = lackedAfterEdit(connection, owner.group, change);
     const users = unapproved(observation, owner, change).filter((user) => !lacked.has(user));
-    if (guard === null || users.length === 0) return;
+    if (guard === null || users.length === 0 || hasOutdatedAnswer(connection, change)) return;
     const counted = (removals.get(connection.name) ?? []).filter(
       ({ atMs }) => change.atMs - atMs < COUNTED_AT_MOST_MS,
     );
@@ -171,6 +171,12 @@ function lackedAfterEdit(
   if (last?.initiator === undefined) return new Set();
   return namedByDrift({ connection, group }, 'members_removed');
 }
+
+/** The guard gives back a removal that an outdated answer does not show (docs/invariants.md, section 5). */
+const hasOutdatedAnswer = ({ platform }: ObservedConnection, { id, atMs }: Change): boolean =>
+  platform.calls.some(
+    (one) => one.id === id && one.atMs === atMs && one.platformFaults.includes('answers_lag'),
+  );
 
 /**
  * Returns whether the write deletes a group that the directory deleted. Removals before a release are judged like other

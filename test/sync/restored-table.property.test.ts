@@ -97,7 +97,7 @@ function lostDecisions(lost: readonly Step[]): readonly Step[] {
 }
 
 always(
-  'after a restore of the table, nobody is added until the source has sent the group, and then the group is as wanted',
+  'after a restore of the table, no member is added until the source has sent the group, and then the group is as wanted',
   fc.asyncProperty(run, async ({ before, lost, after, ends, mode }) => {
     const engine = await createTestEngine({ settings: { mode, guard: GUARD } });
     const { world, deliver, pass, state } = engine;
