@@ -163,6 +163,7 @@ function faultOf(platformFault: PlatformFault, place: Place, atMs: number): read
   };
   const action = { kind: 'platformFault', platformFault, forMs: FAULT_MS, ...given } as const;
   const leave = { kind: 'leave', group, members: ['p1'] } as const;
+  const needs = platformFault.startsWith('list_') ? back : NEEDS[platformFault];
   const { platform, event } = actsOf(town.name);
   const leavesMs = platformFault.startsWith('feed_') ? beforeFeed(atMs) : atMs + MINUTE_MS;
   // A token expires once, and the first call with it may be about another group.
@@ -171,7 +172,7 @@ function faultOf(platformFault: PlatformFault, place: Place, atMs: number): read
     ...minutes.map((minute) => platform(atMs + minute * MINUTE_MS, action)),
     event(leavesMs, leave),
     event(leavesMs + 5 * MINUTE_MS, { ...leave, kind: 'join' }),
-    ...(NEEDS[platformFault]?.(group) ?? []).map((one, at) => event(atMs + (7 + 5 * at) * MINUTE_MS, one)),
+    ...(needs?.(group) ?? []).map((one, at) => event(atMs + (7 + 5 * at) * MINUTE_MS, one)),
   ];
 }
 
