@@ -47,10 +47,8 @@ function groupsOf(
     : undefined;
 }
 
-const isOpenIn = (connection: string, { pk, sk, dirtySince, intent, removals }: Item): boolean =>
-  pk.startsWith(`G#${connection}#`) &&
-  sk === 'GROUP' &&
-  [dirtySince, intent, removals].some((one) => one !== undefined);
+const isOpenIn = (connection: string, { pk, dirtySince, intent, removals }: Item): boolean =>
+  pk.startsWith(`G#${connection}#`) && [dirtySince, intent, removals].some((one) => one !== undefined);
 
 /** The platform may fold the id of a group. A group of the SCIM client that took over a group counts as that group. */
 function ownGroup({ actions }: Cloud, group: string): string {

@@ -77,8 +77,10 @@ export function pastOf(
     statesAt(atMs: number) {
       const near = changes.map((one) => one.atMs).filter((ms) => Math.abs(ms - atMs) <= skewMs);
       return [atMs - skewMs, atMs, atMs + skewMs, ...near].flatMap((ms) => {
-        const groups = groupsAt(ms).map(({ users }) => new Set(users));
-        return groups.length === 0 ? [new Set<string>()] : groups;
+        const groups = groupsAt(ms);
+        // A released group still has its users, but is no longer the platform group of the directory group.
+        const isOwn = groups.some(({ spokeId }) => spokeIds.has(spokeId));
+        return [...groups.map(({ users }) => new Set(users)), ...(isOwn ? [] : [new Set<string>()])];
       });
     },
     isUnread(user: string, atMs: number) {
