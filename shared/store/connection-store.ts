@@ -148,7 +148,7 @@ export function createConnectionStore(
      * Without `erasedMs`, a stored time stays.
      */
     async keepName(name: ConnectionName, ended: Tombstone): Promise<void> {
-      const remove = (['restoredAtMs', 'observing'] as const).filter((name) => ended[name] === undefined);
+      const remove = (['restoredAtMs', 'observing'] as const).filter((field) => ended[field] === undefined);
       await table.update(tombstoneKey(name), { set: { ...OF_THIS_SCHEMA, ...plain(ended) }, remove });
     },
 

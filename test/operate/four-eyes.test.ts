@@ -453,6 +453,9 @@ it.each(['token', 'client'] as const)(
     await set('ann', 'guard', null);
     const { kept } = await issueToken(CONNECTION, undefined, ports, kind);
     const revoke = kind === 'token' ? withdrawToken : withdrawClient;
+    const connections = { ...ports.connections, replace: async () => false };
+    const raced = revoke(CONNECTION, kept.prefix, { ...ports, connections });
+    await expect(raced).rejects.toThrow('so that its request ends');
     expect(await revoke(CONNECTION, kept.prefix, ports)).toBe(true);
     expect(rowsOf(await stored())).toMatchObject([{ key: 'guard' }]);
   },

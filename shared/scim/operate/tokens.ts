@@ -84,9 +84,9 @@ async function revokeAll(
     const read = await ports.connections.current(name);
     const { requests = [] } = read ?? {};
     const left = requests.filter(({ value }) => !prefixes.some((prefix) => prefix === value));
-    if (read !== undefined && left.length < requests.length)
-      await ports.connections.replace({ ...read, requests: left }, read);
-    return true;
+    if (read === undefined || left.length === requests.length) return true;
+    if (await ports.connections.replace({ ...read, requests: left }, read)) return true;
+    throw new Error(`the connection ${name} changed meanwhile: revoke ${id} again, so that its request ends`);
   });
 }
 
