@@ -28,7 +28,7 @@ it('a simulation run has no violation', () => {
   expect(answers).toHaveLength(RUNS.length);
 });
 
-it('a simulation run of two years has few events and lasts two years', () => {
+it('a simulation run of two years is drawn for two years, and has few effects', () => {
   const { figures } = reportOf(TWO_YEARS.seed) ?? {};
   expect(drawRun(TWO_YEARS.seed, TWO_YEARS.draw).days).toBeGreaterThan(700);
   expect(figures?.effects).toBeLessThan(400_000);
