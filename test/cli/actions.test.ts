@@ -7,8 +7,7 @@ import { added, group, portsAs, removed, sixInSync } from '../support/operate/wo
 /** Creates a group whose removals are held. */
 async function heldWorld() {
   const world = await sixInSync();
-  await world.publish(removed('g', 'ann', 'bob', 'cid', 'dee'));
-  await world.apply('g');
+  await world.deliver('g', removed('g', 'ann', 'bob', 'cid', 'dee'));
   const { cli } = world;
   const cliOfBob = (...args: string[]) => runCli(args, { ports: portsAs('Bob', world.ports) });
   const ask = (args: string[], sees: string) =>

@@ -9,8 +9,7 @@ const LEAVERS = ['bob', 'cid', 'dee', 'eve'];
 
 async function heldWorld() {
   const world = await sixInSync();
-  await world.publish(removed('g', ...LEAVERS));
-  await world.apply('g');
+  await world.deliver('g', removed('g', ...LEAVERS));
   return world;
 }
 
@@ -103,9 +102,9 @@ it.each([
 });
 
 it('the preview of a setting counts only the changes that the setting causes', async () => {
-  const { publish, ports } = await sixInSync();
+  const { publish, cli } = await sixInSync();
   await publish(removed('g', 'bob'), group('h'), added('h', 'ann'));
-  const set = (change: string) => runCli(['connections', 'set', 'default', change], { ports });
+  const set = (change: string) => cli('connections', 'set', 'default', change);
   expect((await set('mode=additive')).stderr).toContain(
     'after this change 0 of 2 groups would change: 0 added, 0 removed, 0 held',
   );
@@ -113,7 +112,7 @@ it('the preview of a setting counts only the changes that the setting causes', a
     /Group g \(g\): .*\n {2}waits: ann@acme.test/,
   );
   const other = ['--connection', 'other', 'connections', 'set', 'default', 'includeStates=["HIRED"]'];
-  expect((await runCli(other, { ports })).stderr).toMatch(/Group g \(g\): .*\n {2}waits: ann@acme.test/);
+  expect((await cli(...other)).stderr).toMatch(/Group g \(g\): .*\n {2}waits: ann@acme.test/);
   expect((await set('groups.exclude=["g"]')).stderr).toContain(
     'after this change 1 of 2 groups would change: 0 added, 0 removed, 0 held; 1 planned change would not be made',
   );
@@ -123,17 +122,9 @@ it('a table that is too wide for a pipe is printed as paragraphs and never cut',
   const world = await savedWorld();
   await world.hire('ann');
   const name = 'A group with a very long name, '.repeat(8).trim();
-  await world.publish(group('long', name), added('long', 'ann', 'zoe'));
-  await world.apply('long');
-  const { stdout } = await runCli(['members', 'long'], { ports: world.ports });
-  expect(
-    Math.max(
-      ...stdout
-        .split('\n')
-        .filter((line) => line.includes('─'))
-        .map(({ length }) => length),
-      0,
-    ),
-  ).toBeLessThanOrEqual(200);
+  await world.deliver('long', group('long', name), added('long', 'ann', 'zoe'));
+  const { stdout } = await world.cli('members', 'long');
+  const lines = stdout.split('\n').filter((line) => line.includes('─'));
+  expect(Math.max(0, ...lines.map(({ length }) => length))).toBeLessThanOrEqual(200);
   expect(stdout).toContain(name);
 });

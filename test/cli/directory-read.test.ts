@@ -25,8 +25,8 @@ it.each(['status', 'directory status'])(
   '%s shows the reason of a stopped reader and no receipt, and exits with 3',
   async (command) => {
     const directory = { kind: 'google', administrator: 'admin@acme.test' } as const;
-    const { ports, connection, clock } = await savedWorld({ directory });
-    const cli = () => runCli(command.split(' '), { ports });
+    const { cli: run, ports, connection, clock } = await savedWorld({ directory });
+    const cli = () => run(...command.split(' '));
     await ports.sources.noteReceipt(connection.name, { source: 'directory', nowMs: clock.ms });
     expect(await cli()).toMatchObject({ code: 0, stdout: expect.stringContaining('within the last 2 min') });
     await ports.sources.noteReader(connection.name, { shortGroups: 2 });

@@ -14,8 +14,7 @@ import { worldOf } from './directory-fixture.ts';
 /** Creates a company with these groups, which all have the name EMEA. */
 async function withGroups(...ids: readonly string[]) {
   const world = await sixInSync();
-  await world.publish(...ids.map((id) => group(id, 'EMEA')));
-  await world.apply('g');
+  await world.deliver('g', ...ids.map((id) => group(id, 'EMEA')));
   return world;
 }
 

@@ -174,7 +174,7 @@ it('plan --with shows the plan with other settings, and connections set shows it
 });
 
 it('probe prints a document with its findings about the platform', async () => {
-  const { document, platform, ports } = await worldOf();
+  const { cli, document, platform } = await worldOf();
   const unprobed = await document(['connections', 'show']);
   expect(unprobed.json.contract).toBeNull();
   const { json, code, stderr } = await document(['probe']);
@@ -183,7 +183,7 @@ it('probe prints a document with its findings about the platform', async () => {
   expect(stderr).toMatch(/creates one group "groupsync probe .* and deletes it/);
   const { json: shown } = await document(['connections', 'show']);
   expect(shown.contract).toEqual({ at: expect.any(String), findings: json.findings });
-  const inWords = async (...args: string[]) => (await runCli(args, { ports })).stdout;
+  const inWords = async (...args: string[]) => (await cli(...args)).stdout;
   expect(await inWords('connections', 'show')).toContain('  PATCH version: honoured: a stale version');
   expect(await inWords('doctor')).toContain('platform: PATCH version: honoured');
   const [own = ''] = platform.groups.keys();
@@ -233,7 +233,7 @@ it('probe writes nothing if it is interrupted or not confirmed, and Ctrl-C ends 
 it.each(['status', 'connections show', 'doctor --faults', 'sync new --yes'])(
   '%s names the person to contact if the platform refuses the credential',
   async (words) => {
-    const { ports, connection, publish } = await worldOf();
+    const { cli, ports, connection, publish } = await worldOf();
     await publish(group('new'));
     const seen = await ports.gates.read(connection.name);
     await ports.gates.write(connection.name, seen, {
@@ -242,7 +242,7 @@ it.each(['status', 'connections show', 'doctor --faults', 'sync new --yes'])(
       closings: 1,
     });
     await ports.health.write(connection.name, { holder: { user: 'u-boss' } });
-    const { stdout } = await runCli(words.split(' '), { ports });
+    const { stdout } = await cli(...words.split(' '));
     expect(stdout).toContain('it answers 401');
     expect(stdout).toContain('Contact the person who installed the app');
     expect(stdout).toContain('the platform user is u-boss');
@@ -262,11 +262,10 @@ it('adopt --all adopts a group that matches by name, and platform-groups --state
 });
 
 it('person shows each group with the decision, the event and the last write', async () => {
-  const { document, publish, apply, clock } = await worldOf({ guard: null });
+  const { document, publish, clock, deliver } = await worldOf({ guard: null });
   await publish({ ...group('h'), id: 'named' }, added('h', 'ann', 'zoe'));
   clock.ms += 60_000;
-  await publish({ ...removed('g', 'ann'), actor: '00uada' });
-  await apply('g');
+  await deliver('g', { ...removed('g', 'ann'), actor: '00uada' });
   await document(['rebind', 'm-ann', 'r-ann']);
   const { json } = await document(['person', 'ann@acme.test']);
   expect(json).toMatchObject({
@@ -363,7 +362,7 @@ it('scim token commands print documents with the SCIM address, if the address is
 });
 
 it('scim client commands print documents with the token URL, if the URL is known', async () => {
-  const { document, ports, clock } = await worldOf();
+  const { cli, document, ports, clock } = await worldOf();
   const none = await document(['scim', 'client', 'create']);
   expect(none).toMatchObject({ json: { url: null, tokenUrl: null } });
   const url = 'https://scim.test/scim/v2';
@@ -383,11 +382,11 @@ it('scim client commands print documents with the token URL, if the URL is known
   const listed = await document(['scim', 'client', 'list']);
   const [, client] = listed.json.clients;
   expect(client.secrets.map(({ expiresAt }: { expiresAt: string }) => expiresAt)).toEqual([tomorrow, null]);
-  const csv = await runCli(['scim', 'client', 'list', '-o', 'csv'], { ports });
+  const csv = await cli('scim', 'client', 'list', '-o', 'csv');
   expect(csv.stdout, 'CSV contains full UTC times').toContain(`"${tomorrow}"`);
   expect((await document(['scim', 'token', 'list'])).json.tokens).toEqual([]);
-  const mapConcurrently = await document([...rotate, '--previous', 'none', '--yes']);
-  expect(mapConcurrently.json.previousEndAt).toBe(new Date(clock.ms).toISOString());
+  const immediate = await document([...rotate, '--previous', 'none', '--yes']);
+  expect(immediate.json.previousEndAt).toBe(new Date(clock.ms).toISOString());
   const revoked = await document(['scim', 'client', 'revoke', json.clientId]);
   expect(revoked.json).toEqual({ clientId: json.clientId, revoked: true });
 });

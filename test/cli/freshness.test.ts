@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { runCli } from '../support/cli/io.ts';
 import { savedWorld, sixInSync } from '../support/operate/world.ts';
 
 const MINUTE = 60_000;
@@ -55,15 +54,15 @@ it('status exits with 3 if events are late, and doctor names the fix', async () 
 });
 
 it('directory status shows the age of the last read, and exits with 3 if a read is late', async () => {
-  const { ports, clock } = await savedWorld({ directory: GOOGLE });
+  const { cli, ports, clock } = await savedWorld({ directory: GOOGLE });
   const name = 'default' as never;
   await ports.sources.noteReceipt(name, { source: 'directory', nowMs: clock.ms, everyMinutes: 5 });
   clock.ms += 3 * MINUTE;
-  const fresh = await runCli(['directory', 'status'], { ports });
+  const fresh = await cli('directory', 'status');
   expect(fresh.stdout).toContain('last received about 3 min ago, expected every 5 min\n');
   expect(fresh.code).toBe(0);
   clock.ms += 13 * MINUTE;
-  const late = await runCli(['directory', 'status', '--json'], { ports });
+  const late = await cli('directory', 'status', '--json');
   expect(late.json.freshness).toMatchObject({ source: 'directory', late: true });
   expect([late.code, late.stderr]).toEqual([3, expect.stringContaining('next: groupsync doctor --faults')]);
 });

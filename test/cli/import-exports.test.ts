@@ -85,9 +85,8 @@ it.each([
 });
 
 it('import finds a group member by the address in the directory or the address of the employee', async () => {
-  const { snapshots, apply, publish } = await importing();
-  await publish(group('00g2', 'Other'), added('00g2', 'ben'));
-  await apply('00g1');
+  const { snapshots, apply, deliver } = await importing();
+  await deliver('00g1', group('00g2', 'Other'), added('00g2', 'ben'));
   await apply('00g2');
   const csv = 'Group Email,Member Email\nSales,Ann@ACME.test\nSales,ben@acme.test\nSales,new@acme.test\n';
   expect(await snapshots(csv)).toEqual([

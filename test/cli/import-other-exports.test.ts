@@ -111,9 +111,8 @@ const joined = (to: string, id: string) => ({
 const csv = 'Group,Email\nEvents,ben@acme.test\nClient,ben@acme.test\nNew,ben@acme.test\nNew,eva@acme.test\n';
 
 it('import uses the live member if another member with the address was deleted', async () => {
-  const { snapshots, publish, apply, clock, ports, connection } = await importing();
-  await publish(joined('00g1', 'm-ben'));
-  await apply('00g1');
+  const { snapshots, publish, clock, ports, connection, deliver } = await importing();
+  await deliver('00g1', joined('00g1', 'm-ben'));
   await publish({ type: 'user.deleted', data: { user: { id: 'm-ben' } } });
   const stamp = makeStamp({ time: new Date(clock.ms + 1).toISOString(), id: 'erased', source: 'scim' });
   const erased = { email: { value: '', stamp }, [ACTIVE_ATTRIBUTE]: { value: 'false', stamp } };
@@ -124,8 +123,7 @@ it('import uses the live member if another member with the address was deleted',
   };
   await ports.users.join(connection.name, [change]);
   clock.ms += 1_000;
-  await publish(joined('00g1', 'm-ben-2'));
-  await apply('00g1');
+  await deliver('00g1', joined('00g1', 'm-ben-2'));
   clock.ms += 1_000;
   expect(await snapshots('Group,Email\nSales,ben@acme.test\nNew,ben@acme.test\n')).toEqual([
     snapshot('00g1', 'Sales', ['m-ben-2']),
@@ -161,9 +159,8 @@ it('import uses the member of the source of the group, and otherwise refuses onl
 });
 
 it('the members of a refused line stay in their group', async () => {
-  const { cli, sent, publish, apply } = await importing();
-  await publish(joined('00g1', 'm-ben'), joined('00g1', 'm-ben-2'));
-  await apply('00g1');
+  const { cli, sent, deliver } = await importing();
+  await deliver('00g1', joined('00g1', 'm-ben'), joined('00g1', 'm-ben-2'));
   const { json } = await cli('Group,Email\nSales,ben@acme.test\nSales,ann@acme.test\n', '--yes', '--json');
   expect(json).toMatchObject({ rows: 1, refusedCount: 1, comparison: { removed: 0, added: 0 } });
   expect(JSON.parse(sent[0]?.body ?? '').data.members).toEqual([
@@ -190,9 +187,8 @@ it('import warns if the directory knows a member of the file under another id', 
 });
 
 it('import with --columns member=ADDRESS finds the known member by address, and prints no warning', async () => {
-  const { cli, snapshots, apply, publish, clock } = await importing();
-  await publish(group('00g1', 'Sales'), added('00g1', 'ben'));
-  await apply('00g1');
+  const { cli, snapshots, deliver, clock } = await importing();
+  await deliver('00g1', group('00g1', 'Sales'), added('00g1', 'ben'));
   clock.ms += 60_000;
   const { json } = await cli(foreign, '--columns', 'member=email', '--dry-run', '--json');
   expect(json.comparison).toMatchObject({ removed: 1, added: 0, otherIds: [] });

@@ -8,8 +8,7 @@ import { added, deleted, group, removed, sixInSync } from '../support/operate/wo
 /** Creates a group `g` of six members in sync. A seventh member is unknown to the platform. */
 async function mixedWorld() {
   const world = await sixInSync({ mode: 'additive' });
-  await world.publish(added('g', 'zoe'));
-  await world.apply('g');
+  await world.deliver('g', added('g', 'zoe'));
   world.clock.ms += 60_000;
   return world;
 }

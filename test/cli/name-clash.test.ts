@@ -9,8 +9,7 @@ async function clashingWorld(settings: Parameters<typeof savedWorld>[0] = {}) {
   await world.hire('ann');
   const id = world.platform.addForeign({ name: 'night shift', users: [], spokeId: 'other' });
   await world.publish(group('n', 'Night Shift'), added('n', 'ann'));
-  const cli = (...args: string[]) => runCli(args, { ports: world.ports });
-  return { ...world, id, cli };
+  return { ...world, id };
 }
 
 const csv = (name: string, id = 'n2') => temporaryFile('clash.csv', `${id},${name},m-ann,ann@acme.test`);

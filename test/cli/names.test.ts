@@ -7,7 +7,7 @@ import { connectionName, memberId } from '../../shared/domain/ids.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFile } from '../support/folder.ts';
-import { added, deleted, group, removed, savedWorld } from '../support/operate/world.ts';
+import { added, deleted, group, removed, inSync } from '../support/operate/world.ts';
 
 interface Rows {
   readonly groups: readonly { readonly id: string; readonly state: string }[];
@@ -16,14 +16,11 @@ interface Rows {
 const ADA = /Ada Archer <ada@acme\.test> \([mu]-ada\)/;
 
 async function worldOf() {
-  const world = await savedWorld();
-  await world.hire('ada', 'bob', 'cid', 'dee', 'eve', 'fay');
-  const everybody = added('g', 'ada', 'bob', 'cid', 'dee', 'eve', 'fay');
+  const world = await inSync(['ada', 'bob', 'cid', 'dee', 'eve', 'fay'], {}, 'Engineering');
   const ada = { id: 'm-ada', email: 'ada@acme.test', name: 'Ada Archer' };
-  await world.publish(group('g', 'Engineering'), group('h', 'Energy'), everybody);
-  await world.publish({ type: 'user.upserted', data: { user: ada } }, added('h', 'stranger'));
-  for (const id of ['g', 'h']) await world.apply(id);
-  return { ...world, cli: (...args: string[]) => runCli(args, { ports: world.ports }) };
+  await world.deliver('g', { type: 'user.upserted', data: { user: ada } });
+  await world.deliver('h', group('h', 'Energy'), added('h', 'stranger'));
+  return world;
 }
 
 it.each([['g'], ['Engineering'], ['ENGINEERING'], ['engi']])(
@@ -94,7 +91,7 @@ it('explain prefers a member of the group, and a person of several members witho
 });
 
 it('a group without a group event, but with member events, is shown as unknown and not as deleted', async () => {
-  const { cli, publish, apply, ports, connection } = await worldOf();
+  const { cli, publish, apply, ports, connection, deliver } = await worldOf();
   await publish(added('early', 'ada'), deleted('late'));
   for (const id of ['early', 'late']) await apply(id);
   const states = async () =>
@@ -110,20 +107,17 @@ it('a group without a group event, but with member events, is shown as unknown a
   expect((await cli('status', 'early')).stdout).toContain('unknown');
   const { stdout } = await cli('explain', 'early', 'm-ada');
   expect(stdout).toContain('no event about the group itself has arrived yet');
-  await publish(group('early'));
-  await apply('early');
+  await deliver('early', group('early'));
   expect(await states()).not.toContain('early unknown');
 });
 
 it('names are printed next to ids', async () => {
-  const { cli, publish, apply, ports } = await worldOf();
-  await publish(removed('g', 'ada', 'bob', 'cid', 'dee'));
-  await apply('g');
+  const { cli, deliver, ports } = await worldOf();
+  await deliver('g', removed('g', 'ada', 'bob', 'cid', 'dee'));
   for (const line of ['plan g', 'holds show g'])
     expect((await cli(...line.split(' '))).stdout, line).toMatch(ADA);
   expect((await cli('pending')).stdout).toMatch(/Energy \(h\) │ stranger@acme\.test \(m-stranger\)/);
-  await publish(added('h', 'zoe', 'eva'));
-  await apply('h');
+  await deliver('h', added('h', 'zoe', 'eva'));
   const { pending } = (await cli('pending', '--json')).json;
   expect(pending).toMatchObject([{ member: 'm-eva' }, { member: 'm-stranger' }, { member: 'm-zoe' }]);
   expect((await cli('groups')).stdout).toMatch(/Energy \(h\)[\s\S]*Engineering \(g\)/);
@@ -136,10 +130,9 @@ it('names are printed next to ids', async () => {
 });
 
 it('holds show writes the members of a hold as CSV', async () => {
-  const { ports, publish, apply } = await worldOf();
-  await publish(removed('g', 'ada', 'bob', 'cid', 'dee'));
-  await apply('g');
-  const { stdout } = await runCli(['holds', 'show', 'g', '-o', 'csv'], { ports });
+  const { cli, deliver } = await worldOf();
+  await deliver('g', removed('g', 'ada', 'bob', 'cid', 'dee'));
+  const { stdout } = await cli('holds', 'show', 'g', '-o', 'csv');
   const [head, first, ...rest] = stdout.trim().split('\n');
   expect(head).toMatch(/^"member id","name","email"/);
   expect(first).toMatch(

@@ -4,21 +4,19 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import { ANSWER_PREFIX, PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { runCli } from '../support/cli/io.ts';
-import { added, group, removed, savedWorld } from '../support/operate/world.ts';
+import { added, group, removed, inSync } from '../support/operate/world.ts';
 
 const REASON = `GET /platform/api/me answered 401${ANSWER_PREFIX}${'x'.repeat(300)}`;
 
 /** Creates a group with a waiting change, and a gate that closed because the platform refused calls. */
 async function refusedWorld() {
-  const world = await savedWorld({ guard: null });
-  await world.hire('ann', 'bob', 'cid');
-  await world.publish(group('g', 'Blue'), added('g', 'ann', 'bob'));
-  await world.apply('g');
+  const world = await inSync(['ann', 'bob'], { guard: null });
+  await world.hire('cid');
   await world.publish(removed('g', 'ann'), added('g', 'cid'));
   const { ports, connection } = world;
   const seen = await ports.gates.read(connection.name);
   await ports.gates.write(connection.name, seen, { state: 'unauthorized', reason: REASON, closings: 1 });
-  return { ...world, cli: (...args: string[]) => runCli(args, { ports }) };
+  return world;
 }
 
 it('status shows a closed gate first with the next step, and exits with 3', async () => {
@@ -82,11 +80,10 @@ it('explain shows why a member is still in a platform group, or not in it yet', 
 });
 
 it('explain names the next step of an operator for a member without a match', async () => {
-  const { cli, publish, apply, ports, connection } = await refusedWorld();
+  const { cli, deliver, ports, connection } = await refusedWorld();
   const gate = await ports.gates.read(connection.name);
   await ports.gates.write(connection.name, gate, { state: 'open', closings: 0 });
-  await publish(added('g', 'stranger'));
-  await apply('g');
+  await deliver('g', added('g', 'stranger'));
   const { stdout, stderr } = await cli('explain', 'g', 'm-stranger');
   expect(stdout).toContain('decision  pending:unknown');
   expect(stderr).toContain('groupsync people refresh');
@@ -136,23 +133,21 @@ it('the command reconcile waits for the end of the run and reports its result', 
 
 /** Creates a group whose write got no answer and may still take effect. The directory has reverted the change. */
 async function uncertainWorld() {
-  const world = await savedWorld({ guard: null });
-  await world.hire('ann', 'bob');
-  await world.publish(group('g', 'Blue'), added('g', 'ann'));
-  await world.apply('g');
+  const world = await inSync(['ann'], { guard: null });
+  await world.hire('bob');
   await world.publish(added('g', 'bob'));
   const { ports, refOf } = world;
   const state = await ports.groups.read(refOf('g'));
   if (state?.link === undefined) throw new Error('expected a linked group');
   const { id: platformId, version: versionBefore } = state.link;
-  const intent = { id: 'i', action: 'patch', atMs: world.clock.ms, name: 'Blue', spokeId: 'g' } as const;
+  const intent = { id: 'i', action: 'patch', atMs: world.clock.ms, name: 'Group g', spokeId: 'g' } as const;
   const untilMs = world.clock.ms + 900_000;
   await world.publish(removed('g', 'bob'));
   const write = { ...intent, platformId, versionBefore };
-  const uncertain = { write, sent: { name: ['Blue'], spokeId: ['g'] }, untilMs };
+  const uncertain = { write, sent: { name: ['Group g'], spokeId: ['g'] }, untilMs };
   await world.table.update(groupKey(refOf('g')), { set: { uncertain } });
   await world.apply('g');
-  return { ...world, untilMs, cli: (...args: string[]) => runCli(args, { ports }) };
+  return { ...world, untilMs };
 }
 
 const WAITS = /waiting until \d\d:\d\d: the group is as wanted, but an earlier write may still change it/;

@@ -3,16 +3,15 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { added, employee, group, removed, savedWorld, sixInSync } from '../support/operate/world.ts';
+import { added, employee, group, inSync, removed, savedWorld, sixInSync } from '../support/operate/world.ts';
 
 it('members --at and diff show who was in a group, since when it is known, and who is uncertain', async () => {
   const world = await savedWorld();
   await world.hire('ann', 'bob', 'eve');
-  const cli = (...args: string[]) => runCli(args, { ports: world.ports });
+  const { cli } = world;
   const later = async (...events: Parameters<typeof world.publish>) => {
     world.clock.ms += 3_600_000;
-    await world.publish(...events);
-    await world.apply('g');
+    await world.deliver('g', ...events);
     return new Date(world.clock.ms + 60_000).toISOString();
   };
   const first = await later(group('g', 'Blue'), added('g', 'ann'), added('g', 'bob'));
@@ -24,8 +23,7 @@ it('members --at and diff show who was in a group, since when it is known, and w
   expect(await users(first)).toEqual(['u-ann in', 'u-bob in']);
   expect(await users('1h ago')).toEqual(['u-ann in', 'u-bob in']);
   world.clock.ms += 7_200_000;
-  const id = String((await world.ports.groups.read(world.refOf('g')))?.link?.id);
-  world.platform.changeAsOther(id, { users: ['u-bob', 'u-eve'] });
+  await world.changeAsOther('g', { users: ['u-bob', 'u-eve'] });
   world.clock.ms += 3_600_000;
   await cli('sync', 'g', '--yes', '--timeout', '1');
   expect(await users('0s ago')).toEqual(['u-bob uncertain']);
@@ -47,12 +45,10 @@ it('members --at and diff show who was in a group, since when it is known, and w
 
 it('members --at names the member of an employee who got a user id after the match', async () => {
   const world = await savedWorld();
-  const { ports, connection, clock } = world;
-  const cli = (...args: string[]) => runCli(args, { ports });
+  const { ports, connection, clock, cli } = world;
   const { userId, ...early } = employee('ann', 'ann@acme.test');
   await ports.people.save(connection.name, early, undefined);
-  await world.publish(group('g'), added('g', 'ann'));
-  await world.apply('g');
+  await world.deliver('g', group('g'), added('g', 'ann'));
   clock.ms += 3_600_000;
   const seen = (await ports.people.read(connection.name, [early.role])).get(early.role);
   await ports.people.save(connection.name, { ...early, userId }, seen);
@@ -64,19 +60,14 @@ it('members --at names the member of an employee who got a user id after the mat
 });
 
 it('members --at is uncertain since the last write if a change of another client is suspected, also before an entry whose worker died', async () => {
-  const world = await savedWorld();
-  await world.hire('ann', 'bob');
-  const cli = (...args: string[]) => runCli(args, { ports: world.ports });
-  await world.publish(group('g', 'Blue'), added('g', 'ann'), added('g', 'bob'));
-  await world.apply('g');
-  const ref = world.refOf('g');
-  const id = String((await world.ports.groups.read(ref))?.link?.id);
+  const world = await inSync(['ann', 'bob']);
+  const { cli } = world;
   world.clock.ms += 3_600_000;
-  world.platform.changeAsOther(id, { users: ['u-bob'] });
+  await world.changeAsOther('g', { users: ['u-bob'] });
   world.clock.ms += 3_600_000;
   const [entry] = await world.audit('g');
   const step = { before: 'x', after: 'y', sinceMs: world.clock.ms, users: [] };
-  await world.ports.audit.record(ref, { ...entry, atMs: world.clock.ms, step } as never);
+  await world.ports.audit.record(world.refOf('g'), { ...entry, atMs: world.clock.ms, step } as never);
   world.clock.ms += 3_600_000;
   await cli('sync', 'g', '--yes', '--timeout', '1');
   const { json } = await cli('members', 'g', '--at', '90m ago', '--json');
@@ -97,8 +88,7 @@ it.each([false, true])(
     if (isAdopted) world.platform.addForeign({ name: 'Blue', spokeId: 'g', users: ['u-ann'] });
     world.clock.ms += 3_600_000;
     const sinceMs = world.clock.ms;
-    await world.publish(group('g', 'Blue'), added('g', 'ann'));
-    await world.apply('g');
+    await world.deliver('g', group('g', 'Blue'), added('g', 'ann'));
     world.clock.ms += 3_600_000;
     for (const args of [
       ['members', 'g', '--at', before],
@@ -125,7 +115,7 @@ describe.each(['userId', 'id'] as const)('after a rebind, with memberIdField %s'
   async function six(mode: 'authoritative' | 'additive' = 'authoritative') {
     const world = await sixInSync({ guard: null, memberIdField, mode });
     await world.hire('zed');
-    const cli = (...args: string[]) => runCli([...args, '--yes'], { ports: world.ports });
+    const cli = (...args: string[]) => world.cli(...args, '--yes');
     const later = () => {
       world.clock.ms += 3_600_000;
       const now = new Date(world.clock.ms).toISOString();
@@ -186,10 +176,9 @@ describe.each(['userId', 'id'] as const)('after a rebind, with memberIdField %s'
   });
 
   it('--thorough finds a group in which only another client put the person', async () => {
-    const { change, later, person, ports, platform, refOf } = await six('additive');
+    const { change, changeAsOther, later, person } = await six('additive');
     await change(['h'], group('h'), added('h', 'bob'));
-    const id = String((await ports.groups.read(refOf('h')))?.link?.id);
-    platform.changeAsOther(id, { users: [u('ann'), u('bob')] });
+    await changeAsOther('h', { users: [u('ann'), u('bob')] });
     await change(['h'], added('h', 'cid'));
     const then = later();
     expect(await person('m-ann', then)).toBe(`g ${u('ann')} in`);

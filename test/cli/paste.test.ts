@@ -1,9 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { runCli } from '../support/cli/io.ts';
-import { added, group, removed, savedWorld } from '../support/operate/world.ts';
-
-const SIX = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
+import { added, group, removed, SIX, savedWorld } from '../support/operate/world.ts';
 
 /** Returns the arguments that a shell passes to groupsync for a pasted line. */
 const pasted = (line: string): string[] =>
@@ -25,15 +22,12 @@ it.each([
   ['contains control characters', `\u001b[2J'\\\u202e`],
 ])('every hint about a group and members with the id %s can be pasted into a shell', async (_, id) => {
   const world = await savedWorld();
-  const { ports } = world;
+  const { cli } = world;
   await world.hire(...SIX);
   const stranger = { type: 'group.member.added', data: { group: { id }, members: [{ id: `${id}m` }] } };
-  await world.publish(group(id), added(id, ...SIX), stranger);
-  await world.apply(id);
-  const cli = (...args: string[]) => runCli(args, { ports });
+  await world.deliver(id, group(id), added(id, ...SIX), stranger);
   const before = [await cli('pending'), await cli('status', '--', id)];
-  await world.publish(removed(id, ...SIX.slice(1)));
-  await world.apply(id);
+  await world.deliver(id, removed(id, ...SIX.slice(1)));
   const held = [
     ...[await cli('holds'), await cli('holds', 'show', '--', id), await cli('status', '--', id)],
     ...[await cli('plan', '--', id), await cli('adopt', '--yes', '--', id, 'p')],

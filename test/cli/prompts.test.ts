@@ -73,9 +73,8 @@ it.each([
   ['Enter, which is No', ENTER, /nothing was changed\n$/],
   ['n', 'n\r', /nothing was changed\n$/],
 ])('the answer %s to a confirmation changes nothing, and the command says so', async (_, types, says) => {
-  const { at, table, mailboxes, publish, apply } = await worldOf();
-  await publish(removed('g', 'ann', 'bob', 'cid', 'dee', 'eve'));
-  await apply('g');
+  const { at, table, mailboxes, deliver } = await worldOf();
+  await deliver('g', removed('g', 'ann', 'bob', 'cid', 'dee', 'eve'));
   mailboxes.events.add({ id: 'one', body: '{', code: 'invalid_json' });
   const before = JSON.stringify([...table.items]);
   const changing: [string[], string][] = [

@@ -268,8 +268,7 @@ it('a table fits 80 columns and shows ids and other copied values in full', () =
 
 it('holds and plan show the same digest of a hold, and holds approve refuses a different digest', async () => {
   const world = await sixInSync();
-  await world.publish(removed('g', 'ann', 'bob', 'cid', 'dee'));
-  await world.apply('g');
+  await world.deliver('g', removed('g', 'ann', 'bob', 'cid', 'dee'));
   const { json } = await world.cli('holds', '--json');
   expect(json.holds).toMatchObject([{ group: 'g', removes: 4, keeps: 2, decision: 'waiting' }]);
   const plan = (await world.cli('plan', 'g', '--json')).json.plans[0];

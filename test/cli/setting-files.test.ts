@@ -41,8 +41,7 @@ it('connections export writes a file for each of 40 connections, which apply fin
 
 it('connections apply changes the settings that a file changes, and a second run writes nothing', async () => {
   await world.hire('ann');
-  await world.publish(group('g', 'Blue'), added('g', 'ann'));
-  await world.apply('g');
+  await world.deliver('g', group('g', 'Blue'), added('g', 'ann'));
   edit('default', { people: { exclude: ['email=ann@acme.test'] }, concurrency: 4 });
   edit('company-7', { mode: 'additive' });
   const shown = await cli('connections', 'apply', '-f', 'out', '--yes');

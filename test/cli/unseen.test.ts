@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { runCli } from '../support/cli/io.ts';
-import { added, group, removed, savedWorld } from '../support/operate/world.ts';
+import { added, group, removed, SIX, savedWorld } from '../support/operate/world.ts';
 
 /*
  * Text of a directory, a platform or a queue may contain characters that move the cursor, colour or reorder text, or
@@ -19,16 +19,15 @@ const DEAD_LETTER = `1f9a01bc${EVIL}`;
 async function evilWorld() {
   const world = await savedWorld();
   const { ports, connection, mailboxes } = world;
-  await world.hire('ann', 'bob', 'cid', 'dee', 'eve', 'fay');
+  await world.hire(...SIX);
   const by = { actor: `actor${EVIL}`, id: `event${EVIL}` };
-  await world.publish(
+  await world.deliver(
+    ID,
     { ...group(ID, `name${EVIL}`), ...by },
-    added(ID, 'ann', 'bob', 'cid', 'dee', 'eve', 'fay'),
+    added(ID, ...SIX),
     added(ID, `stranger${EVIL}`),
   );
-  await world.apply(ID);
-  await world.publish(removed(ID, 'ann', 'bob', 'cid', 'dee'));
-  await world.apply(ID);
+  await world.deliver(ID, removed(ID, 'ann', 'bob', 'cid', 'dee'));
   mailboxes.events.add({
     id: DEAD_LETTER,
     body: `{"a${EVIL}`,

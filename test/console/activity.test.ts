@@ -1,26 +1,22 @@
 import { expect, it } from 'vitest';
 import type { Entry } from '../../console/answers.ts';
-import { asking } from '../support/console/asking.ts';
-import { added, group, removed, savedWorld } from '../support/operate/world.ts';
+import { added, inSync, removed, sixInSync } from '../support/operate/world.ts';
 
 /** Creates the group g with four members, and then stores changes by three authors that one write sends. */
 async function coalesced() {
-  const world = await savedWorld({ guard: null });
-  await world.hire('ann', 'bob', 'cid', 'dee', 'eve', 'fay');
-  await world.publish(group('g', 'Legal'), added('g', 'ann', 'bob', 'cid', 'dee'));
-  await world.apply('g');
+  const world = await inSync(['ann', 'bob', 'cid', 'dee'], { guard: null });
+  await world.hire('eve', 'fay');
   world.clock.ms += 60_000;
-  await world.publish(
+  await world.deliver(
+    'g',
     { ...removed('g', 'ann'), id: 'e-1', actor: 'carol' },
     { ...added('g', 'eve'), id: 'e-2', actor: 'hr-import' },
     { ...added('g', 'fay'), id: 'e-3', actor: 'hr-import' },
     { ...removed('g', 'bob'), id: 'e-4', actor: 'dan' },
   );
-  await world.apply('g');
-  const ask = asking(world.ports, world.connection.name);
   const lines = async (text = ''): Promise<readonly Entry[]> =>
-    (await ask(`activity?text=${encodeURIComponent(text)}`)).entries;
-  return { ...world, ask, lines };
+    (await world.ask(`activity?text=${encodeURIComponent(text)}`)).entries;
+  return { ...world, lines };
 }
 
 /** Returns what a line says: the actor, the changed members, and the events. */
@@ -69,16 +65,11 @@ it('the charts count a write with several authors once', async () => {
 });
 
 it('an approved removal names the author of its event, and the approver', async () => {
-  const world = await savedWorld();
-  await world.hire('ann', 'bob', 'cid', 'dee', 'eve', 'fay');
-  await world.publish(group('g', 'Legal'), added('g', 'ann', 'bob', 'cid', 'dee', 'eve', 'fay'));
-  await world.apply('g');
-  await world.publish({ ...removed('g', 'ann', 'bob', 'cid', 'dee'), id: 'e-9', actor: 'hr-import' });
-  await world.apply('g');
-  const ask = asking(world.ports, world.connection.name);
+  const { apply, ask, deliver } = await sixInSync();
+  await deliver('g', { ...removed('g', 'ann', 'bob', 'cid', 'dee'), id: 'e-9', actor: 'hr-import' });
   const { hold } = await ask('hold?group=g');
   await ask('approve', { group: 'g', digest: hold.digest, reason: 'a reorganisation' });
-  await world.apply('g');
+  await apply('g');
   const { decided } = await ask('hold?group=g');
   const write = decided.find(({ action }: Entry) => action === 'patch');
   expect(saidBy(write)).toEqual(['patch', 'hr-import', '-m-ann -m-bob -m-cid -m-dee', 'e-9 e-9 e-9 e-9']);

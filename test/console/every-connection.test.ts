@@ -81,8 +81,7 @@ it('a person with a role for one connection does not see the number of dead-lett
 it('a person without a role for the connection that owns a platform group sees neither connection nor directory group', async () => {
   const world = await savedWorld();
   await world.ports.connections.save({ ...world.connection, name: 'b' as never });
-  await world.publish(group('owned-by-default', 'Choir'));
-  await world.apply('owned-by-default');
+  await world.deliver('owned-by-default', group('owned-by-default', 'Choir'));
   const [platformId = ''] = world.platform.groups.keys();
   for (const id of ['owned-by-default', 'h']) await world.publish({ ...group(id), connection: 'b' });
   const ask = (roles: SignedInPerson['roles']) => asking(world.ports, 'b', personWith(roles));

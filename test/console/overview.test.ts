@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { unresolved } from '../../console/server/unresolved.ts';
-import { runCli } from '../support/cli/io.ts';
 import { asking } from '../support/console/asking.ts';
-import { added, employee, group, removed, savedWorld } from '../support/operate/world.ts';
+import { added, employee, group, inSync, removed, savedWorld, sixInSync } from '../support/operate/world.ts';
 
 const MINUTE_MS = 60_000;
 const AT = '2026-11-20T10:00:00.000Z';
@@ -13,35 +12,26 @@ it.each([
 ])(
   'explain, pending, Home and the person page name the new employee who %s, unless two match',
   async (_, address) => {
-    const { ports, connection, clock, hire, leaves, publish, apply } = await savedWorld();
+    const { ports, connection, clock, leaves, deliver, cli } = await inSync(['ann']);
     const joins = (name: string) => ports.people.save(connection.name, employee(name, address), undefined);
-    await hire('ann');
-    await publish(group('g'), added('g', 'ann'));
-    await apply('g');
     await leaves('ann');
     clock.ms += MINUTE_MS;
-    await publish(added('g', 'ann'));
-    await apply('g');
+    await deliver('g', added('g', 'ann'));
     const shown = async () => {
       const ask = asking(ports, connection.name);
       const { unmatched } = await ask('home');
       const { rehire } = await ask('person?member=m-ann');
-      const [explained, pending] = await Promise.all([
-        runCli(['explain', 'g', 'm-ann', '--json'], { ports }),
-        runCli(['pending', '--json'], { ports }),
-      ]);
-      const { match, because } = JSON.parse(explained.stdout);
-      const rows = [...unmatched, ...JSON.parse(pending.stdout).pending, match, { rehire }];
-      const isNamed =
-        /groupsync rebind m-ann r-again/.test(because) && /rebind m-ann r-again/.test(explained.stderr);
+      const { json, stderr } = await cli('explain', 'g', 'm-ann', '--json');
+      const { pending } = (await cli('pending', '--json')).json;
+      const rows = [...unmatched, ...pending, json.match, { rehire }];
+      const isNamed = [json.because, stderr].every((text) => text.includes('rebind m-ann r-again'));
       return [rows.map((row) => row.rehire), isNamed];
     };
     expect(await shown()).toEqual([[null, null, null, null], false]);
     await joins('again');
     clock.ms += MINUTE_MS;
     const member = { id: 'm-ann', email: address };
-    await publish({ type: 'group.member.added', data: { group: { id: 'g' }, members: [member] } });
-    await apply('g');
+    await deliver('g', { type: 'group.member.added', data: { group: { id: 'g' }, members: [member] } });
     expect(await shown()).toEqual([['r-again', 'r-again', 'r-again', 'r-again'], true]);
     await joins('other');
     expect(await shown()).toEqual([[null, null, null, null], false]);
@@ -59,10 +49,10 @@ it('the commands in the errors and checks of the console name the connection of 
 
 it('the page of a connection shows how far its directory is read, and why the reader has stopped', async () => {
   const directory = { kind: 'google', administrator: 'admin@acme.test' } as const;
-  const { ports, connection, clock } = await savedWorld({ directory });
+  const { ports, connection, clock, ask } = await savedWorld({ directory });
   const stopped = { sinceMs: clock.ms, reason: 'groups.list: the directory answered 403' };
   await ports.sources.noteReader(connection.name, { stopped, shortGroups: 2 });
-  expect((await asking(ports, connection.name)('connection')).reader).toMatchObject({
+  expect((await ask('connection')).reader).toMatchObject({
     kind: 'google',
     groups: 0,
     freshness: {
@@ -70,14 +60,12 @@ it('the page of a connection shows how far its directory is read, and why the re
       stopped: { since: '2026-11-20T10:00:00.000Z', reason: 'groups.list: the directory answered 403' },
     },
   });
-  const events = await savedWorld();
-  expect((await asking(events.ports, events.connection.name)('connection')).reader).toBeNull();
+  expect((await (await savedWorld()).ask('connection')).reader).toBeNull();
 });
 
 it('an action with a list of more than 1000 entries is refused with the limit', async () => {
-  const { ports, connection } = await savedWorld();
-  const pause = (count: number) =>
-    asking(ports, connection.name)('pause', { groups: Array(count).fill('g'), reason: 'r' });
+  const { ask } = await savedWorld();
+  const pause = (count: number) => ask('pause', { groups: Array(count).fill('g'), reason: 'r' });
   expect(await pause(1_000)).toEqual({ paused: [] });
   expect(await pause(1_001)).toEqual({ message: expect.stringContaining('at most 1000 entries') });
 });
@@ -97,9 +85,8 @@ it('if one group of several cannot be paused, the others are paused, and the err
 });
 
 it('a change from an outdated page does not undo the change of another operator', async () => {
-  const { ports, publish, connection } = await savedWorld();
-  const ask = asking(ports, connection.name);
-  const other = (line: string) => runCli([...line.split(' '), '--yes'], { ports });
+  const { ask, cli, publish, connection } = await savedWorld();
+  const other = (line: string) => cli(...line.split(' '), '--yes');
   await publish(group('a'), group('b'));
   await other('pause b --no-wait');
   expect(await ask('pause', { groups: ['a', 'b'], reason: 'r' })).toEqual({ paused: ['a'] });
@@ -116,14 +103,8 @@ it('a change from an outdated page does not undo the change of another operator'
 });
 
 it('the page of a hold shows the users who stay held after single removals were approved or rejected', async () => {
-  const world = await savedWorld();
-  const people = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
-  await world.hire(...people);
-  await world.publish(group('g'), added('g', ...people));
-  await world.apply('g');
-  await world.publish(removed('g', 'ann', 'bob', 'cid', 'dee'));
-  await world.apply('g');
-  const ask = asking(world.ports, world.connection.name);
+  const { ask, cli, apply, deliver } = await sixInSync();
+  await deliver('g', removed('g', 'ann', 'bob', 'cid', 'dee'));
   const { hold, causes, leaving } = await ask('hold?group=g');
   expect(causes).toMatchObject([{ because: 'the directory took them out of the group', count: 4, by: null }]);
   expect(leaving.map(({ cause }: { cause: number }) => cause)).toEqual([0, 0, 0, 0]);
@@ -145,24 +126,23 @@ it('the page of a hold shows the users who stay held after single removals were 
   expect((await ask('holds')).holds).toHaveLength(3);
   expect(page.leaving).toHaveLength(2);
   expect(page.staying).toHaveLength(3);
-  const { stdout } = await runCli(['holds', '--json'], { ports: world.ports });
-  expect(JSON.parse(stdout).holds).toMatchObject(rows);
-  expect((await runCli(['holds', 'show', 'g'], { ports: world.ports })).stdout).toMatch(
+  expect((await cli('holds', '--json')).json.holds).toMatchObject(rows);
+  expect((await cli('holds', 'show', 'g')).stdout).toMatch(
     /2 removals, 3 members would stay.*1 other removal, .* approved by .* has left.*1 other .* rejected by .* no/s,
   );
-  await world.apply('g');
+  await apply('g');
   expect(await ask('hold?group=g')).toMatchObject({ hold: held, others: [rejected] });
 });
 
 it('a search for people shows an exact id first, and finds other people without case and accents', async () => {
-  const { ports, publish, connection } = await savedWorld();
+  const { ask, publish } = await savedWorld();
   const members = [
     { id: 'nunez', name: 'Zoe' },
     { id: 'm1', name: 'Ana NÚÑEZ' },
     { id: 'm2', name: 'Bo', email: 'bo.nunez@x.test' },
   ];
   await publish(group('g'), { type: 'group.member.added', data: { group: { id: 'g' }, members } });
-  const found = await asking(ports, connection.name)('people?text=nunez');
+  const found = await ask('people?text=nunez');
   expect(found.map(({ id }: { id: string }) => id)).toEqual(['nunez', 'm1', 'm2']);
 });
 

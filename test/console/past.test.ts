@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Timeline } from '../../console/answers.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
-import { runCli } from '../support/cli/io.ts';
 import { asking } from '../support/console/asking.ts';
 import { added, portsAs, removed, sixInSync } from '../support/operate/world.ts';
 
@@ -9,22 +8,19 @@ const HOUR_MS = 3_600_000;
 
 async function changed() {
   const world = await sixInSync({ auditReads: true });
-  const { clock, ports, sent, platform } = world;
+  const { clock, ports, sent } = world;
   const startMs = clock.ms;
-  const cli = (...args: string[]) => runCli([...args, '--yes'], { ports });
   const at = (hours: number) => new Date(startMs + hours * HOUR_MS).toISOString();
   const publish = async (hours: number, ...events: Parameters<typeof world.publish>) => {
     clock.ms = startMs + hours * HOUR_MS;
-    await world.publish(...events);
-    await world.apply('g');
+    await world.deliver('g', ...events);
   };
   await publish(1, removed('g', 'ann'));
-  const id = String((await ports.groups.read(world.refOf('g')))?.link?.id);
-  platform.changeAsOther(id, { users: ['u-cid', 'u-dee', 'u-eve', 'u-fay'] });
-  await cli('sync', 'g', '--timeout', '1');
+  await world.changeAsOther('g', { users: ['u-cid', 'u-dee', 'u-eve', 'u-fay'] });
+  await world.cli('sync', 'g', '--timeout', '1', '--yes');
   await publish(2);
   clock.ms = startMs + 3 * HOUR_MS;
-  await cli('undo', 'g', '--to', at(0.5));
+  await world.cli('undo', 'g', '--to', at(0.5), '--yes');
   const messages = sent.splice(0).map((one, at) => ({ ...one, messageId: `u${at}`, sentAtMs: clock.ms }));
   await ingest(messages, ports);
   await world.apply('g');
@@ -74,8 +70,7 @@ it('a group with more than 200 changes shows the newest, and that older ones are
   const world = await sixInSync({ guard: null });
   for (let n = 0; n < 205; n += 1) {
     world.clock.ms += 60_000;
-    await world.publish(n % 2 === 0 ? removed('g', 'ann') : added('g', 'ann'));
-    await world.apply('g');
+    await world.deliver('g', n % 2 === 0 ? removed('g', 'ann') : added('g', 'ann'));
   }
   const { begins, before, changes } = await asking(world.ports, 'default')('timeline?group=g');
   // The oldest of the 200 entries that are read only shows the size before the first change.

@@ -45,8 +45,7 @@ afterAll(() => provider.stop());
 
 beforeEach(async () => {
   world = await sixInSync();
-  await world.publish(removed('g', 'ann', 'bob', 'cid', 'dee'));
-  await world.apply('g');
+  await world.deliver('g', removed('g', 'ann', 'bob', 'cid', 'dee'));
   digest = (await holdOf())?.digest ?? '';
   expect(digest).not.toBe('');
   const sessions = createConsoleSessionStore(world.table);

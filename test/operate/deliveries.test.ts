@@ -7,8 +7,6 @@ import { forgetMember } from '../../shared/operate/forget.ts';
 import { reportDeliveries } from '../../shared/runtime/report.ts';
 import { handleScim, type ScimPorts } from '../../shared/scim/server/handle.ts';
 import { createToken } from '../../shared/scim/tokens/tokens.ts';
-import { runCli } from '../support/cli/io.ts';
-import { asking } from '../support/console/asking.ts';
 import { savedWorld } from '../support/operate/world.ts';
 
 const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
@@ -43,24 +41,26 @@ async function provider() {
     await record(deliveries);
     return { status: reply.status, body: reply.body === '' ? undefined : JSON.parse(reply.body) };
   };
-  const cli = (...args: string[]) => runCli(args, { ports: world.ports });
+  const publish = async (...given: Parameters<typeof world.publish>) => {
+    await record((await world.publish(...given)).deliveries);
+  };
   return {
     ...world,
     client: kept.prefix,
     send,
-    cli,
+    publish,
+    async deliver(id: string, ...given: Parameters<typeof world.publish>) {
+      await publish(...given);
+      await world.apply(id);
+    },
     addUser: (userName: string) => send('POST', '/Users', { schemas: [USER], userName }),
     addGroup: (displayName: string, members: object[] = []) =>
       send('POST', '/Groups', { schemas: [GROUP], displayName, members }),
     patch: (path: string, ...Operations: object[]) =>
       send('PATCH', path, { schemas: [PATCH_OP], Operations }),
     find: (filter: string) => send('GET', '/Users', undefined, `filter=${encodeURIComponent(filter)}`),
-    async publish(...given: Parameters<typeof world.publish>) {
-      const report = await world.publish(...given);
-      await record(report.deliveries);
-    },
     async deliveries(...args: string[]): Promise<readonly DeliveryRow[]> {
-      return (await cli('deliveries', ...args, '--json')).json.deliveries;
+      return (await world.cli('deliveries', ...args, '--json')).json.deliveries;
     },
   };
 }
@@ -128,11 +128,10 @@ it('deliveries shows each mistake of an identity provider with its reason', asyn
 
 it('the Home page of the console counts a refusal that arrived two seconds ago', async () => {
   const world = await provider();
-  const ask = asking(world.ports, world.connection.name);
-  expect(await ask('deliverySurvey')).toMatchObject({ received: 0 });
+  expect(await world.ask('deliverySurvey')).toMatchObject({ received: 0 });
   await world.find('nonsense');
   world.clock.ms += 1_000;
-  expect(await ask('deliverySurvey')).toMatchObject({ received: 1, refused: 1 });
+  expect(await world.ask('deliverySurvey')).toMatchObject({ received: 1, refused: 1 });
 });
 
 it('deliveries shows one record for a message that is received twice', async () => {
@@ -211,16 +210,15 @@ it('a change names the first delivery of its event, and the delivery names the w
     id: 'e-9',
     data: { group: { id: 'g' }, members: [{ id: 'm-ann' }] },
   };
-  await world.publish(
+  await world.deliver(
+    'g',
     { type: 'group.upserted', data: { group: { id: 'g', name: 'Legal' } } },
     {
       type: 'group.member.added',
       data: { group: { id: 'g' }, members: [{ id: 'm-ann', email: 'ann@acme.test' }] },
     },
   );
-  await world.apply('g');
-  await world.publish(taken);
-  await world.apply('g');
+  await world.deliver('g', taken);
   world.clock.ms += HOUR_MS;
   await world.publish(taken);
   const { json } = await world.cli('log', '--json');
@@ -247,14 +245,13 @@ it('a change names the first delivery of its event, and the delivery names the w
   expect(log.stdout).toContain('removed ann@acme.test (u-ann)');
   expect(log.stdout.trim().split('\n')).toHaveLength(2);
   expect(log.stderr).toContain('next: groupsync deliveries --event e-9');
-  const ask = asking(world.ports, world.connection.name);
   const delivery = encodeURIComponent(JSON.stringify(both[0]));
-  const { entries } = await ask(`activity?delivery=${delivery}`);
+  const { entries } = await world.ask(`activity?delivery=${delivery}`);
   expect(entries).toMatchObject([
     { action: 'patch', changes: [{ kind: 'remove_member', event: { id: 'e-9' } }] },
   ]);
   const from = entries[0].changes[0].event.at;
-  const page = await ask(`deliveries?event=e-9&from=${from}`);
+  const page = await world.ask(`deliveries?event=e-9&from=${from}`);
   expect(page.deliveries.at(-1).at).toBe(both[0]?.at);
 });
 

@@ -13,7 +13,7 @@ import { createLeases } from '../../shared/store/leases.ts';
 import type { Deployment, QueueFacts } from '../../shared/sync/ports/deployment.ts';
 import { ANSWER_PREFIX, type Applicant, PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { underLease } from '../../shared/sync/under-lease.ts';
-import { added, applicantOf, group, NOW_MS, removed, savedWorld } from '../support/operate/world.ts';
+import { added, applicantOf, group, inSync, NOW_MS, removed } from '../support/operate/world.ts';
 
 const PREFIX = 'groupsync';
 const DAY_MS = 86_400_000;
@@ -60,10 +60,7 @@ const INTERVALS = { people: 60, feed: 5, sweep: 60, directory: 5 };
 
 /** Creates a world in which doctor finds no problem. Then a test breaks one part of the world. */
 async function soundWorld() {
-  const world = await savedWorld();
-  await world.hire('ann');
-  await world.publish(group('g'), added('g', 'ann'));
-  await world.apply('g');
+  const world = await inSync(['ann']);
   const ports = { leases: createLeases(world.table), clock: () => world.clock.ms };
   const connection = world.connection.name;
   for (const task of TASKS)
@@ -314,8 +311,7 @@ it.each<[says: RegExp, breaks: (world: Sound) => Promise<unknown>]>([
   [
     /^default: unmatched members: .*2 of 3.* fix: .*match/,
     async (world) => {
-      await world.publish(added('g', 'x', 'y'));
-      await world.apply('g');
+      await world.deliver('g', added('g', 'x', 'y'));
     },
   ],
   [
@@ -500,11 +496,9 @@ it.each([
 it('doctor reports a hold that waits for a decision as a problem, and does not report a rejected hold', async () => {
   const world = await soundWorld();
   const members = ['bea', 'cid', 'dora', 'emil', 'finn'];
-  for (const member of members) await world.hire(member);
-  await world.publish(added('g', ...members));
-  await world.apply('g');
-  await world.publish(removed('g', ...members));
-  await world.apply('g');
+  await world.hire(...members);
+  await world.deliver('g', added('g', ...members));
+  await world.deliver('g', removed('g', ...members));
   const holds = async () => (await world.ask()).checks.find(({ name }) => name === 'default: holds');
   expect(await holds()).toMatchObject({ ok: false, detail: '1 group waits for a decision' });
   await rejectHold(world.refOf('g'), { reason: 'they stay' }, world.ports);

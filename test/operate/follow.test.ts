@@ -3,14 +3,11 @@ import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { versionToken } from '../../shared/domain/ids.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
-import { added, group, savedWorld } from '../support/operate/world.ts';
+import { added, group, inSync } from '../support/operate/world.ts';
 
 /** Creates a group in sync with two members. When the command sleeps, apply runs for all groups that were woken. */
 async function company(settings: Partial<ConnectionSettings> = {}) {
-  const world = await savedWorld({ guard: null, ...settings });
-  await world.hire('ann', 'bob');
-  await world.publish(group('g'), added('g', 'ann', 'bob'));
-  await world.apply('g');
+  const world = await inSync(['ann', 'bob'], { guard: null, ...settings });
   const [id = ''] = world.platform.groups.keys();
   const ports = {
     ...world.ports,
@@ -92,8 +89,7 @@ it('sync retries a member that the platform refused before', async () => {
   const { world, users, sync } = await company();
   world.platform.refused.add('u-cid');
   await world.hire('cid');
-  await world.publish(added('g', 'cid'));
-  await world.apply('g');
+  await world.deliver('g', added('g', 'cid'));
   await sync('g');
   expect(users()).toEqual([['u-ann', 'u-bob']]);
   world.platform.refused.clear();

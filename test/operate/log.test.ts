@@ -19,7 +19,7 @@ async function company() {
   await later(() => world.apply('g'));
   await world.publish(added('g', 'bob'));
   await later(() => world.apply('g'));
-  const cli = (...args: string[]) => runCli(args, { ports: world.ports });
+  const { cli } = world;
   const bob = (...args: string[]) => runCli(args, { ports: { ...world.ports, ...calledBy('Bob') } });
   await later(() => bob('pause', 'g', '--reason', 'ticket 12', '--yes'));
   await later(() => cli('resume', 'g', '--yes'));
@@ -67,11 +67,10 @@ it('groupsync log lists the entries of all groups and the connection, newest las
 });
 
 it('groupsync log lists external changes on the platform with their author', async () => {
-  const { ports, lines, cli, platform, apply, refOf, clock } = await company();
+  const { ports, lines, changeAsOther, cli, apply, refOf, clock } = await company();
   const state = await ports.groups.read(refOf('g'));
-  const id = String(state?.link?.id);
   await cli('connections', 'set', 'default', 'mode=authoritative', '--yes');
-  platform.changeAsOther(id, { users: ['u-ann', 'u-bob'] });
+  await changeAsOther('g', { users: ['u-ann', 'u-bob'] });
   clock.ms += 60_000;
   await cli('sync', 'g', '--yes', '--timeout', '1');
   await apply('g');
@@ -100,10 +99,9 @@ it('groupsync log lists external changes on the platform with their author', asy
 });
 
 it('groupsync log reads at most 100 of 120 external changes of a group if two entries are requested', async () => {
-  const { ports, cli, platform, apply, refOf, clock, table } = await company();
-  const platformId = (await ports.groups.read(refOf('g')))?.link?.id;
+  const { changeAsOther, cli, apply, clock, table } = await company();
   for (let turn = 1; turn <= 120; turn += 1) {
-    platform.changeAsOther(String(platformId), { name: `Blue ${turn}` });
+    await changeAsOther('g', { name: `Blue ${turn}` });
     clock.ms += 60_000;
     await cli('sync', 'g', '--yes', '--timeout', '1');
     await apply('g');
@@ -226,7 +224,7 @@ async function told(...bodies: readonly string[]) {
     );
     await world.apply('g');
   }
-  const { json } = await runCli(['log', '--json'], { ports: world.ports });
+  const { json } = await world.cli('log', '--json');
   return json.entries.map(({ actor }: { actor: { id: string } }) => actor.id);
 }
 
@@ -265,7 +263,7 @@ it('explain shows the actor of an Okta event with the name from Okta', async () 
     ],
   };
   await ingest([{ messageId: 'm', body: JSON.stringify(okta), sentAtMs: world.clock.ms }], world.ports);
-  const { json, stdout } = await runCli(['explain', 'g', 'm-ann', '--json'], { ports: world.ports });
+  const { json, stdout } = await world.cli('explain', 'g', 'm-ann', '--json');
   expect(json.events).toMatchObject([
     { register: 'member', actor: { kind: 'directory', id: '00uada', name: 'Ada Archer' } },
   ]);

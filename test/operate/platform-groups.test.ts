@@ -40,9 +40,8 @@ async function adoptable(fourEyes: boolean) {
 }
 
 it('a platform group is listed as managed, as unmanaged, or as adoptable by external id or by name', async () => {
-  const { publish, apply, other, rowsById, list, platform } = await world();
-  await publish(group('m', 'Managed'));
-  await apply('m');
+  const { publish, other, rowsById, list, platform, deliver } = await world();
+  await deliver('m', group('m', 'Managed'));
   const [managed = ''] = platform.groups.keys();
   await publish(group('a', 'Aviation'), group('b', 'Boats'));
   const byId = other('Other', 'A');
@@ -87,7 +86,7 @@ it('a released or excluded directory group matches no platform group', async () 
 
 it('the preview of an adoption equals what the adoption writes', async () => {
   const guard = guardLimits({ minSize: 3, maxRemovedShare: 0.5 });
-  const { publish, hire, ports, apply, other, platform } = await world({ guard });
+  const { publish, hire, ports, apply, cli, other, platform } = await world({ guard });
   await hire('ann');
   await publish(group('n', 'Night Shift'), added('n', 'ann'), group('d', 'Day Shift'));
   const night = other('night shift', 'x', ['u-other']);
@@ -113,7 +112,7 @@ it('the preview of an adoption equals what the adoption writes', async () => {
     { group: 'nowhere', problem: 'the directory has no such group' },
   ]);
   expect(JSON.stringify([...platform.groups])).toBe(before);
-  const ran = await runCli(['adopt', 'n', night, '--yes', '--no-wait'], { ports });
+  const ran = await cli('adopt', 'n', night, '--yes', '--no-wait');
   expect(ran.stderr).toContain('1 added, 0 removed, 1 held, renamed to "Night Shift"');
   await apply('n');
   expect(platform.groups.get(night as never)).toMatchObject({
@@ -189,16 +188,13 @@ it('adopt --all --digest approves the removals of all groups, if they are as in 
 });
 
 it('a managed group, a group without a match and a missing group are refused with the next step', async () => {
-  const { publish, ports, apply, platform } = await world();
-  await publish(group('m', 'Managed'), group('n', 'Next'));
-  await apply('m');
+  const { deliver, cli, platform } = await world();
+  await deliver('m', group('m', 'Managed'), group('n', 'Next'));
   const [managed = ''] = platform.groups.keys();
-  const adopt = async (...args: string[]) => (await runCli(['adopt', ...args, '--yes'], { ports })).stderr;
+  const adopt = async (...args: string[]) => (await cli('adopt', ...args, '--yes')).stderr;
   expect(await adopt('n', managed)).toContain('it belongs to the group m');
   expect(await adopt('n', 'gone')).toContain('the platform does not show such a group');
   for (const bad of [[], ['n'], ['n', 'p', '--all'], ['--all', '--create'], ['n', 'p', '--create']])
     expect(await adopt(...bad)).toContain('expected a group with the id of a platform group');
-  expect((await runCli(['platform-groups', '--state', 'x'], { ports })).stderr).toContain(
-    'Allowed choices are managed',
-  );
+  expect((await cli('platform-groups', '--state', 'x')).stderr).toContain('Allowed choices are managed');
 });

@@ -16,7 +16,6 @@ import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { GateStore } from '../../shared/sync/ports/bundles.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
 import { WORKERS_KNOW_AFTER_MS } from '../../shared/sync/wake.ts';
-import { runCli } from '../support/cli/io.ts';
 import { allOf, calledBy, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION } from '../support/engine/world.ts';
 import { nativeEvent } from '../support/events.ts';
@@ -318,7 +317,7 @@ it.each([
   [{ guard: { minSize: 'x' } }, 'guard.minSize=7', 'guard.minSize: expected'],
   [{ baseUrl: 7, fourEyes: 'yes' }, 'baseUrl=https://p.test fourEyes=true', 'baseUrl: expected'],
 ])('with %j, only the connection stops, until connections set repairs it', async (faults, repair, text) => {
-  const { ports, table, clock, connection: known, apply } = await savedWorld();
+  const { ports, table, clock, connection: known, apply, cli } = await savedWorld();
   const { connections } = ports;
   await connections.save({ ...known, name: ACME });
   const settings = { ...known.settings, ...faults } as unknown as Value;
@@ -341,7 +340,6 @@ it.each([
   expect(String(failure?.error)).toContain(text);
   const gates = async () => (await listConnections(ports)).map(({ gate }) => gate);
   expect(await gates()).toEqual(['invalid_settings', 'open']);
-  const cli = (...args: string[]) => runCli(args, { ports });
   const status = await cli('status', '--connection', ACME, '--json');
   expect(status.json.gate).toMatchObject({
     state: 'invalid_settings',

@@ -18,6 +18,7 @@ import { createQueues, type Queues, queueUrl } from '../../../simulate/queues.ts
 import { seededRandom } from '../../../simulate/random.ts';
 import { MemoryTable } from '../../../simulate/table.ts';
 import { runCli } from '../cli/io.ts';
+import { asking } from '../console/asking.ts';
 import { type PlatformOptions, TestPlatform } from '../engine/platform.ts';
 import { calledBy } from '../engine/test-engine.ts';
 
@@ -192,6 +193,24 @@ export function createWorld(
   const refOf = (group: string): GroupRef => ({ connection: DEFAULT_CONNECTION, group: groupId(group) });
 
   let events = 0;
+  const publish = async (...given: ShortEvent[]) => {
+    const messages = given.map(({ type, data, id, time, ...also }) => {
+      events += 1;
+      const body = {
+        specversion: '1.0',
+        id: id ?? `e${events}`,
+        source: 'test',
+        type: `directory.${type}`,
+        time: time ?? new Date(clock.ms).toISOString(),
+        sequence: String(events),
+        data,
+        ...also,
+      };
+      return { messageId: `m${events}`, body: JSON.stringify(body), sentAtMs: clock.ms };
+    });
+    return ingest(messages, ports);
+  };
+  const apply = (group: string) => applyGroup(refOf(group), ports);
   return {
     ports,
     table,
@@ -216,24 +235,21 @@ export function createWorld(
       if (seen !== undefined)
         await ports.people.save(DEFAULT_CONNECTION, { ...seen, state: 'TERMINATED', fanOutDue: false }, seen);
     },
-    async publish(...given: ShortEvent[]) {
-      const messages = given.map(({ type, data, id, time, ...also }) => {
-        events += 1;
-        const body = {
-          specversion: '1.0',
-          id: id ?? `e${events}`,
-          source: 'test',
-          type: `directory.${type}`,
-          time: time ?? new Date(clock.ms).toISOString(),
-          sequence: String(events),
-          data,
-          ...also,
-        };
-        return { messageId: `m${events}`, body: JSON.stringify(body), sentAtMs: clock.ms };
-      });
-      return ingest(messages, ports);
+    publish,
+    apply,
+    /** Publishes events, and applies a group. */
+    async deliver(id: string, ...given: ShortEvent[]) {
+      await publish(...given);
+      return apply(id);
     },
-    apply: (group: string) => applyGroup(refOf(group), ports),
+    /** Changes the platform group of a directory group as another client. */
+    async changeAsOther(id: string, change: Parameters<TestPlatform['changeAsOther']>[1]) {
+      platform.changeAsOther((await ports.groups.read(refOf(id)))?.link?.id ?? '', change);
+    },
+    /** Runs a command of the operator `local:tester`. */
+    cli: (...args: string[]) => runCli(args, { ports }),
+    /** Sends a query or an action of the console's page. */
+    ask: asking(ports, DEFAULT_CONNECTION),
     async audit(group: string, of = DEFAULT_CONNECTION) {
       const entries = [];
       for await (const page of ports.audit.read({ ...refOf(group), connection: of })) entries.push(...page);
@@ -260,16 +276,21 @@ export const applicantOf = (company: string): Applicant => ({
   },
 });
 
-const SIX = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
+export const SIX = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
 
-/** Creates a group `g` of six members that is in sync, and a command line for the connection. */
-export async function sixInSync(settings: Partial<ConnectionSettings> = {}) {
+/** Creates a group `g` that is in sync with these members, who are employees. */
+export async function inSync(
+  names: readonly string[],
+  settings: Partial<ConnectionSettings> = {},
+  called = 'Group g',
+) {
   const world = await savedWorld(settings);
-  await world.hire(...SIX);
-  await world.publish(group('g'), added('g', ...SIX));
-  await world.apply('g');
-  return { ...world, cli: (...args: string[]) => runCli(args, { ports: world.ports }) };
+  await world.hire(...names);
+  await world.deliver('g', group('g', called), added('g', ...names));
+  return world;
 }
+
+export const sixInSync = (settings: Partial<ConnectionSettings> = {}) => inSync(SIX, settings);
 
 export const group = (id: string, name = `Group ${id}`): ShortEvent => ({
   type: 'group.upserted',
