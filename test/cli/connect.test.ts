@@ -34,8 +34,6 @@ async function worldOf(change: Partial<ReturnType<typeof applicantOf>> = {}) {
     ports,
     scripted: (name = 'new', ...more: string[]) =>
       runCli([...args(name), '--token-stdin', '--yes', '--json', ...more], { ports, stdin: 'token' }),
-    typed: (...person: (readonly [sees: string, types: string])[]) =>
-      runCli(args('new'), { ports, person: person.map(([sees, types]) => ({ sees, types })) }),
     stored: async (name = 'new') => (await ports.connections.current(name as never))?.settings.memberIdField,
   };
 }
@@ -62,17 +60,6 @@ it.each([
   expect(stderr).toContain('memberIdField stays userId');
   expect(stderr).toContain('groupsync connections set new memberIdField=id');
   expect(await stored()).toBe('userId');
-});
-
-it('connect at a terminal asks for memberIdField if no existing group has a known id', async () => {
-  const { typed, stored } = await worldOf();
-  const { code } = await typed(
-    ['Token of the OAuth application', 'token\r'],
-    ['Which id of an employee do groups', '\u001b[B\r'],
-    ['Store the connection new?', 'y\r'],
-  );
-  expect(code).toBe(0);
-  expect(await stored()).toBe('id');
 });
 
 it('connect does not change memberIdField of an existing connection, and reports groups with the other kind of id', async () => {

@@ -180,9 +180,7 @@ const DEPLOYED: DeployedStack = {
 
 it('destroy switches off the termination protection, deletes the stack, and keeps the table and the audit copy', async () => {
   const { cdk, calls } = cdkWith([], DEPLOYED);
-  const { code, stderr, json } = await runCli(['destroy', '--stage', 'staging', '--yes', '--json'], {
-    cdk,
-  });
+  const { code, stderr, json } = await runCli(['destroy', '--stage', 'staging', '--yes', '--json'], { cdk });
   expect(code).toBe(0);
   expect(stderr).toContain('DELETED: 1 resource, with all messages');
   expect(json).toEqual({

@@ -33,6 +33,7 @@ it.each([
       replanned: 1,
     },
   ],
+  ['connections set default mode=authoritative', { changed: [], requested: [], replanned: 0 }],
   ['connections confirm default', { outcome: 'none', requests: [], replanned: 0 }],
   ['connections remove default', { removed: 'default', erased: null, secretRemoved: true }],
   ['release g', { group: 'g', released: true }],
@@ -169,6 +170,7 @@ it('plan --with shows the plan with other settings, and connections set shows it
   expect((await document(['plan', 'g'])).json.plans).toMatchObject([{ action: 'none' }]);
   const change = ['connections', 'set', 'default', 'nameTemplate=HR {name}'];
   const set = await document(change);
+  expect(set.stderr).toContain('nameTemplate: "{name}" → "HR {name}"');
   expect(set.stderr).toContain("groupsync --connection default plan --with 'nameTemplate=HR {name}'");
   expect(set.stderr).toContain('after this change 1 of 1 group would change: 0 added, 0 removed, 0 held');
 });
@@ -202,9 +204,7 @@ it('notify test prints a result for each target, including failed targets', asyn
     expect(json).toEqual({ notified: some });
     expect(code).toBe(some.length === 1 ? 0 : 1);
     const listed = await runCli(['notify', 'list', '--json'], { ports: { ...ports, functions } });
-    expect(listed.json).toEqual({
-      targets: some.map(({ target }) => target),
-    });
+    expect(listed.json).toEqual({ targets: some.map(({ target }) => target) });
   }
 });
 

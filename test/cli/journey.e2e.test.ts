@@ -197,53 +197,6 @@ it('sync writes exactly the changes that plan showed', async () => {
   );
 });
 
-it('explain shows why one user is in a group, and why another user is not', async () => {
-  const inside = await document('explain', ['explain', 'g1', 'ann@acme.test']);
-  expect(inside.json).toMatchObject({
-    member: 'm-ann',
-    present: true,
-    wanted: true,
-    decision: { outcome: 'in_sync' },
-  });
-  expect(inside.json.events[0]).toMatchObject({
-    register: 'member',
-    summary: 'present',
-    source: 'groupsync/import',
-  });
-  expect(inside.json.write).toMatchObject({ action: 'create', outcome: 'written' });
-  const left = await document('explain', ['explain', 'g1', 'm-fay']);
-  expect(left.json).toMatchObject({
-    present: false,
-    wanted: false,
-    because: expect.stringContaining('took them out'),
-  });
-  expect(left.json.events[0]).toMatchObject({ id: 'e1', summary: 'absent' });
-  const stranger = await document('explain', ['explain', 'g2', 'm-x']);
-  expect(stranger.json).toMatchObject({
-    present: false,
-    wanted: true,
-    decision: { outcome: 'pending:unknown' },
-  });
-  expect((await cli(['explain', 'g1', 'unknown'])).code).toBe(1);
-});
-
-it('doctor checks every part and names the parts with a problem', async () => {
-  const { json, code } = await document('doctor', ['doctor', '--connection', 'default']);
-  expect(json.checks.length).toBeGreaterThan(25);
-  const wrong = json.checks
-    .filter(({ ok }: { ok: boolean }) => !ok)
-    .map(({ name }: { name: string }) => name);
-  expect(wrong).toEqual(['default: unmatched members']);
-  expect(code).toBe(3);
-  const report = await document('reconcile', ['reconcile']);
-  expect(report).toMatchObject({ code: 0, json: { connection: 'default' } });
-  const people = await document('people refresh', ['people', 'refresh']);
-  expect(people.json).toMatchObject({ read: PEOPLE.length, changed: 0, gone: 0 });
-  const again = await document('doctor', ['doctor', '--connection', 'default', '--faults']);
-  expect(again.json.checks.map(({ name }: { name: string }) => name)).toEqual(['default: unmatched members']);
-  expect((await document('holds', ['holds'])).json.holds).toEqual([]);
-});
-
 it('kill -9 during a replay loses no dead-lettered message', async () => {
   await on.send(deadLetters());
   await eventually(async () => (await dead()) === ALL);

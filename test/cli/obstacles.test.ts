@@ -116,11 +116,7 @@ it('the command reconcile waits for the end of the run and reports its result', 
       const times = { detectedAtMs: ports.clock(), settledAtMs: ports.clock() };
       await ports.drift.record(connection.name, { ...found, ...by, settledBy: 'restore', ...times });
     },
-    functions: {
-      run: async () => ({
-        reports: [{ ...NOTHING_FOUND, eventsRead: 3, groupsTouched: 1 }],
-      }),
-    },
+    functions: { run: async () => ({ reports: [{ ...NOTHING_FOUND, eventsRead: 3, groupsTouched: 1 }] }) },
   };
   const ran = await runCli(['reconcile'], { ports: around });
   expect(ran.stdout).toBe(

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { runCli } from '../support/cli/io.ts';
+import { temporaryFile } from '../support/folder.ts';
 import { applicantOf, removed, sixInSync } from '../support/operate/world.ts';
 
 const TOKEN = 'a-token-that-stays-secret';
@@ -20,15 +21,16 @@ async function worldOf() {
 }
 
 it('connect asks for every value, hides the token, and asks before it stores anything', async () => {
-  const { at, stored } = await worldOf();
+  const { at, ports, stored } = await worldOf();
   const { code, stdout, stderr } = await at(
     ['connect', 'new'],
     ['Address of the platform', `https://platform.test${ENTER}`],
     ['Token of the OAuth application', `${TOKEN}${ENTER}`],
-    ['Which id of an employee', ENTER],
+    ['Which id of an employee do groups', `\u001b[B${ENTER}`],
     ['Store the connection new?', 'y\r'],
   );
   expect({ code, stored }).toEqual({ code: 0, stored: [TOKEN] });
+  expect((await ports.connections.current('new' as never))?.settings.memberIdField).toBe('id');
   expect(stdout).toContain('connected new');
   expect(stderr + stdout).not.toContain(TOKEN);
 });
@@ -82,6 +84,7 @@ it.each([
     [['holds', 'approve', 'g', '--reason', 'r'], 'Remove 5 members?'],
     [['dlq', 'replay', '--all'], 'Replay 1 message?'],
     [['dlq', 'discard', 'one', '--reason', 'r'], 'This cannot be undone.'],
+    [['import', temporaryFile('m.csv', 'g,Group g,m-ann,'), '--as-of', 'now'], 'Send'],
     [['pause'], 'Pause the connection'],
     [['connections', 'remove', 'default'], 'Remove the connection'],
   ];
