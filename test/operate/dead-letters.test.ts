@@ -234,9 +234,7 @@ it('replayDeadLetters reports the number of sent messages if it cannot delete th
   const fails = () => Promise.reject(new Error('the queue did not answer'));
   const events = { ...world.mailboxes.events, giveBack: fails };
   const ports = { ...world.ports, mailboxes: { ...world.mailboxes, events } };
-  expect(await surveyDeadLetters(ports, { queues: ['events'], limit: 1 })).toMatchObject({
-    complete: true,
-  });
+  expect(await surveyDeadLetters(ports, { queues: ['events'], limit: 1 })).toMatchObject({ complete: true });
   world.clock.ms += HOLD_SECONDS * 1_000;
   events.remove = fails;
   const replayed = replayDeadLetters('events', ports, { connection, selection: {} });

@@ -46,9 +46,7 @@ function soundDeployment(): Deployment {
       eventSource: key === 'ingest' || key === 'apply' ? 'Enabled' : undefined,
     }),
     executions: async () => ({ limit: 1_000, unreserved: 980 }),
-    alarms: {
-      subscriptionsOf: async () => ['arn:aws:sns:x', 'PendingConfirmation'],
-    },
+    alarms: { subscriptionsOf: async () => ['arn:aws:sns:x', 'PendingConfirmation'] },
     schedule: async () => ({ enabled: true, expression: 'rate(1 minute)' }),
     scim: async () => undefined,
     statusOf: async () => 401,

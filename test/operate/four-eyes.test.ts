@@ -102,9 +102,7 @@ it('the person who caused a hold at the command line cannot approve it in the co
   await expect(approve('console:bob@acme.test', {})).rejects.toThrow(
     'ann caused the hold. groupsync does not know which person ann is: name the person in the setting persons',
   );
-  expect(await approve('console:bob@acme.test', { ann: 'ann@acme.test' })).toMatchObject({
-    kind: 'decided',
-  });
+  expect(await approve('console:bob@acme.test', { ann: 'ann@acme.test' })).toMatchObject({ kind: 'decided' });
 });
 
 const members = async () => {
@@ -297,9 +295,7 @@ it.each([
   await rejectHold(ref(now), { ...WORD, decision: (await state(now))?.approval?.decision }, as('bob'));
   const { decision } = (await state(now))?.rejection ?? {};
   const byAdministrator = { ...WORD, isAdministrator: true, decision };
-  expect(await approveHold(ref(now), byAdministrator, as('console:eve'))).toMatchObject({
-    kind: 'decided',
-  });
+  expect(await approveHold(ref(now), byAdministrator, as('console:eve'))).toMatchObject({ kind: 'decided' });
 });
 
 it.each([

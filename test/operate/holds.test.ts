@@ -39,15 +39,18 @@ async function company(guard: object = {}, settings: object = {}) {
     const { approval, rejection } = (await engine.state(id)) ?? {};
     return approval ?? rejection;
   };
-  return { ...engine, decided };
+  const asked =
+    (decide: typeof approveHold) =>
+    (word: object = {}, group = 'g', ports: object = {}) =>
+      decide(engine.ref(group), { ...WORD, ...word }, { ...engine.world.toolPorts, ...ports });
+  return { ...engine, decided, approve: asked(approveHold), reject: asked(rejectHold) };
 }
 
 it('an approval of some removals permits only these removals, and the other removals stay held', async () => {
-  const { deliver, shown, state, ref, world, work } = await company();
-  expect(await approveHold(ref('g'), WORD, world.toolPorts)).toEqual({ kind: 'no_hold' });
+  const { deliver, shown, state, world, work, approve } = await company();
+  expect(await approve()).toEqual({ kind: 'no_hold' });
   await deliver({ snapshot: 'g', of: ['a'] });
-  const some = (digest: string | undefined, ...ids: string[]) =>
-    approveHold(ref('g'), { ...WORD, digest, users: users(...ids) }, world.toolPorts);
+  const some = (digest: string | undefined, ...ids: string[]) => approve({ digest, users: users(...ids) });
   const digest = (await state('g'))?.hold?.digest;
   expect(await some('of another set', 'b')).toMatchObject({ kind: 'changed' });
   expect(await some(digest, 'a')).toMatchObject({ kind: 'changed' });
@@ -67,17 +70,15 @@ it('an approval of some removals permits only these removals, and the other remo
   expect(shown('g')).toEqual([users('a', 'c', 'd', 'e', 'f')]);
   expect(await state('g')).toMatchObject({ settled: 'held', hold: rest });
   expect((await state('g'))?.approval).toBeUndefined();
-  expect(await some((await state('g'))?.hold?.digest, 'c', 'd', 'e', 'f')).toMatchObject({
-    kind: 'decided',
-  });
+  expect(await some((await state('g'))?.hold?.digest, 'c', 'd', 'e', 'f')).toMatchObject({ kind: 'decided' });
   await deliver();
   expect(shown('g')).toEqual([users('a')]);
 });
 
 it('a block ends the rejection of its person, so the guard judges a later addition by another client', async () => {
-  const { deliver, shown, state, ref, world } = await company();
+  const { deliver, shown, state, world, reject } = await company();
   await deliver({ snapshot: 'g', of: ['a'] });
-  await rejectHold(ref('g'), WORD, world.toolPorts);
+  await reject();
   await deliver();
   const asked = { text: 'b', reason: 'account taken over' };
   await blockPerson(CONNECTION, asked, world.toolPorts);
@@ -108,7 +109,7 @@ it('an operator can decide the other removals before apply has written the appro
   const before = await engine.audit('g');
   expect(before.filter(({ action }) => action === 'holds_approve')).toHaveLength(2);
   const word = { ...WORD, digest: await digestNow() };
-  expect((await rejectHold(ref('g'), word, world.toolPorts)).kind).toBe('decided');
+  expect((await engine.reject(word)).kind).toBe('decided');
   await deliver();
   expect(engine.shown('g')).toEqual([users('a', 'd', 'e', 'f')]);
   expect((await state('g'))?.rejection).toMatchObject({ removes: 3, decision: { kind: 'rejected' } });
@@ -151,9 +152,9 @@ it('the reason of a hold within the limit names the earlier removals with which 
 });
 
 it('an approval permits no second write until the outcome of a timed-out write is known', async () => {
-  const { deliver, pass, shown, state, ref, world, troubles } = await company();
+  const { deliver, pass, shown, state, troubles, approve } = await company();
   await deliver({ snapshot: 'g', of: ['a'] });
-  await approveHold(ref('g'), WORD, world.toolPorts);
+  await approve();
   troubles.platform = (call) => (call === 'patch' ? 'lost_before' : 'none');
   await pass(60_000);
   troubles.platform = () => 'none';
@@ -165,14 +166,14 @@ it('an approval permits no second write until the outcome of a timed-out write i
 });
 
 it('each decision about a part of a hold keeps its reason, and can be changed alone', async () => {
-  const { deliver, shown, state, ref, world, audit } = await company();
+  const { deliver, shown, state, world, audit, approve, reject } = await company();
   await deliver({ snapshot: 'g', of: ['a'] });
   for (const [at, some] of [users('b', 'c'), users('d')].entries()) {
     const word = { reason: `part ${at}`, digest: (await state('g'))?.hold?.digest, users: some };
-    expect(await rejectHold(ref('g'), word, world.toolPorts)).toMatchObject({ kind: 'decided' });
+    expect(await reject(word)).toMatchObject({ kind: 'decided' });
     world.advance(1_000);
   }
-  await approveHold(ref('g'), WORD, world.toolPorts);
+  await approve();
   await deliver();
   const sets = (await state('g'))?.removals?.sets ?? [];
   const rejected = (reason: string, removes: number) => ({
@@ -182,11 +183,11 @@ it('each decision about a part of a hold keeps its reason, and can be changed al
   expect(sets).toMatchObject([rejected('part 0', 2), rejected('part 1', 1)]);
   const { digest, decision } = sets[0] ?? {};
   const again = { ...WORD, digest, decision, users: users('c') };
-  expect(await approveHold(ref('g'), again, world.toolPorts)).toMatchObject({
+  expect(await approve(again)).toMatchObject({
     kind: 'decided',
     hold: { removes: 1 },
   });
-  expect(await rejectHold(ref('g'), again, world.toolPorts)).toMatchObject({ kind: 'changed' });
+  expect(await reject(again)).toMatchObject({ kind: 'changed' });
   await deliver();
   expect(shown('g')).toEqual([users('a', 'b', 'd')]);
   expect((await state('g'))?.removals?.sets).toMatchObject([rejected('part 0', 1), rejected('part 1', 1)]);
@@ -209,11 +210,14 @@ it('the removals of a group are decided in at most 50 parts', async () => {
 });
 
 it('rejected removals stay stored, separately from later removals, until the directory wants the users again', async () => {
-  const { deliver, shown, state, ref, world } = await company({ maxRemovedCount: 1, maxRemovedShare: 1 });
+  const { deliver, shown, state, world, approve, reject } = await company({
+    maxRemovedCount: 1,
+    maxRemovedShare: 1,
+  });
   await deliver({ take: ['a', 'b', 'c'], from: 'g' });
   const { digest } = (await state('g'))?.hold ?? {};
-  await rejectHold(ref('g'), { ...WORD, digest, users: users('a', 'b') }, world.toolPorts);
-  await approveHold(ref('g'), WORD, world.toolPorts);
+  await reject({ digest, users: users('a', 'b') });
+  await approve();
   world.advance(2 * DAY_MS);
   await deliver({ take: ['d'], from: 'g' });
   expect(shown('g')).toEqual([users('a', 'b', 'e', 'f')]);
@@ -343,41 +347,37 @@ it('a decision applies only to the removals that the operator was shown, and lat
 });
 
 it('an approval with the digest from before a rejection is refused, even after further removals', async () => {
-  const { deliver, state, ref, world, shown } = await company({ maxRemovedCount: 0 });
+  const { deliver, state, shown, approve, reject } = await company({ maxRemovedCount: 0 });
   await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
   const word = { ...WORD, digest: (await state('g'))?.hold?.digest };
-  await rejectHold(ref('g'), WORD, world.toolPorts);
+  await reject();
   await deliver({ take: ['e'], from: 'g' });
   const hold = { removes: 4, decision: { kind: 'rejected' } };
-  expect(await approveHold(ref('g'), word, world.toolPorts)).toMatchObject({ kind: 'changed', hold });
+  expect(await approve(word)).toMatchObject({ kind: 'changed', hold });
   expect((await state('g'))?.hold).toMatchObject({ removes: 1, decision: { kind: 'waiting' } });
   await deliver({ upsert: 'g', name: 'Other' });
   expect(shown('g')).toEqual([users(...EVERYBODY)]);
   // The plan removes no user of the rejected hold, so the limits apply to the new hold as to any other hold.
   await deliver({ snapshot: 'h', of: EVERYBODY }, { take: ['a', 'b'], from: 'h' });
-  await rejectHold(ref('h'), WORD, world.toolPorts);
+  await reject({}, 'h');
   await deliver({ snapshot: 'h', of: ['a', 'b', 'c', 'd'] });
   expect(await state('h')).toMatchObject({ hold: { removes: 2, decision: { kind: 'waiting' } } });
   expect((await state('h'))?.rejection).toBeUndefined();
 });
 
 it('a rejection lasts a year, and then the sweep holds the removals that are still wanted', async () => {
-  const { deliver, state, ref, world, shown } = await company();
+  const { deliver, state, ref, world, shown, reject, sweepAfter } = await company();
   await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
   const connection = await world.connection();
   const why = async () =>
     (await explainMember(ref('g'), 'b', { connection, ports: world.toolPorts })).because;
   expect(await why()).toMatch(/until an operator decides/);
-  await rejectHold(ref('g'), WORD, { ...world.toolPorts, ...calledBy('Bob') });
+  await reject({}, 'g', calledBy('Bob'));
   expect(await why()).toMatch(/Bob rejected the removal \(a reorganisation\)/);
   await deliver({ add: ['a'], to: 'g' });
-  world.advance(364 * DAY_MS);
-  await sweep(await world.connection(), world.toolPorts);
-  await deliver();
+  await sweepAfter(364 * DAY_MS);
   expect(await state('g')).toMatchObject({ rejection: { removes: 3 } });
-  world.advance(DAY_MS);
-  await sweep(await world.connection(), world.toolPorts);
-  await deliver();
+  await sweepAfter(DAY_MS);
   const { hold, rejection } = (await state('g')) ?? {};
   expect(hold).toMatchObject({ removes: 3, decision: { kind: 'waiting' } });
   expect(rejection).toBeUndefined();
@@ -385,7 +385,7 @@ it('a rejection lasts a year, and then the sweep holds the removals that are sti
 });
 
 it('a per_hour hold is not approved automatically, but expires after a week and is held again', async () => {
-  const { deliver, shown, state, ref, world } = await company({ perHourCount: 3 });
+  const { deliver, shown, state, world, approve } = await company({ perHourCount: 3 });
   await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
   const first = (await state('g'))?.hold;
   expect(first).toMatchObject({ rule: 'per_hour', removes: 4 });
@@ -398,10 +398,8 @@ it('a per_hour hold is not approved automatically, but expires after a week and 
   }
   const renewed = (await state('g'))?.hold;
   expect(renewed).toMatchObject({ rule: 'per_hour', removes: 2, decision: { kind: 'waiting' } });
-  expect(await approveHold(ref('g'), { ...WORD, digest: first?.digest }, world.toolPorts)).toMatchObject({
-    kind: 'changed',
-  });
-  await approveHold(ref('g'), { ...WORD, digest: renewed?.digest }, world.toolPorts);
+  expect(await approve({ digest: first?.digest })).toMatchObject({ kind: 'changed' });
+  await approve({ digest: renewed?.digest });
   await deliver();
   expect(shown('g')).toEqual([users('a', 'b', 'e', 'f')]);
 });
@@ -430,11 +428,11 @@ it('a new hold replaces an expired hold, even after a crash at any point', async
 });
 
 it('switching the guard off decides no held removal, and later removals are written', async () => {
-  const { deliver, shown, ref, world } = await company({ perHourCount: 3 });
+  const { deliver, shown, world, reject } = await company({ perHourCount: 3 });
   await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
   await deliver({ snapshot: 'h', of: EVERYBODY });
   await deliver({ take: ['a', 'b', 'c', 'd'], from: 'h' });
-  await rejectHold(ref('h'), WORD, world.toolPorts);
+  await reject({}, 'h');
   await change(world, { guard: null });
   await deliver({ take: ['e'], from: 'g' }, { take: ['e'], from: 'h' });
   expect(shown('g')).toEqual([users('a', 'b', 'c', 'd', 'f')]);
@@ -444,14 +442,14 @@ it('switching the guard off decides no held removal, and later removals are writ
 it.each(['waiting', 'rejected'])(
   'a hold that is %s stays stored when a wrong base URL ends the link, and when the group is linked again',
   async (kind) => {
-    const { deliver, pass, shown, state, ref, world } = await company({
+    const { deliver, pass, shown, state, world, reject } = await company({
       maxRemovedShare: 1,
       perHourCount: 3,
     });
     await deliver({ snapshot: 'h', of: EVERYBODY });
     await deliver({ take: ['a', 'b'], from: 'h' });
     await deliver({ take: ['a', 'b'], from: 'g' });
-    if (kind === 'rejected') await rejectHold(ref('g'), WORD, world.toolPorts);
+    if (kind === 'rejected') await reject();
     const platformId = (await state('g'))?.link?.id;
     world.advance(DAY_MS);
     world.platform.hidden = (id) => id === platformId;
@@ -472,7 +470,7 @@ it.each(['waiting', 'rejected'])(
 );
 
 it('a hold ends if the directory wants its users again, and not while its group is excluded or released', async () => {
-  const { deliver, shown, state, ref, world } = await company();
+  const { deliver, shown, state, ref, world, sweepAfter } = await company();
   await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
   await deliver({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'f'] });
   expect(shown('g')).toEqual([users('a', 'b', 'c', 'd', 'f')]);
@@ -491,14 +489,12 @@ it('a hold ends if the directory wants its users again, and not while its group 
   await releaseGroup(ref('g'), world.toolPorts);
   await deliver();
   expect(await state('g')).toMatchObject({ settled: 'excluded', hold: { removes: 3 } });
-  world.advance(7 * DAY_MS);
-  await sweep(await world.connection(), world.toolPorts);
-  await deliver();
+  await sweepAfter(7 * DAY_MS);
   expect(await state('g')).not.toHaveProperty('removals');
 });
 
 it('a group with held removals is deleted only after a decision about its deletion, as a whole', async () => {
-  const { deliver, shown, state, ref, world } = await company();
+  const { deliver, shown, state, ref, world, approve } = await company();
   await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
   await deliver({ remove: 'g' });
   expect(shown('g')).toEqual([users(...EVERYBODY)]);
@@ -508,7 +504,7 @@ it('a group with held removals is deleted only after a decision about its deleti
     expect(await decide(ref('g'), { ...WORD, users: users('a') }, world.toolPorts)).toEqual({
       kind: 'all_or_none',
     });
-  await approveHold(ref('g'), { ...WORD, digest: deletion?.digest }, world.toolPorts);
+  await approve({ digest: deletion?.digest });
   await deliver();
   expect(shown('g')).toEqual([]);
   expect(await state('g')).not.toHaveProperty('removals');
@@ -526,11 +522,11 @@ it('a group with held removals is deleted only after a decision about its deleti
 it.each([{ onGroupDeleted: 'release' }, { mode: 'additive' }])(
   'the members of a deleted group wait for a decision before the release with %o, if they are more than the allowed share',
   async (settings) => {
-    const { deliver, shown, state, ref, world } = await company({}, settings);
+    const { deliver, shown, state, approve } = await company({}, settings);
     await deliver({ remove: 'g' });
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
     expect(await state('g')).toMatchObject({ hold: { rule: 'share', removes: 6 }, link: {} });
-    await approveHold(ref('g'), WORD, world.toolPorts);
+    await approve();
     await deliver();
     expect(shown('g')).toEqual([[]]);
     expect(await state('g')).not.toHaveProperty('link');
@@ -549,9 +545,9 @@ it.each<[string, DirectoryEvent[][]]>([
     ],
   ],
 ])('a rejection ends for a user that the directory wants again, %s', async (_, deliveries) => {
-  const { deliver, ref, world, shown, state } = await company();
+  const { deliver, world, shown, state, reject } = await company();
   await deliver({ snapshot: 'g', of: ['a'] });
-  await rejectHold(ref('g'), WORD, world.toolPorts);
+  await reject();
   for (const events of deliveries) {
     world.advance(60 * DAY_MS);
     await deliver(...events);

@@ -77,13 +77,11 @@ it('a decision to create a group beside another does not count for another name'
 });
 
 it('a waiting group is created by the sweep after the other client renamed its group', async () => {
-  const { deliver, world, state, theirs } = await company();
+  const { deliver, world, state, theirs, sweepAfter } = await company();
   const id = theirs([], 'Group g');
   await deliver({ snapshot: 'g', of: ['a'] });
   world.platform.changeAsOther(id, { name: 'Another' });
-  world.advance(HOUR_MS);
-  await sweep(await world.connection(), world.toolPorts);
-  await deliver();
+  await sweepAfter(HOUR_MS);
   expect(await state('g')).toMatchObject({ settled: 'in_sync' });
 });
 
