@@ -166,17 +166,6 @@ it('explain shows a nested user as a member of the outer group, and the user has
   expect(groups.toSorted()).toEqual([inner, outer].toSorted());
 });
 
-it('the guard holds the removals in the outer group that the deletion of a nested group causes', async () => {
-  await start({ guard: {} });
-  const inner = await makeGroup('Inner', ['a', 'b', 'c', 'd', 'e', 'f']);
-  const outer = await makeGroup('Outer', ['g'], [inner]);
-  await engine.deliver();
-  await client.delete(`/Groups/${inner}`);
-  await engine.deliver();
-  expect(engine.shown(outer)).toEqual([users('a', 'b', 'c', 'd', 'e', 'f', 'g')]);
-  expect(await engine.state(outer)).toMatchObject({ settled: 'held', hold: { removes: 6 } });
-});
-
 const refused = { status: 400, body: { scimType: 'invalidValue' } };
 
 it('the schema of groups announces nested groups only if the connection accepts them', async () => {

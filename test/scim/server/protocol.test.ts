@@ -299,9 +299,7 @@ it('a PATCH of a group returns a body if the query has the parameter "attributes
 
 it('the server does not read the members of a group if the request excludes them', async () => {
   const reads: string[] = [];
-  const counting = createWorld({
-    before: async (operation, key) => void reads.push(`${operation} ${key}`),
-  });
+  const counting = createWorld({ before: async (operation, key) => void reads.push(`${operation} ${key}`) });
   const one = await counting.client();
   const { id } = (await one.post('/Groups', { displayName: 'A', members: [{ value: 'm1' }] })).body;
   reads.length = 0;
