@@ -121,9 +121,7 @@ it('an operator may write neither a decision about held removals nor a console s
     'groupsync-operator-eu-west-1': [
       {
         Action: ['dynamodb:BatchWriteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
-        Condition: {
-          'ForAnyValue:StringEquals': { 'dynamodb:Attributes': ['removals'] },
-        },
+        Condition: { 'ForAnyValue:StringEquals': { 'dynamodb:Attributes': ['removals'] } },
       },
       {
         Action: ['dynamodb:BatchWriteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],

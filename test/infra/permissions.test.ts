@@ -70,31 +70,6 @@ it('the console gets the address of the SCIM server only if the stage has a SCIM
   expect(variablesOf(synthesise({ console: SIGN_IN }).template)).not.toHaveProperty(ENVIRONMENT.scimUrl);
 });
 
-it('the audit role may only read the stream, add objects to the bucket and add failed calls to the queue', () => {
-  expect(grantsOf('AuditWorkerRole')).toEqual([
-    'dynamodb:DescribeStream on StateTable',
-    'dynamodb:GetRecords on StateTable',
-    'dynamodb:GetShardIterator on StateTable',
-    'dynamodb:ListStreams on StateTable',
-    's3:PutObject on AuditBucket',
-    'sqs:SendMessage on UndeliveredQueue',
-  ]);
-});
-
-it('reconcile may publish notifications and count dead-lettered messages when a notification target is set', () => {
-  const topic = 'arn:aws:sns:eu-west-1:111122223333:ops';
-  const notifying = synthesise({ notify: ['webhook', 'alarms', topic] }).template;
-  const before = grantsOf('ReconcileWorkerRole', synthesise({ notify: [] }).template);
-  const more = grantsOf('ReconcileWorkerRole', notifying).filter((grant) => !before.includes(grant));
-  expect(more.map((grant) => grant.replace(/{.*:secret:(.*)"\]\]}/, '$1').replace(/{.*}/, 'alarms'))).toEqual(
-    [
-      'secretsmanager:GetSecretValue on groupsync/notify-??????',
-      `sns:Publish on ["${topic}",alarms]`,
-      'sqs:GetQueueAttributes on ApplyLaneDeadLetters',
-    ],
-  );
-});
-
 const QUEUES: Readonly<Record<string, string>> = {
   events: 'IngestLaneQueue',
   reader: 'QueueOfReader',
@@ -112,8 +87,7 @@ function nameOf(resource: unknown): string {
   // Ingest reads this queue in the same way as the common queue, so both are in one list of ARNs.
   if (/^{.*Queuedirectory/.test(text)) return 'QueueOfReader';
   return (
-    /(Ingest|Apply)Lane(Queue|DeadLetters)|(Ingest|Reconcile)WorkerFunction|StateTable|AuditBucket|UndeliveredQueue/.exec(
-      text,
-    )?.[0] ?? text
+    /(Ingest|Apply)Lane(Queue|DeadLetters)|(Ingest|Reconcile)WorkerFunction|StateTable/.exec(text)?.[0] ??
+    text
   );
 }
