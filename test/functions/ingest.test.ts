@@ -350,9 +350,7 @@ const large = (group: string, receives: string) => {
   return { ...record, attributes: { ...record.attributes, ApproximateReceiveCount: receives } };
 };
 const within = (ms: number) => ({ ...CONTEXT, getRemainingTimeInMillis: () => ms });
-const back = (...ids: string[]) => ({
-  batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })),
-});
+const back = (...ids: string[]) => ({ batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })) });
 
 it('ingest starts no message in the second half of its time, and returns the remaining messages', async () => {
   const Records = ['g1', 'g2', 'g3', 'g4'].map((group) => large(group, '1'));

@@ -21,9 +21,7 @@ it('the option directory adds a connection and does not change the other connect
 // The seed determines the vendor, and the first vendor has the seed 0.
 it.each(DIRECTORY_KINDS.map((kind, place) => [kind, place || DIRECTORY_KINDS.length] as const))(
   'a run that reads the simulated directory of %s has no violation',
-  {
-    timeout: 60_000,
-  },
+  { timeout: 60_000 },
   async (vendor, seed) => {
     const run = withDirectory(seed, 1);
     const { violations, fired } = await execute(run);

@@ -48,9 +48,7 @@ function loggedRequests() {
   return log.since(0, true);
 }
 
-const WORLD = {
-  companies: [{ id: 'c', employees: [{ id: 'r' }], groups: [{ id: 'g', name: 'G' }] }],
-};
+const WORLD = { companies: [{ id: 'c', employees: [{ id: 'r' }], groups: [{ id: 'g', name: 'G' }] }] };
 
 async function answers(): Promise<readonly string[]> {
   let ids = 0;
