@@ -50,6 +50,7 @@ export function drawPairs(
     const ends: readonly OperatorAction[] = [
       { kind: 'resume', group },
       { kind: 'resume_all' },
+      { kind: 'restated_all' },
       { kind: 'unblock', role: roleOf(place) },
       ...(/operator:(?:release|adopt)/.test(pair) ? [{ kind: 'adopt', group } as const] : []),
       { kind: 'set', key: 'groups.policies', value: 'groups' in town.settings ? [POLICY] : [] },
@@ -63,9 +64,9 @@ export function drawPairs(
       event(atMs, { kind: 'snapshot', group, name: `Pair ${group}`, members: place.members, parts: 1 }),
       ...(needsOf(pair)['mode'] === 'report' && WRITES.test(second) ? [written] : []),
       ...happeningsOf(first, place, atMs + 20 * MINUTE_MS),
-      ...changesFor(second, town).map((action) => operator(atMs + 30 * MINUTE_MS, action)),
-      ...happeningsOf(second, place, atMs + 40 * MINUTE_MS),
-      event(atMs + HOUR_MS, { kind: 'leave', group, members: [random.pick(place.members)] }),
+      ...changesFor(second, town).map((action) => operator(atMs + 50 * MINUTE_MS, action)),
+      ...happeningsOf(second, place, atMs + 70 * MINUTE_MS),
+      event(atMs + 90 * MINUTE_MS, { kind: 'leave', group, members: [random.pick(place.members)] }),
       // Ends what the pair began, so that the next pair finds an ordinary group.
       ...ends.map((action, at) => operator(ended + at * MINUTE_MS, action, OPERATORS[0])),
       operator(ended + 10 * MINUTE_MS, { kind: 'confirm' }, confirmer),
@@ -87,8 +88,12 @@ function happeningsOf(feature: string, place: Place, atMs: number): readonly Hap
       const join = { kind: 'join', group: place.group, members: ['p10'] } as const;
       return [event(atMs, join, { form: kind as Way['form'] })];
     }
-    case 'company':
-      return [company(atMs, companyOf(kind, place))];
+    case 'company': {
+      // An earlier pair may have erased the person, or changed the address or the state.
+      const state = kind === 'activate' ? 'TERMINATED' : 'ACTIVE';
+      const person = { role: roleOf(place), email: `p3@${place.town.name}.test`, state } as const;
+      return [company(atMs - 5 * MINUTE_MS, { kind: 'hire', person }), company(atMs, companyOf(kind, place))];
+    }
     case 'client':
       return [client(atMs, clientOf(kind, place))];
     case 'aws':
@@ -217,10 +222,15 @@ function operatorOf(kind: string, place: Place, atMs: number): readonly Happenin
   const before: Readonly<Record<string, readonly OperatorAction[]>> = {
     resume: [{ kind: 'pause', group }],
     resume_all: [{ kind: 'pause_all' }],
+    restated_all: [{ kind: 'restore' }, { kind: 'resume_all' }],
     adopt: [{ kind: 'release', group }],
     unblock: [{ kind: 'block', role }],
     undo_import: [imports],
     confirm: [set(true), set(false)],
+  };
+  const after: Readonly<Record<string, readonly OperatorAction[]>> = {
+    remove_connection: [connect],
+    restore: [{ kind: 'resume_all' }],
   };
   const events: Readonly<Record<string, DirectoryAction>> = {
     approve: few,
@@ -252,6 +262,6 @@ function operatorOf(kind: string, place: Place, atMs: number): readonly Happenin
     ...(needed === undefined ? [] : [event(atMs - 15 * MINUTE_MS, needed, way)]),
     ...(before[kind] ?? []).map((one, at) => operator(atMs - (14 - 5 * at) * MINUTE_MS, one, OPERATORS[0])),
     operator(atMs, actions[kind] ?? plain, isOfApprover ? APPROVERS[0] : undefined),
-    ...(kind === 'remove_connection' ? [operator(atMs + 5 * MINUTE_MS, connect)] : []),
+    ...(after[kind] ?? []).map((one) => operator(atMs + 5 * MINUTE_MS, one)),
   ];
 }

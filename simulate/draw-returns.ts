@@ -71,13 +71,12 @@ export function withReturn(
     return one.atMs < connectedAtMs + HOUR_MS ? [] : [{ ...one, connection: again }];
   });
   const exported = happenings.filter((one) => isMoved(one) && one.atMs < connectedAtMs + HOUR_MS);
+  const { event, operator } = actsOf(again);
   return [
     ...moved,
     actsOf(name).operator(removedAtMs, { kind: 'remove_connection' }),
-    actsOf(again).operator(connectedAtMs, { kind: 'connect', company }),
-    ...exportOf(exported).map((action, at) =>
-      actsOf(again).event(connectedAtMs + 5 * MINUTE_MS + at * 1_000, action),
-    ),
+    operator(connectedAtMs, { kind: 'connect', company }),
+    ...exportOf(exported).map((action, at) => event(connectedAtMs + 5 * MINUTE_MS + at * 1_000, action)),
   ];
 }
 

@@ -41,16 +41,11 @@ export function toScim(place: Place, atMs: number): readonly Happening[] {
   const emails = members.map((one) =>
     scim(-9, { kind: 'profile', member: `q-${one}`, email: `${one}@${town.name}.test` }),
   );
+  const ofClient = members.map((one) => `q-${one}`);
   return [
     event(-10, { kind: 'snapshot', group, name, members, parts: 1 }),
     ...emails,
-    scim(-7, {
-      kind: 'snapshot',
-      group: `s-${group}`,
-      name,
-      members: members.map((one) => `q-${one}`),
-      parts: 1,
-    }),
+    scim(-7, { kind: 'snapshot', group: `s-${group}`, name, members: ofClient, parts: 1 }),
     operate(0, { kind: 'takeover', to: 'scim' }),
     ...[4, 30].map((minutes) => operate(minutes, { kind: 'resume_all' })),
   ];

@@ -67,49 +67,36 @@ export const numberedPeople = (connection: string): readonly PersonSpec[] =>
  */
 function drawNumbered(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection, groups } = town;
+  const { event, company } = actsOf(connection);
   const formOf = () => weighted(random, { native: 4, sns: 1, eventbridge: 1, okta: 1 });
   const memberships = NUMBERED.flatMap((member) =>
     some(random, groups, between(random, 1, 3)).flatMap((group): Happening[] => {
       const atMs = anyTime(random, endMs);
-      const joins = actsOf(connection).event(
-        atMs,
-        { kind: 'join', group, members: [member] },
-        { form: formOf() },
-      );
+      const joins = event(atMs, { kind: 'join', group, members: [member] }, { form: formOf() });
       if (random.chance(0.6)) return [joins];
       const leftMs = within(atMs + between(random, HOUR_MS, DAY_MS), endMs);
-      return [joins, actsOf(connection).event(leftMs, { kind: 'leave', group, members: [member] })];
+      return [joins, event(leftMs, { kind: 'leave', group, members: [member] })];
     }),
   );
   const number = (member: string) => numberOf(member, connection) ?? '';
   const profiles = NUMBERED.map((member) => {
     const email = member === 'n1' ? { email: `${member}@nowhere.test` } : {};
     const action = { kind: 'profile', member, number: number(member), ...email } as const;
-    return actsOf(connection).event(between(random, MINUTE_MS, 5 * MINUTE_MS), action);
+    return event(between(random, MINUTE_MS, 5 * MINUTE_MS), action);
   });
   const double = { role: roleOf(connection, 'n2-double'), email: null, number: number('n2') };
   const doubledMs = anyTime(random, endMs);
   const renumberedMs = anyTime(random, endMs);
-  const next = `${number('n3')}-new`;
+  const [n3, next] = [roleOf(connection, 'n3'), `${number('n3')}-new`];
+  const leavesMs = doubledMs + between(random, HOUR_MS, DAY_MS);
   const laterMs = () => between(random, -6 * HOUR_MS, 6 * HOUR_MS);
   return [
     ...profiles,
     ...memberships,
-    actsOf(connection).company(doubledMs, { kind: 'hire', person: double }),
-    actsOf(connection).company(within(doubledMs + between(random, HOUR_MS, DAY_MS), endMs), {
-      kind: 'terminate',
-      role: double.role,
-    }),
-    actsOf(connection).company(within(renumberedMs + laterMs(), endMs), {
-      kind: 'renumber',
-      role: roleOf(connection, 'n3'),
-      number: next,
-    }),
-    actsOf(connection).event(within(renumberedMs + laterMs(), endMs), {
-      kind: 'profile',
-      member: 'n3',
-      number: next,
-    }),
+    company(doubledMs, { kind: 'hire', person: double }),
+    company(within(leavesMs, endMs), { kind: 'terminate', role: double.role }),
+    company(within(renumberedMs + laterMs(), endMs), { kind: 'renumber', role: n3, number: next }),
+    event(within(renumberedMs + laterMs(), endMs), { kind: 'profile', member: 'n3', number: next }),
   ];
 }
 
@@ -125,7 +112,7 @@ export function drawComebacks(random: Random, { town, endMs }: Place): readonly 
     .map(({ role }) => role.slice(roleOf(connection, '').length));
   const pausing = random.fork('pauses');
   const group = pausing.pick(groups);
-  const { operator } = actsOf(connection);
+  const { event, operator } = actsOf(connection);
   const [pause, resume] = pausing.chance(0.5)
     ? [operator(DAY_MS, { kind: 'pause', group }), operator(endMs - 3 * HOUR_MS, { kind: 'resume', group })]
     : [operator(DAY_MS, { kind: 'pause_all' }), operator(endMs - 3 * HOUR_MS, { kind: 'resume_all' })];
@@ -134,15 +121,11 @@ export function drawComebacks(random: Random, { town, endMs }: Place): readonly 
     // A long run stretches the time between `leftMs` and `backMs` to more than 430 days.
     const leftMs = DAY_MS + between(random, 0, 12 * HOUR_MS);
     const backMs = endMs - between(random, 2 * HOUR_MS, 12 * HOUR_MS);
+    const members = [member];
     const leaves = groups.map((group, index) =>
-      actsOf(connection).event(leftMs + index * 1_000, { kind: 'leave', group, members: [member] }),
+      event(leftMs + index * 1_000, { kind: 'leave', group, members }),
     );
-    const joins = actsOf(connection).event(backMs, {
-      kind: 'join',
-      group: random.pick(groups),
-      members: [member],
-    });
-    return [...leaves, joins];
+    return [...leaves, event(backMs, { kind: 'join', group: random.pick(groups), members })];
   });
   return [...comebacks, ...pauses];
 }
@@ -154,20 +137,16 @@ function drawTies(random: Random, { town, endMs }: Place): readonly Happening[] 
     const atMs = anyTime(random, endMs);
     const group = random.pick(groups);
     const members = some(random, ['p0', 'p1', 'p2', 'p3', 'p4'], between(random, 1, 2));
-    const title = (n: number): DirectoryAction => ({
-      kind: 'name',
-      group,
-      name: `Tied ${random.below(100)} ${n} ${group} ${connection}`,
-    });
-    const actions: readonly DirectoryAction[] = random.chance(0.3)
-      ? [title(1), title(2), title(3)]
-      : [
-          { kind: 'join', group, members },
-          { kind: 'leave', group, members },
-          random.chance(0.9)
-            ? { kind: 'snapshot', group, name: null, members, parts: 1 }
-            : { kind: 'delete', group },
-        ];
+    const title = (n: number): DirectoryAction => {
+      return { kind: 'name', group, name: `Tied ${random.below(100)} ${n} ${group} ${connection}` };
+    };
+    const restated = { kind: 'snapshot', group, name: null, members, parts: 1 } as const;
+    const changes = (): readonly DirectoryAction[] => [
+      { kind: 'join', group, members },
+      { kind: 'leave', group, members },
+      random.chance(0.9) ? restated : { kind: 'delete', group },
+    ];
+    const actions = random.chance(0.3) ? [title(1), title(2), title(3)] : changes();
     return some(random, actions, 2).map((action) => {
       const lates = { none: 0, seconds: random.below(90_000), minutes: between(random, 1, 90) * MINUTE_MS };
       const lateMs = lates[weighted(random, { none: 2, seconds: 2, minutes: 1 })];
@@ -181,6 +160,7 @@ function drawTies(random: Random, { town, endMs }: Place): readonly Happening[] 
 function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happening[] {
   if (!town.hasScim) return [];
   const { name: connection } = town;
+  const { event } = actsOf(connection);
   const way = { form: 'scim_request', time: 'none' } as const;
   const title = (group: string) => `Late ${random.below(1_000)} ${group} ${connection}`;
   const members = () => some(random, ['q0', 'q1', 'q2', 'q3', 'q4', 'q5'], between(random, 1, 3));
@@ -195,18 +175,15 @@ function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happ
     const group = `s${random.below(4)}`;
     const atMs = anyTime(random, endMs);
     const lateMs = Math.min(between(random, 1, 300) * MINUTE_MS, endMs - HOUR_MS - atMs);
-    const late = actsOf(connection).event(atMs, change(group), { ...way, lateMs });
+    const late = event(atMs, change(group), { ...way, lateMs });
     const arrivesMs = atMs + lateMs;
-    const other = (beforeMs: number, action: DirectoryAction) =>
-      actsOf(connection).event(arrivesMs - beforeMs, action, way);
+    const other = (beforeMs: number, action: DirectoryAction) => event(arrivesMs - beforeMs, action, way);
     // `other` creates a request that arrives `beforeMs` before `late`. The client sends `newer` after `late`.
     const newer = other(between(random, 1_000, MINUTE_MS), change(group));
     const earlierMs = within(atMs - between(random, 1, 60) * MINUTE_MS, endMs);
     const overlaps = { ...way, lateMs: arrivesMs - earlierMs + random.below(30) - 15 };
-    const together = [
-      actsOf(connection).event(earlierMs, change(group), overlaps),
-      other(random.below(80) - 40, change(group)),
-    ];
+    const earlier = event(earlierMs, change(group), overlaps);
+    const together = [earlier, other(random.below(80) - 40, change(group))];
     const deletes: DirectoryAction = random.chance(0.5)
       ? { kind: 'delete', group }
       : { kind: 'forget', member: random.pick(members()) };
@@ -225,12 +202,8 @@ function drawErasures(random: Random, { town, endMs }: Place): readonly Happenin
     const erases = actsOf(connection).operator(atMs, { kind: 'forget', member });
     if (random.chance(0.4)) return [erases];
     const group = random.pick(groups);
-    const leaves = actsOf(connection).event(Math.max(HOUR_MS, atMs - between(random, 1, 600) * MINUTE_MS), {
-      kind: 'leave',
-      group,
-      members: [member],
-    });
-    return [leaves, erases];
+    const leftMs = Math.max(HOUR_MS, atMs - between(random, 1, 600) * MINUTE_MS);
+    return [actsOf(connection).event(leftMs, { kind: 'leave', group, members: [member] }), erases];
   });
 }
 
@@ -250,12 +223,10 @@ function drawBlocks(random: Random, { town, endMs }: Place): readonly Happening[
     const members = [role.slice(roleOf(connection, '').length)];
     const atMs = anyTime(random, endMs);
     const untilMs = within(atMs + between(random, 2 * HOUR_MS, 2 * DAY_MS), endMs);
-    const join = (fromMs: number, toMs: number) =>
-      actsOf(connection).event(within(between(random, fromMs, toMs), endMs), {
-        kind: 'join',
-        group: random.pick(groups),
-        members,
-      });
+    const join = (fromMs: number, toMs: number) => {
+      const joinsMs = within(between(random, fromMs, toMs), endMs);
+      return acts.event(joinsMs, { kind: 'join', group: random.pick(groups), members });
+    };
     const add = [settings.memberIdField === 'id' ? role : `u-${role}`];
     const editMs = between(random, atMs, untilMs);
     const edit = acts.client(editMs, { kind: 'edit', group: random.pick(groups), add });

@@ -34,6 +34,7 @@ import { NotFound, Refused } from '../shared/operate/names.ts';
 import { adoptGroup, releaseGroup } from '../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../shared/operate/pausing.ts';
 import { rebindMember } from '../shared/operate/rebind.ts';
+import { endRestore } from '../shared/operate/restated.ts';
 import { rowsOf } from '../shared/operate/setting-requests.ts';
 import { changeSettings, planSettings, removeConnection } from '../shared/operate/settings.ts';
 import { createMailbox } from '../shared/queues/mailbox.ts';
@@ -192,6 +193,15 @@ const COMMANDS: { readonly [Kind in OperatorAction['kind']]: Command<ActionOf<Ki
   async observe(on) {
     const known = await on.tool.connections.current(on.name);
     return known !== undefined && store(on, known, { ...known, observing: true });
+  },
+  async restore({ name, tool }) {
+    const known = await tool.connections.current(name);
+    const restored = known && { ...known, observing: true, restoredAtMs: tool.clock() };
+    return restored !== undefined && tool.connections.save(restored).then(done);
+  },
+  async restated_all({ name, tool }) {
+    const known = await tool.connections.current(name);
+    return known !== undefined && (await endRestore(known, tool)) !== undefined;
   },
   async rebind({ name, tool }, { member, role }) {
     const binding = { member: memberId(member), role: roleId(role) };

@@ -196,6 +196,8 @@ export type OperatorAction =
     }
   | { readonly kind: 'pause' | 'resume' | 'release' | 'adopt' | 'sync'; readonly group: string }
   | { readonly kind: 'pause_all' | 'resume_all' | 'observe' }
+  /** Restores the connection to an instant after which nothing changed, and accepts the members of all its groups. */
+  | { readonly kind: 'restore' | 'restated_all' }
   | { readonly kind: 'rebind'; readonly member: string; readonly role: string }
   /** Keeps the person with this role out of all groups, until `unblock`. */
   | { readonly kind: 'block' | 'unblock'; readonly role: string }

@@ -1,5 +1,6 @@
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
-import { DAY_MS, HOUR_MS } from '../simulation-run.ts';
+import type { PlatformCall } from '../platform/platform.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../simulation-run.ts';
 import { blockedAmong, blocksOf } from './blocks.ts';
 import { namedByDrift } from './differences.ts';
 import { type Change, removedOnRequest } from './ledger.ts';
@@ -107,7 +108,8 @@ export function createGuard(): Checker {
     const guard = laxest(limits.get(connection.name) ?? []);
     const lacked = lackedAfterEdit(connection, owner.group, change);
     const users = unapproved(observation, owner, change).filter((user) => !lacked.has(user));
-    if (guard === null || users.length === 0 || hasOutdatedAnswer(connection, change)) return;
+    if (guard === null || users.length === 0 || hasOutdatedAnswer(observation.seen, connection, change))
+      return;
     const counted = (removals.get(connection.name) ?? []).filter(
       ({ atMs }) => change.atMs - atMs < COUNTED_AT_MOST_MS,
     );
@@ -173,10 +175,18 @@ function lackedAfterEdit(
 }
 
 /** The guard gives back a removal that an outdated answer does not show (docs/invariants.md, section 5). */
-const hasOutdatedAnswer = ({ platform }: ObservedConnection, { id, atMs }: Change): boolean =>
-  platform.calls.some(
-    (one) => one.id === id && one.atMs === atMs && one.platformFaults.includes('answers_lag'),
-  );
+function hasOutdatedAnswer(
+  { operators }: Observation['seen'],
+  { name, platform }: ObservedConnection,
+  { id, atMs }: Change,
+): boolean {
+  // After a restore, groupsync adds no user that an answer lacks before the source has sent the group.
+  const isRestored = operators.actions.some((one) => one.connection === name && one.kind === 'restore');
+  const faults = isRestored ? ['answers_lag', 'answers_lack_users'] : ['answers_lag'];
+  const isOutdated = ({ platformFaults }: PlatformCall) => platformFaults.some((one) => faults.includes(one));
+  const isJustBefore = (one: PlatformCall) => one.atMs <= atMs && atMs - one.atMs < MINUTE_MS;
+  return platform.calls.some((one) => one.id === id && isJustBefore(one) && isOutdated(one));
+}
 
 /**
  * Returns whether the write deletes a group that the directory deleted. Removals before a release are judged like other

@@ -154,7 +154,7 @@ function mayWrite(seen: Seen, connection: Outside, group: string, { id, spokeId 
   };
   const isStopped =
     isOff(['pause'], ['resume']) ||
-    isOff(['pause_all', 'observe'], ['resume_all']) ||
+    isOff(['pause_all', 'observe', 'restore'], ['resume_all']) ||
     isOff(['release'], ['adopt']) ||
     actions.some(({ kind, crashed }) => kind === 'set' && crashed);
   const { settings } = seen.connections.get(name) ?? {};

@@ -2,8 +2,8 @@ import { MINUTE_MS } from '../simulation-run.ts';
 import { type Checker, withMoved } from './observation.ts';
 import { createNewWrites, IN_FLIGHT_MS } from './outside.ts';
 
-const STOPS = new Set(['pause_all', 'observe', 'pause']);
-const OF_ALL = new Set(['pause_all', 'observe', 'resume_all', 'connect', 'remove_connection']);
+const STOPS = new Set(['pause_all', 'observe', 'restore', 'pause']);
+const OF_ALL = new Set(['pause_all', 'observe', 'restore', 'resume_all', 'connect', 'remove_connection']);
 
 /** Checks that groupsync writes no group while an operator has paused the group or its connection, or lets it observe. */
 export function createPause(): Checker {
