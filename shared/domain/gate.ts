@@ -16,10 +16,7 @@ export const Gate = z.lazy(() =>
     secretVersion: text.exactOptional(),
     /** The time of the first refusal of `secretVersion`. The tokens are not refreshed within an hour after it. */
     refusedAtMs: number.exactOptional(),
-    /**
-     * Groups that failed in a row, although the connection itself works. The group that failed last is at the end. The
-     * success of any group empties the list.
-     */
+    /** Groups that failed in a row, although the connection itself works. The success of any group empties the list. */
     failing: z.array(groupText).exactOptional(),
     /** The only group that may be written while the gate is half-open. */
     canary: groupText.exactOptional(),

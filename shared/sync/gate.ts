@@ -160,7 +160,7 @@ async function otherLinkedGroup(
     const rotated = [...others.slice(first), ...others.slice(0, first)];
     const refs = rotated.slice(0, READS_IN_FLIGHT).map(({ ref }) => ref);
     const states = await groups.readMany(refs, () => {});
-    const linked = states.find(({ link, released }) => link !== undefined && !released);
+    const linked = states.find(({ link }) => link !== undefined);
     if (linked !== undefined) return linked.link?.id;
   }
   return undefined;
@@ -185,9 +185,6 @@ export async function refusalAtGroups(witness: PlatformGroupId, { groups }: Plat
 
 export const isClosedByGroups = ({ state, failing = [] }: Gate): boolean =>
   state === 'backoff' && failing.length >= FAILING_GROUPS;
-
-export const latestOf = (groups: readonly GroupId[]): readonly GroupId[] =>
-  [...new Set([...groups].reverse())].slice(0, FAILING_GROUPS).reverse();
 
 export function closedBy(
   failure: PlatformFailure,
@@ -232,8 +229,8 @@ export async function countFailing(
   await changeGate(connection, ports, (gate) => {
     const isCanary = gate.canary === group;
     isClosed = gate.state !== 'open' && !isCanary;
-    if (isClosed || (!isCanary && gate.failing?.includes(group))) return undefined;
-    const failing = latestOf([...(gate.failing ?? []), group]);
+    if (isClosed) return undefined;
+    const failing = [...new Set([...(gate.failing ?? []), group])].slice(-FAILING_GROUPS);
     const counted = { ...gate, failing };
     isClosed = failing.length >= FAILING_GROUPS;
     return isClosed ? closedBy(failure, counted, ports, false) : counted;

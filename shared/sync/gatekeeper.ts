@@ -1,7 +1,7 @@
 import { type Gate, REOPENED_GATE } from '../domain/gate.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import { WAKE_GRACE_MS } from '../domain/wake-up.ts';
-import { closedBy, type GateWriter, isClosedByGroups, latestOf, refusalAtGroups, writeGate } from './gate.ts';
+import { closedBy, type GateWriter, isClosedByGroups, refusalAtGroups, writeGate } from './gate.ts';
 import type { ConnectionStore, Ports } from './ports/bundles.ts';
 import type { Connection } from './ports/connections.ts';
 import type { GroupSummary } from './ports/group-index.ts';
@@ -68,15 +68,14 @@ const refusedSecret = ({ secretVersion, state, refusedAtMs }: Gate) =>
 
 /** Opens the gate. If failing groups had closed it, the gate opens first for one waiting group only, the canary. */
 async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): Promise<Gate> {
-  const canary = isClosedByGroups(gate) ? await nextCanary(name, gate, ports) : undefined;
+  const canary = isClosedByGroups(gate) ? await nextCanary(name, ports) : undefined;
   if (canary === undefined) {
     await writeGate(name, gate, { ...REOPENED_GATE, sinceMs: ports.clock() }, ports);
   } else {
     const { ref } = canary;
-    const failing = latestOf([...(gate.failing ?? []), ref.group]);
     const nowMs = ports.clock();
     const untilMs = nowMs + ports.coalesceMs + WAKE_GRACE_MS;
-    if (await ports.gates.write(name, gate, { ...gate, failing, canary: ref.group, untilMs })) {
+    if (await ports.gates.write(name, gate, { ...gate, canary: ref.group, untilMs })) {
       await ports.index.reschedule(canary, { wakeAtMs: nowMs });
       await ports.applyQueue.wake([ref]);
     }
@@ -86,17 +85,16 @@ async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): 
 
 /**
  * Returns the waiting group to try first; undefined if no group waits. Groups that were not tried since they became
- * dirty come first, then groups that were tried, then groups that failed recently. Groups that failed recently are
- * ordered by the time of the failure, all other groups by due time. So every waiting group is tried at some time.
+ * dirty come first. The groups are ordered by due time, which a try makes later. So every waiting group is tried at some
+ * time.
  */
 async function nextCanary(
   name: ConnectionName,
-  { failing = [] }: Gate,
   { index, coalesceMs }: GateKeeperPorts,
 ): Promise<GroupSummary | undefined> {
-  const rank = ({ ref, dirtySinceMs = 0, dueMs = 0 }: GroupSummary) => {
+  const rank = ({ dirtySinceMs = 0, dueMs = 0 }: GroupSummary) => {
     const wasTried = dueMs > dirtySinceMs + coalesceMs + WAKE_GRACE_MS;
-    return (failing.indexOf(ref.group) + 1) * 1e15 + (wasTried ? 1e14 : 0) + dueMs;
+    return (wasTried ? 1e14 : 0) + dueMs;
   };
   let best: GroupSummary | undefined;
   for await (const page of index.all(name)) {

@@ -89,8 +89,8 @@ async function followed(
   { users, people, clock }: PeoplePorts,
 ): Promise<UserState | undefined> {
   const { member, role, userId } = user;
-  const { name, settings } = connection;
-  if (settings.memberIdField === 'id' || role === undefined || person === undefined) return undefined;
+  const { name } = connection;
+  if (role === undefined || person === undefined) return undefined;
   const to = boundToOf(person);
   if (to.role === role && (to.userId ?? userId) === userId) return undefined;
   const record = to.role === role ? undefined : (await people.read(name, [role])).get(role);

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
+import { requireAccess } from '../../console/server/access.ts';
 import type { SignedInPerson } from '../../console/server/roles.ts';
+import { connectionName } from '../../shared/domain/ids.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { asking } from '../support/console/asking.ts';
 import { added, group, savedWorld } from '../support/operate/world.ts';
@@ -116,6 +118,8 @@ it('in the console, an operator neither weakens safety nor makes a SCIM token un
   const weaker = { changes: [{ key: 'guard', value: null }] };
   for (const { message } of [await ask('make-token', { days: 1 }), await ask('settings', weaker)])
     expect(message).toContain('this needs the role administrator');
+  const unlisted = () => requireAccess(personWith({ '*': 'administrator' }), connectionName('a'), undefined);
+  expect(unlisted).toThrow('this needs AWS credentials');
 });
 
 it('a decision in the console contains whether the person is an administrator', async () => {

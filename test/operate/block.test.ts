@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { platformUserId } from '../../shared/domain/ids.ts';
+import { memberId, platformUserId } from '../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
 import { AT_WORK_MS } from '../../shared/domain/wake-up.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
@@ -200,6 +200,9 @@ it('a reason of more than 1,000 characters, and the block of a 201st person, are
   const blocks = Array.from({ length: 200 }, (_, index) => ({ ...others, users: [`u-${index}`] }));
   await ports.connections.save({ ...connection, blocks });
   expect((await block('m-ann')).stderr).toContain('200 blocked people, the maximum');
+  const known = { ...others, users: [], members: [memberId('m-ann')], unblock: { by: 'Bob', atMs: 0 } };
+  await ports.connections.save({ ...connection, blocks: [known, ...blocks.slice(1)] });
+  expect(await block('m-ann')).toMatchObject({ code: 0 });
 });
 
 it('with four eyes, unblock waits for another person', async () => {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { DeliveryRow } from '../../shared/contract/answers/deliveries.ts';
 import type { DeliveryOf } from '../../shared/domain/delivery.ts';
 import { memberId } from '../../shared/domain/ids.ts';
@@ -47,6 +47,7 @@ async function provider() {
   return {
     ...world,
     client: kept.prefix,
+    limiter: ports.limiter,
     send,
     publish,
     async deliver(id: string, ...given: Parameters<typeof world.publish>) {
@@ -130,6 +131,9 @@ it('the Home page of the console counts a refusal that arrived two seconds ago',
   const world = await provider();
   expect(await world.ask('deliverySurvey')).toMatchObject({ received: 0 });
   await world.find('nonsense');
+  world.clock.ms += 1_000;
+  vi.spyOn(world.limiter, 'take').mockReturnValue(1);
+  expect((await world.find('nonsense')).status).toBe(429);
   world.clock.ms += 1_000;
   expect(await world.ask('deliverySurvey')).toMatchObject({ received: 1, refused: 1 });
 });

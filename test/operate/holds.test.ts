@@ -55,7 +55,9 @@ it('an approval of some removals permits only these removals, and the other remo
   expect(await some('of another set', 'b')).toMatchObject({ kind: 'changed' });
   expect(await some(digest, 'a')).toMatchObject({ kind: 'changed' });
   expect(await some(digest)).toMatchObject({ kind: 'changed' });
+  expect(world.applyQueue.messages).toEqual([]);
   expect(await some(digest, 'b')).toMatchObject({ kind: 'decided', hold: { removes: 1, keeps: 5 } });
+  expect(world.applyQueue.messages).toHaveLength(1);
   const rest = { removes: 4, keeps: 1, decision: { kind: 'waiting' } };
   const approved = { removes: 1, keeps: 5, decision: { kind: 'approved', reason: WORD.reason } };
   expect((await listHolds(CONNECTION, world.toolPorts)).map(({ hold }) => hold)).toMatchObject([

@@ -62,6 +62,16 @@ it('the episode of a subject that was not checked stays unchanged', () => {
   expect(observe(known, [], { checked: ['hold', 'gate'], nowMs: START_MS })).toEqual(known);
 });
 
+it.each([
+  [0, 0],
+  [2, 1],
+])('an episode since 1 with a finding since %i began at %i', (sinceMs, beganMs) => {
+  const known = [{ subject: 'token', count: 1, sinceMs: 1, notifiedCount: 1 }] as const;
+  const found = [{ subject: 'token', count: 1, sinceMs }] as const;
+  const [episode] = observe(known, found, { checked: ['token'], nowMs: START_MS });
+  expect(episode?.sinceMs).toBe(beganMs);
+});
+
 it('a notice links to each group that it names, and to the list only if there are more groups', () => {
   const stage = { prefix: 'prod', consoleUrl: 'https://groups.acme.example' };
   const linesOf = (subject: Subject, count: number, groups: readonly string[]) =>

@@ -101,8 +101,6 @@ async function readWithLease(
     groups: new Map(known.map((group) => [group.group, dueIfOlder(group, fullMs)])),
     report: newReport(connection.name),
   };
-  // The position keeps `fullMs`, so that the next runs read the groups for which this run had no time.
-  if (isFull && position !== undefined) await writePosition(run, position, position.listedMs);
   const isListed = isFull || acceptsDeletions;
   const failure = await tryFindChanges(isListed ? withListDue(position) : position, run);
   await readDue(run);

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { type Directory, DirectoryError, type DirectoryMember } from '../../../shared/directory/ports.ts';
+import { createMemberQuestions } from '../../../shared/directory/reading/member-questions.ts';
 import { readWhole } from '../../../shared/directory/reading/whole-group.ts';
 import { groupId, memberId } from '../../../shared/domain/ids.ts';
 import { MINUTE_MS } from '../../support/engine/world.ts';
@@ -45,6 +46,12 @@ function countingDirectory(members: ReadonlyMap<string, Set<string>>, nowMs: () 
   };
   return { directory, asked };
 }
+
+it('of 201 groups with one nested group that a list lacks, the nested group is still asked about', async () => {
+  const { directory } = countingDirectory(new Map(), () => 0);
+  const groups = range(201).map((n) => groupId(`g${n}`));
+  expect(await createMemberQuestions(directory).unproven([groupId('gone')], groups)).toEqual([]);
+});
 
 it.each([
   ['is left out if the directory denies it', 'denied', { users: new Map([['a', expect.anything()]]) }],

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { releaseGroup } from '../../../shared/operate/ownership.ts';
 import { planGroup } from '../../../shared/sync/apply/plan-group.ts';
 import { MINUTE_MS } from '../../support/engine/world.ts';
-import { directory, openWith } from '../../support/operate/takeovers.ts';
+import { directory, openWith, resume, takeOver } from '../../support/operate/takeovers.ts';
 import { add } from '../../support/scim-operations.ts';
 import { kindsOf, platformGroupsOf, type Reader } from './fixture.ts';
 import { clientNextTo } from './scim-client.ts';
@@ -40,6 +40,10 @@ it('events about users take effect from every source', async () => {
   await reader.passMinutes(30);
   await reader.deliver({ forget: 'b' });
   expect(reader.shown('rowing')).toEqual([['u-a']]);
+  await reader.deliver({ user: 'a', email: 'anna@acme.test' });
+  reader.takeSent();
+  await reader.run({ isFull: true });
+  expect(reader.takeSent()).toEqual([]);
 });
 
 it('the reader compares a group that events own, sends no event about it and reports the difference', async () => {
@@ -59,6 +63,23 @@ it('the reader compares a group that events own, sends no event about it and rep
   await reader.run();
   expect((await reader.stored('rowing'))?.differs).toBeUndefined();
   expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+  await reader.google.control('counts', { group: 'rowing', count: 3 });
+  await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
+  await reader.run();
+  expect((await reader.stored('rowing'))?.differs).toBeUndefined();
+  await releaseGroup(reader.ref('rowing'), reader.world.toolPorts);
+  await reader.passMinutes(10);
+  expect((await reader.stored('rowing'))?.other).toBeUndefined();
+});
+
+it('the reader changes a group that it compared after a takeover gave it the group with the same id', async () => {
+  const reader = await openWith({ rowing: ['a', 'b'] });
+  await reader.deliver({ snapshot: 'rowing', of: ['a', 'c'] });
+  await reader.passMinutes(10);
+  await takeOver(reader, 'directory');
+  await resume(reader);
+  await reader.passMinutes(30);
+  expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
 });
 
 it('the reader corrects a group that events own if a setting allows the correction, and later events still change it', async () => {
@@ -70,15 +91,23 @@ it('the reader corrects a group that events own if a setting allows the correcti
   expect(reader.shown('rowing')).toEqual([['u-a', 'u-b', 'u-d']]);
 });
 
-it('a group that events own stays when the directory deletes its group with the same id', async () => {
-  const reader = await openWith({ rowing: ['a'], chess: ['a'] });
-  await reader.deliver({ snapshot: 'rowing', of: ['a'] });
-  await reader.passMinutes(10);
-  await reader.change({ kind: 'deleteGroup', group: 'rowing' });
-  await reader.passMinutes(30);
-  expect(reader.shown('rowing')).toEqual([['u-a']]);
-  expect(reader.shown('chess')).toEqual([['u-a']]);
-});
+it.each([
+  ['id', 'rowing', false],
+  ['name', 'okta-1', true],
+])(
+  'a group that events own stays when the directory deletes its group with the same %s',
+  async (_, id, corrects) => {
+    const reader = await openWith({ rowing: ['a'], chess: ['a'] }, { directory: { ...directory, corrects } });
+    await reader.deliver({ snapshot: id, name: 'Group rowing', of: ['a'] });
+    await reader.passMinutes(10);
+    reader.takeSent();
+    await reader.change({ kind: 'deleteGroup', group: 'rowing' });
+    await reader.passMinutes(30);
+    expect(aboutGroups(reader)).toEqual([]);
+    expect(reader.shown(id)).toEqual([['u-a']]);
+    expect(reader.shown('chess')).toEqual([['u-a']]);
+  },
+);
 
 it('a reported deletion deletes the group although another source sent a later change of the group', async () => {
   const reader = await openWith({ rowing: ['a', 'b'], chess: ['c'] });
@@ -261,6 +290,22 @@ it('a SCIM group yields to a group of the reader although the first request fail
   const client = await clientNextTo(reader, 'ann');
   expect((await client.post('/Groups', oars)).status).toBe(409);
   expect((await client.get('/Groups')).body.totalResults).toBe(1);
+  await reader.deliver();
+  await reader.passMinutes(30);
+  expect(platformGroupsOf(reader).map(({ name }) => name)).toEqual(['Group rowing']);
+});
+
+it('a SCIM group yields to a group of the reader although the reader runs before its name is stored', async () => {
+  const reader = await openWith({ rowing: ['a', 'b'] });
+  await reader.passMinutes(30);
+  const { toolPorts } = reader.world;
+  const recordParts: typeof toolPorts.desired.recordParts = async (...given) => {
+    await reader.run();
+    return toolPorts.desired.recordParts(...given);
+  };
+  const during = { ...toolPorts, desired: { ...toolPorts.desired, recordParts } };
+  const client = await clientNextTo({ world: { ...reader.world, toolPorts: during } });
+  expect((await client.post('/Groups', { displayName: 'Group rowing' })).status).toBe(201);
   await reader.deliver();
   await reader.passMinutes(30);
   expect(platformGroupsOf(reader).map(({ name }) => name)).toEqual(['Group rowing']);

@@ -3,6 +3,7 @@ import {
   type Directory,
   DirectoryError,
   type DirectoryGroup,
+  type DirectoryUser,
   type ReportedChange,
 } from '../../../shared/directory/ports.ts';
 import { groupId, memberId } from '../../../shared/domain/ids.ts';
@@ -26,6 +27,10 @@ async function reported(count: number) {
     failsAt: Number.POSITIVE_INFINITY,
     cursors: [] as string[],
     odd: new Set<string>(),
+    failure: new DirectoryError('busy', 'too many calls'),
+    group: GROUP as DirectoryGroup | undefined,
+    groups: [] as ReportedChange[],
+    user: undefined as DirectoryUser | undefined,
   };
   const reader = await readerOf((nowMs): Directory => {
     const page = <Item>(items: readonly Item[]) => ({ items, asOfMs: nowMs() });
@@ -34,7 +39,7 @@ async function reported(count: number) {
         state.listings += 1;
         yield page([GROUP]);
       },
-      group: async () => GROUP,
+      group: async () => state.group,
       async *membersOf() {
         state.lists += 1;
         yield page([
@@ -44,17 +49,17 @@ async function reported(count: number) {
       hasMember: async () => false,
       user: async (key) => {
         reader.world.advance(MINUTE_MS);
-        if (asked.length >= state.failsAt) throw new DirectoryError('busy', 'too many calls');
+        if (asked.length >= state.failsAt) throw state.failure;
         if (state.odd.has(key)) throw new DirectoryError('invalid', 'the answer is not as described');
         asked.push(key);
-        return undefined;
+        return state.user;
       },
       async *deletedUsers() {
         yield page([]);
       },
       changesSince: async (cursor) => {
         state.cursors.push(cursor);
-        return { groups: [], users: changes, cursor: String(nowMs()) };
+        return { groups: state.groups, users: changes, cursor: String(nowMs()) };
       },
       tryUsers: async () => {},
       cursorAt: async (ms) => String(ms),
@@ -69,7 +74,7 @@ async function reported(count: number) {
   for (let user = 0; user < count; user += 1)
     changes.push({ key: `x${user}@acme.test`, atMs: reader.world.nowMs(), isDeletion: false });
   await reader.pass(MINUTE_MS);
-  return { reader, asked, state };
+  return { reader, asked, changes, state };
 }
 
 it('a run of the reader stops its requests for reported users at its time limit, and the next runs request the remaining users', async () => {
@@ -89,15 +94,43 @@ it('a run of the reader stops its requests for reported users at its time limit,
   expect(asked).toHaveLength(30);
 });
 
-it('after a run fails during its requests for reported users, the next run requests only the remaining users', async () => {
-  const { reader, asked, state } = await reported(10);
-  state.failsAt = 6;
-  await expect(reader.run()).rejects.toThrow('too many calls');
-  expect(asked).toHaveLength(6);
-  state.failsAt = Number.POSITIVE_INFINITY;
+it.each([
+  ['busy', 'only the remaining users', 10],
+  ['denied', 'all users', 16],
+] as const)(
+  'after an error %s about a reported user, the run stops and the next run requests %s',
+  async (kind, _, all) => {
+    const { reader, asked, state } = await reported(10);
+    state.failsAt = 6;
+    state.failure = new DirectoryError(kind, 'too many calls');
+    const begunMs = reader.world.nowMs();
+    await expect(reader.run()).rejects.toThrow('too many calls');
+    expect(asked).toHaveLength(6);
+    expect(reader.world.nowMs() - begunMs).toBe(7 * MINUTE_MS);
+    state.failsAt = Number.POSITIVE_INFINITY;
+    await reader.run();
+    expect(asked).toHaveLength(all);
+    expect(new Set(asked).size).toBe(10);
+  },
+);
+
+it('of two reports of one moment, the deletion counts first, but a deletion before the last read does not count', async () => {
+  const { reader, state } = await reported(0);
+  const { readMs = 0 } = (await reader.stored('rowing')) ?? {};
+  const deletion = { key: 'rowing', isDeletion: true };
+  state.groups = [{ ...deletion, atMs: readMs - 1 }];
+  state.group = undefined;
   await reader.run();
-  expect(asked).toHaveLength(10);
-  expect(new Set(asked).size).toBe(10);
+  expect(await reader.stored('rowing')).toBeDefined();
+  await reader.pass(MINUTE_MS);
+  state.group = { ...GROUP, id: groupId('rowing-2') };
+  const atMs = reader.world.nowMs();
+  state.groups = [
+    { key: GROUP.address, isDeletion: false, atMs },
+    { ...deletion, atMs },
+  ];
+  await reader.run();
+  expect(await reader.stored('rowing-2')).toBeDefined();
 });
 
 it('a wrong answer about one reported user does not stop the processing of other reports and groups', async () => {
@@ -111,6 +144,19 @@ it('a wrong answer about one reported user does not stop the processing of other
   await reader.run();
   expect(asked).toEqual(['x1@acme.test', 'x2@acme.test', 'x0@acme.test']);
   expect(state.cursors[1]).toBe(state.cursors[0]);
+});
+
+it('a report of a user who is active again causes a read of the groups of the user', async () => {
+  const { reader, changes, state } = await reported(0);
+  const lists = [state.lists];
+  for (const isActive of [false, true]) {
+    state.user = { id: memberId('a'), attributes: new Map(), isActive };
+    changes.push({ key: 'a', atMs: reader.world.nowMs(), isDeletion: false });
+    await reader.run();
+    lists.push(state.lists);
+    await reader.pass(MINUTE_MS);
+  }
+  expect(lists.map((count) => count - (lists[0] ?? 0))).toEqual([0, 0, 1]);
 });
 
 it('with more than 1,000 reported users, the reader requests no user and reads all groups until two reads agree', async () => {

@@ -162,6 +162,34 @@ it('after a reported deletion, the reader deletes the group when the answers of 
   expect(kindsOf(reader.takeSent())).toEqual(['group.deleted']);
 });
 
+it('a group whose members alone are not found is not missing', async () => {
+  const reader = await settled();
+  await reader.google.control('faults', [
+    { match: { path: '*/groups/chess/members' }, times: 30, error: 'notFound' },
+  ]);
+  await reader.change({ kind: 'addMember', group: 'chess', member: 'a' });
+  await reader.run();
+  const { failingMs, missingMs } = (await reader.stored('chess')) ?? {};
+  expect([failingMs, missingMs]).toEqual([expect.any(Number), undefined]);
+});
+
+it('a group whose deletion is not reported is deleted after a day without it, while another group is readable', async () => {
+  const reader = await settled(company({ rowing: ['a'], chess: ['c'], go: ['d'] }));
+  await reader.google.control('settings', { lostLogEntries: 1 });
+  await reader.change({ kind: 'deleteGroup', group: 'chess' });
+  await reader.passMinutes(65);
+  const { missingMs = 0 } = (await reader.stored('chess')) ?? {};
+  reader.world.advance(missingMs + 24 * HOUR_MS - MINUTE_MS - reader.world.nowMs());
+  await reader.run();
+  await reader.google.control('faults', [{ match: { path: '*/groups/*' }, times: 30, error: 'notFound' }]);
+  await reader.pass(2 * MINUTE_MS);
+  await reader.run();
+  expect(reader.shown('chess')).toEqual([['u-c']]);
+  await reader.google.control('faults', []);
+  await reader.passMinutes(10);
+  expect(reader.shown('chess')).toEqual([]);
+});
+
 it('the reader sends nothing about a group directly after an event of another source, and later corrects the group', async () => {
   const reader = await settled();
   await reader.deliver({ add: ['c'], to: 'rowing' });

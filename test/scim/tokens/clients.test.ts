@@ -3,7 +3,13 @@ import { connectionName } from '../../../shared/domain/ids.ts';
 import { handleScim } from '../../../shared/scim/server/handle.ts';
 import type { HttpRequest } from '../../../shared/scim/server/http.ts';
 import { confirmToken, listClients, rotateSecret } from '../../../shared/scim/tokens/clients.ts';
-import { createToken, NEW_CLIENT, revokeAllTokens, revokeToken } from '../../../shared/scim/tokens/tokens.ts';
+import {
+  createToken,
+  listTokens,
+  NEW_CLIENT,
+  revokeAllTokens,
+  revokeToken,
+} from '../../../shared/scim/tokens/tokens.ts';
 import { createWorld, ORIGIN } from '../server/support/server.ts';
 
 const DEFAULT = connectionName('default');
@@ -197,14 +203,19 @@ it('an OAuth client and its access tokens are refused after all tokens of its co
   expect((await ask(world, inForm(client.id, client.secret))).body.error).toBe('invalid_client');
 });
 
-it('the confirmation of the first secret of a client keeps the rotated secret valid', async () => {
+it('the confirmation of the first or a revoked secret of a client keeps the other secrets valid', async () => {
   const world = createWorld();
   const asked = { by: 'ann', isRequested: true };
   const first = await createToken(DEFAULT, world.ports, { ...asked, client: NEW_CLIENT });
   const { client = '' } = first.kept;
   const rotation = { ...asked, expiresMs: undefined, previousForMs: HOUR_MS };
   const second = await rotateSecret(DEFAULT, client, rotation, world.ports);
-  for (const { kept } of [second, first]) await confirmToken(DEFAULT, kept.prefix, 'bob', world.ports);
+  const revoked = await rotateSecret(DEFAULT, client, rotation, world.ports);
+  await revokeToken(DEFAULT, revoked.kept.prefix, world.ports);
+  for (const { kept } of [second, first, revoked])
+    await confirmToken(DEFAULT, kept.prefix, 'bob', world.ports);
+  const listed = await listTokens(DEFAULT, world.ports);
+  expect(listed.map(({ expiresMs }) => expiresMs)).toEqual([undefined, undefined, undefined]);
   expect((await ask(world, inForm(client, second.token))).status).toBe(200);
 });
 

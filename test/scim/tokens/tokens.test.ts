@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { connectionName } from '../../../shared/domain/ids.ts';
 import { forgetMember, forgetScimUser } from '../../../shared/operate/forget.ts';
 import { createToken, listTokens, revokeToken } from '../../../shared/scim/tokens/tokens.ts';
@@ -25,10 +25,12 @@ it('the list of tokens shows their expiry and a time of last use, which is updat
   const token = await world.newToken('default', world.time.nowMs + 7_200_000);
   await world.newToken('other');
   const client = world.anonymous(`Bearer ${token}`);
+  const noteUse = vi.spyOn(world.ports.tokens, 'noteUse');
   const firstUseMs = world.time.nowMs;
   await client.get('/Users');
   world.time.nowMs += 60_000;
   await client.get('/Users');
+  expect(noteUse).toHaveBeenCalledOnce();
   const [listed, ...more] = await listTokens(DEFAULT, world.ports);
   expect(more).toEqual([]);
   expect(listed).toMatchObject({ prefix: token.slice(11, 19), state: 'active', lastUsedMs: firstUseMs });
@@ -40,6 +42,12 @@ it('the list of tokens shows their expiry and a time of last use, which is updat
   world.time.nowMs += 3_600_000;
   expect((await client.get('/Users')).status).toBe(401);
   expect((await listTokens(DEFAULT, world.ports))[0]?.state).toBe('expired');
+});
+
+it('a server remembers at most 10,000 tokens', () => {
+  const { limiter } = createWorld().ports;
+  for (let made = 0; made <= 10_000; made += 1) limiter.noteToken(String(made), DEFAULT);
+  expect(['0', '1'].map(limiter.cachedConnection)).toEqual([undefined, DEFAULT]);
 });
 
 it('a token whose prefix another connection already uses gets another prefix, and replaces and lists nothing', async () => {
