@@ -118,6 +118,16 @@ it('the preview of a setting counts only the changes that the setting causes', a
   );
 });
 
+it('an excluded member also leaves an additive group, and status counts the membership', async () => {
+  const { apply, cli, clock, platform } = await sixInSync({ mode: 'additive' });
+  await cli('connections', 'set', 'default', 'people.exclude=["email=bob@acme.test "]', '--yes');
+  clock.ms += 60_000;
+  await apply('g');
+  const [{ users = [] } = {}] = platform.groups.values();
+  expect([...users].sort()).toEqual(['u-ann', 'u-cid', 'u-dee', 'u-eve', 'u-fay']);
+  expect((await cli('status')).stdout).toContain('excluded    1 membership (people.exclude)');
+});
+
 it('a table that is too wide for a pipe is printed as paragraphs and never cut', async () => {
   const world = await savedWorld();
   await world.hire('ann');

@@ -35,6 +35,9 @@ it('with --cloud, connect reads a tenant of this cloud, and recommends the audie
   const federation = { audience: 'api://AzureADTokenExchangeUSGov' };
   await entra.control('federation', federation);
   await entra.control('cloud', { cloud: 'gccHigh' });
+  expect((await connect('', '--federated')).stderr).toMatch(
+    /nothing was stored: .*AADSTS500011.* the cloud of the tenant: --cloud public, gccHigh/,
+  );
   const { code, json } = await connect('', '--federated', '--cloud', 'gccHigh');
   expect([code, json.listed]).toEqual([0, 6]);
   expect(await setting()).toMatchObject({ cloud: 'gccHigh', federation });
