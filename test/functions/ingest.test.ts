@@ -1,3 +1,4 @@
+import type { SQSMessageAttributes } from 'aws-lambda';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { handler } from '../../functions/ingest.ts';
 import { connectionName, type GroupRef, groupId } from '../../shared/domain/ids.ts';
@@ -99,6 +100,19 @@ const eventOf = (group: string, over: object = {}) =>
     ...over,
   });
 
+/** A message of a queue of the stack, with these message attributes. */
+function messageOf(
+  body: string,
+  queue: string,
+  attributes: Readonly<Record<string, string | undefined>> = {},
+) {
+  const named = Object.entries(attributes).filter(([, stringValue]) => stringValue !== undefined);
+  const messageAttributes = Object.fromEntries(
+    named.map(([name, stringValue]) => [name, { stringValue, dataType: 'String' }]),
+  ) as SQSMessageAttributes;
+  return recordOf(body, { eventSourceARN: `arn:aws:sqs:eu-west-1:111122223333:${queue}`, messageAttributes });
+}
+
 it('ingest stores the events, wakes the groups and acknowledges every message', async () => {
   const Records = [recordOf(eventOf('g1')), recordOf(`[${eventOf('g2')},${eventOf('g3')}]`)];
   expect(await handler({ Records }, CONTEXT)).toEqual({ batchItemFailures: [] });
@@ -137,10 +151,9 @@ it('ingest returns only the message whose group could not be stored', async () =
 it('a message that only failed because DynamoDB throttled it is received again within seconds, five times', async () => {
   throttledKey = 'g1';
   brokenKey = 'g2';
-  const eventSourceARN = 'arn:aws:sqs:eu-west-1:111122223333:groupsync-events-okta';
   const received = (groups: readonly string[], ApproximateReceiveCount: string) => {
     const body = `[${groups.map((name) => eventOf(name)).join()}]`;
-    const record = recordOf(body, { eventSourceARN, messageId: groups.join() });
+    const record = { ...messageOf(body, 'groupsync-events-okta'), messageId: groups.join() };
     const attributes = { ...record.attributes, ApproximateReceiveCount };
     return { ...record, attributes, receiptHandle: `receipt of ${groups} ${ApproximateReceiveCount}` };
   };
@@ -234,14 +247,11 @@ it('the register of a present member never expires, even if the member was absen
 });
 
 it('ingest reads the connection and the sender from the message attributes', async () => {
-  const attribute = (stringValue: string) => ({ stringValue, dataType: 'String' as const });
-  const record = recordOf(eventOf('g1'), {
-    messageAttributes: { connection: attribute('acme'), sentBy: attribute('ann') },
-  });
+  const record = messageOf(eventOf('g1'), 'groupsync-events', { connection: 'acme', sentBy: 'ann' });
   await handler({ Records: [record] }, CONTEXT);
   expect(woken).toMatchObject([{ connection: 'acme', group: 'g1' }]);
   expect(JSON.stringify([...table.items.values()])).toContain('"by":"ann"');
-  const unknown = recordOf(eventOf('g1'), { messageAttributes: { connection: attribute('missing') } });
+  const unknown = messageOf(eventOf('g1'), 'groupsync-events', { connection: 'missing' });
   await handler({ Records: [unknown] }, CONTEXT);
   expect(deadLettered).toMatchObject([{ code: 'unknown_connection', connection: 'missing' }]);
 });
@@ -259,11 +269,7 @@ it.each([
   ['that cannot be read', '{', undefined, 'invalid_json'],
 ])('the queue of a connection accepts only events of this connection: a message %s', async (...row) => {
   const [, body, connection, outcome] = row;
-  const messageAttributes = connection && { connection: { stringValue: connection, dataType: 'String' } };
-  const record = recordOf(body, {
-    eventSourceARN: 'arn:aws:sqs:eu-west-1:111122223333:groupsync-events-okta',
-    ...(messageAttributes && { messageAttributes }),
-  } as object);
+  const record = messageOf(body, 'groupsync-events-okta', { connection });
   expect(await handler({ Records: [record] }, CONTEXT)).toEqual({ batchItemFailures: [] });
   const deadLetter = { body, queue: 'groupsync-events-okta', connection: connection ?? 'acme' };
   if (outcome === 'g1')
@@ -283,11 +289,7 @@ it.each([
   'a message of the directory reader belongs to the connection that its attribute names: ingest %s',
   async (...row) => {
     const [, body, connection, code] = row;
-    const messageAttributes = connection && { connection: { stringValue: connection, dataType: 'String' } };
-    const record = recordOf(body, {
-      eventSourceARN: 'arn:aws:sqs:eu-west-1:111122223333:groupsync-events-directory',
-      ...(messageAttributes && { messageAttributes }),
-    } as object);
+    const record = messageOf(body, 'groupsync-events-directory', { connection });
     await handler({ Records: [record] }, CONTEXT);
     const rejected = code === undefined ? [] : [{ code, queue: 'groupsync-events-directory' }];
     expect(deadLettered).toMatchObject(rejected);
@@ -300,10 +302,8 @@ it.each([
   ['groupsync-events-okta', 'refuses', ['invalid_event']],
   ['groupsync-events-directory', 'stores', []],
 ])('from the queue %s, ingest %s an event with the reader as its source', async (queue, _, codes) => {
-  const messageAttributes = { connection: { stringValue: 'acme', dataType: 'String' } };
-  const eventSourceARN = `arn:aws:sqs:eu-west-1:111122223333:${queue}`;
   const body = eventOf('g1', { source: 'groupsync/directory' });
-  const record = recordOf(body, { eventSourceARN, messageAttributes } as object);
+  const record = messageOf(body, queue, { connection: 'acme' });
   await handler({ Records: [record] }, CONTEXT);
   expect(deadLettered.map(({ code }) => code)).toEqual(codes);
   expect(woken).toHaveLength(1 - codes.length);
@@ -316,11 +316,8 @@ it('an event in the common queue is not an event of the directory reader, even i
     source: 'groupsync/directory',
     queue: 'groupsync-events-directory',
   };
-  const messageAttributes = Object.fromEntries(
-    Object.entries(claims).map(([name, stringValue]) => [name, { stringValue, dataType: 'String' }]),
-  );
   const body = eventOf('g1', { source: 'groupsync/directory' });
-  await handler({ Records: [recordOf(body, { messageAttributes } as object)] }, CONTEXT);
+  await handler({ Records: [messageOf(body, 'groupsync-events', claims)] }, CONTEXT);
   expect(deadLettered).toMatchObject([{ code: 'invalid_event' }]);
   // A replay must send the message to its own queue, not to the queue in its attribute.
   expect(deadLettered[0]).not.toHaveProperty('queue', claims.queue);
@@ -366,8 +363,7 @@ it('ingest processes the messages with the most receives first, so that SQS dead
 });
 
 it('ingest processes the change of another connection before a part of an import that was received before', async () => {
-  const messageAttributes = { connection: { stringValue: 'other', dataType: 'String' } };
-  const alone = recordOf(eventOf('g9'), { messageId: 'g9', messageAttributes });
+  const alone = messageOf(eventOf('g9'), 'groupsync-events', { connection: 'other' });
   const Records = [large('g1', '2'), large('g2', '2'), alone];
   expect(await handler({ Records }, within(60_000))).toEqual(back('g2'));
   expect(woken.map(({ connection, group }) => [connection, group])).toEqual([

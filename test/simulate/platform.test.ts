@@ -6,58 +6,37 @@ import { createGroupClient } from '../../shared/platform/group-client.ts';
 import { createSimulatedPlatform, PLAIN_TRAITS } from '../../simulate/platform/platform.ts';
 import { seededRandom } from '../../simulate/random.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, type PlatformFault, START_MS } from '../../simulate/simulation-run.ts';
+import { createTime, type Time } from '../../simulate/time.ts';
 
-/** Creates a clock that advances only when all tasks wait. */
-function createTime() {
-  let nowMs = START_MS;
-  const sleepers: { readonly atMs: number; readonly wake: () => void }[] = [];
-  const wakeNext = (untilMs: number) => {
-    sleepers.sort((one, other) => one.atMs - other.atMs);
-    const next = sleepers[0];
-    if (next === undefined || next.atMs > untilMs) return false;
-    sleepers.shift();
-    nowMs = Math.max(nowMs, next.atMs);
-    next.wake();
-    return true;
-  };
-  return {
-    clock: () => nowMs,
-    sleep: (ms: number) => new Promise<void>((wake) => sleepers.push({ atMs: nowMs + ms, wake })),
-    async pass(ms: number) {
-      const untilMs = nowMs + ms;
-      do await turn();
-      while (wakeNext(untilMs));
-      nowMs = untilMs;
+/** Runs the work in simulated time. Returns its result, or the class, status and waiting time of its error. */
+async function outcomeOf(work: Promise<unknown>, time: Time): Promise<unknown> {
+  let result: { readonly value: unknown } | undefined;
+  void work.then(
+    (value) => {
+      result = { value };
     },
-    /** Returns the result of the work, or the class, status and waiting time of its error. */
-    async outcome(work: Promise<unknown>): Promise<unknown> {
-      let result: { readonly value: unknown } | undefined;
-      void work.then(
-        (value) => {
-          result = { value };
-        },
-        (error: unknown) => {
-          const { name, status, retryAfterMs } = error as PlatformError;
-          result = { value: error instanceof PlatformError ? { name, status, retryAfterMs } : error };
-        },
-      );
-      while (result === undefined) {
-        await turn();
-        if (result === undefined) wakeNext(Number.POSITIVE_INFINITY);
-      }
-      return result.value;
+    (error: unknown) => {
+      const { name, status, retryAfterMs } = error as PlatformError;
+      result = { value: error instanceof PlatformError ? { name, status, retryAfterMs } : error };
     },
-  };
+  );
+  while (result === undefined) {
+    await turn();
+    if (result === undefined) await time.run(time.nowMs() + 1_000);
+  }
+  return result.value;
 }
 
 const TOKEN = 'token-1';
 
 function stage() {
-  const time = createTime();
+  const time = createTime(START_MS);
+  const pass = (ms: number) => time.run(time.nowMs() + ms);
+  const outcome = (work: Promise<unknown>) => outcomeOf(work, time);
   const fired = new Map<string, number>();
   const platform = createSimulatedPlatform({
     company: 'co',
-    clock: time.clock,
+    clock: time.nowMs,
     random: seededRandom(7),
     sleep: time.sleep,
     traits: PLAIN_TRAITS,
@@ -72,7 +51,7 @@ function stage() {
   const client = createGroupClient({
     baseUrl: 'https://co.test/base',
     credential: staticBearer(TOKEN),
-    clock: time.clock,
+    clock: time.nowMs,
     random: () => 0,
     sleep: time.sleep,
     maxAttempts: 1,
@@ -86,7 +65,7 @@ function stage() {
       events.push(...page.events);
     return events;
   };
-  return { ...time, platform, fired, client, create, feed };
+  return { clock: time.nowMs, pass, outcome, platform, fired, client, create, feed };
 }
 type Stage = ReturnType<typeof stage>;
 const held = ({ platform }: Stage, spokeId: string) =>
