@@ -6,8 +6,6 @@ import { ADMIN } from '../directory-simulator/fixture.ts';
 import { savedWorld, sixInSync } from '../support/operate/world.ts';
 import { worldOf } from './directory-fixture.ts';
 
-type Check = { readonly name: string; readonly ok: boolean };
-
 it('connect --directory google shows the number of groups, and stores the key and the setting "directory"', async () => {
   const { connect, stored, setting, google } = await worldOf();
   const { code, json, stderr } = await connect();
@@ -119,13 +117,10 @@ it('connect --directory without a key stores nothing if a step of the sign-in fa
   expect([stored, await setting()]).toEqual([[], null]);
 });
 
-const checksOf = async ({ run }: Awaited<ReturnType<typeof worldOf>>) =>
-  (await run('doctor', '--json')).json.checks.filter(({ name }: Check) => name.includes(': directory'));
-
 it('doctor has a check for each step of reading Google Workspace', async () => {
   const world = await keylessWorld();
   await world.connect();
-  expect((await checksOf(world)).map(({ name, ok }: Check) => [name, ok])).toEqual(
+  expect((await world.checks()).map(({ name, ok }) => [name, ok])).toEqual(
     [
       ...['web identity', 'token exchange', 'signature', 'administrator'],
       ...['groups', 'members', 'users', 'reports'],
@@ -137,7 +132,7 @@ it('doctor prints the missing scope in a form that can be pasted', async () => {
   const world = await keylessWorld();
   await world.connect();
   await world.google.control('delegation', { scopes: READ_ALL.slice(0, 3) });
-  expect((await checksOf(world)).filter(({ ok }: Check) => !ok)).toEqual([
+  expect((await world.checks()).filter(({ ok }) => !ok)).toEqual([
     {
       name: 'default: directory reports',
       ok: false,

@@ -4,8 +4,6 @@ import { SECRET, TENANT } from '../directory-simulator/entra/fixture.ts';
 import { sixInSync } from '../support/operate/world.ts';
 import { entraWorldOf } from './directory-fixture.ts';
 
-type Check = { readonly name: string; readonly ok: boolean; readonly fix: string };
-
 it('with --secret-stdin, connect shows the number of groups, and stores the client secret and the setting "directory"', async () => {
   const { connect, stored, setting, entra } = await entraWorldOf();
   const { code, json, stderr } = await connect(`${SECRET}\n`, '--secret-stdin');
@@ -125,13 +123,10 @@ it('if the platform does not answer, connect --directory lets a new reader only 
   expect([code, json]).toMatchObject([0, { stored: true, adoptable: null, observing: true }]);
 });
 
-const checksOf = async ({ run }: Awaited<ReturnType<typeof entraWorldOf>>): Promise<readonly Check[]> =>
-  (await run('doctor', '--json')).json.checks.filter(({ name }: Check) => name.includes(': directory'));
-
 it('doctor names the cloud and its scope, and reports a tenant that is not in this cloud', async () => {
   const world = await entraWorldOf();
   await world.connect(SECRET, '--secret-stdin');
-  const exchangeOf = async () => (await checksOf(world)).find(({ name }) => name.endsWith('exchange'));
+  const exchangeOf = async () => (await world.checks()).find(({ name }) => name.endsWith('exchange'));
   const at = `works at ${world.entra.url}, public cloud, for https://graph.microsoft.com/.default`;
   expect(await exchangeOf()).toMatchObject({ ok: true, detail: at });
   await world.entra.control('cloud', { cloud: 'china' });
@@ -148,19 +143,19 @@ it('doctor names a missing permission, and the role that the federated credentia
   const world = await entraWorldOf();
   await world.connect('', '--federated');
   await world.entra.control('rights', { roles: ['User.Read.All'] });
-  const [groups] = (await checksOf(world)).filter(({ ok }) => !ok);
+  const [groups] = (await world.checks()).filter(({ ok }) => !ok);
   expect(groups).toMatchObject({
     name: 'default: directory groups',
     fix: expect.stringContaining('permission GroupMember.Read.All'),
   });
   await world.entra.control('rights', { roles: ['GroupMember.Read.All', 'User.Read.All'] });
-  const [members] = (await checksOf(world)).filter(({ ok }) => !ok);
+  const [members] = (await world.checks()).filter(({ ok }) => !ok);
   expect(members).toMatchObject({
     name: 'default: directory members',
     detail: expect.stringContaining('hidden: g-hidden:'),
     fix: expect.stringContaining('permission Member.Read.Hidden'),
   });
   await world.entra.control('federation', { subject: 'arn:aws:iam::111122223333:role/other' });
-  const [exchange] = (await checksOf(world)).filter(({ ok }) => !ok);
+  const [exchange] = (await world.checks()).filter(({ ok }) => !ok);
   expect(exchange?.fix).toMatch(/^docs\/read-entra\.md, step 1: .* DirectoryRoleArn/);
 });

@@ -1,8 +1,6 @@
 import { expect, it } from 'vitest';
 import { oktaWorldOf } from './directory-fixture.ts';
 
-type Check = { readonly name: string; readonly ok: boolean; readonly fix: string };
-
 it('with --key, connect shows the number of groups, and stores the key and the setting "directory"', async () => {
   const { connectByKey, stored, setting, okta } = await oktaWorldOf();
   const { code, json, stderr } = await connectByKey();
@@ -52,13 +50,10 @@ it('connect exits with 2 without the address of the organisation, or without exa
   }
 });
 
-const checksOf = async ({ run }: Awaited<ReturnType<typeof oktaWorldOf>>): Promise<readonly Check[]> =>
-  (await run('doctor', '--json')).json.checks.filter(({ name }: Check) => name.includes(': directory'));
-
 it('doctor names a missing scope, the required administrator role, and a public key that Okta does not know', async () => {
   const world = await oktaWorldOf();
   await world.connectByKms();
-  const failing = async () => (await checksOf(world)).filter(({ ok }) => !ok);
+  const failing = async () => (await world.checks()).filter(({ ok }) => !ok);
   await world.okta.control('scopes', { scopes: ['okta.groups.read', 'okta.users.read'] });
   expect(await failing()).toMatchObject([
     { name: 'default: directory reports', fix: expect.stringContaining('scope okta.logs.read') },

@@ -28,6 +28,12 @@ interface Simulated {
   readonly world: DirectoryWorld;
 }
 
+interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly fix: string;
+}
+
 /** The ports of a connection with a simulated directory. The function `directory` has no secret. */
 function portsWith(simulated: Simulated, world: Saved, present: ToolPorts['directoryApplicants']['present']) {
   simulated.clock.ms = world.clock.ms;
@@ -64,9 +70,14 @@ function portsWith(simulated: Simulated, world: Saved, present: ToolPorts['direc
   const deployment = { ...world.ports.deployment, allowsLoopback: true };
   const ports = { ...world.ports, directoryApplicants, functions, deployment };
   const connection = () => ports.connections.current('default' as never);
+  const run = (...given: string[]) => runCli(given, { ports });
   return {
     ports,
     stored,
+    run,
+    /** Returns the checks of doctor about the directory. */
+    checks: async (): Promise<readonly Check[]> =>
+      (await run('doctor', '--json')).json.checks.filter(({ name }: Check) => name.includes(': directory')),
     /** The requests that commands sent to the function. */
     asked,
     connection,
@@ -86,7 +97,6 @@ export async function worldOf(saved: () => Promise<Saved> = savedWorld) {
     ...shown,
     google,
     connect: (...more: string[]) => runCli([...args, '--yes', '--json', ...more], { ports }),
-    run: (...given: string[]) => runCli(given, { ports }),
     world,
     /** Runs a command with the options that name the directory. */
     plain: (...given: string[]) => runCli([...given, ...args.slice(2)], { ports }),
@@ -107,7 +117,6 @@ export async function entraWorldOf(saved: () => Promise<Saved> = savedWorld) {
     ...shown,
     entra,
     world,
-    run: (...given: string[]) => runCli(given, { ports }),
     /** Runs `connect` with a client secret on standard input. */
     connect: (stdin: string, ...more: string[]) =>
       runCli([...args, '--directory-url', entra.url, '--yes', '--json', ...more], { ports, stdin }),
@@ -130,7 +139,6 @@ export async function oktaWorldOf(saved: () => Promise<Saved> = savedWorld) {
   return {
     ...shown,
     okta,
-    run: (...given: string[]) => runCli(given, { ports }),
     connect,
     connectByKey: () => connect('', '--client-id', clientId, '--key', file),
     connectByKms: () => connect('', '--client-id', clientId, '--key-arn', keyArn),

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { writeLocalFile } from '../../local/local-file.ts';
-import { OUTPUT_SCHEMAS } from '../../scripts/output-schemas.ts';
 import { runCli } from '../support/cli/io.ts';
 import { acmeOf, nativeEvent } from '../support/events.ts';
 import { startLocalStack } from '../support/local-stack.ts';
@@ -62,13 +61,9 @@ async function cli(args: readonly string[], around: Parameters<typeof runCli>[1]
   return ran;
 }
 
-/** Runs a command and checks its document against the published schema. */
-async function document(command: keyof typeof OUTPUT_SCHEMAS, args: readonly string[], around = {}) {
-  const ran = await cli([...args, '--json'], around);
-  expect(ran.json, `${args.join(' ')}: ${ran.stderr}`).toBeDefined();
-  expect(OUTPUT_SCHEMAS[command].safeParse(ran.json).error?.issues ?? []).toEqual([]);
-  return ran;
-}
+/** Runs a command for its document. */
+const document = (args: readonly string[], around: Parameters<typeof runCli>[1] = {}) =>
+  cli([...args, '--json'], around);
 
 const connecting = (name: string) => {
   const { platform } = on.stack.address;
@@ -79,7 +74,7 @@ const eventually = (look: () => Promise<boolean>) =>
   vi.waitUntil(look, { timeout: PATIENCE_MS, interval: 100 });
 
 async function causes(): Promise<Record<string, number>> {
-  const { json } = await document('dlq list', ['dlq', 'list']);
+  const { json } = await document(['dlq', 'list']);
   return Object.fromEntries(
     json.causes.map(({ code, count }: { code: string; count: number }) => [code, count]),
   );
@@ -126,21 +121,21 @@ const OTHERS = {
 };
 
 it('connect reads the token from standard input, and checks the token before it is stored', async () => {
-  const wrong = await document('connect', ['connect', '--token-stdin', '--yes'], { stdin: 'nonsense\n' });
+  const wrong = await document(['connect', '--token-stdin', '--yes'], { stdin: 'nonsense\n' });
   expect(wrong).toMatchObject({ code: 1, json: { stored: false, usable: false } });
-  const connected = await document('connect', connecting('acme'), { stdin: `${TOKEN}\n` });
+  const connected = await document(connecting('acme'), { stdin: `${TOKEN}\n` });
   expect(connected).toMatchObject({ code: 0, json: { stored: true, company: 'acme' } });
   expect(connected.json.checks.every(({ ok }: { ok: boolean }) => ok)).toBe(true);
-  const probed = await document('probe', ['probe', '--connection', 'acme', '--yes']);
+  const probed = await document(['probe', '--connection', 'acme', '--yes']);
   expect(probed.code).toBe(0);
-  const { json: acme } = await document('connections show', ['connections', 'show', 'acme']);
+  const { json: acme } = await document(['connections', 'show', 'acme']);
   expect(acme.credential).toMatchObject({ goodAgeMs: expect.any(Number), failure: null });
   expect(probed.json.findings).toContainEqual({
     about: 'PATCH version',
     found: expect.stringMatching(/^honoured: a stale version/),
   });
   expect(acme.contract.findings).toContainEqual({ about: 'spokeId shown by', found: 'answer, get, list' });
-  const { json } = await document('connections list', ['connections', 'list']);
+  const { json } = await document(['connections', 'list']);
   expect(json.connections.map(({ name }: { name: string }) => name)).toEqual(['acme', 'default']);
 });
 
@@ -151,21 +146,19 @@ it('import creates the groups of a file on the platform', async () => {
     csv,
     ['group id,group name,member id,email', ...rows, 'g2,Two,m-x,stranger@acme.test'].join('\r\n'),
   );
-  expect(await document('import', ['import', csv, '--dry-run'])).toMatchObject({
+  expect(await document(['import', csv, '--dry-run'])).toMatchObject({
     code: 0,
     json: { sent: false },
   });
   expect((await cli(['import', csv])).code).toBe(2);
-  const imported = await document('import', ['import', csv, '--yes']);
+  const imported = await document(['import', csv, '--yes']);
   expect(imported).toMatchObject({ code: 0, json: { rows: 7, groups: 2, messages: 2, sent: true } });
-  await eventually(
-    async () => (await document('groups', ['groups', '--state', 'in_sync'])).json.groups.length === 2,
-  );
-  const { json } = await document('status GROUP', ['status', 'One, the first']);
+  await eventually(async () => (await document(['groups', '--state', 'in_sync'])).json.groups.length === 2);
+  const { json } = await document(['status', 'One, the first']);
   expect(json).toMatchObject({ id: 'g1', wanted: 6, applied: 6, users: PEOPLE.map((name) => `u-${name}`) });
-  const status = await document('status', ['status']);
+  const status = await document(['status']);
   expect(status.json).toMatchObject({ gate: { state: 'open' }, groups: { in_sync: 2 }, pendingMembers: 1 });
-  expect((await document('pending', ['pending'])).json.pending).toMatchObject([
+  expect((await document(['pending'])).json.pending).toMatchObject([
     { group: 'g2', member: 'm-x', cause: 'unknown' },
   ]);
 });
@@ -175,19 +168,19 @@ it('sync writes exactly the changes that plan showed', async () => {
   await on.send([
     nativeEvent('group.member.removed', { group: { id: 'g1' }, members: [{ id: 'm-fay' }] }, { id: 'e1' }),
   ]);
-  await eventually(async () => (await document('plan', ['plan', 'g1'])).json.plans[0].changes.length === 1);
-  const { json: planned } = await document('plan', ['plan', 'g1']);
+  await eventually(async () => (await document(['plan', 'g1'])).json.plans[0].changes.length === 1);
+  const { json: planned } = await document(['plan', 'g1']);
   expect(planned.plans[0]).toMatchObject({
     action: 'patch',
     changes: [{ kind: 'remove_member', before: 'u-fay' }],
   });
   expect(await cli(['sync', 'g1'])).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
-  const paused = await document('sync', ['sync', 'g1', '--yes']);
+  const paused = await document(['sync', 'g1', '--yes']);
   expect(paused).toMatchObject({ code: 3, json: { stopped: expect.stringContaining('paused') } });
   await cli(['resume', '--yes']);
-  const synced = await document('sync', ['sync', 'g1', '--yes']);
+  const synced = await document(['sync', 'g1', '--yes']);
   expect(synced).toMatchObject({ code: 0, json: { synced: [{ group: 'g1', state: 'in_sync' }] } });
-  const { json: audit } = await document('log', ['log', '--group', 'g1']);
+  const { json: audit } = await document(['log', '--group', 'g1']);
   const written = audit.entries.find(({ action }: { action: string }) => action === 'patch');
   const causes = written.changes.map(({ cause, event, actor, approved }: Record<string, unknown>) => {
     return { cause, event, actor, approved };
@@ -203,9 +196,9 @@ it('kill -9 during a replay loses no dead-lettered message', async () => {
   expect(await causes()).toEqual({ unknown_connection: GROUPS + MEMBERS, ...OTHERS });
 
   const asked = ['dlq', 'list', '--code', 'unknown_connection', '--limit', '1'];
-  const { json: list } = await document('dlq list', asked);
+  const { json: list } = await document(asked);
   const show = ['dlq', 'show', list.messages[0].id];
-  expect((await document('dlq show', show)).json.body).toContain('specversion');
+  expect((await document(show)).json.body).toContain('specversion');
   const { stdout: deadLetter, stderr: next } = await cli(show);
   expect(deadLetter).toContain('unknown_connection: there is no connection later');
   expect(next).toMatch(/groupsync --local-file \S+ connect later\nnext: groupsync .* dlq replay/);
@@ -226,13 +219,13 @@ it('kill -9 during a replay loses no dead-lettered message', async () => {
   killed.kill('SIGKILL');
   await ended;
   on.endHolds();
-  const again = await document('dlq replay', replay);
+  const again = await document(replay);
   expect(again).toMatchObject({ code: 0, json: { failed: 0, remaining: 0, cancelled: false } });
   await eventually(async () => (await wanted()) === MEMBERS);
   expect(await causes()).toEqual(OTHERS);
 
   // The cause of these messages is not fixed. Each message returns to the dead-letter queue and is counted once.
-  const unfixed = await document('dlq replay', ['dlq', 'replay', '--code', 'time_in_future', '--yes']);
+  const unfixed = await document(['dlq', 'replay', '--code', 'time_in_future', '--yes']);
   expect(unfixed.json).toMatchObject({ replayed: OF_EACH_OTHER, failed: 0 });
   await eventually(async () => (await dead()) === OF_OTHERS);
   expect(await causes()).toEqual(OTHERS);

@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest';
+import { acknowledge, listAcknowledgements } from '../../console/server/acknowledgements.ts';
 import { unresolved } from '../../console/server/unresolved.ts';
 import { asking } from '../support/console/asking.ts';
 import { added, employee, group, inSync, removed, savedWorld, sixInSync } from '../support/operate/world.ts';
 
 const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 const AT = '2026-11-20T10:00:00.000Z';
 
 it.each([
@@ -178,4 +180,25 @@ it('the list of external changes omits reverted changes, and changes that no lon
     { group: 'kept', kind: 'members_added', detectedAt: AT },
     { group: 'same', kind: 'unknown_users' },
   ]);
+});
+
+it('an acknowledgement is listed until its `untilMs`, or until a newer acknowledgement replaces it', async () => {
+  const { ports, connection, clock } = await savedWorld();
+  const hide = (item: string, days: number | undefined, version: string | null = null) => {
+    clock.ms += 1_000;
+    const untilMs = days === undefined ? undefined : clock.ms + days * DAY_MS;
+    return acknowledge(connection.name, { item, version, untilMs }, ports);
+  };
+  const items = async () => (await listAcknowledgements(connection.name, ports)).map(({ item }) => item);
+  await hide('failed g1', 7, 'v1');
+  await hide('unmatched', 1);
+  await hide('holds', 7);
+  await hide('holds', undefined);
+  expect(await items()).toEqual(['failed g1', 'unmatched']);
+  expect((await listAcknowledgements(connection.name, ports))[0]).toMatchObject({ version: 'v1' });
+  clock.ms += 2 * DAY_MS;
+  expect(await items()).toEqual(['failed g1']);
+  await hide('failed g1', 30);
+  clock.ms += 31 * DAY_MS;
+  expect(await items()).toEqual([]);
 });

@@ -3,6 +3,8 @@ import { drawRun } from '../../simulate/draw.ts';
 import { execute } from '../../simulate/execute.ts';
 import { type Answer, executeMany } from '../../simulate/many-runs.ts';
 import { runReport } from '../../simulate/run-report.ts';
+import { SEEDED_BUGS } from '../../simulate/seeded-bugs.ts';
+import { startProcess } from '../local/support/process.ts';
 
 /** Five times the duration of all runs on a slow idle machine. */
 const PATIENCE_MS = 600_000;
@@ -43,3 +45,14 @@ it('two simulation runs with the same seed are equal, even if executeMany runs o
   const { figures, fired } = runReport(first);
   expect(reportOf(DAY.seed)).toMatchObject({ figures, fired });
 });
+
+it(
+  'npm run simulate -- --planted with an unknown name exits with 2, and names the known bugs',
+  async () => {
+    const args = ['--import', 'tsx', 'simulate/run.ts', '--planted', 'xyzzy'];
+    const { code, stderr } = await startProcess(process.execPath, args).exit;
+    expect(code).toBe(2);
+    for (const { name } of SEEDED_BUGS) expect(stderr).toContain(name);
+  },
+  PATIENCE_MS,
+);
