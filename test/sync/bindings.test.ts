@@ -30,11 +30,6 @@ async function refresh({ world, deliver }: Engine) {
   return report;
 }
 
-async function pendingOf(engine: Engine, group: string) {
-  const registers = await engine.world.toolPorts.groups.members(engine.ref(group));
-  return registers.flatMap(({ member, pending }) => (pending === undefined ? [] : [[member, pending.cause]]));
-}
-
 const guard = { minSize: 2, maxRemovedShare: 0.4, maxRemovedCount: 9, perHourCount: 9 };
 it('a person that the platform no longer knows leaves the group, within the limits of the guard', async () => {
   const engine = await createTestEngine({ settings: { guard } });
@@ -48,7 +43,7 @@ it('a person that the platform no longer knows leaves the group, within the limi
   expect(shown('g')).toEqual([['u-ann', 'u-bob', 'u-cid']]);
   await listed('ann', 'bob');
   expect(shown('g')).toEqual([['u-ann', 'u-bob']]);
-  expect(await pendingOf(engine, 'g')).toEqual([['cid', 'inactive']]);
+  expect(await engine.pending()).toEqual([['cid', 'inactive']]);
   await listed('ann');
   expect(shown('g')).toEqual([['u-ann', 'u-bob']]);
   expect(await state('g')).toMatchObject({ settled: 'held', hold: { removes: 1 } });
@@ -65,13 +60,13 @@ it.each([
   const others = many.map((id) => person(id, id));
   await world.toolPorts.hire([leaver, ...others]);
   await deliver({ snapshot: 'g', of: ['ann', ...many] });
-  expect(await pendingOf(engine, 'g')).toEqual([['ann', 'inactive']]);
+  expect(await engine.pending()).toEqual([['ann', 'inactive']]);
   const stored = await world.toolPorts.users.read(CONNECTION, [member('ann')]);
   expect(stored.get(member('ann'))).not.toHaveProperty('role');
   world.platform.employees = [leaver, person('newcomer', 'ann'), ...others];
   await refresh(engine);
   expect(shown('g')[0]).toContain('u-newcomer');
-  expect(await pendingOf(engine, 'g')).toEqual([]);
+  expect(await engine.pending()).toEqual([]);
 });
 
 it.each([
@@ -118,7 +113,7 @@ it.each([
   }
   expect(shown('g')[0]).toContain('u-newcomer');
   expect(shown('g')[0]).toHaveLength(size + 1);
-  expect(await pendingOf(engine, 'g')).toEqual([]);
+  expect(await engine.pending()).toEqual([]);
 });
 
 it.each([
@@ -142,7 +137,7 @@ it.each([
     world.platform.employees = [person('leaver', address, 'TERMINATED'), person('newcomer', 'ann')];
     await refresh(engine);
     await deliver({ upsert: 'g' });
-    expect([shown('g'), await pendingOf(engine, 'g')]).toEqual([[[]], [['ann', 'inactive']]]);
+    expect([shown('g'), await engine.pending()]).toEqual([[[]], [['ann', 'inactive']]]);
   },
 );
 
@@ -151,7 +146,7 @@ it('a member is bound on the first working day of a new employee, without anothe
   const { world, deliver, shown } = engine;
   await world.toolPorts.hire([person('ann', 'ann', 'HIRED')]);
   await deliver({ snapshot: 'g', of: ['ann'] });
-  expect([shown('g'), await pendingOf(engine, 'g')]).toEqual([[[]], [['ann', 'inactive']]]);
+  expect([shown('g'), await engine.pending()]).toEqual([[[]], [['ann', 'inactive']]]);
   world.platform.employees = [person('ann', 'ann', 'HIRED')];
   expect(await refresh(engine)).toMatchObject({ woken: 0 });
   world.platform.employees = [person('ann', 'ann')];
@@ -166,7 +161,7 @@ it('a member is bound to the only active person with the address, and to no pers
   await world.toolPorts.hire([person('one', 'bob'), person('two', 'bob')]);
   await deliver({ snapshot: 'g', of: ['ann', 'bob', 'zed'] });
   expect(shown('g')).toEqual([['u-new']]);
-  expect(await pendingOf(engine, 'g')).toEqual([
+  expect(await engine.pending()).toEqual([
     ['bob', 'ambiguous'],
     ['zed', 'unknown'],
   ]);
@@ -179,7 +174,7 @@ it('a member whose new address belongs to another person is ambiguous until an o
   await deliver({ snapshot: 'g', of: ['ann'] });
   await deliver({ user: 'ann', email: 'other@acme.test' });
   expect(shown('g')).toEqual([[]]);
-  expect(await pendingOf(engine, 'g')).toEqual([['ann', 'ambiguous']]);
+  expect(await engine.pending()).toEqual([['ann', 'ambiguous']]);
   const binding = { member: member('ann'), role: role('other') };
   expect(await rebindMember(CONNECTION, binding, world.toolPorts)).toEqual(['g']);
   await deliver();
@@ -210,7 +205,7 @@ it.each<[string, readonly Omit<Extract<DirectoryEvent, { user: string }>, 'user'
     world.platform.employees = [person('ann', 'own'), person('second', 'ann'), person('third', 'second')];
     await refresh(engine);
     for (const event of events) await deliver({ user: 'ann', ...event });
-    expect([shown('g'), await pendingOf(engine, 'g')]).toEqual(expected);
+    expect([shown('g'), await engine.pending()]).toEqual(expected);
   },
 );
 

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { approveHold } from '../../shared/operate/holds.ts';
 import type { AuditEntry } from '../../shared/sync/ports/logs.ts';
-import { suspectChanged } from '../support/engine/look-over.ts';
 import { createTestEngine, type DirectoryEvent, eventOf } from '../support/engine/test-engine.ts';
 import { failFirst } from '../support/engine/world.ts';
 
@@ -88,13 +87,12 @@ it('in one write, an event, a suspension, an ended employment and an external ch
 });
 
 it('an event after an external change is the cause of what it changes, and the external change of the rest', async () => {
-  const { say, deliver, causes, world, ref, state } = await company({
+  const { say, deliver, causes, world, ref, state, findChanges } = await company({
     guard: { minSize: 1, maxRemovedCount: 0, maxRemovedShare: 1 },
   });
   const users = ['u-a', 'u-b', 'u-c', 'u-d', 'u-e', 'u-f'];
   world.platform.changeAsOther((await state('g'))?.link?.id ?? '', { users });
-  await suspectChanged(world);
-  await deliver();
+  await findChanges();
   expect((await state('g'))?.hold?.removes).toBe(2);
   say('e-in', 'ann', { add: ['e'], to: 'g' });
   await deliver();

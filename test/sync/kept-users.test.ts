@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
 import type { PlatformGroupId } from '../../shared/domain/ids.ts';
 import { approveHold } from '../../shared/operate/holds.ts';
-import { suspectChanged } from '../support/engine/look-over.ts';
-import { allOf, createTestEngine, type DirectoryEvent } from '../support/engine/test-engine.ts';
-import { CONNECTION, failFirst, HOUR_MS } from '../support/engine/world.ts';
+import { createTestEngine, type DirectoryEvent } from '../support/engine/test-engine.ts';
+import { failFirst, HOUR_MS } from '../support/engine/world.ts';
 
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
 
@@ -35,7 +34,9 @@ async function company(settings: Readonly<Record<string, unknown>> = {}, platfor
 it.each([{}, { mode: 'additive' }, { onGroupDeleted: 'release' }])(
   'a user that the platform keeps after a removal is reported, and removed again until the removal succeeds (%o)',
   async (settings) => {
-    const { world, emit, deliver, state, shown, pass } = await company(settings, { echoSpokeId: false });
+    const { world, emit, deliver, state, shown, pass, driftKinds } = await company(settings, {
+      echoSpokeId: false,
+    });
     await deliver({ snapshot: 'g', of: ['a', 'b'] });
     world.platform.kept.add('u-b');
     emit('onGroupDeleted' in settings ? { remove: 'g' } : { take: ['b'], from: 'g' });
@@ -53,7 +54,7 @@ it.each([{}, { mode: 'additive' }, { onGroupDeleted: 'release' }])(
     expect(shown('g')).toEqual(['onGroupDeleted' in settings ? [] : users('a')]);
     expect((await state('g'))?.lastError).toBeUndefined();
     expect((await state('g'))?.dirtySinceMs).toBeUndefined();
-    expect(await allOf(world.toolPorts.drift.list(CONNECTION))).toEqual([]);
+    expect(await driftKinds()).toEqual([]);
   },
 );
 
@@ -137,12 +138,11 @@ it.each<[DirectoryEvent, string[], readonly [string[], string | undefined]]>([
 ])(
   'if the stored view is missing, %j removes the member of an additive group, and waits if the group also has %j',
   async (removal, others, [left, rule]) => {
-    const { world, deliver, shown, state } = await company({ mode: 'additive' });
+    const { world, deliver, shown, state, findChanges } = await company({ mode: 'additive' });
     await deliver({ snapshot: 'g', of: ['a', 'b'] });
     const id = (await state('g'))?.link?.id as PlatformGroupId;
     world.platform.changeAsOther(id, { users: users('a', 'b', ...others) });
-    await suspectChanged(world);
-    await deliver();
+    await findChanges();
     for (const item of world.table.items.values()) if (item.sk.startsWith('VIEW#')) world.table.remove(item);
     await deliver(removal);
     expect([shown('g'), (await state('g'))?.hold?.rule]).toEqual([[users(...left)], rule]);

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { checkGroups } from '../../shared/sync/reconcile/check-groups.ts';
-import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
-import { CONNECTION, CREATE_SETTLE_MS, failFirst, HOUR_MS } from '../support/engine/world.ts';
+import { createTestEngine } from '../support/engine/test-engine.ts';
+import { CREATE_SETTLE_MS, failFirst, HOUR_MS } from '../support/engine/world.ts';
 
 const trims = (name: string) => name.trim();
 const folds = (name: string) => name.trim().normalize('NFC').toLowerCase();
@@ -14,19 +13,11 @@ async function company(platform: object = {}, settings: Readonly<Record<string, 
     ...engine,
     name: (spokeId: string) =>
       [...world.platform.groups.values()].find((group) => group.spokeId === spokeId)?.name,
-    drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
-    /**
-     * As another client, sets the name of the group, and its users if given. Then marks the group as suspected, as the
-     * feed does, and runs the engine.
-     */
+    /** Sets the name of the group as another client, and its users if given. Then lets groupsync find the change. */
     async rename(name: string, users?: readonly string[]) {
-      const { toolPorts, platform: fake } = world;
-      const id = [...fake.groups.keys()][0] as never;
-      fake.changeAsOther(id, { name, ...(users && { users }) });
-      const connection = await world.connection();
-      const checking = { platform: await toolPorts.platforms.open(connection), ports: toolPorts as never };
-      await checkGroups(connection, new Map([[id, []]]), checking);
-      await engine.deliver();
+      const [id = ''] = world.platform.groups.keys();
+      world.platform.changeAsOther(id, { name, ...(users && { users }) });
+      await engine.findChanges();
     },
   };
 }
@@ -86,7 +77,7 @@ it.each([
   ['normalises and lower-cases', folds, 'Ve\u0301rtrieb'],
   ['cuts in the middle of a character', (name: string) => name.slice(0, 5), 'Sale🚀 in Europe'],
 ])('a name that the platform %s is written once, and not at each wake-up', async (_, nameAs, name) => {
-  const { world, deliver, state, drift, name: shown } = await company({ nameAs });
+  const { world, deliver, state, driftKinds, name: shown } = await company({ nameAs });
   await deliver({ snapshot: 'g', name, of: ['a'] });
   for (let round = 0; round < 20; round += 1) await deliver({ upsert: 'g', name });
   expect(world.platform.writes).toHaveLength(1);
@@ -99,25 +90,25 @@ it.each([
   for (let round = 0; round < 5; round += 1) await deliver({ upsert: 'g', name: `New ${name}` });
   expect(world.platform.writes).toHaveLength(3);
   expect(shown('g')).toBe(nameAs(`New ${name}`));
-  expect(await drift()).toEqual([]);
+  expect(await driftKinds()).toEqual([]);
   expect((await state('g'))?.dirtySinceMs).toBeUndefined();
 });
 
 it('groupsync reverts each name from another client except the wanted name and its normalised form', async () => {
-  const { world, deliver, rename, drift, name } = await company({ nameAs: folds });
+  const { world, deliver, rename, driftKinds, name } = await company({ nameAs: folds });
   await deliver({ snapshot: 'g', name: 'Sales', of: ['a'] });
   await rename('Theirs');
   expect(name('g')).toBe('sales');
-  expect(await drift()).toEqual(['name']);
+  expect(await driftKinds()).toEqual(['name']);
   await rename('SALES');
   expect(name('g')).toBe('sales');
-  expect(await drift()).toEqual(['name', 'name']);
+  expect(await driftKinds()).toEqual(['name', 'name']);
   const writes = world.platform.writes.length;
   await rename('Sales');
   await rename('sales');
   await deliver({ upsert: 'g', name: 'Sales' }, { upsert: 'g', name: 'sales' });
   expect(world.platform.writes).toHaveLength(writes);
-  expect(await drift()).toEqual(['name', 'name']);
+  expect(await driftKinds()).toEqual(['name', 'name']);
 });
 
 it.each([
@@ -125,7 +116,7 @@ it.each([
   ['create', false],
   ['patch', true],
 ])('a normalised name is sent once, even after a lost %s (spokeIds shown: %s)', async (lost, echoSpokeId) => {
-  const { world, troubles, deliver, state, drift } = await company({ nameAs: folds, echoSpokeId });
+  const { world, troubles, deliver, state, driftKinds } = await company({ nameAs: folds, echoSpokeId });
   if (lost === 'patch') await deliver({ snapshot: 'g', name: 'Before', of: ['a'] });
   const isLost = failFirst(troubles, lost, 'lost_after');
   await deliver({ snapshot: 'g', name: ' Sales', of: ['a'] });
@@ -137,7 +128,7 @@ it.each([
     lost === 'patch' ? ['create', 'patch'] : ['create'],
   );
   expect(await state('g')).toMatchObject({ settled: 'in_sync' });
-  expect(await drift()).toEqual([]);
+  expect(await driftKinds()).toEqual([]);
 });
 
 it('a group whose new name has no effect shows an error, and is not written at every attempt', async () => {

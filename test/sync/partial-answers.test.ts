@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { suspectChanged } from '../support/engine/look-over.ts';
-import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
+import { createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, failFirst, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
 const first = (users: readonly string[]) => users.slice(0, 1);
@@ -13,7 +12,6 @@ async function company(settings = {}, platform = {}) {
   return {
     ...engine,
     sent,
-    drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
     /** After this call, answers to calls of these kinds show only the first user. */
     showOnlyFirst(...kinds: readonly string[]) {
       world.platform.showing = (kind, users) => (kinds.includes(kind) ? first(users) : users);
@@ -28,11 +26,7 @@ async function company(settings = {}, platform = {}) {
     showAll() {
       world.platform.showing = (_, users) => users;
     },
-    async later(ms = 10 * MINUTE_MS) {
-      world.advance(ms);
-      await suspectChanged(world);
-      await engine.deliver();
-    },
+    later: (ms = 10 * MINUTE_MS) => engine.findChanges(ms),
     /** Records a suspected external change of each group, as reconcile does. The next apply then fetches the group. */
     async lookAgain() {
       for await (const page of world.toolPorts.index.all(CONNECTION))
@@ -49,8 +43,7 @@ async function company(settings = {}, platform = {}) {
     async guest(user: string) {
       const [group] = world.platform.groups.values();
       world.platform.changeAsOther(group?.id ?? '', { users: [...(group?.users ?? []), user] });
-      await suspectChanged(world);
-      await engine.deliver();
+      await engine.findChanges();
     },
   };
 }
@@ -59,7 +52,7 @@ it.each([
   ['answers to writes', ['create', 'put', 'patch']],
   ['answers and fetches in the half minute after a write', undefined],
 ])('apply removes no member and records no drift if one user is shown by %s', async (_, kinds) => {
-  const { deliver, later, shown, drift, sent, state, ...engine } = await company();
+  const { deliver, later, shown, driftKinds, sent, state, ...engine } = await company();
   if (kinds === undefined) engine.showOnlyFirstForAWhile();
   else engine.showOnlyFirst(...kinds);
   await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
@@ -70,7 +63,7 @@ it.each([
   expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
   for (const users of sent().filter(({ length }) => length > 0))
     expect(users.length).toBeGreaterThanOrEqual(3);
-  expect(await drift()).toEqual([]);
+  expect(await driftKinds()).toEqual([]);
   expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 4, pending: 0 } });
 });
 
@@ -107,7 +100,7 @@ it('after an answer without some users, writes keep the members whose removal is
 });
 
 it('every write contains the wanted users that the platform never shows', async () => {
-  const { deliver, sweepAfter, shown, drift, sent, showOnlyFirst, showAll, state } = await company();
+  const { deliver, sweepAfter, shown, driftKinds, sent, showOnlyFirst, showAll, state } = await company();
   showOnlyFirst('create', 'put', 'patch', 'get');
   await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
   await deliver({ add: ['d'], to: 'g' });
@@ -117,7 +110,7 @@ it('every write contains the wanted users that the platform never shows', async 
   for (let hour = 0; hour < 24; hour += 1) await sweepAfter(HOUR_MS);
   expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
   expect(await state('g')).toMatchObject({ counts: { applied: 4, pending: 0 } });
-  expect(await drift()).toEqual([]);
+  expect(await driftKinds()).toEqual([]);
 });
 
 it('in the mode additive, apply removes a leaver that no answer showed for 40 minutes', async () => {
@@ -157,7 +150,9 @@ const EVERYWHERE = ['create', 'put', 'patch', 'get'];
 it.each([0, 2 * HOUR_MS, 26 * HOUR_MS])(
   'the guard holds the removal of too many hidden users %i ms after the write that added the users',
   async (ms) => {
-    const { deliver, later, shown, world, showOnlyFirst, showAll, state, drift } = await company({ guard });
+    const { deliver, later, shown, world, showOnlyFirst, showAll, state, driftKinds } = await company({
+      guard,
+    });
     showOnlyFirst(...EVERYWHERE);
     await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
     world.advance(ms);
@@ -168,7 +163,7 @@ it.each([0, 2 * HOUR_MS, 26 * HOUR_MS])(
     showAll();
     await later(HOUR_MS);
     expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
-    expect(await drift()).toEqual([]);
+    expect(await driftKinds()).toEqual([]);
   },
 );
 
@@ -184,7 +179,7 @@ it('hidden users count in the group size that the guard compares with minSize', 
 });
 
 it('apply removes a hidden user when the directory removes the member', async () => {
-  const { deliver, shown, world, showOnlyFirst, showAll, sweepAfter, drift } = await company();
+  const { deliver, shown, world, showOnlyFirst, showAll, sweepAfter, driftKinds } = await company();
   showOnlyFirst(...EVERYWHERE);
   await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
   world.advance(2 * HOUR_MS);
@@ -193,7 +188,7 @@ it('apply removes a hidden user when the directory removes the member', async ()
   showAll();
   await sweepAfter(HOUR_MS);
   expect(shown('g')).toEqual([['u-a', 'u-b']]);
-  expect(await drift()).toEqual([]);
+  expect(await driftKinds()).toEqual([]);
 });
 
 it.each(['delete', 'release'])(
@@ -215,7 +210,7 @@ it.each(['delete', 'release'])(
 it.each(['authoritative', 'additive'])(
   'a fetch that shows only the first user causes no drift and no loss of members (mode %s)',
   async (mode) => {
-    const { deliver, lookAgain, shown, world, showOnlyFirst, showAll, drift, state } = await company({
+    const { deliver, lookAgain, shown, world, showOnlyFirst, showAll, driftKinds, state } = await company({
       mode,
     });
     await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
@@ -228,19 +223,19 @@ it.each(['authoritative', 'additive'])(
     world.advance(2 * HOUR_MS);
     await lookAgain();
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
-    expect(await drift()).toEqual([]);
+    expect(await driftKinds()).toEqual([]);
     expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 2, pending: 0 } });
   },
 );
 
 it('a member of another client is still external after a fetch that shows only the first user', async () => {
-  const { deliver, lookAgain, shown, world, showOnlyFirst, showAll, guest, drift } = await company({
+  const { deliver, lookAgain, shown, world, showOnlyFirst, showAll, guest, driftKinds } = await company({
     mode: 'additive',
   });
   await deliver({ snapshot: 'g', of: ['a', 'b'] });
   world.advance(HOUR_MS);
   await guest('u-guest');
-  const before = await drift();
+  const before = await driftKinds();
   world.advance(HOUR_MS);
   showOnlyFirst('get', 'patch');
   await lookAgain();
@@ -251,7 +246,7 @@ it('a member of another client is still external after a fetch that shows only t
   await lookAgain();
   await deliver({ take: ['c'], from: 'g' });
   expect(shown('g')).toEqual([['u-a', 'u-b', 'u-guest']]);
-  expect(await drift()).toEqual(before);
+  expect(await driftKinds()).toEqual(before);
 });
 
 it.each(['answer', 'fetch'])(
@@ -308,7 +303,7 @@ it('apply removes a member although the platform refuses another member that no 
 it.each(['authoritative', 'additive'])(
   'a list with only the first user causes no drift after a creation without an answer (mode %s)',
   async (mode) => {
-    const { deliver, shown, world, showOnlyFirst, troubles, drift, sent } = await company({
+    const { deliver, shown, world, showOnlyFirst, troubles, driftKinds, sent } = await company({
       mode,
     });
     const isLost = failFirst(troubles, 'create', 'lost_after');
@@ -319,6 +314,6 @@ it.each(['authoritative', 'additive'])(
     expect(isLost()).toBe(true);
     expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
     for (const users of sent()) expect(users.length).toBeGreaterThanOrEqual(3);
-    expect(await drift()).toEqual([]);
+    expect(await driftKinds()).toEqual([]);
   },
 );

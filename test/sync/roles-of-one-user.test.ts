@@ -27,13 +27,7 @@ async function company(settings: Partial<ConnectionSettings> = {}) {
     await deliver();
     return report;
   };
-  const pending = async () => {
-    const registers = await world.toolPorts.groups.members(engine.ref('g'));
-    return registers.flatMap(({ member, pending }) =>
-      pending === undefined ? [] : [[member, pending.cause]],
-    );
-  };
-  return { ...engine, hour, pending };
+  return { ...engine, hour };
 }
 
 /** Creates a company in which Ann has been a member of `g` for some hours, through her first role. */

@@ -5,6 +5,7 @@ import type { AuditEntry } from '../../../shared/sync/ports/logs.ts';
 import { sweep } from '../../../shared/sync/reconcile/sweep.ts';
 import { seededRandom } from '../../../simulate/random.ts';
 import { drive } from './drive.ts';
+import { suspectChanged } from './look-over.ts';
 import { Scheduler } from './scheduler.ts';
 import { CONNECTION, createWorld, type Faults, NO_FAULTS, type WorldOptions } from './world.ts';
 
@@ -109,6 +110,19 @@ export async function createTestEngine(options: Partial<WorldOptions> = {}) {
       await sweep(await world.connection(), toolPorts);
       await drive({ world, scheduler });
     },
+    /** Finds changes by other clients after `ms`, as the feed does, and runs the engine until no work is left. */
+    async findChanges(ms = 0) {
+      world.advance(ms);
+      await suspectChanged(world);
+      await drive({ world, scheduler });
+    },
+    /** Returns the kinds of all recorded differences. */
+    driftKinds: async () => (await allOf(toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
+    /** Returns each pending member of the group `g` with the reason. */
+    pending: async () =>
+      (await toolPorts.groups.members({ connection: CONNECTION, group: groupId('g') })).flatMap(
+        ({ member, pending }) => (pending === undefined ? [] : [[member, pending.cause]]),
+      ),
     audit: (group: string): Promise<readonly AuditEntry[]> =>
       allOf(toolPorts.audit.read({ connection: CONNECTION, group: groupId(group) })),
     /** Adds employees with the e-mail address `<id>@acme.test` and the user id `u-<id>`. */
