@@ -8,9 +8,9 @@ const REMOVED = 'EXTERNAL_GROUP_REMOVE';
 const ADDED = 'EXTERNAL_GROUP_ADD';
 const OTHER = 'SOMETHING_UNLISTED';
 
-const activityEvents = (
-  ...events: readonly (readonly [id: string, initiator: string, type: string])[]
-): ActivityEvent[] => events.map(([id, initiator, type]) => ({ id, initiator, type, at: null }));
+type Told = readonly (readonly [id: string, initiator: string, type: string])[];
+const activityEvents = (...events: Told): ActivityEvent[] =>
+  events.map(([id, initiator, type]) => ({ id, initiator, type, at: null }));
 
 it.each<[DriftKind, string]>([
   ['members_added', MEMBER_ADDED],
@@ -42,26 +42,15 @@ it.each<[string, string[], string]>([
   expect(attribute('members_added', told)).toEqual({ initiator: named, eventIds: [`by ${named}`] });
 });
 
-it('attribute uses an event of another type if no event has the type of the difference', () => {
-  const told = activityEvents(['a', 'ROLE', MEMBER_REMOVED]);
-  expect(attribute('name', told)).toEqual({ initiator: 'ROLE', eventIds: ['a'] });
-});
-
-it('a difference is not attributed to an event of another type from an application, which may be groupsync', () => {
-  const told = activityEvents(['own', 'EXTERNAL', MEMBER_ADDED]);
-  expect(attribute('deleted', told)).toEqual({ initiator: 'UNKNOWN', eventIds: [] });
-  const unlisted = activityEvents(['own', 'EXTERNAL', MEMBER_ADDED], ['theirs', 'EXTERNAL', OTHER]);
-  expect(attribute('deleted', unlisted)).toEqual({ initiator: 'EXTERNAL', eventIds: ['theirs'] });
-  const both = activityEvents(['own', 'EXTERNAL', MEMBER_ADDED], ['theirs', 'SYSTEM', OTHER]);
-  expect(attribute('deleted', both)).toEqual({ initiator: 'SYSTEM', eventIds: ['theirs'] });
-});
-
-it('a deletion is not attributed to an event about a member', () => {
-  const told = activityEvents(['other', 'ROLE', MEMBER_ADDED]);
-  expect(attribute('deleted', told)).toEqual({ initiator: 'UNKNOWN', eventIds: [] });
-  expect(attribute('name', activityEvents(['own', 'EXTERNAL', MEMBER_ADDED])).initiator).toBe('UNKNOWN');
-});
-
-it('attribute returns UNKNOWN without an event', () => {
-  expect(attribute('name', [])).toEqual({ initiator: 'UNKNOWN', eventIds: [] });
+const OWN = ['own', 'EXTERNAL', MEMBER_ADDED] as const;
+it.each<[string, DriftKind, Told, string, string[]]>([
+  ['of another type, if none has its type', 'name', [['a', 'ROLE', MEMBER_REMOVED]], 'ROLE', ['a']],
+  ['of another type, but not of an application, which may be groupsync', 'deleted', [OWN], 'UNKNOWN', []],
+  ['of an unlisted type', 'deleted', [OWN, ['theirs', 'EXTERNAL', OTHER]], 'EXTERNAL', ['theirs']],
+  ['of the platform', 'deleted', [OWN, ['theirs', 'SYSTEM', OTHER]], 'SYSTEM', ['theirs']],
+  ['about a member, but not if it is a deletion', 'deleted', [['a', 'ROLE', MEMBER_ADDED]], 'UNKNOWN', []],
+  ['about a member, but not of an application', 'name', [OWN], 'UNKNOWN', []],
+  ['of any type, but not without an event', 'name', [], 'UNKNOWN', []],
+])('a difference is attributed to an event %s', (_, kind, told, initiator, eventIds) => {
+  expect(attribute(kind, activityEvents(...told))).toEqual({ initiator, eventIds });
 });

@@ -1,6 +1,13 @@
 import { expect, it } from 'vitest';
 import type { ListedGroup } from '../../shared/domain/view.ts';
-import { fieldMatches, findExisting, foldName, isListed, renamedTo } from '../../shared/plan/names.ts';
+import {
+  clashFinder,
+  fieldMatches,
+  findExisting,
+  foldName,
+  isListed,
+  renamedTo,
+} from '../../shared/plan/names.ts';
 
 it.each([
   [' Sales ', 'sales'],
@@ -39,4 +46,27 @@ it('the index of a list is computed only once, for any number of created groups'
   const once = looks;
   expect(known('g2')).toEqual(['p0', 'p2']);
   expect([isListed(watched, 'p1'), isListed(watched, 'p3'), looks]).toEqual([true, false, once]);
+});
+
+const group = { name: 'Night shift', spokeId: 'g' };
+const other = { id: 'p1', name: 'Night shift', spokeId: null };
+
+it.each(['Night shift', ' night  SHIFT ', 'NIGHT SHIFT'])('%j clashes with the new group', (name) => {
+  const listed = [
+    { ...other, name },
+    { ...other, id: 'p2', name: 'Day shift' },
+  ];
+  expect(clashFinder(listed)(group).map(({ id }) => id)).toEqual(['p1']);
+});
+
+it('no name clashes if a listed group has the external id, because the group is linked to it', () => {
+  expect(clashFinder([other, { id: 'p2', name: 'Renamed', spokeId: 'g' }])(group)).toEqual([]);
+});
+
+it('a listed group without a name does not clash', () => {
+  const listed = [
+    { id: 'p1', spokeId: null },
+    { id: 'p2', name: '', spokeId: null },
+  ];
+  expect(clashFinder(listed)({ ...group, name: '' })).toEqual([]);
 });
