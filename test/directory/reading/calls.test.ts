@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { MINUTE_MS } from '../../support/engine/world.ts';
-import { company, READERS, settle } from './fixture.ts';
+import { company, READERS, settle, settledOkta } from './fixture.ts';
 
 interface Request {
   readonly path: string;
@@ -98,4 +98,22 @@ it('a count that never equals the listed members does not cause a read of the me
   await reader.passMinutes(180);
   const paths = (await requestsOf(reader, 'google')).slice(before).map(({ path }) => path);
   expect(paths.filter((path) => path.endsWith('/members'))).toEqual([]);
+});
+
+it('a change of many users causes one call per 200 users', async () => {
+  const people = Array.from({ length: 150 }, (_, index) => `p${index}`);
+  const world = {
+    users: people.map((id) => ({ id, primaryEmail: `${id}@acme.test` })),
+    groups: [{ id: 'all', email: 'all@x', name: 'All', members: people.map((member) => ({ member })) }],
+  };
+  const reader = await settledOkta({ world });
+  const before = (await reader.okta.requests()).length;
+  await reader.change(
+    ...people.map((user) => ({ kind: 'changeUser', user, primaryEmail: `new-${user}@acme.test` })),
+  );
+  await reader.run();
+  const calls = (await reader.okta.requests()).slice(before).map(({ path }) => path);
+  expect(calls.length).toBeLessThanOrEqual(6);
+  const sent = reader.takeSent().flatMap(({ data }) => data.user?.['email'] ?? []);
+  expect(sent.sort()).toEqual(people.map((user) => `new-${user}@acme.test`).sort());
 });

@@ -1,17 +1,12 @@
 import { expect, it } from 'vitest';
-import type { Directory, DirectoryMember } from '../../../shared/directory/ports.ts';
+import type { Directory } from '../../../shared/directory/ports.ts';
 import { createPages } from '../../../shared/directory/vendors/pages.ts';
-import { groupId, memberId } from '../../../shared/domain/ids.ts';
+import { groupId } from '../../../shared/domain/ids.ts';
 import { MINUTE_MS } from '../../support/engine/world.ts';
-import { readerOf } from './fixture.ts';
+import { memberOf, QUIET, readerOf } from './fixture.ts';
 
 const GROUPS = Array.from({ length: 12 }, (_, index) => `g${index}`);
 const RUN_MS = 13 * MINUTE_MS;
-const A: DirectoryMember = {
-  kind: 'user',
-  user: { id: memberId('a'), attributes: new Map([['email', 'a@acme.test']]), isActive: true },
-};
-
 /**
  * Opens a directory whose lists have an end, except the lists in `endless`. Each page of an endless list takes five
  * seconds.
@@ -31,21 +26,17 @@ async function opened() {
     };
     const groupOf = (id: string) => ({ id: groupId(id), name: id, address: id, userCount: 1 });
     return {
+      ...QUIET,
       groups: () => pages('groups', GROUPS.map(groupOf)),
       group: async (id) => groupOf(id),
       async *membersOf(id) {
-        for await (const page of pages(id, [A])) yield page;
+        for await (const page of pages(id, [memberOf('a', new Map())])) yield page;
         read.push(id);
       },
-      hasMember: async () => false,
-      user: async () => undefined,
       async changesSince() {
         for await (const page of pages('changes', [])) read.push(...page.items);
-        return { groups: [], users: [], cursor: '1' };
+        return QUIET.changesSince();
       },
-      tryUsers: async () => {},
-      cursorAt: async () => '1',
-      lagMs: 0,
     };
   });
   await reader.hire('a');

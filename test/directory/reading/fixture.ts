@@ -1,9 +1,10 @@
 import type { Settings } from '../../../directory-simulator/engine/settings.ts';
 import type { WorldInput } from '../../../directory-simulator/engine/world.ts';
-import type { Directory } from '../../../shared/directory/ports.ts';
+import type { Directory, DirectoryMember } from '../../../shared/directory/ports.ts';
 import type { ReaderPorts } from '../../../shared/directory/reading/context.ts';
 import { type ReadingOptions, readDirectory } from '../../../shared/directory/reading/run.ts';
 import { createReaderStore } from '../../../shared/directory/store/reader-store.ts';
+import { groupId, memberId } from '../../../shared/domain/ids.ts';
 import { createLeases } from '../../../shared/store/leases.ts';
 import type { OutgoingEvent } from '../../../shared/sync/ports/queues.ts';
 import { createTestEngine } from '../../support/engine/test-engine.ts';
@@ -95,6 +96,25 @@ export async function readerOf(
   };
 }
 
+/** The answers of a directory that reports no change. */
+export const QUIET = {
+  hasMember: async () => false,
+  user: async () => undefined,
+  tryUsers: async () => {},
+  changesSince: async () => ({ groups: [], users: [], cursor: '1' }),
+  cursorAt: async () => '1',
+  lagMs: 0,
+} satisfies Partial<Directory>;
+
+/** Returns a member as a directory with these groups lists it. */
+export const memberOf = (id: string, groups: ReadonlyMap<string, unknown>): DirectoryMember =>
+  groups.has(id)
+    ? { kind: 'group', id: groupId(id) }
+    : {
+        kind: 'user',
+        user: { id: memberId(id), attributes: new Map([['email', `${id}@acme.test`]]), isActive: true },
+      };
+
 interface Simulated {
   readonly clock: { ms: number; readonly skewMs: number };
   readonly directory: Directory;
@@ -114,20 +134,28 @@ async function drive<Vendor extends Simulated>(simulated: Vendor, settings: Opti
     syncClocks();
     return reader.run(options);
   };
+  const change = async (...changes: readonly object[]) => {
+    syncClocks();
+    await simulated.control('changes', changes);
+  };
+  /** Advances the clock. Runs the reader every five minutes, and the engine between these runs. */
+  const passMinutes = async (minutes: number) => {
+    for (let minute = 0; minute < minutes; minute += 5) {
+      await run();
+      await reader.pass(5 * MINUTE_MS);
+    }
+  };
   return {
     ...reader,
     simulated,
     run,
-    async change(...changes: readonly object[]) {
-      syncClocks();
-      await simulated.control('changes', changes);
-    },
-    /** Advances the clock. Runs the reader every five minutes, and the engine between these runs. */
-    async passMinutes(minutes: number) {
-      for (let minute = 0; minute < minutes; minute += 5) {
-        await run();
-        await reader.pass(5 * MINUTE_MS);
-      }
+    change,
+    passMinutes,
+    /** Changes the directory. The next run of the reader begins a minute later. */
+    async changeFor(minutes: number, ...changes: readonly object[]) {
+      await change(...changes);
+      await reader.pass(MINUTE_MS);
+      await passMinutes(minutes);
     },
   };
 }

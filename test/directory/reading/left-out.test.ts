@@ -24,25 +24,29 @@ it('after a full read, a group that the reader skips because of its name keeps i
   expect(new Set(dues).size).toBe(1);
 });
 
-it('the reader skips a group while another source has a group whose name differs only in case and white space', async () => {
-  const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
-  await reader.deliver({ snapshot: 'okta-1', name: 'group  ROWING', of: ['a'] });
-  await reader.passMinutes(130);
-  expect(await reader.stored('rowing')).toMatchObject({ other: 'okta-1' });
-  expect([reader.shown('rowing'), reader.shown('okta-1')]).toEqual([[], [['u-a']]]);
-});
-
-it.each(['the other source', 'the directory'])(
-  'a skipped group is created after %s has renamed one of the two groups',
-  async (who) => {
+type Change = (reader: Awaited<ReturnType<typeof readerWith>>) => Promise<unknown>;
+it.each<[string, Change, string[][]]>([
+  ['the other source deletes its group', (reader) => reader.deliver({ remove: 'okta-1' }), []],
+  [
+    'the other source renames its group',
+    (reader) => reader.deliver({ snapshot: 'okta-1', name: 'Group sailing', of: ['a'] }),
+    [['u-a']],
+  ],
+  [
+    'the directory renames its group',
+    (reader) => reader.change({ kind: 'changeGroup', group: 'rowing', name: 'Group sailing' }),
+    [['u-a']],
+  ],
+])(
+  'the reader skips a group whose name differs from that of another source only in case and white space, until %s',
+  async (_, change, theirs) => {
     const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
-    await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
+    await reader.deliver({ snapshot: 'okta-1', name: 'group  ROWING', of: ['a'] });
     await reader.passMinutes(30);
     expect(await reader.stored('rowing')).toMatchObject({ other: 'okta-1' });
-    if (who === 'the other source')
-      await reader.deliver({ snapshot: 'okta-1', name: 'Group sailing', of: ['a'] });
-    else await reader.change({ kind: 'changeGroup', group: 'rowing', name: 'Group sailing' });
+    expect([reader.shown('rowing'), reader.shown('okta-1')]).toEqual([[], [['u-a']]]);
+    await change(reader);
     await reader.passMinutes(130);
-    expect([reader.shown('rowing'), reader.shown('okta-1')]).toEqual([[['u-a', 'u-b']], [['u-a']]]);
+    expect([reader.shown('rowing'), reader.shown('okta-1')]).toEqual([[['u-a', 'u-b']], theirs]);
   },
 );

@@ -7,25 +7,15 @@ import {
   type DirectoryGroup,
   type DirectoryMember,
 } from '../../../shared/directory/ports.ts';
-import { groupId, memberId } from '../../../shared/domain/ids.ts';
+import { groupId } from '../../../shared/domain/ids.ts';
 import { DAY_MS, MINUTE_MS } from '../../support/engine/world.ts';
 import { add } from '../../support/scim-operations.ts';
-import { type Body, readerOf } from './fixture.ts';
+import { type Body, memberOf, QUIET, readerOf } from './fixture.ts';
 import { clientNextTo } from './scim-client.ts';
 
-const LIE = fc.constantFrom(
-  'none',
-  'none',
-  'none',
-  'breaks',
-  'short',
-  'empty',
-  'hidden',
-  'few',
-  'denied',
-  'invalid',
-);
-type Lie = 'none' | 'breaks' | 'short' | 'empty' | 'hidden' | 'few' | 'denied' | 'invalid';
+const LIES = ['breaks', 'short', 'empty', 'hidden', 'few', 'denied', 'invalid'] as const;
+const LIE = fc.constantFrom('none', 'none', 'none', ...LIES);
+type Lie = 'none' | (typeof LIES)[number];
 
 const fails = (kind: DirectoryErrorKind) => new DirectoryError(kind, `the answer is ${kind}`);
 
@@ -72,17 +62,13 @@ function lyingDirectory(truth: Truth, { lies, nowMs, countsWith, resets, lagMs }
     address: `${id}@acme.test`,
     userCount: countsWith === 'group' ? truth.get(id)?.size : undefined,
   });
-  const memberOf = (id: string): DirectoryMember => {
-    if (truth.has(id)) return { kind: 'group', id: groupId(id) };
-    const attributes = new Map([['email', `${id}@acme.test`]]);
-    return { kind: 'user', user: { id: memberId(id), attributes, isActive: true } };
-  };
   const page = <Item>(items: readonly Item[]) => ({ items, asOfMs: nowMs() });
   const fail = (lie: Lie) => {
     if (lie === 'denied' || lie === 'invalid') throw fails(lie);
     if (lie === 'breaks') throw fails('unavailable');
   };
   return {
+    ...QUIET,
     async *groups() {
       const lie = take();
       fail(lie);
@@ -96,7 +82,7 @@ function lyingDirectory(truth: Truth, { lies, nowMs, countsWith, resets, lagMs }
     },
     async *membersOf(id) {
       const lie = take();
-      const members = [...(truth.get(id) ?? [])].map(memberOf);
+      const members = [...(truth.get(id) ?? [])].map((one) => memberOf(one, truth));
       if (lie === 'empty' && !lastEmpty.has(id)) {
         lastEmpty.add(id);
         yield { ...page<DirectoryMember>([]), ...counts(id) };
@@ -112,18 +98,7 @@ function lyingDirectory(truth: Truth, { lies, nowMs, countsWith, resets, lagMs }
       fail(take());
       return truth.get(group)?.has(member) ?? false;
     },
-    user: async () => undefined,
-    async *deletedUsers() {
-      yield page([]);
-    },
-    tryUsers: async () => {},
-    changesSince: async () => ({
-      groups: [],
-      users: [],
-      cursor: '1',
-      isReset: resets && take() === 'invalid',
-    }),
-    cursorAt: async () => '1',
+    changesSince: async () => ({ ...(await QUIET.changesSince()), isReset: resets && take() === 'invalid' }),
     lagMs,
   };
 }
@@ -146,6 +121,8 @@ function removedBy({ type, data }: Body, truth: Truth): readonly string[] {
   return [];
 }
 
+const SETTINGS = { nested: 'flatten', directory: { kind: 'google', administrator: 'admin@acme.test' } };
+
 /** The action of another source between two runs of the reader. */
 const PUSH = fc.constantFrom('none', 'removes', 'empties', 'deletes', 'scim adds', 'scim empties');
 
@@ -163,14 +140,8 @@ it.each(NAMES)(
           ['none', new Set<string>()],
         ]);
         const lies: Lie[] = [];
-        const settings = {
-          nested: 'flatten',
-          directory: { kind: 'google', administrator: 'admin@acme.test' },
-        };
-        const reader = await readerOf(
-          (nowMs) => lyingDirectory(truth, { ...VENDORS[vendor], lies, nowMs }),
-          settings,
-        );
+        const liar = (nowMs: () => number) => lyingDirectory(truth, { ...VENDORS[vendor], lies, nowMs });
+        const reader = await readerOf(liar, SETTINGS);
         await reader.hire('a', 'b', 'c', 'd');
         await reader.run();
         await reader.pass(MINUTE_MS);

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { MINUTE_MS } from '../../support/engine/world.ts';
 import { company, openReader, settle } from './fixture.ts';
 
 const DELETED = { kind: 'deleteGroup', group: 'inner' };
@@ -16,9 +15,7 @@ it.each(['console', 'groups'])(
   "the users of a deleted unselected nested group leave the outer group if Google reports the group's address (%s)",
   async (via) => {
     const reader = await settled();
-    await reader.change({ ...DELETED, via });
-    await reader.pass(MINUTE_MS);
-    await reader.passMinutes(5);
+    await reader.changeFor(5, { ...DELETED, via });
     expect(reader.shown('outer')).toEqual([['u-a']]);
   },
 );
@@ -27,8 +24,6 @@ it('the users of the nested group leave even if the group had another address be
   const reader = await settled();
   await reader.change({ kind: 'changeGroup', group: 'inner', email: 'within@acme.test' });
   await reader.passMinutes(10);
-  await reader.change(DELETED);
-  await reader.pass(MINUTE_MS);
-  await reader.passMinutes(5);
+  await reader.changeFor(5, DELETED);
   expect(reader.shown('outer')).toEqual([['u-a']]);
 });

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { type Directory, DirectoryError, type DirectoryMember } from '../../../shared/directory/ports.ts';
+import { type Directory, DirectoryError } from '../../../shared/directory/ports.ts';
 import { createMemberQuestions } from '../../../shared/directory/reading/member-questions.ts';
 import { readWhole } from '../../../shared/directory/reading/whole-group.ts';
-import { groupId, memberId } from '../../../shared/domain/ids.ts';
+import { groupId } from '../../../shared/domain/ids.ts';
 import { MINUTE_MS } from '../../support/engine/world.ts';
-import { readerOf } from './fixture.ts';
+import { memberOf, QUIET, readerOf } from './fixture.ts';
 
 const range = (length: number) => Array.from({ length }, (_, n) => n);
 
@@ -17,32 +17,20 @@ function countingDirectory(members: ReadonlyMap<string, Set<string>>, nowMs: () 
     address: `${id}@acme.test`,
     userCount: [...(members.get(id) ?? [])].filter((member) => !members.has(member)).length,
   });
-  const memberOf = (id: string): DirectoryMember => {
-    if (members.has(id)) return { kind: 'group', id: groupId(id) };
-    const attributes = new Map([['email', `${id}@acme.test`]]);
-    return { kind: 'user', user: { id: memberId(id), attributes, isActive: true } };
-  };
   const page = <Item>(items: readonly Item[]) => ({ items, asOfMs: nowMs() });
   const directory: Directory = {
+    ...QUIET,
     async *groups() {
       yield page([...members.keys()].map(groupOf));
     },
     group: async (id) => (members.has(id) ? groupOf(id) : undefined),
     async *membersOf(id) {
-      yield page([...(members.get(id) ?? [])].map(memberOf));
+      yield page([...(members.get(id) ?? [])].map((one) => memberOf(one, members)));
     },
     async hasMember(group, member) {
       asked.count += 1;
       return members.get(group)?.has(member) ?? false;
     },
-    user: async () => undefined,
-    async *deletedUsers() {
-      yield page([]);
-    },
-    changesSince: async () => ({ groups: [], users: [], cursor: '1' }),
-    tryUsers: async () => {},
-    cursorAt: async () => '1',
-    lagMs: 0,
   };
   return { directory, asked };
 }

@@ -156,18 +156,6 @@ it.each([
   },
 );
 
-it('the reader does not create a directory group while a group that events own has the same name', async () => {
-  const reader = await openWith({ rowing: ['a', 'b'] });
-  await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
-  await reader.passMinutes(10);
-  expect(await reader.stored('rowing')).toMatchObject({ other: 'okta-1' });
-  expect([reader.shown('rowing'), reader.shown('okta-1')]).toEqual([[], [['u-a']]]);
-  await reader.deliver({ remove: 'okta-1' });
-  await reader.pass(61 * MINUTE_MS);
-  await reader.passMinutes(10);
-  expect([reader.shown('rowing'), reader.shown('okta-1')]).toEqual([[['u-a', 'u-b']], []]);
-});
-
 it.each([
   ['events', 'okta-1', async (reader: Reader) => reader.emit({ upsert: 'okta-1', name: 'Group rowing' })],
   [

@@ -8,7 +8,7 @@ import {
 } from '../../../shared/directory/ports.ts';
 import { groupId, memberId } from '../../../shared/domain/ids.ts';
 import { MINUTE_MS } from '../../support/engine/world.ts';
-import { readerOf } from './fixture.ts';
+import { memberOf, QUIET, readerOf } from './fixture.ts';
 
 const GROUP: DirectoryGroup = {
   id: groupId('rowing'),
@@ -35,6 +35,7 @@ async function reported(count: number) {
   const reader = await readerOf((nowMs): Directory => {
     const page = <Item>(items: readonly Item[]) => ({ items, asOfMs: nowMs() });
     return {
+      ...QUIET,
       async *groups() {
         state.listings += 1;
         yield page([GROUP]);
@@ -42,11 +43,8 @@ async function reported(count: number) {
       group: async () => state.group,
       async *membersOf() {
         state.lists += 1;
-        yield page([
-          { kind: 'user' as const, user: { id: memberId('a'), attributes: new Map(), isActive: true } },
-        ]);
+        yield page([memberOf('a', new Map())]);
       },
-      hasMember: async () => false,
       user: async (key) => {
         reader.world.advance(MINUTE_MS);
         if (asked.length >= state.failsAt) throw state.failure;
@@ -54,16 +52,11 @@ async function reported(count: number) {
         asked.push(key);
         return state.user;
       },
-      async *deletedUsers() {
-        yield page([]);
-      },
       changesSince: async (cursor) => {
         state.cursors.push(cursor);
         return { groups: state.groups, users: changes, cursor: String(nowMs()) };
       },
-      tryUsers: async () => {},
       cursorAt: async (ms) => String(ms),
-      lagMs: 0,
     };
   });
   for (let run = 0; run < 3; run += 1) {

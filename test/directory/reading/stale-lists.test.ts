@@ -44,9 +44,7 @@ describe.each(['google', 'entra', 'okta'] as const)('lists of %s that are older 
     const reader = await settled(vendor, { rowing: ['a', 'b'] });
     const { nowMs } = reader.world;
     showEarlier(reader.simulated.directory, 'rowing', { members: ['a'], times: 2, nowMs });
-    await reader.change({ kind: 'addMember', group: 'rowing', member: 'c' });
-    await reader.pass(MINUTE_MS);
-    await reader.passMinutes(10);
+    await reader.changeFor(10, { kind: 'addMember', group: 'rowing', member: 'c' });
     expect(reader.takeSent().filter(({ data }) => data.group !== undefined)).toEqual([]);
     await reader.passMinutes(5);
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b', 'u-c']]);
@@ -56,9 +54,7 @@ describe.each(['google', 'entra', 'okta'] as const)('lists of %s that are older 
     const reader = await settled(vendor, { rowing: ['a', 'b'] });
     const { nowMs } = reader.world;
     showEarlier(reader.simulated.directory, 'rowing', { members: ['a', 'b'], times: 1, nowMs });
-    await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
-    await reader.pass(MINUTE_MS);
-    await reader.passMinutes(5);
+    await reader.changeFor(5, { kind: 'removeMember', group: 'rowing', member: 'b' });
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
     await reader.passMinutes(5);
     expect(reader.shown('rowing')).toEqual([['u-a']]);
@@ -70,9 +66,7 @@ describe.each(['google', 'entra', 'okta'] as const)('lists of %s that are older 
     await reader.pass(MINUTE_MS);
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'c' });
     await reader.pass(MINUTE_MS);
-    await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
-    await reader.pass(MINUTE_MS);
-    await reader.passMinutes(5);
+    await reader.changeFor(5, { kind: 'removeMember', group: 'rowing', member: 'b' });
     expect(reader.shown('rowing')).toEqual([['u-a']]);
   });
 });
@@ -83,9 +77,7 @@ describe.each(['google', 'entra'] as const)('lists of nested groups of %s', (ven
     expect(reader.shown('outer')).toEqual([['u-a', 'u-b']]);
     const { nowMs } = reader.world;
     showEarlier(reader.simulated.directory, 'inner', { members: [], times: 1, nowMs });
-    await reader.change({ kind: 'addMember', group: 'inner', member: 'c' });
-    await reader.pass(MINUTE_MS);
-    await reader.passMinutes(5);
+    await reader.changeFor(5, { kind: 'addMember', group: 'inner', member: 'c' });
     expect(reader.takeSent().filter(({ data }) => data.group !== undefined)).toEqual([]);
     await reader.passMinutes(5);
     expect(reader.shown('outer')).toEqual([['u-a', 'u-b', 'u-c']]);
@@ -95,12 +87,11 @@ describe.each(['google', 'entra'] as const)('lists of nested groups of %s', (ven
     'a list that shows a nested group with a reported addition is not treated as stale (nested: %s)',
     async (nested) => {
       const reader = await settled(vendor, { outer: ['a'], inner: ['b'] }, { ...NESTED, nested });
-      await reader.change(
+      await reader.changeFor(
+        5,
         { kind: 'addMember', group: 'outer', member: 'inner', memberKind: 'group' },
         { kind: 'addMember', group: 'outer', member: 'c' },
       );
-      await reader.pass(MINUTE_MS);
-      await reader.passMinutes(5);
       expect(reader.shown('outer')).toEqual([nested === 'ignore' ? ['u-a', 'u-c'] : ['u-a', 'u-b', 'u-c']]);
     },
   );
@@ -110,8 +101,6 @@ it('a list of Entra that never shows a reported member is accepted after the lag
   const reader = await settled('entra', { rowing: ['a', 'b'] });
   const { nowMs } = reader.world;
   showEarlier(reader.simulated.directory, 'rowing', { members: ['a'], times: 100, nowMs });
-  await reader.change({ kind: 'addMember', group: 'rowing', member: 'c' });
-  await reader.pass(MINUTE_MS);
-  await reader.passMinutes(30);
+  await reader.changeFor(30, { kind: 'addMember', group: 'rowing', member: 'c' });
   expect(reader.shown('rowing')).toEqual([['u-a']]);
 });

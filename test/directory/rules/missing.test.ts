@@ -17,19 +17,15 @@ it.each([
   expect(isListingWrong(known, missing)).toBe(expected);
 });
 
-const evidence = { isReportedDeleted: false, isAnotherReadable: true, nowMs: NOW_MS };
-
-it('a missing group counts as deleted if the directory reports the deletion', () => {
-  expect(isDeleted({}, { ...evidence, isReportedDeleted: true, isAnotherReadable: false })).toBe(true);
-});
-
-it('a missing group counts as deleted after a day of 404 answers while another group is readable', () => {
-  expect(isDeleted({ missingMs: NOW_MS - 24 * HOUR_MS }, evidence)).toBe(true);
-});
-
-it('a missing group may still exist before a day has passed, or while no other group is readable', () => {
-  expect(isDeleted({}, evidence)).toBe(false);
-  expect(isDeleted({ missingMs: NOW_MS - 23 * HOUR_MS }, evidence)).toBe(false);
-  const alone = { ...evidence, isAnotherReadable: false };
-  expect(isDeleted({ missingMs: NOW_MS - 48 * HOUR_MS }, alone)).toBe(false);
+const ALONE = { isAnotherReadable: false };
+const hoursAgo = (hours: number) => ({ missingMs: NOW_MS - hours * HOUR_MS });
+it.each([
+  ['at its first 404', {}, {}, false],
+  ['if the directory reports the deletion', {}, { isReportedDeleted: true, ...ALONE }, true],
+  ['after 23 hours of 404 answers', hoursAgo(23), {}, false],
+  ['after a day of 404 answers while another group is readable', hoursAgo(24), {}, true],
+  ['after two days in which no other group was readable', hoursAgo(48), ALONE, false],
+])('a missing group counts as deleted %s: $3', (_, known, over, expected) => {
+  const evidence = { isReportedDeleted: false, isAnotherReadable: true, nowMs: NOW_MS, ...over };
+  expect(isDeleted(known, evidence)).toBe(expected);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type ListAnswer, createPages } from '../../../shared/directory/vendors/pages.ts';
+import { createPages, type ListAnswer } from '../../../shared/directory/vendors/pages.ts';
 
 /** Creates a listing with one page for each cursor of the chain. The cursor undefined ends the listing. */
 function listing(chain: readonly (string | undefined)[]) {
