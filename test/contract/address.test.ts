@@ -9,6 +9,11 @@ it.each([
   ['capital sharp s, and sharp s', 'GROẞ@acme.test', 'groß@acme.test'],
   ['a final sigma in the middle of a word', 'οδοςα@acme.test', 'ΟΔΟΣΑ@acme.test'],
   ['the sign for kelvin, and k', '\u212aim@acme.test', 'kim@acme.test'],
+  ['decomposed characters', 'ju\u0308rgen@acme.test', 'jürgen@acme.test'],
+  ['punycode in capitals', 'ann@XN--MNCHEN-3YA.example', 'ann@münchen.example'],
+  ['a decomposed domain', 'ann@mu\u0308nchen.example', 'ann@münchen.example'],
+  ['a final dot of the domain', 'ann@münchen.example.', 'ann@münchen.example'],
+  ['an ideographic dot in the domain', 'ann@例え。example', 'ann@例え.example'],
 ])('two addresses have the same compared form despite %s', (_, one, other) => {
   expect(addressForm(one)).toBe(addressForm(other));
 });
@@ -30,9 +35,17 @@ it.each([
   ['ligatures', 'ﬁona@acme.test', 'fiona@acme.test'],
   ['a full-width at sign', 'ann＠acme.test', 'ann@acme.test'],
   ['a Greek character that looks Latin', 'ν@acme.test', 'v@acme.test'],
+  ['a subdomain', 'ann@mail.acme.test', 'ann@acme.test'],
   ['two numeric notations of one host', 'ann@1.2', 'ann@1.0.0.2'],
 ])('two addresses have different compared forms because of %s', (_, one, other) => {
   expect(addressForm(one)).not.toBe(addressForm(other));
+});
+
+it('two equal addresses stay equal after thousands of other comparisons', () => {
+  for (let call = 0; call < 20_000; call += 1)
+    if (addressForm(`ann@ü${call % 10}.example`) !== addressForm(`ann@Ü${call % 10}.example`))
+      expect.fail(`call ${call} differs`);
+  expect(addressForm('ann@ü.example')).toBe('ann@xn--tda.example');
 });
 
 it('two characters have the same form if and only if they differ at most in case', () => {

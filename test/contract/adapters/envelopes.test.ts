@@ -32,9 +32,29 @@ const eventBridge = (detail: unknown, more: object = {}) => ({
   ...more,
 });
 
-it('an SNS notification may contain one event or an array of events', () => {
-  expect(changesOf(sns(deleted))).toEqual([change]);
-  expect(changesOf(sns([deleted, { ...deleted, id: 'e2' }]))).toEqual([change, change]);
+const wrapped = sns(eventBridge(deleted));
+const four = sns(sns(sns(sns(deleted))));
+it.each<[string, object, object[]]>([
+  ['an SNS notification', sns(deleted), [change]],
+  ['an SNS notification with an array', sns([deleted, { ...deleted, id: 'e2' }]), [change, change]],
+  ['the detail of an EventBridge event', eventBridge(deleted), [change]],
+  ['an SNS notification of an EventBridge event', wrapped, [change]],
+  ['four nested envelopes', four, [change]],
+])('events are read from %s', (_, body, changes) => {
+  expect(changesOf(body)).toEqual(changes);
+});
+
+it.each<[string, object, RegExp]>([
+  ['whose message is no event', sns('{}'), /^invalid_event: expected a CloudEvent/],
+  [
+    'that requests to confirm a subscription, so that an operator sees it',
+    { ...sns('please confirm'), Type: 'SubscriptionConfirmation', SubscribeURL: 'https://example.test' },
+    /^invalid_event/,
+  ],
+  ['whose detail is an invalid event', eventBridge({ ...deleted, data: {} }), /^invalid_event: data\.group/],
+  ['with five envelopes', sns(four), /^invalid_event: expected at most 4 nested envelopes$/],
+])('an envelope %s is rejected', (_, body, problem) => {
+  expect(problemsOf(body)).toEqual([expect.stringMatching(problem)]);
 });
 
 it('an event without a connection gets the connection attribute of the SNS notification', () => {
@@ -44,23 +64,9 @@ it('an event without a connection gets the connection attribute of the SNS notif
   expect(decode(attributed, { connection: 'other' }).events[0]?.connection).toBe('acme-eu');
 });
 
-it('an SNS notification whose message is no JSON or no event is rejected as a whole', () => {
+it('an SNS notification whose message is no JSON is rejected as a whole', () => {
   const body = JSON.stringify(sns('not JSON'));
   expect(decode(body).rejected).toMatchObject([{ code: 'invalid_json', body }]);
-  expect(problemsOf(sns('{}'))).toEqual([expect.stringMatching(/^invalid_event: expected a CloudEvent/)]);
-});
-
-it('a request to confirm an SNS subscription is rejected, so that an operator sees it', () => {
-  const confirmation = {
-    ...sns('please confirm'),
-    Type: 'SubscriptionConfirmation',
-    SubscribeURL: 'https://example.test',
-  };
-  expect(problemsOf(confirmation)).toEqual([expect.stringMatching(/^invalid_event/)]);
-});
-
-it('an EventBridge event may contain a directory event in its detail', () => {
-  expect(changesOf(eventBridge(deleted))).toEqual([change]);
 });
 
 it('an EventBridge event with a directory detail type is a directory event', () => {
@@ -82,17 +88,4 @@ it.each([
 
 it.each([{}, { instance: 'i-1', state: 'running' }])('the EventBridge detail %j is ignored', (detail) => {
   expect(decode(eventBridge(detail))).toEqual({ events: [], ignored: 1, rejected: [] });
-});
-
-it('an EventBridge event with an invalid directory event in its detail is rejected', () => {
-  expect(problemsOf(eventBridge({ ...deleted, data: {} }))).toEqual([
-    expect.stringMatching(/^invalid_event: data\.group/),
-  ]);
-});
-
-it('an event is read from up to four nested envelopes, and five envelopes are rejected', () => {
-  expect(changesOf(sns(eventBridge(deleted)))).toEqual([change]);
-  const four = sns(sns(sns(sns(deleted))));
-  expect(changesOf(four)).toEqual([change]);
-  expect(problemsOf(sns(four))).toEqual(['invalid_event: expected at most 4 nested envelopes']);
 });

@@ -192,39 +192,29 @@ it('changed and deleted groups and users are reported by id', async () => {
   ]);
 });
 
-it.each(['syncStateNotFound', 'resyncRequired'])('the error %s gives a new cursor', async (error) => {
-  const { directory, control, change } = await openEntra();
-  const cursor = await directory.cursorAt(NOW_MS);
-  await control('delta-tokens/expire', { error });
-  const changes = await directory.changesSince(cursor);
+type Entra = Awaited<ReturnType<typeof openEntra>>;
+const expires = (error: string) => (entra: Entra) => entra.control('delta-tokens/expire', { error });
+const answers = (fault: object) => (entra: Entra) =>
+  entra.control('faults', [{ match: { path: '*/groups/delta' }, times: 1, ...fault }]);
+it.each<[string, (entra: Entra) => unknown, string?]>([
+  ['the error syncStateNotFound', expires('syncStateNotFound')],
+  ['the error resyncRequired', expires('resyncRequired')],
+  ['400 with a refusal of the link', answers({ error: 'unsupportedQuery' })],
+  ['410 without a body', answers({ status: 410 })],
+  ['a cursor of Google', () => undefined, '1700000000000'],
+  ['a cursor with invalid content', () => undefined, '{"groups":1}'],
+  [
+    'a cursor older than six days, because links expire after seven days',
+    ({ clock }) => Object.assign(clock, { ms: clock.ms + 6.1 * 86_400_000 }),
+  ],
+])('%s gives a reset with a new cursor', async (_, ends, stored) => {
+  const entra = await openEntra();
+  const cursor = stored ?? (await entra.directory.cursorAt(NOW_MS));
+  await ends(entra);
+  const changes = await entra.directory.changesSince(cursor);
   expect(changes).toMatchObject({ groups: [], users: [], isReset: true });
-  await change({ kind: 'addMember', group: 'g-emea', member: 'u-liz' });
-  expect((await directory.changesSince(changes.cursor)).groups).toMatchObject([{ key: 'g-emea' }]);
-});
-
-it.each([
-  ['400 with a refusal of the link', { error: 'unsupportedQuery' }],
-  ['410 without a body', { status: 410 }],
-])('the answer %s gives a reset', async (_, fault) => {
-  const { directory, control } = await openEntra();
-  const cursor = await directory.cursorAt(NOW_MS);
-  await control('faults', [{ match: { path: '*/groups/delta' }, times: 1, ...fault }]);
-  expect(await directory.changesSince(cursor)).toMatchObject({ isReset: true });
-});
-
-it.each([
-  ['a cursor of Google', '1700000000000'],
-  ['a cursor with invalid content', '{"groups":1}'],
-])('%s gives a reset', async (_, cursor) => {
-  const { directory } = await openEntra();
-  expect(await directory.changesSince(cursor)).toMatchObject({ isReset: true });
-});
-
-it('a cursor older than six days gives a reset, because links expire after seven days', async () => {
-  const { directory, clock } = await openEntra();
-  const cursor = await directory.cursorAt(NOW_MS);
-  clock.ms += 6.1 * 86_400_000;
-  expect(await directory.changesSince(cursor)).toMatchObject({ isReset: true });
+  await entra.change({ kind: 'addMember', group: 'g-emea', member: 'u-liz' });
+  expect((await entra.directory.changesSince(changes.cursor)).groups).toMatchObject([{ key: 'g-emea' }]);
 });
 
 it('the token is not sent to a stored link that leads to another host', async () => {

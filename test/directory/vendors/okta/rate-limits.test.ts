@@ -28,34 +28,22 @@ it('concurrent reads together use at most half of the limit in a minute', async 
   }
 });
 
-it('a call waits for the end of the minute if the reader has already used half of the limit', async () => {
-  const { directory, waits } = openScripted([
-    { headers: limit(4, 3, NOW_MS + 40_000) },
-    { headers: limit(4, 2, NOW_MS + 40_000) },
-    { headers: limit(4, 3, NOW_MS + 100_000) },
-    { headers: limit(4, 2, NOW_MS + 100_000) },
-  ]);
-  for (let read = 0; read < 4; read += 1) await allOf(directory.membersOf(SALES, 'ignore'));
-  expect(waits).toEqual([40_000]);
-});
-
-it('a read is not slowed down by another program that uses more than half of the limit', async () => {
-  const answers = Array.from({ length: 30 }, (_, call) => ({
-    headers: limit(500, 200 - call, NOW_MS + 40_000),
-  }));
-  const { directory, waits } = openScripted(answers);
-  for (let read = 0; read < 30; read += 1) await allOf(directory.membersOf(SALES, 'ignore'));
-  expect(waits).toEqual([]);
-});
-
-it('a call waits for the end of the minute if only a tenth of the limit remains for all programs', async () => {
-  const { directory, waits } = openScripted([
-    { headers: limit(500, 51, NOW_MS + 40_000) },
-    { headers: limit(500, 50, NOW_MS + 40_000) },
-    { headers: limit(500, 499, NOW_MS + 100_000) },
-  ]);
-  for (let read = 0; read < 3; read += 1) await allOf(directory.membersOf(SALES, 'ignore'));
-  expect(waits).toEqual([40_000]);
+const SOON = NOW_MS + 40_000;
+const LATER = NOW_MS + 100_000;
+const used = [limit(4, 3, SOON), limit(4, 2, SOON), limit(4, 3, LATER), limit(4, 2, LATER)];
+const others = Array.from({ length: 30 }, (_, call) => limit(500, 200 - call, SOON));
+it.each([
+  ['waits for the end of the minute if the reader has already used half of the limit', used, [40_000]],
+  ['is not slowed down by another program that uses more than half of the limit', others, []],
+  [
+    'waits for the end of the minute if only a tenth of the limit remains for all programs',
+    [limit(500, 51, SOON), limit(500, 50, SOON), limit(500, 499, LATER)],
+    [40_000],
+  ],
+])('a call %s', async (_, answers, expected) => {
+  const { directory, waits } = openScripted(answers.map((headers) => ({ headers })));
+  for (const _call of answers) await allOf(directory.membersOf(SALES, 'ignore'));
+  expect(waits).toEqual(expected);
 });
 
 it('each operation has a limit of its own', async () => {
