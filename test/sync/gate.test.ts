@@ -24,7 +24,28 @@ async function company() {
     engine.troubles.platform = () => fault;
   };
   const gate = () => engine.world.toolPorts.gates.read(CONNECTION);
-  return { ...engine, always, gate, heal: () => always('none') };
+  /** Runs the requeue job each minute. The platform refuses groups, and answers `/me`. */
+  const staysClosed = async (minutes: number) => {
+    for (let minute = 0; minute < minutes; minute += 1) {
+      engine.world.advance(MINUTE_MS);
+      expect((await requeueDue(CONNECTION, engine.world.portsFor())).gate).toBe('unauthorized');
+    }
+  };
+  const staysOpen = async (minutes: number) => {
+    for (let minute = 0; minute < minutes; minute += 1) {
+      await engine.work(5);
+      expect((await gate()).state).toBe('open');
+      engine.world.advance(MINUTE_MS);
+    }
+  };
+  return { ...engine, always, gate, staysClosed, staysOpen, heal: () => always('none') };
+}
+
+/** Returns a company with these groups, which have the user a. */
+async function companyWith(...names: readonly string[]) {
+  const engine = await company();
+  await engine.deliver(...names.map((snapshot) => ({ snapshot, of: ['a'] })));
+  return engine;
 }
 
 const withGroupCalls = (platform: Platform, call: () => Promise<never>): Platform => ({
@@ -84,8 +105,7 @@ it('the gate stays open if the table is so slow that apply sends no call', async
 });
 
 it.each([403, 504] as const)('the gate stays open if just one group gets the answer %i', async (status) => {
-  const { world, deliver, work, emit, gate, state, shown } = await company();
-  await deliver({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
+  const { world, deliver, work, emit, gate, state, shown } = await companyWith('g', 'h');
   world.platform.refusal = (spokeId) => (spokeId === 'g' ? status : undefined);
   emit({ add: ['b'], to: 'g' }, { add: ['b'], to: 'h' });
   await work(30);
@@ -97,81 +117,57 @@ it.each([403, 504] as const)('the gate stays open if just one group gets the ans
   expect(shown('g')).toEqual([['u-a', 'u-b']]);
 });
 
-it('the gate closes if the platform answers 403 for another managed group too, and opens when that group is readable', async () => {
-  const { world, deliver, work, emit, gate, shown, troubles } = await company();
-  await deliver({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
-  troubles.platform = (call) => (call === 'me' ? 'none' : 'forbidden');
-  emit({ add: ['b'], to: 'g' });
-  await work(3);
-  expect(await gate()).toMatchObject({ state: 'unauthorized' });
-  for (let minute = 0; minute < 30; minute += 1) {
-    world.advance(MINUTE_MS);
-    expect((await requeueDue(CONNECTION, world.portsFor())).gate).toBe('unauthorized');
-  }
+it.each([
+  ['another managed group too', false],
+  ['all groups, even if a stored item is invalid', true],
+])(
+  'the gate closes if the platform answers 403 for %s, and opens when a group is readable',
+  async (_, isInvalid) => {
+    const { world, deliver, work, emit, gate, staysClosed, shown, troubles, ref } = await companyWith(
+      'a1',
+      'g',
+      'h',
+    );
+    if (isInvalid) await world.table.update(groupKey(ref('a1')), { set: { attempts: 'many' } });
+    troubles.platform = (call) => (call === 'me' ? 'none' : 'forbidden');
+    emit({ add: ['b'], to: 'g' });
+    await work(3);
+    expect(await gate()).toMatchObject({ state: 'unauthorized' });
+    await staysClosed(30);
+    troubles.platform = NO_FAULTS.platform;
+    await deliver();
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    expect((await gate()).state).toBe('open');
+  },
+);
+
+it.each([
+  ['two of three groups answer 403, even if the probe reads one of these two groups', 'gh', 'none', []],
+  ['one group and the list answer 403, because another managed group is readable', 'g', 'forbidden', []],
+  ['only the list answers 403, and groups that do not need the list are written', '', 'forbidden', ['new']],
+] as const)('the gate stays open if %s', async (_, refused, list, created) => {
+  const { world, deliver, emit, staysOpen, shown, troubles } = await companyWith('g', 'h', 'i');
+  world.platform.forbidden = (id) => refused.includes(world.platform.groups.get(id)?.spokeId ?? 'none');
+  troubles.platform = (call) => (call === 'list' ? list : 'none');
+  emit(
+    ...['g', 'h', 'i'].map((to) => ({ add: ['b'], to })),
+    ...created.map((snapshot) => ({ snapshot, of: ['a'] })),
+  );
+  await staysOpen(10);
+  expect(shown('i')).toEqual([['u-a', 'u-b']]);
+  expect(shown('new')).toEqual([]);
+  world.platform.forbidden = () => false;
   troubles.platform = NO_FAULTS.platform;
   await deliver();
-  expect(shown('g')).toEqual([['u-a', 'u-b']]);
-  expect((await gate()).state).toBe('open');
-});
-
-it('the gate closes if the platform answers 403 for all groups, even if a stored item is invalid', async () => {
-  const { world, deliver, work, emit, gate, troubles, ref } = await company();
-  await deliver(...['a1', 'g', 'h'].map((snapshot) => ({ snapshot, of: ['a'] })));
-  await world.table.update(groupKey(ref('a1')), { set: { attempts: 'many' } });
-  troubles.platform = (call) => (call === 'me' ? 'none' : 'forbidden');
-  emit({ add: ['b'], to: 'g' });
-  await work(3);
-  expect(await gate()).toMatchObject({ state: 'unauthorized' });
-});
-
-it('the gate stays open if two of three groups answer 403, even if the probe reads one of these two groups', async () => {
-  const { world, deliver, work, emit, gate, shown } = await company();
-  await deliver(...['g', 'h', 'i'].map((snapshot) => ({ snapshot, of: ['a'] })));
-  world.platform.forbidden = (id) => ['g', 'h'].includes(world.platform.groups.get(id)?.spokeId ?? '');
-  emit(...['g', 'h', 'i'].map((to) => ({ add: ['b'], to })));
-  for (let minute = 0; minute < 10; minute += 1) {
-    await work(5);
-    expect((await gate()).state).toBe('open');
-    world.advance(MINUTE_MS);
-  }
-  expect(shown('i')).toEqual([['u-a', 'u-b']]);
-  world.platform.forbidden = () => false;
-  await deliver();
   expect(['g', 'h'].map(shown)).toEqual([[['u-a', 'u-b']], [['u-a', 'u-b']]]);
-});
-
-it('the gate stays open if one group and the list answer 403, because another managed group is readable', async () => {
-  const { world, deliver, work, emit, gate, troubles } = await company();
-  await deliver(...['g', 'h'].map((snapshot) => ({ snapshot, of: ['a'] })));
-  world.platform.forbidden = (id) => world.platform.groups.get(id)?.spokeId === 'g';
-  troubles.platform = (call) => (call === 'list' ? 'forbidden' : 'none');
-  emit({ add: ['b'], to: 'g' });
-  for (let minute = 0; minute < 10; minute += 1) {
-    await work(5);
-    expect((await gate()).state).toBe('open');
-    world.advance(MINUTE_MS);
-  }
-});
-
-it('the gate stays open if only the list answers 403, and groups that do not need the list are written', async () => {
-  const { deliver, work, emit, gate, shown, troubles } = await company();
-  await deliver({ snapshot: 'g', of: ['a'] });
-  troubles.platform = (call) => (call === 'list' ? 'forbidden' : 'none');
-  emit({ snapshot: 'new', of: ['a'] });
-  await work(10);
-  emit({ add: ['b'], to: 'g' });
-  await work(10);
-  expect((await gate()).state).toBe('open');
-  expect(shown('g')).toEqual([['u-a', 'u-b']]);
-  expect(shown('new')).toEqual([]);
+  expect(created.map(shown)).toEqual(created.map(() => [['u-a']]));
 });
 
 it.each([
   ['with managed groups', ['g', 'h']],
   ['before the first managed group exists', []],
 ])('the gate stays closed while groups answer 401, although /me succeeds (%s)', async (_, before) => {
-  const { world, deliver, work, emit, gate, shown, troubles } = await company();
-  await deliver(...before.map((snapshot) => ({ snapshot, of: ['a'] })));
+  const { deliver, work, emit, gate, staysClosed, shown, troubles } = await companyWith(...before);
   let met = 0;
   troubles.platform = (call) => {
     if (call === 'me') return 'none' as const;
@@ -182,10 +178,7 @@ it.each([
   await work(3);
   expect(await gate()).toMatchObject({ state: 'unauthorized' });
   met = 0;
-  for (let minute = 0; minute < 60; minute += 1) {
-    world.advance(MINUTE_MS);
-    expect((await requeueDue(CONNECTION, world.portsFor())).gate).toBe('unauthorized');
-  }
+  await staysClosed(60);
   // Every ten minutes, the requeue job probes the platform with one fetch and one list.
   expect(met).toBeLessThanOrEqual(12);
   troubles.platform = NO_FAULTS.platform;
@@ -388,9 +381,8 @@ it.each([
 const NAMES = Array.from({ length: 12 }, (_, index) => `g${index + 1}`);
 
 async function companyOfTwelve() {
-  const engine = await company();
+  const engine = await companyWith(...NAMES);
   const { platform } = engine.world;
-  await engine.deliver(...NAMES.map((snapshot) => ({ snapshot, of: ['a'] })));
   const tries: string[] = [];
   const refuse = (isRefused: (spokeId: string) => boolean) => {
     platform.refusal = (spokeId) => {
@@ -488,8 +480,7 @@ it('a change of a healthy group is written within 15 minutes, although many othe
 });
 
 it('an operator can resume a group only from the pause that the operator saw', async () => {
-  const { world, ref, deliver, state } = await company();
-  await deliver({ snapshot: 'g', of: ['a'] });
+  const { world, ref, state } = await companyWith('g');
   await pauseGroup(ref('g'), world.toolPorts);
   const seen = await state('g');
   await resumeGroup(ref('g'), world.toolPorts);
@@ -501,8 +492,7 @@ it('an operator can resume a group only from the pause that the operator saw', a
 });
 
 it('after an operator resumes a paused group, one write contains all waiting changes', async () => {
-  const { world, ref, deliver, shown } = await company();
-  await deliver({ snapshot: 'g', of: ['a'] });
+  const { world, ref, deliver, shown } = await companyWith('g');
   expect(await pauseGroup(ref('g'), world.toolPorts)).toBe(true);
   await deliver({ add: ['b'], to: 'g' });
   await deliver({ upsert: 'g', name: 'Other' });

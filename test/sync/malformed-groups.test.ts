@@ -11,13 +11,14 @@ async function company(options: Parameters<typeof createTestEngine>[0] = {}) {
     platform.malformed.add(id);
     return id;
   };
+  /** Creates a group whose POST has no answer, and returns its id. */
   const createWithLostAnswer = async () => {
-    const { troubles, emit, work, deliver } = engine;
+    const { troubles, emit, work } = engine;
     troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
     emit({ snapshot: 'g', of: ['a'] });
     await work(3);
     troubles.platform = NO_FAULTS.platform;
-    await deliver();
+    return [...platform.groups.values()].find(({ spokeId }) => spokeId === 'g')?.id ?? '';
   };
   return { ...engine, platform, addOdd, createWithLostAnswer, gate: () => toolPorts.gates.read(CONNECTION) };
 }
@@ -42,40 +43,12 @@ it('a malformed external group is not adopted by its name', async () => {
 it.each([true, false])(
   'a malformed external group does not count as the group of a POST without an answer (spokeIds are shown: %s)',
   async (echoSpokeId) => {
-    const { createWithLostAnswer, addOdd, shown } = await company({
-      platform: { echoSpokeId },
-    });
+    const { createWithLostAnswer, deliver, addOdd, shown } = await company({ platform: { echoSpokeId } });
     addOdd('theirs');
     await createWithLostAnswer();
+    await deliver();
     expect(shown('g')).toEqual([['u-a']]);
     expect(shown('theirs')).toEqual([['u-a']]);
-  },
-);
-
-it.each([true, false])(
-  'a creation without an answer is not repeated while its group is malformed (spokeIds are shown: %s)',
-  async (echoSpokeId) => {
-    const { deliver, emit, work, world, troubles, platform, state, shown } = await company({
-      platform: { echoSpokeId },
-    });
-    troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
-    emit({ snapshot: 'g', of: ['a'] });
-    await work(3);
-    troubles.platform = NO_FAULTS.platform;
-    const [made] = platform.groups.keys();
-    platform.malformed.add(made ?? '');
-    for (let hour = 0; hour < 5; hour += 1) {
-      world.advance(3_600_000);
-      await work(5);
-    }
-    expect(shown('g')).toEqual([['u-a']]);
-    expect(await state('g')).toMatchObject({
-      intent: { action: 'create' },
-      lastError: { message: expect.stringContaining('name') },
-    });
-    platform.malformed.clear();
-    await deliver({ add: ['b'], to: 'g' });
-    expect(shown('g')).toEqual([['u-a', 'u-b']]);
   },
 );
 
@@ -96,23 +69,30 @@ it('thousands of malformed groups do not prevent a creation, and its intent stor
 });
 
 it('apply finds the group of a creation without an answer among thousands of malformed groups', async () => {
-  const { createWithLostAnswer, shown } = await manyOdd();
+  const { createWithLostAnswer, deliver, shown } = await manyOdd();
   await createWithLostAnswer();
+  await deliver();
   expect(shown('g')).toEqual([['u-a']]);
 });
 
-it('a creation without an answer stays open if an additional malformed group appears in the list', async () => {
-  const { emit, work, world, troubles, platform, state, shown } = await manyOdd();
-  troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
-  emit({ snapshot: 'g', of: ['a'] });
-  await work(3);
-  troubles.platform = NO_FAULTS.platform;
-  const made = [...platform.groups.values()].find(({ spokeId }) => spokeId === 'g')?.id ?? '';
+it.each([
+  ['spokeIds are shown', () => company()],
+  ['spokeIds are hidden', () => company({ platform: { echoSpokeId: false } })],
+  ['thousands of other groups are malformed', manyOdd],
+])('a creation without an answer is not repeated while its group is malformed (%s)', async (_, open) => {
+  const { deliver, createWithLostAnswer, work, world, platform, state, shown } = await open();
+  const made = await createWithLostAnswer();
   platform.malformed.add(made);
-  for (let hour = 0; hour < 3; hour += 1) {
+  for (let hour = 0; hour < 5; hour += 1) {
     world.advance(3_600_000);
     await work(5);
   }
   expect(shown('g')).toEqual([['u-a']]);
-  expect(await state('g')).toMatchObject({ intent: { action: 'create' } });
+  expect(await state('g')).toMatchObject({
+    intent: { action: 'create' },
+    lastError: { message: expect.stringContaining('name') },
+  });
+  platform.malformed.delete(made);
+  await deliver({ add: ['b'], to: 'g' });
+  expect(shown('g')).toEqual([['u-a', 'u-b']]);
 });
