@@ -6,7 +6,6 @@ import {
   groupId,
   intentId,
   memberId,
-  type PlatformGroupId,
   platformGroupId,
   platformUserId,
   versionToken,
@@ -252,11 +251,6 @@ it.each<[string, Partial<Facts>, object]>([
   ['needs a change, equals the view: PATCH', { wanted: wanted('ab'), ...UNREAD, fetched: shown('a') }, PATCH],
   ['needs no write: settle without a fetch', UNREAD, IN_SYNC],
   [
-    'was deleted in the directory, and onGroupDeleted is release: remove its members, then release',
-    { ...DEPARTS, settings: settingsWith({ onGroupDeleted: 'release' }), views: views(view('')) },
-    { kind: 'release' },
-  ],
-  [
     'was changed by another client, and has mode report: observe without flap damping',
     { ...SUSPECTED, fetched: changed('ax'), settings: WATCHED },
     { flapDamping: undefined },
@@ -289,19 +283,6 @@ it.each<[string, Partial<Facts>, object]>([
     namesakes([OF_SCIM], true),
     waits('name_of_other_source'),
   ],
-  [
-    'was made by an earlier uncertain creation: adopt',
-    {
-      ...{ state: unlinked(state(uncertainly({ action: 'create' }))) },
-      listed: listing(
-        shown('a', { id: 'r', spokeId: 'x' }),
-        shown('a', { id: 'n', spokeId: null }),
-        ...Q.listed.groups,
-      ),
-      views: views(undefined, { created: view('a') }),
-    },
-    ADOPT_Q,
-  ],
   ['had a refused write: retry', { ...REFUSED_ONCE, fetched: shown('a') }, { kind: 'retry' }],
   ['had a refusal, answers 404: record it', { ...REFUSED_ONCE, fetched: 'gone' }, FIRST_404],
 ])('decide returns the next action if a group %s', (_, over, expected) => {
@@ -313,10 +294,6 @@ const made = { ...opened(), views: views(view('a'), { prepared: view('ab') }) };
 const deleting = opened({ action: 'delete' });
 const deletingMissing = { state: { ...deleting.state, missingSinceMs: NOW_MS - MINUTE_MS } };
 const other = shown('', { id: 'q', name: 'ENG ', spokeId: null });
-const incomplete = (existing: PlatformGroupId | undefined, showsNoManaged: boolean) => ({
-  ...listing(other),
-  missing: { existing, showsNoManaged },
-});
 const creating = (tries: number, minutes: number) => ({
   ...opened({ action: 'create', tries, atMs: NOW_MS - minutes * MINUTE_MS }),
   ...{ isCounted: true, fetched: 'gone' as const },
@@ -342,68 +319,25 @@ it.each<[string, Partial<Facts>, object]>([
     added('b', 'x'),
   ],
   [
-    'a deletion ends if it was answered with success and the group answers 404',
-    { ...deleting, fetched: 'gone', deletion: 'deleted' },
-    { kind: 'observe', observed: 'gone', intent: {} },
-  ],
-  ['a single 404 after a deletion is recorded', { ...deleting, fetched: 'gone' }, FIRST_404],
-  ['a 404 to a deletion: record it', { ...deleting, fetched: 'gone', deletion: 'missing' }, FIRST_404],
-  [
     'a deletion waits after two 404s while the list shows the group',
     { ...deletingMissing, fetched: 'gone', listed: listing(shown('a')) },
     waits('missing'),
   ],
   ['a deletion of an existing group is dropped', { ...deleting, fetched: shown('a') }, { kind: 'drop' }],
   [
-    'an answered deletion of a group that the read shows is counted',
-    { ...justDeleted, deletion: 'deleted' },
-    { kind: 'note', what: { tries: 1 } },
-  ],
-  [
     'a counted deletion waits, because the read may show an older state',
     { ...justDeleted, deletion: 'deleted', isCounted: true },
     { ...waits('kept'), waitMs: MINUTE_MS - 1_000 },
   ],
   ['a deletion without an answer waits soon after it was sent', justDeleted, waits('kept')],
-  [
-    'a deletion without an effect fails after three answers',
-    { ...opened({ action: 'delete', tries: 3 }), fetched: shown('a') },
-    { kind: 'abandon', drop: { kind: 'drop' }, why: { code: 'platform_rejected' } },
-  ],
-  [
-    'a search that misses the created group is counted',
-    { ...opened({ action: 'create' }), fetched: 'gone' },
-    { kind: 'note', what: { tries: 1 } },
-  ],
   ['a third miss of the creation within ten minutes leads to a wait', creating(3, 9), { waitMs: 200_000 }],
   ['a second miss of the created group leads to a wait', creating(2, 10), waits('waiting')],
   ['after the third miss, the list is read', creating(3, 10), readList(0)],
-  [
-    'after the third miss, the list is checked for existing groups',
-    { ...creating(3, 10), listed: { ...listing(other), missing: undefined } },
-    { kind: 'read', what: ['missing'] },
-  ],
-  [
-    'a creation waits while the list lacks an existing group',
-    { ...creating(3, 10), listed: incomplete(platformGroupId('q'), false) },
-    waits('list_incomplete'),
-  ],
-  [
-    'a creation waits while the list lacks every managed group',
-    { ...creating(3, 10), listed: incomplete(undefined, true) },
-    waits('list_incomplete'),
-  ],
-  [
-    'a creation is dropped after an hour in which the list lacks every managed group',
-    { ...creating(3, 60), listed: incomplete(undefined, true) },
-    { kind: 'drop' },
-  ],
 ])('decide about an open intent: %s', (_, over, expected) => {
   expect(decide(facts(over))).toMatchObject(expected);
 });
 
 const missing = (minutes: number) => state({ suspectedChange, missingSinceMs: NOW_MS - minutes * MINUTE_MS });
-const OTHERS = { ...listing(other), showsManaged: true };
 const named = (...groups: readonly ObservedGroup[]) => ({
   ...{ listed: listing(...groups), rejected: { owed: undefined, name: 'Eng' }, fetched: shown('a') },
   views: views(view('a', { name: 'Old' })),
@@ -432,16 +366,6 @@ it.each<[string, Partial<Facts>, object]>([
     { kind: 'observe', observed: 'gone' },
   ],
   [
-    'a group that is shown again after a 404 is observed as unchanged',
-    {
-      wanted: ABSENT,
-      state: state({ registers: DEPARTED, missingSinceMs: 1 }),
-      ...UNREAD,
-      fetched: shown('a'),
-    },
-    UNCHANGED,
-  ],
-  [
     'a damped group is read if its wanted members are not known',
     {
       state: state({ suspectedChange, flapDamping: { sinceMs: NOW_MS, count: 2 } }),
@@ -452,7 +376,10 @@ it.each<[string, Partial<Facts>, object]>([
   ],
   [
     'a deletion by groupsync that takes effect late is no difference',
-    { fetched: 'gone', state: { ...missing(2), ...uncertainly({ action: 'delete' }) }, listed: OTHERS },
+    {
+      ...{ fetched: 'gone', state: { ...missing(2), ...uncertainly({ action: 'delete' }) } },
+      listed: { ...listing(other), showsManaged: true },
+    },
     { kind: 'unlink', difference: undefined },
   ],
   ['an uncertain write leads to a wake-up', { state: state(uncertainly({})) }, { againAtMs: NOW_MS + 1 }],
@@ -489,32 +416,12 @@ it.each<[string, Partial<Facts>, object]>([
   ['a second 404 within a minute waits', { state: missing(0.5) }, { kind: 'wait', waitMs: MINUTE_MS / 2 }],
   ['the second 404 after a minute reads the list', { state: missing(2) }, READ_LIST],
   ['a listed group waits longer each time', { state: missing(2), listed: listing(shown('a')) }, LATER],
-  [
-    'if the list shows another group, the owner of that group is read',
-    { state: missing(2), listed: listing(other) },
-    { kind: 'read', what: ['managed'] },
-  ],
-  [
-    'the group is unlinked if the list shows other managed groups',
-    { state: missing(2), listed: OTHERS },
-    { ...UNLINK, difference: { kind: 'deleted' } },
-  ],
-  [
-    'the group waits while the list shows no managed group',
-    { state: missing(59), listed: { ...OTHERS, showsManaged: false } },
-    { ...waits('missing'), waitMs: MINUTE_MS },
-  ],
   ['an empty list leads to a wait', { state: missing(2), ...NONE }, { waitMs: 4 * MINUTE_MS }],
   ['a list that stays empty for an hour leads to unlink', { state: missing(60), ...NONE }, UNLINK],
   [
     'the group waits for an hour in the mode report, too, because the base URL may be wrong',
     { state: missing(59), ...NONE, settings: WATCHED },
     { waitMs: MINUTE_MS },
-  ],
-  [
-    'the difference is recreated if another group has the spokeId',
-    { state: missing(2), listed: { ...Q.listed, showsManaged: true } },
-    { difference: { kind: 'recreated', after: 'q' } },
   ],
 ])('decide after a 404: %s', (_, over, expected) => {
   expect(decide(facts({ ...over, fetched: 'gone' }))).toMatchObject(expected);
