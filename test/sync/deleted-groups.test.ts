@@ -151,14 +151,6 @@ it('groups that lose half of their members do not count as emptied, so one other
   expect(sizes().slice(0, 6)).toEqual([2, 2, 2, 2, 2, 0]);
 });
 
-it('an approval writes the held removals of one small group, and additions of all groups are written', async () => {
-  const { deliver, groups, shown, ref, world } = await smallGroups(5);
-  for (const id of groups) await deliver({ snapshot: id, of: [] });
-  await approveHold(ref('g3'), WORD, world.toolPorts);
-  await deliver({ add: ['a'], to: 'g0' });
-  expect(['g0', 'g2', 'g3'].map((id) => shown(id)[0]?.length)).toEqual([1, 4, 0]);
-});
-
 it('the preview of a file names the small groups whose removals would be held', async () => {
   const { groups, world } = await smallGroups(5);
   const rows = groups.map((group) => ({ line: 1, group, name: `Group ${group}`, member: 'a', email: '' }));
@@ -214,18 +206,3 @@ it.each(EMPTY)(
     expect(await holdOf('g2')).toMatchObject({ decision: { kind: 'rejected' } });
   },
 );
-
-it('a hold on a deletion is still valid after an hour, and a new hold replaces it after a week', async () => {
-  const { deliver, onPlatform, world, holdOf, ref } = await held(['g2']);
-  world.advance(2 * HOUR_MS);
-  await world.toolPorts.applyQueue.wake([ref('g2')]);
-  await deliver();
-  expect(onPlatform()).toContain('g2');
-  const first = await holdOf('g2');
-  world.advance(8 * 24 * HOUR_MS);
-  await deliver({ remove: 'g2' });
-  const second = await holdOf('g2');
-  expect(second).toMatchObject({ rule: 'deleted_groups', decision: { kind: 'waiting' } });
-  expect(second?.expiresAtMs).toBeGreaterThan(first?.expiresAtMs ?? 0);
-  expect(onPlatform()).toContain('g2');
-});
