@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { NATIVE_TYPES } from '../../shared/contract/events/native.ts';
 import { DEAD_LETTER_CODES } from '../../shared/contract/names.ts';
 import { always } from '../support/engine/runs.ts';
-import { decode, native } from './decoding.ts';
+import { decode } from './decoding.ts';
 
 const example = (name: string) => readFileSync(new URL(`../../examples/${name}`, import.meta.url), 'utf8');
 const someLines = (name: string, every: number) =>
@@ -145,39 +145,5 @@ it('decodeMessage never throws for any message attributes', () => {
       const decoded = decode(body, { connection, stamp, messageId, sentAtMs });
       expect(decoded.events.length + decoded.rejected.length).toBe(1);
     }),
-  );
-});
-
-const bodies = [
-  ...someLines('company.events.jsonl', 40),
-  JSON.stringify([native('user.deleted', { user: { id: 'a' } }, { id: 'x1' }), 7]),
-];
-const eventsOf = (texts: readonly string[]) =>
-  texts
-    .flatMap((text) => decode(text).events)
-    .map(({ change, stamp, connection }) => JSON.stringify([stamp, connection, change.kind]))
-    .toSorted();
-
-it('shuffled and repeated messages decode to the same set of events', () => {
-  const expected = new Set(eventsOf(bodies));
-  fc.assert(
-    fc.property(
-      fc.shuffledSubarray(bodies, { minLength: bodies.length }),
-      fc.subarray(bodies),
-      (all, again) => {
-        expect(new Set(eventsOf([...all, ...again]))).toEqual(expected);
-      },
-    ),
-    { numRuns: 20 },
-  );
-});
-
-it('a list of events decodes to the events of its items', () => {
-  const lines = someLines('company.events.jsonl', 60);
-  fc.assert(
-    fc.property(fc.shuffledSubarray(lines, { minLength: 1 }), (some) => {
-      expect(eventsOf([`[${some.join(',')}]`])).toEqual(eventsOf(some));
-    }),
-    { numRuns: 20 },
   );
 });

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import {
   afterGroupSuccess,
   type CallOutcomes,
-  changesRecord,
   type FailingCalls,
   isFailing,
   withOutcomes,
@@ -36,15 +35,6 @@ it('a failing call begins a new record if the previous record has expired', () =
   const over = record({ lastGoodMs: T + 1 });
   const some = outcomes({ total: 1, failed: 1, lastFailedMs: T + HOUR_MS, reason: '500' });
   expect(withOutcomes([over], some, T + HOUR_MS)).toMatchObject([{ sinceMs: T + HOUR_MS, total: 1 }]);
-});
-
-it('the record changes at the first success, and otherwise at most every five seconds', () => {
-  const failing = (lastFailedMs: number) => outcomes({ total: 1, failed: 1, lastFailedMs });
-  expect(changesRecord([record()], failing(T + 4_999), T + 4_999)).toBe(false);
-  expect(changesRecord([record()], failing(T + 5_000), T + 5_000)).toBe(true);
-  const good = outcomes({ total: 1, failed: 0, lastGoodMs: T + 100 });
-  expect(changesRecord([record()], good, T + 100)).toBe(true);
-  expect(changesRecord([record({ lastGoodMs: T + 50 })], good, T + 100)).toBe(false);
 });
 
 it('group endpoints count as working after a group was written or read, and other endpoints do not', () => {
