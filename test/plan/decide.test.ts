@@ -283,6 +283,19 @@ it.each<[string, Partial<Facts>, object]>([
     namesakes([OF_SCIM], true),
     waits('name_of_other_source'),
   ],
+  [
+    'was made by an earlier uncertain creation: adopt',
+    {
+      ...{ state: unlinked(state(uncertainly({ action: 'create' }))) },
+      listed: listing(
+        shown('a', { id: 'r', spokeId: 'x' }),
+        shown('a', { id: 'n', spokeId: null }),
+        ...Q.listed.groups,
+      ),
+      views: views(undefined, { created: view('a') }),
+    },
+    ADOPT_Q,
+  ],
   ['had a refused write: retry', { ...REFUSED_ONCE, fetched: shown('a') }, { kind: 'retry' }],
   ['had a refusal, answers 404: record it', { ...REFUSED_ONCE, fetched: 'gone' }, FIRST_404],
 ])('decide returns the next action if a group %s', (_, over, expected) => {
