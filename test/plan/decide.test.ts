@@ -379,6 +379,16 @@ it.each<[string, Partial<Facts>, object]>([
     { kind: 'observe', observed: 'gone' },
   ],
   [
+    'a group that is shown again after a 404 is observed as unchanged',
+    {
+      wanted: ABSENT,
+      state: state({ registers: DEPARTED, missingSinceMs: 1 }),
+      ...UNREAD,
+      fetched: shown('a'),
+    },
+    UNCHANGED,
+  ],
+  [
     'a damped group is read if its wanted members are not known',
     {
       state: state({ suspectedChange, flapDamping: { sinceMs: NOW_MS, count: 2 } }),
