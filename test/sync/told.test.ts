@@ -7,96 +7,57 @@ import { HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 type Engine = Awaited<ReturnType<typeof createTestEngine>>;
 type Platform = Engine['world']['platform'];
 
-interface Fault {
-  readonly begin: (platform: Platform, idOf: (group: string) => string | undefined) => void;
-  readonly forMs: number;
-  /** The change in the directory that meets the fault. */
-  readonly change?: DirectoryEvent;
-  /** The subjects of all messages to people, in any order. */
-  readonly told: readonly Subject[];
-}
+type Begin = (platform: Platform, idOf: (group: string) => string | undefined) => unknown;
+const failing =
+  (status: number): Begin =>
+  (platform) =>
+    Object.assign(platform, { failing: () => status });
+const refusing =
+  (status: number): Begin =>
+  (platform) =>
+    Object.assign(platform, { refusal: () => status });
+const refusesOnce: Begin = (platform) => {
+  platform.refusal = () => {
+    platform.refusal = () => undefined;
+    return 412;
+  };
+};
+const forbids: Begin = (platform, idOf) =>
+  Object.assign(platform, { forbidden: (id: string) => id === idOf('g') });
+const hides: Begin = (platform, idOf) =>
+  Object.assign(platform, { hidden: (id: string) => id === idOf('g'), hidesFromList: false });
 
 const ADDS: DirectoryEvent = { add: ['c'], to: 'g' };
 const REMOVES: DirectoryEvent = { take: ['a'], from: 'g' };
-const always = (status: number) => () => status;
+const CREATES: DirectoryEvent = { snapshot: 'new', of: ['a'] };
 
-/** Faults of the fault model: each that heals itself causes no message, and each that needs a person has one message. */
-const FAULTS: Readonly<Record<string, Fault>> = {
-  'every call is answered with 503 for ten minutes': {
-    begin: (platform) => (platform.failing = always(503)),
-    forMs: 10 * MINUTE_MS,
-    told: [],
-  },
-  'every call is answered with 503 for two hours': {
-    begin: (platform) => (platform.failing = always(503)),
-    forMs: 2 * HOUR_MS,
-    told: ['gate'],
-  },
-  'calls are throttled for ten minutes': {
-    begin: (platform) => (platform.failing = always(429)),
-    forMs: 10 * MINUTE_MS,
-    told: [],
-  },
-  'the credential is revoked': {
-    begin: (platform) => (platform.failing = always(401)),
-    forMs: HOUR_MS,
-    told: ['gate'],
-  },
-  'writes are answered with 503 for two hours': {
-    begin: (platform) => (platform.refusal = always(503)),
-    forMs: 2 * HOUR_MS,
-    told: ['waiting'],
-  },
-  'a version is refused once': {
-    begin: (platform) => {
-      platform.refusal = () => {
-        platform.refusal = () => undefined;
-        return 412;
-      };
-    },
-    forMs: 2 * HOUR_MS,
-    told: [],
-  },
-  'one group is forbidden': {
-    begin: (platform, idOf) => (platform.forbidden = (id) => id === idOf('g')),
-    forMs: 3 * HOUR_MS,
-    told: ['waiting'],
-  },
-  'a group answers 404 and is in the list': {
-    begin(platform, idOf) {
-      platform.hidden = (id) => id === idOf('g');
-      platform.hidesFromList = false;
-    },
-    forMs: 3 * HOUR_MS,
-    told: ['waiting'],
-  },
-  'an added user is dropped': {
-    begin: ({ refused }) => refused.add('u-c'),
-    forMs: 3 * HOUR_MS,
-    told: [],
-  },
-  'a removed user stays': {
-    begin: ({ kept }) => kept.add('u-a'),
-    forMs: 3 * HOUR_MS,
-    change: REMOVES,
-    told: ['access'],
-  },
-  'a removal is refused because of another user': {
-    begin: ({ unacceptable }) => unacceptable.add('u-b'),
-    forMs: 3 * HOUR_MS,
-    change: REMOVES,
-    told: ['access'],
-  },
-  'a new group is refused': {
-    begin: (platform) => (platform.refusal = always(422)),
-    forMs: 3 * HOUR_MS,
-    change: { snapshot: 'new', of: ['a'] },
-    told: ['dead_letters'],
-  },
-};
+/**
+ * Faults of the fault model, with their hours, the subjects of all messages to people, and the change that meets the
+ * fault. A fault that heals itself causes no message, and a fault that needs a person has one message.
+ */
+const FAULTS: readonly (readonly [string, Begin, number, readonly Subject[], DirectoryEvent?])[] = [
+  ['every call is answered with 503 for ten minutes', failing(503), 1 / 6, []],
+  ['every call is answered with 503 for two hours', failing(503), 2, ['gate']],
+  ['calls are throttled for ten minutes', failing(429), 1 / 6, []],
+  ['the credential is revoked', failing(401), 1, ['gate']],
+  ['writes are answered with 503 for two hours', refusing(503), 2, ['waiting']],
+  ['a version is refused once', refusesOnce, 2, []],
+  ['one group is forbidden', forbids, 3, ['waiting']],
+  ['a group answers 404 and is in the list', hides, 3, ['waiting']],
+  ['an added user is dropped', ({ refused }) => refused.add('u-c'), 3, []],
+  ['a removed user stays', ({ kept }) => kept.add('u-a'), 3, ['access'], REMOVES],
+  [
+    'a removal is refused because of another user',
+    ({ unacceptable }) => unacceptable.add('u-b'),
+    3,
+    ['access'],
+    REMOVES,
+  ],
+  ['a new group is refused', refusing(422), 3, ['dead_letters'], CREATES],
+];
 
-it.each(Object.entries(FAULTS))('if %s, people get exactly these messages and ends', async (_, fault) => {
-  const { begin, forMs, change = ADDS, told } = fault;
+it.each(FAULTS)('if %s, people get exactly these messages and ends', async (...fault) => {
+  const [, begin, hours, told, change = ADDS] = fault;
   const { world, hire, deliver, emit, pass } = await createTestEngine();
   const { platform } = world;
   const spared = { failing: platform.failing, refusal: platform.refusal };
@@ -116,7 +77,7 @@ it.each(Object.entries(FAULTS))('if %s, people get exactly these messages and en
   };
   begin(platform, (name) => [...platform.groups.values()].find(({ spokeId }) => spokeId === name)?.id);
   emit(change);
-  await watch(forMs);
+  await watch(hours * HOUR_MS);
   Object.assign(platform, spared, { forbidden: () => false, hidden: () => false, hidesFromList: true });
   for (const list of [platform.refused, platform.kept, platform.unacceptable]) list.clear();
   await watch(3 * HOUR_MS);

@@ -73,18 +73,14 @@ async function lookForAnHour(
   }
 }
 
-it('a notification is repeated if the worker stopped before it recorded the outcome', async () => {
+it.each([
+  ['the beginning of a finding is notified again', HELD, [BEGAN, BEGAN]],
+  ['the end of a finding is notified', NONE_HELD, [BEGAN, OVER]],
+])('%s if the worker stopped before it recorded the first outcome', async (_, found, titles) => {
   const world = recordingTargets();
   await sendUnrecorded(world);
-  await lookForAnHour(world, HELD);
-  expect(world.delivered.map(([title]) => title)).toEqual([BEGAN, BEGAN]);
-});
-
-it('the end of a finding is notified even if the outcome of the first notification was not recorded', async () => {
-  const world = recordingTargets();
-  await sendUnrecorded(world);
-  await lookForAnHour(world, NONE_HELD);
-  expect(world.delivered.map(([title]) => title)).toEqual([BEGAN, OVER]);
+  await lookForAnHour(world, found);
+  expect(world.delivered.map(([title]) => title)).toEqual(titles);
 });
 
 it('a recurring finding is notified even if the outcome of its end notification was not recorded', async () => {
