@@ -35,7 +35,7 @@ const CREATES: DirectoryEvent = { snapshot: 'new', of: ['a'] };
  * Faults of the fault model, with their hours, the subjects of all messages to people, and the change that meets the
  * fault. A fault that heals itself causes no message, and a fault that needs a person has one message.
  */
-const FAULTS: readonly (readonly [string, Begin, number, readonly Subject[], DirectoryEvent?])[] = [
+const FAULTS: [string, Begin, number, readonly Subject[], DirectoryEvent?][] = [
   ['every call is answered with 503 for ten minutes', failing(503), 1 / 6, []],
   ['every call is answered with 503 for two hours', failing(503), 2, ['gate']],
   ['calls are throttled for ten minutes', failing(429), 1 / 6, []],
