@@ -7,15 +7,10 @@ import {
 } from '../../directory-simulator/engine/settings.ts';
 import { createDirectorySimulator } from '../../directory-simulator/engine/simulator.ts';
 import type { WorldInput } from '../../directory-simulator/engine/world.ts';
+import { type Sent, sendTo } from '../support/inject.ts';
 
 /** The time at which each simulated directory starts. */
 export const NOW_MS = Date.UTC(2026, 10, 20, 10);
-
-interface Sent {
-  readonly token?: string | null;
-  readonly body?: unknown;
-  readonly headers?: Record<string, string>;
-}
 
 export interface Options {
   readonly world?: WorldInput;
@@ -40,28 +35,9 @@ export function startSimulated(
     onDefect: (error) => defects.push(error),
   });
   onTestFinished(() => simulator.close());
-  const send = async (request: string, { token = null, body, headers = {} }: Sent = {}) => {
-    const [method = 'GET', url = ''] = request.split(/ (.*)/s);
-    const isText = body === undefined || typeof body === 'string';
-    const response = await simulator.app.inject({
-      method: method as 'GET',
-      url,
-      headers: {
-        host,
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-        ...(isText ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { payload: isText ? body : JSON.stringify(body) }),
-    });
-    const isJson = String(response.headers['content-type']).includes('json');
-    return {
-      status: response.statusCode,
-      headers: response.headers,
-      text: response.body,
-      json: isJson ? response.json() : undefined,
-    };
-  };
+  const sendFrom = sendTo(simulator.app);
+  const send = (request: string, { headers, ...sent }: Sent = {}) =>
+    sendFrom(request, { ...sent, headers: { host, ...headers } });
   const control = (name: string, body: unknown = {}) => send(`POST /_simulator/${name}`, { body });
   return { simulator, clock, defects, send, control };
 }

@@ -1,5 +1,6 @@
 import { createSimulator } from '../../../local/platform/simulator.ts';
 import type { WorldInput } from '../../../local/platform/state/world.ts';
+import { type Sent, sendTo } from '../../support/inject.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 20, 10);
 export const APP = 'acme-app';
@@ -82,11 +83,13 @@ export const WORLD = {
   ],
 } satisfies WorldInput;
 
-interface Sent {
-  readonly token?: string | null;
-  readonly body?: unknown;
-  readonly headers?: Record<string, string>;
-}
+/** A request for leave that the world permits. */
+export const LEAVE = {
+  role: 'r1',
+  companyLeaveType: 'jury',
+  startDate: '2026-12-01',
+  endDate: '2026-12-01',
+};
 
 /** Starts a simulator whose clock the test sets. Returns functions that call the simulator. */
 export function startSimulator(options: { world?: WorldInput; dataFile?: string } = {}) {
@@ -104,27 +107,13 @@ export function startSimulator(options: { world?: WorldInput; dataFile?: string 
     newId,
     onDefect: (error) => defects.push(error),
   });
-  const call = async (request: string, { token = APP, body, headers = {} }: Sent = {}) => {
+  const send = sendTo(simulator.app);
+  const call = (request: string, { token = APP, body, headers = {} }: Sent = {}) => {
     const [method = 'GET', path = ''] = request.split(' ');
-    const url =
-      path.startsWith('/_') || path === '/' || path.startsWith('/openapi') ? path : `/platform/api${path}`;
-    const response = await simulator.app.inject({
-      method: method as 'GET',
-      url,
-      headers: {
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
-    const isJson = String(response.headers['content-type']).includes('json');
-    return {
-      status: response.statusCode,
-      headers: response.headers,
-      text: response.body,
-      json: isJson ? response.json() : undefined,
-    };
+    const isOfApi = !(path.startsWith('/_') || path === '/' || path.startsWith('/openapi'));
+    const json = body === undefined ? {} : { 'content-type': 'application/json' };
+    const url = isOfApi ? `/platform/api${path}` : path;
+    return send(`${method} ${url}`, { token, body, headers: { ...json, ...headers } });
   };
   return { simulator, call, clock, defects };
 }

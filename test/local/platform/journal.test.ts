@@ -5,7 +5,7 @@ import { readJournal } from '../../../local/platform/state/journal.ts';
 import { worldFromState } from '../../../local/platform/state/to-world.ts';
 import type { WorldInput } from '../../../local/platform/state/world.ts';
 import { temporaryFolder } from '../../support/folder.ts';
-import { APP, startSimulator } from './fixture.ts';
+import { APP, LEAVE, startSimulator } from './fixture.ts';
 
 let dataFile: string;
 beforeEach(() => {
@@ -14,7 +14,6 @@ beforeEach(() => {
 
 const world = (simulator: ReturnType<typeof startSimulator>['simulator']) =>
   JSON.parse(JSON.stringify(simulator.world()));
-const LEAVE = { role: 'r1', companyLeaveType: 'jury', startDate: '2026-12-01', endDate: '2026-12-01' };
 
 /** Makes one request of every kind that changes data. */
 async function changeEverything({ call }: ReturnType<typeof startSimulator>) {

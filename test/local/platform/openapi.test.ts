@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
 import { ENDPOINTS } from '../../../local/platform/endpoints.ts';
-import { startSimulator } from './fixture.ts';
-
-const LEAVE = { role: 'r1', companyLeaveType: 'jury', startDate: '2026-12-01', endDate: '2026-12-01' };
+import { LEAVE, startSimulator } from './fixture.ts';
 
 test('the OpenAPI document describes every endpoint, parameter and body, and every reference resolves', async () => {
   const { call } = startSimulator();
