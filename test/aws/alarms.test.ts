@@ -1,30 +1,26 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createAlarmClient } from '../../shared/aws/alarms.ts';
 import { createQuery } from '../../shared/aws/query.ts';
 import { createSdk } from '../../shared/aws/sdk.ts';
+import { startServer } from './support/server.ts';
 
 const TOPIC = 'arn:aws:sns:eu-west-1:111122223333:groupsync-alarms';
 
 /** Starts a server for the query protocol of SNS. Its answers have the format of the API reference. */
 async function startSns(status: number, answer: string) {
-  const server = createServer(async (incoming, response) => {
+  const url = await startServer(async (incoming, response) => {
     let body = '';
     for await (const chunk of incoming) body += String(chunk);
     expect(incoming.headers.authorization).toMatch(/^AWS4-HMAC-SHA256 .*\/eu-west-1\/sns\/aws4/);
     expect(Object.fromEntries(new URLSearchParams(body))).toMatchObject({ TopicArn: TOPIC });
     response.writeHead(status).end(answer);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'testing');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'testing');
   onTestFinished(() => void vi.unstubAllEnvs());
   const sdk = createSdk({ region: 'eu-west-1' });
   onTestFinished(() => sdk.close());
-  const { port } = server.address() as AddressInfo;
-  return createAlarmClient(createQuery(sdk, `http://127.0.0.1:${port}`));
+  return createAlarmClient(createQuery(sdk, url));
 }
 
 it('the alarm client returns the subscriptions of a topic', async () => {

@@ -1,12 +1,11 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { mockClient } from 'aws-sdk-client-mock';
 import { Agent, type Dispatcher } from 'undici';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { createNotifier } from '../../shared/aws/notifier.ts';
 import type { Notice } from '../../shared/domain/notice.ts';
+import { startServer } from './support/server.ts';
 
 const TOPIC = 'arn:aws:sns:eu-west-1:111122223333:t';
 const NOTICE: Notice = ['prod acme: groups held: 1', '"<!channel> & Élan"', 'npx groupsync holds'];
@@ -30,14 +29,12 @@ function notifierOf(
 /** Starts a webhook that answers with this status. If it is undefined, the webhook only closes the connection. */
 async function webhook(status: number | undefined) {
   const bodies: string[] = [];
-  const server = createServer(async (request, response) => {
+  const url = await startServer(async (request, response) => {
     for await (const chunk of request) bodies.push(String(chunk));
     if (status === undefined) request.socket.destroy();
     else response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end('no');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return { bodies, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook/s3cret?sig=s3cret` };
+  return { bodies, url: `${url}/hook/s3cret?sig=s3cret` };
 }
 
 it.each([

@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   GetFunctionConfigurationCommand,
   GetPolicyCommand,
@@ -8,9 +6,10 @@ import {
   ResourceNotFoundException,
 } from '@aws-sdk/client-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
-import { afterEach, expect, it, onTestFinished } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { createDeployment, createScimServer } from '../../shared/aws/deployment.ts';
 import type { Sdk } from '../../shared/aws/sdk.ts';
+import { startServer } from './support/server.ts';
 
 const client = new LambdaClient({ region: 'eu-west-1' });
 const lambda = mockClient(client);
@@ -52,10 +51,7 @@ it('a deployment without the SCIM function has no SCIM server', async () => {
 });
 
 it('the SCIM server of a local stack has the URL that the stack reports', async () => {
-  const server = createServer((_, response) => response.writeHead(401).end('no'));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = await startServer((_, response) => void response.writeHead(401).end('no'));
   expect(await serverOf(url).scim()).toEqual({ state: 'Active', url });
   expect(await serverOf(url).statusOf(url)).toBe(401);
   await expect(serverOf().statusOf('http://127.0.0.1:9')).rejects.toThrow();

@@ -11,12 +11,15 @@ import { directorySecretName } from '../../shared/contract/names.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
 import { startFront } from '../local/support/front.ts';
 
-it('if an earlier token is stored again, it becomes the current token', async () => {
+async function opened() {
   const client = new SecretsManagerClient(await startFront(createSecretsManager()));
-  const [vault, name] = [
-    createVault({ client, keyOf: async () => undefined }, 'groupsync'),
-    connectionName('default'),
-  ];
+  return { client, vault: createVault({ client, keyOf: async () => undefined }, 'groupsync') };
+}
+const name = connectionName('acme');
+const Name = directorySecretName('groupsync', name);
+
+it('if an earlier token is stored again, it becomes the current token', async () => {
+  const { client, vault } = await opened();
   const current = async () => (await createSecrets(client, 'groupsync').read(name)).value;
   for (const token of ['first', 'second', 'first']) {
     await vault.store(name, token);
@@ -28,13 +31,8 @@ it('if an earlier token is stored again, it becomes the current token', async ()
 });
 
 it('the key of a directory is read as JSON, and removing the connection removes the key', async () => {
-  const client = new SecretsManagerClient(await startFront(createSecretsManager()));
-  const [vault, name] = [
-    createVault({ client, keyOf: async () => undefined }, 'groupsync'),
-    connectionName('acme'),
-  ];
+  const { client, vault } = await opened();
   const directories = createDirectorySecrets(client, 'groupsync');
-  const Name = directorySecretName('groupsync', name);
   await expect(directories.read(name)).rejects.toThrow(`the secret ${Name} cannot be read`);
   await client.send(new CreateSecretCommand({ Name, SecretString: '{"type":"service_account"}' }));
   expect(await directories.read(name)).toEqual({ type: 'service_account' });
@@ -44,12 +42,8 @@ it('the key of a directory is read as JSON, and removing the connection removes 
 });
 
 it('a connection can be removed after the key of its directory was removed', async () => {
-  const client = new SecretsManagerClient(await startFront(createSecretsManager()));
-  const vault = createVault({ client, keyOf: async () => undefined }, 'groupsync');
-  const name = connectionName('acme');
-  await client.send(
-    new CreateSecretCommand({ Name: directorySecretName('groupsync', name), SecretString: '{}' }),
-  );
+  const { client, vault } = await opened();
+  await client.send(new CreateSecretCommand({ Name, SecretString: '{}' }));
   await removeDirectoryKey(client, 'groupsync')(name);
   await vault.store(name, 'token');
   expect(await vault.remove(name)).toBe(true);
@@ -61,6 +55,6 @@ it('a new secret is encrypted with the KMS key from the settings', async () => {
   const send = async ({ input }: { input: object }) => ({ VersionId: String(sent.push(input)) });
   const client = { send };
   const keyOf = async () => 'arn:aws:kms:eu-west-1:111122223333:key/1';
-  await createVault({ client: client as never, keyOf }, 'groupsync').store(connectionName('acme'), 'token');
+  await createVault({ client: client as never, keyOf }, 'groupsync').store(name, 'token');
   expect(sent).toMatchObject([{ KmsKeyId: 'arn:aws:kms:eu-west-1:111122223333:key/1' }]);
 });
