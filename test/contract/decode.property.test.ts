@@ -12,10 +12,7 @@ const someLines = (name: string, every: number) =>
     .split('\n')
     .filter((_, index) => index % every === 0);
 
-/**
- * Decodes a body. Expects that each event is accepted, ignored, or rejected in a form that the dead-letter queue
- * accepts.
- */
+/** Expects that each event is accepted, ignored, or rejected in a form that the dead-letter queue accepts. */
 function expectHandled(body: string): void {
   const { events, ignored, rejected } = decode(body);
   expect(events.length + ignored + rejected.length).toBeGreaterThan(0);

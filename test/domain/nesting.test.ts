@@ -40,8 +40,7 @@ it('a nested member counts, even after a later snapshot of the outer group', () 
   });
   expect(member).toEqual({ ...present('a', 2), via: at(5) });
   expect(memberCounts(member as StoredMember, at(5), STAMP_ZERO)).toBe(true);
-  // A deletion of the user that is later than the membership in the inner group also ends the membership in the outer
-  // group.
+  // A later deletion of the user also ends the membership in the outer group.
   expect(memberCounts(member as StoredMember, at(5), at(3))).toBe(false);
 });
 

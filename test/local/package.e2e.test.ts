@@ -24,10 +24,7 @@ import { readDirectory } from '../support/reading.ts';
 import { expectedGroups, reportedGroups } from './support/expected.ts';
 import { ROOT, startProcess } from './support/process.ts';
 
-/**
- * These tests install the tarball of `npm pack` into an empty folder, as a user does. So a missing file or dependency
- * makes a test fail. The tests of the commands and of the README use the same stack.
- */
+/* These tests install the tarball of `npm pack` into an empty folder, so a missing file makes a test fail. */
 
 /** The largest size of the tarball, which consists mostly of bundled packages: the SDK and the emulators. */
 const MAX_BYTES = 6_250_000;
@@ -239,10 +236,7 @@ const [SET_UP = '', ...WALK] = [
   ...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/^```sh\n([\s\S]*?)^```$/gm),
 ].map(([, block = '']) => block);
 
-/**
- * Shell functions that replace `npx` and `npm`. They run the package in this folder and record the exit code of each
- * command. `until_there` repeats a search until it succeeds.
- */
+/** Runs the package for `npx` and `npm`, and records exit codes. `until_there` repeats a search. */
 const PRELUDE = `
 npx() { shift; local code=0; node '${bin}' "$@" || code=$?; echo "$2 $code" >> codes; }
 npm() { shift 3; node '${bin}' start --empty "$@"; }

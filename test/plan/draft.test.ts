@@ -120,10 +120,7 @@ it('the link stays while the removal of a user is held', () => {
 
 const U = platformUserId('u');
 
-/**
- * The columns are: wanted, present, marked (wanted since the link), result in the mode authoritative, result in the mode additive. A
- * result is `true` for a marked user, `false` for another user, and `null` if the user is not in the group.
- */
+/** Wanted, present, marked, the mark in the mode authoritative, and in additive. `null`: not in the group. */
 const TABLE: readonly (readonly [boolean, boolean, boolean, boolean | null, boolean | null])[] = [
   [true, false, false, true, true],
   [true, true, true, true, true],

@@ -6,10 +6,7 @@ import { afterNotice, beforeNotice, isNoticeDue, noticeOf, observe } from '../..
 const MINUTE = 60_000;
 const START_MS = Date.UTC(2026, 10, 20, 10);
 
-/**
- * Returns the notices about holds, by minute. `counts` has the numbers of held groups, by the minute of their change.
- * `failing` contains the minutes of notices that fail.
- */
+/** Returns the notices about holds, for numbers of held groups by minute. Notices in minutes of `failing` fail. */
 function notices(counts: Readonly<Record<number, number>>, minutes: number, failing: readonly number[] = []) {
   let episodes: readonly Episode[] = [];
   let count = 0;

@@ -4,10 +4,7 @@ import { seededRandom } from '../../simulate/random.ts';
 
 type Entry = NonNullable<SendMessageBatchCommand['input']['Entries']>[number];
 
-/**
- * Creates an SQS client that records its requests. It refuses every entry that SQS itself refuses, and every entry for
- * which `refuses` returns true.
- */
+/** Records the requests, and refuses each entry that SQS refuses or for which `refuses` returns true. */
 export function fakeSqs(refuses: (entry: Entry) => boolean = () => false) {
   const requests: Entry[][] = [];
   const { of } = createQueues({ nowMs: () => 0, random: seededRandom(1) });

@@ -20,10 +20,7 @@ import { startFront } from '../local/support/front.ts';
 import { CREDENTIALS } from '../local/support/queue.ts';
 import { runs } from '../support/engine/runs.ts';
 
-/*
- * Other tests use a table in memory. This test sends the same operations to the table in memory and, with the real
- * client, to the DynamoDB emulator. Both must have the same results for conditions, changes, order and the index.
- */
+/* Sends the same operations to the table in memory and to the DynamoDB emulator. The results must be equal. */
 
 const NAMES = ['name', 'hold', 'rev', 'stamp'] as const;
 const text = fc.constantFrom('', 'a', 'b', 'ab', '\u{ff5e}', '\u{1f600}');

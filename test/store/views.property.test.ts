@@ -30,10 +30,7 @@ const action = fc.record({
   diesAt: fc.option(fc.integer({ min: 1, max: 14 }), { nil: undefined, freq: 3 }),
 });
 type Action = typeof action extends fc.Arbitrary<infer Drawn> ? Drawn : never;
-/**
- * Generates actions of another process. Each action has the number of an effect of this process, and runs before that
- * effect.
- */
+/** Generates actions of another process. Each runs before the effect of this process with the given number. */
 const actions = fc.array(fc.tuple(action, fc.integer({ min: 1, max: 14 }), fc.option(action)), {
   maxLength: 14,
 });
@@ -63,10 +60,7 @@ async function live(all: readonly (readonly [Action, number, Action | null])[]):
     String(chunksNow().find(({ sk }) => sk.includes(id))?.['text']).split('\n#').length - 1;
   let [worker, other] = [cold(), cold()];
 
-  /**
-   * Returns the ids of views that a process with an empty cache cannot read. Expects that all other views equal the
-   * written views.
-   */
+  /** Returns the views that a process with an empty cache cannot read. All others must equal the written views. */
   const unread = async () => {
     const missing: string[] = [];
     const { views, changes } = pointersIn(await stateNow());

@@ -1,9 +1,6 @@
 let sentCount = 0;
 
-/**
- * Returns a native event in the form that a client sends to SQS. Its time is the current time, and its sequence is
- * higher than all earlier sequences. `more` replaces any field.
- */
+/** Returns a native event of now, with a higher sequence than all earlier events. `more` replaces any field. */
 export function nativeEvent(type: string, data: unknown, more: object = {}): string {
   sentCount += 1;
   const place = { id: `native-${sentCount}`, sequence: String(sentCount), time: new Date().toISOString() };
@@ -11,10 +8,7 @@ export function nativeEvent(type: string, data: unknown, more: object = {}): str
   return JSON.stringify({ ...event, ...place, ...more });
 }
 
-/**
- * Returns a company with these people and an app on the platform. For example, `ann` has the role `r-ann`, the user
- * `u-ann` and the address `ann@acme.test`.
- */
+/** Returns a company with an app. `ann` has the role `r-ann`, the user `u-ann` and the address `ann@acme.test`. */
 export const acmeOf = (people: readonly string[], token: string) => {
   const employees = people.map((name) => ({
     id: `r-${name}`,

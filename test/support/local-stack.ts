@@ -12,10 +12,7 @@ import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
  * The interval in seconds of a schedule that no test waits for. A test invokes the function of such a schedule itself.
  */
 const NEVER = 80_000;
-/**
- * The time in seconds for which a test polls a dead-letter queue. The emulator is a single server, so a short poll
- * finds all messages.
- */
+/** The seconds of one poll of a dead-letter queue. A short poll of the emulator finds all messages. */
 const LOOK_SECONDS = 0.1;
 
 const isDeadLetters = ({ name }: SqsQueue) => name.endsWith('-dlq');
@@ -44,10 +41,7 @@ export interface LocalStackOptions {
   readonly settings?: StackOptions['settings'];
 }
 
-/**
- * Starts the local stack in this process, with the deployed handlers and without demo data. The handlers keep their
- * clients from the first call, so a test file can use only one stack.
- */
+/** Starts the local stack without demo data, once per test file, because its handlers keep their clients. */
 export async function startLocalStack(options: LocalStackOptions) {
   const {
     world,

@@ -24,10 +24,7 @@ export interface RawEvent {
   };
 }
 
-/**
- * Reads JSON lines or parsed events of one connection. The order and repetitions of the events do not change the
- * result.
- */
+/** Reads JSON lines or parsed events of one connection, in any order and with repetitions. */
 export function readDirectory(input: string | readonly RawEvent[], connection = 'default'): ReadDirectory {
   const all = typeof input === 'string' ? parseLines(input) : input;
   const ours = all.filter((event) => (event.connection ?? 'default') === connection);

@@ -61,10 +61,7 @@ const step = fc.record({
   /** The index in `PEOPLE` and the new state of a person who changes before the next refresh. */
   person: fc.option(fc.tuple(fc.nat({ max: 3 }), fc.constantFrom('ACTIVE', 'TERMINATED')), { freq: 6 }),
   isSeen: fc.boolean(),
-  /**
-   * The role that all stored hints name. If empty, each hint names the role of its own member. A wrong hint must have
-   * no effect.
-   */
+  /** The role that all stored hints name, or empty for their own role. A wrong hint has no effect. */
   hint: fc.constantFrom('', '', 'r-ann', 'r-bob', 'r-dee', 'unknown'),
   faults: fc.oneof(fc.constant([]), fc.constant([]), fc.array(fault, { maxLength: 30 })),
 });

@@ -149,8 +149,7 @@ it.each([true, false])(
     const platformId = (await state('g'))?.link?.id ?? '';
     let isHidden = false;
     world.platform.hidden = (id) => isHidden && id === platformId;
-    // The platform answers the deletion with success and ignores it. For a while, the platform does not show the
-    // group.
+    // The platform answers the deletion with success, ignores it, and does not show the group for a while.
     world.platform.failing = (kind) => {
       if (kind !== 'delete' || isHidden) return undefined;
       isHidden = true;

@@ -13,10 +13,7 @@ async function company(settings = {}) {
   return engine;
 }
 
-/**
- * Lambda stops a function that triggers itself this many times through a queue (Lambda developer guide, "Recursive loop
- * detection").
- */
+/** Lambda stops a function that triggers itself this often ("Recursive loop detection" in its guide). */
 const LAMBDA_STOPS_AT = 16;
 
 it.each([

@@ -18,10 +18,7 @@ async function company(settings: Readonly<Record<string, unknown>> = {}, platfor
   };
   return {
     ...engine,
-    /**
-     * Runs the engine for `ms` of simulated time. The engine may still have work left at the end.
-     * @returns the number of calls in this time. The engine may end later, because it runs until the next wake-up
-     */
+    /** Runs the engine for `ms`, and until the next wake-up. Returns the number of calls in `ms`. */
     async pass(ms: number): Promise<number> {
       calledMs = [];
       const untilMs = world.nowMs() + ms;

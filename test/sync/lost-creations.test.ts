@@ -3,10 +3,7 @@ import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, CREATE_SETTLE_MS, failFirst, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
-/**
- * Creates three groups in sync, and then loses the answer to the creation of `g`. The POST takes effect if `isMade` is
- * true.
- */
+/** Creates three groups in sync, and loses the answer to the creation of `g`, which may have taken effect. */
 async function lostCreation({ isMade, limit = 3 }: { readonly isMade: boolean; readonly limit?: number }) {
   const engine = await createTestEngine();
   const { world, troubles, deliver, emit, hire, pass } = engine;

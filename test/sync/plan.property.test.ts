@@ -32,10 +32,7 @@ const scenario = fc.record({
   meddling: fc.option(meddling),
   foreign: fc.option(fc.constantFrom({ name: 'Blue', spokeId: 'g' }, { name: 'Blue', spokeId: 'other' })),
   after: fc.array(event, { minLength: 1, maxLength: 5 }),
-  /**
-   * Whether the directory first adds all members and finally removes them all. Removals that are drawn one by one
-   * rarely exceed the limits of the guard.
-   */
+  /** Whether the directory first adds all members and finally removes them all, so that the guard has an effect. */
   isExodus: fc.nat(4).map((one) => one === 0),
   /** Whether a person leaves the company before the last events. */
   leaver: fc.option(fc.constantFrom(...PEOPLE), { freq: 4 }),
@@ -67,10 +64,7 @@ const scenario = fc.record({
 
 const DECIDE = { approved: approveHold, rejected: rejectHold };
 
-/**
- * The state of a user after apply that each outcome of `explain` predicts: in the group, not in the group, unchanged,
- * or not added.
- */
+/** What each outcome of `explain` predicts about the user after apply. */
 const PREDICTED: Readonly<Record<string, 'in' | 'out' | 'same' | 'not added'>> = {
   in_sync: 'in',
   held: 'same',
@@ -184,8 +178,7 @@ it(
       if (plan.action === 'hold') expect(held.map(({ digest }) => digest)).toContain(plan.digest);
       const stands = await usersIn(world);
       for (const one of explanations) met.add(one.decision.outcome);
-      // If nothing is planned, apply does not read the platform. So neither plan nor explain knows the other client's
-      // change.
+      // If nothing is planned, apply does not read the platform, so plan and explain do not know the change.
       if (drawn.meddling === null || planned !== undefined)
         for (const one of explanations) expectPrediction(one, stood, stands);
     };

@@ -135,8 +135,7 @@ it('groupsync tries a refused name once a day until the platform accepts the nam
   await sweepAfter(23 * HOUR_MS);
   expect(sent()).toBe(0);
   await sweepAfter(2 * HOUR_MS);
-  // A refusal may be a version conflict that reads do not show yet. So groupsync tries the write twice, a minute
-  // apart.
+  // A refusal may be a version conflict that reads do not show yet, so the write is tried twice.
   expect(sent()).toBe(2);
   expect(world.deadLetters).toHaveLength(1);
   isStrict = false;

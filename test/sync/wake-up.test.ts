@@ -188,8 +188,7 @@ it('apply writes a change that arrives between its read and its commit, although
   const { change, messages, apply, lose, shown } = await settled();
   await change({ take: ['c'], from: 'g' });
   lose();
-  // The stored wake-up is due for this change too, so the change sends no message. apply must detect the change
-  // itself.
+  // The stored wake-up is due for this change too, so the change sends no message.
   const late = slowWorker('update GROUP', () => change({ add: ['b'], to: 'g' }));
   expect(await apply(late)).toMatchObject({ outcome: 'written' });
   expect(messages()).toEqual([]);
@@ -330,10 +329,7 @@ it.each<[string, (engine: Settled) => Promise<unknown>]>([
   }
 });
 
-/**
- * Changes of one group arrive while each worker may stall for seconds before any effect, and the SDK repeats some writes.
- * No work may be left for the requeue job.
- */
+/** Workers may stall before any effect, and the SDK repeats some writes. No work is left for the requeue job. */
 it('a dirty group is never left without a worker or a message if workers stall and the SDK repeats writes', async () => {
   for (let seed = 1; seed <= 60; seed += 1) {
     const random = seededRandom(seed);
@@ -449,11 +445,7 @@ it('an uncertain write that takes effect while the group looks clean removes no 
   expect(await state('g')).not.toHaveProperty('dirtySinceMs');
 });
 
-/**
- * Makes three changes of one group at any times. Workers crash before any effect and have different clocks. Messages
- * arrive late, twice, or at two workers at once. The platform must finally equal the directory. If no worker crashes,
- * the time between two writes of the group must be at least one coalescing window, less 4 s.
- */
+/** Workers crash before any effect and have different clocks. Messages arrive late, twice, or at two workers. */
 it.each([0, W_MS, 300_000])(
   'every change is written, and without a crash, writes are at least %s ms apart, less 4 s of tolerance',
   async (coalesceMs) => {

@@ -6,10 +6,7 @@ import { allStoresOver } from '../../simulate/engine.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 
 const START_MS = Date.UTC(2026, 10, 20);
-/**
- * The number of requests that the SDK sends at the same time. One request writes 25 membership items or reads 100
- * items.
- */
+/** The number of requests that the SDK sends at once. One request writes 25 items or reads 100 items. */
 const SOCKETS = 50;
 const weightOf = (operation: string, key: string) => {
   if (operation === 'get') return 1 / 100;
@@ -23,10 +20,7 @@ const MAX_BYTES = 1_048_576;
 const SETTINGS = { match: ['email=workEmail'], includeStates: [], people: { exclude: [] } };
 const CONNECTION = { name: connectionName('default'), settings: SETTINGS } as never;
 
-/**
- * Returns a table that answers each request after `requestMs` of its own clock, and at most `SOCKETS` requests at the
- * same time.
- */
+/** Returns a table that answers each request after `requestMs`, and at most `SOCKETS` requests at a time. */
 function slowly(requestMs: number) {
   let nowMs = START_MS;
   let writes = 0;
@@ -118,8 +112,7 @@ it.each([
 
     const slow = slowly(200);
     await storedBySeveral(message, slow);
-    // A later run writes only items that are not stored yet. It repeats only the slice in which the earlier run
-    // stopped.
+    // A later run repeats only the slice in which the earlier run stopped.
     expect(slow.writes()).toBeLessThan(1.2 * writes());
   },
   60_000,

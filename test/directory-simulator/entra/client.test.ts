@@ -12,10 +12,7 @@ import { EVENTUAL, type Item, idsOf, startEntra } from './fixture.ts';
 
 const GRAPH = 'https://graph.microsoft.com';
 
-/**
- * Opens Microsoft's client for the simulator. The client sends its token only to addresses with https. So the test
- * replaces the last step of the client's middleware, which then sends requests for Graph to the simulator.
- */
+/** Opens Microsoft's client. The last step of its middleware sends requests for Graph to the simulator. */
 async function openClient(settings: Partial<Settings> = {}) {
   const entra = startEntra({ settings });
   entra.clock.ms = Date.now();

@@ -363,10 +363,7 @@ function commandsFor(from: Origin, to: Source): readonly string[] {
 
 type Origin = Source | 'another customer' | 'another tool';
 
-/**
- * Creates the group "Group rowing" before a move.
- * @returns its first id, the directory to connect with the administrator, and its id there
- */
+/** Creates the group. Returns its first id, the directory to connect with the administrator, and its id there. */
 async function begin(from: Origin, reader: Reader, scim: Scim) {
   const acme = { google: reader.google, administrator: 'admin@acme.test', there: 'rowing' };
   const { platform } = reader.world;

@@ -38,10 +38,7 @@ async function requestsOf({ simulated }: Reader, vendor: Vendor): Promise<readon
   return all.filter(({ path }) => path.startsWith(VENDORS[vendor].api));
 }
 
-/**
- * Runs the reader for 40 minutes. In this time, the reader reads a change and confirms it.
- * @returns all calls, and the calls for pages of changes and of members
- */
+/** Runs the reader for 40 minutes. Returns all calls, and the calls for pages of changes and of members. */
 async function callsOf(reader: Reader, vendor: Vendor) {
   const before = (await requestsOf(reader, vendor)).length;
   await reader.pass(MINUTE_MS);

@@ -7,10 +7,7 @@ import { memberOf, QUIET, readerOf } from './fixture.ts';
 
 const GROUPS = Array.from({ length: 12 }, (_, index) => `g${index}`);
 const RUN_MS = 13 * MINUTE_MS;
-/**
- * Opens a directory whose lists have an end, except the lists in `endless`. Each page of an endless list takes five
- * seconds.
- */
+/** Opens a directory in which only the lists in `endless` have no end. Each of their pages takes five seconds. */
 async function opened() {
   const endless = new Set<string>();
   const read: string[] = [];

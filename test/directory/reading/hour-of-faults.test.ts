@@ -47,10 +47,7 @@ const onLists =
   (_, isList) =>
     isList ? { status, body } : {};
 
-/**
- * Returns the body with only some of its members. It has no counts if `counts` is false, and each count is `count` if
- * this is given.
- */
+/** Returns the body with some of its members, without counts unless `counts`, and with `count` if it is given. */
 const cut =
   (keeps: (at: number, nth: number) => boolean, counts: boolean, count?: number): Fault =>
   (body, isList, nth) => {

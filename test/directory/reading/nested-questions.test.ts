@@ -97,8 +97,7 @@ it('the reader sends at most 200 membership requests per group and run, and remo
   for (const child of below.slice(20)) members.get(child)?.delete('b');
   const counts: number[] = [];
   for (let run = 0; run < 5; run += 1) counts.push((await questionsOfRun()).questions);
-  // For each of the 20 removed groups, the reader sends 21 requests: one about the outer group, and one about each of
-  // the 20 remaining nested groups.
+  // For each removed group, the reader asks about the outer group and the 20 remaining nested groups.
   expect(counts).toEqual([9 * 21, 9 * 21, 2 * 21, 0, 0]);
   expect(reader.shown('outer0')).toEqual([['u-a']]);
 });

@@ -31,10 +31,7 @@ interface EventOptions {
   readonly endMs: number;
 }
 
-/**
- * Draws the events of a directory, in order. Groups are created, renamed, deleted and created again. People join, leave
- * and are deleted. Some snapshots have two parts, and some events have the same time.
- */
+/** Draws the events of a directory, in order, with snapshots in two parts and with equal times. */
 export function drawEvents({ seed, groups, people, changes, endMs }: EventOptions): RawEvent[] {
   const random = seededRandom(seed);
   const events: RawEvent[] = [];

@@ -35,10 +35,7 @@ export interface Around {
   readonly person?: readonly { readonly sees: string; readonly types: string }[];
 }
 
-/**
- * Runs one command line in this process. It uses `ports` if given. Otherwise it uses the deployment that its flags
- * name. The document of `--json` must match the published schema of its command, without any other field.
- */
+/** Runs a command line with `ports`, or with the deployment of its flags. Its document must match the schema. */
 export async function runCli(args: readonly string[], around: Around = {}): Promise<Ran> {
   const output = { stdout: '', stderr: '' };
   const { ports, person } = around;

@@ -10,20 +10,14 @@ interface ChaosOptions {
   readonly table?: readonly AwsFault[];
   /** Whether another client changes managed groups, and creates groups that resemble them. */
   readonly foreign?: boolean;
-  /**
-   * The probability that a waiting late write takes effect at the next effect of a worker. A late write takes effect at
-   * most a minute after its call.
-   */
+  /** The probability that a late write takes effect at the next effect of a worker. It is at most a minute late. */
   readonly lateness?: number;
 }
 
 export const ALL_CALL_FAULTS = Object.keys(CALL_FAULTS) as readonly CallFault[];
 export const ALL_TABLE_FAULTS: readonly AwsFault[] = ['throttled', 'unheard', 'echo'];
 
-/**
- * Draws the faults of a run and their times from the seed. The number of faults is limited, so that every run reaches a
- * state without work.
- */
+/** Draws a limited number of faults and their times from the seed, so that each run ends without work. */
 export class Chaos implements Faults {
   left: number;
   readonly #options: ChaosOptions;

@@ -15,10 +15,7 @@ interface DriveOptions {
   readonly batchSize?: number;
   /** The largest difference between a worker's clock and the true time, in milliseconds. */
   readonly skewMs?: number;
-  /**
-   * The probability that a second worker also gets a message. With SQS, this happens after an expired visibility
-   * timeout.
-   */
+  /** The probability that a second worker also gets a message, as after an expired visibility timeout. */
   readonly twins?: number;
   /** Called when the engine has no work left. Returns true if it has added work. */
   readonly whenQuiet?: () => Promise<boolean>;
@@ -131,10 +128,7 @@ function applying(options: DriveOptions, { body, receipt = '' }: QueuedMessage):
   };
 }
 
-/**
- * Throws the error if it is a programming error. After any other error, the message returns when its visibility timeout
- * expires.
- */
+/** Throws a programming error. After any other error, the message returns after its visibility timeout. */
 function refuseMistake(error: unknown): void {
   if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError)
     throw error;

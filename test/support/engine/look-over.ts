@@ -1,10 +1,7 @@
 import { versionToken } from '../../../shared/domain/ids.ts';
 import { CONNECTION, type World } from './world.ts';
 
-/**
- * Compares the stored version of every linked group with the version on the platform. If they differ, marks the group
- * as suspected, as reconcile does.
- */
+/** Marks each linked group whose version differs from that of the platform as suspected, as reconcile does. */
 export async function suspectChanged({ toolPorts, platform, nowMs, applyQueue }: World): Promise<boolean> {
   let found = false;
   for await (const page of toolPorts.index.all(CONNECTION)) {
@@ -23,10 +20,7 @@ export async function suspectChanged({ toolPorts, platform, nowMs, applyQueue }:
   return found || applyQueue.messages.length > 0;
 }
 
-/**
- * Returns the platform's content of the groups that groupsync created, by spokeId. A second group with the same spokeId
- * has the key `<spokeId> again`.
- */
+/** Returns the groups that groupsync created, by spokeId. A second group has the key `<spokeId> again`. */
 export function shownGroups({ platform }: World): ReadonlyMap<string, unknown> {
   const shown = new Map<string, unknown>();
   for (const { spokeId: shownId, name, users, madeBy } of platform.groups.values()) {

@@ -42,10 +42,7 @@ function outcomeOf(fault: CallFault, when: 'never' | 'before'): FaultOutcome | u
 const LATEST_MS = 60_000;
 const TOKEN = 'token';
 
-/**
- * Traits are properties of the simulated platform, such as its form of names. A trait that is not given has its plain
- * value.
- */
+/** Traits of the simulated platform, such as its form of names. A missing trait has its plain value. */
 export interface PlatformOptions extends Partial<Traits> {
   readonly nowMs: () => number;
   readonly company?: string;
@@ -169,10 +166,7 @@ export class TestPlatform {
     return this.#simulated.groups;
   }
 
-  /**
-   * The recorded requests, in order. A request that a setting of the test refuses before its effect is not recorded. A
-   * request that a trait or a platform fault refuses is recorded.
-   */
+  /** The recorded requests, in order, without those that a setting of the test refuses before their effect. */
   get calls(): readonly PlatformCall[] {
     return this.#simulated.calls;
   }
@@ -245,10 +239,7 @@ export class TestPlatform {
     return answering(Array.isArray(shown) ? shown.map(partly) : partly(shown as Shown));
   }
 
-  /**
-   * Returns the answer with the faults that the test has set. Some users or groups may be missing, the group may be
-   * another one, or the answer may be malformed.
-   */
+  /** Returns the answer with the faults that the test has set. */
   #bent(sent: Sent, whole: Answered): Answered {
     const { kind, id } = requestOf(sent);
     const answer = this.#partly(kind, whole);

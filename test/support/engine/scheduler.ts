@@ -15,10 +15,7 @@ interface SchedulerOptions {
   readonly onEffect?: (kind: string) => void;
 }
 
-/**
- * Runs several workers at once, but only one effect at a time. The seed decides which waiting worker continues. So a
- * test can draw and repeat every interleaving of separate processes.
- */
+/** Runs several workers, one effect at a time. The seed decides which worker continues. */
 export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #waiting: Waiting[] = [];

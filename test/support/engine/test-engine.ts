@@ -26,10 +26,7 @@ export type DirectoryEvent =
       readonly 'scim:active'?: 'true' | 'false';
     };
 
-/**
- * Creates a world for tests with several steps. After each event, the engine runs until no work is left. The test fails
- * if the platform records a violation.
- */
+/** Creates a world. After each event, the engine runs until no work is left. A recorded violation fails the test. */
 export async function createTestEngine(options: Partial<WorldOptions> = {}) {
   const random = seededRandom(7);
   const troubles: { -readonly [Name in keyof Faults]: Faults[Name] } = { ...NO_FAULTS };

@@ -147,10 +147,7 @@ interface Seat {
   readonly faults: Faults;
 }
 
-/**
- * The client multiplies its wait before a retry by this random number. So every wait would end after the deadline of
- * the call, and the client never retries. The engine then sees every fault that a test sets.
- */
+/** With this random number, each wait of the client exceeds its deadline, so the client never retries. */
 const TRIES_ONCE = 1e9;
 
 function portsOver(table: Table, { shared, worker, faults }: Seat) {
@@ -202,10 +199,7 @@ function portsOver(table: Table, { shared, worker, faults }: Seat) {
   };
 }
 
-/**
- * Removes all messages from the apply queue.
- * @returns the groups of these messages
- */
+/** Removes all messages from the apply queue, and returns their groups. */
 export function takeWoken({ applyQueue }: World): readonly GroupRef[] {
   const woken: GroupRef[] = [];
   for (;;) {

@@ -10,10 +10,7 @@ import { CONNECTION, createWorld } from './support/world.ts';
 
 const GROUPS = ['g0', 'g1', 'g2'];
 const HOUR_MS = 3_600_000;
-/**
- * The kinds of failed requests. `200` is an answer 200 that contains an error. `forgets` means that the platform always
- * refuses a cursor.
- */
+/** Failed requests: `200` is an answer 200 with an error, and `forgets` refuses a cursor every time. */
 const TROUBLES = ['429', '500', 'forgets 400', 'forgets 404', 'forgets 200', '200'];
 
 /** Each batch of changes happens before one run of the feed. Some changes have the same time. */
@@ -74,10 +71,7 @@ async function followed({ pageSizes, troubles, mayReadPart, ...platformForm }: S
         world.change(group, `Theirs ${changes}`);
       }
     },
-    /**
-     * Returns the ids of the events that other clients caused, from the first `until` events. The default is all
-     * events.
-     */
+    /** Returns the ids of the events of other clients among the first `until` events. */
     expectedIds: (until = changes + GROUPS.length) =>
       Array.from({ length: until - GROUPS.length }, (_, n) => `company-e${n + GROUPS.length + 1}`).sort(),
     /** Returns the ids of the events that the groups have recorded, including repetitions. */

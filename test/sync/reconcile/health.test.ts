@@ -52,10 +52,7 @@ it('a failure of the platform counts as a failure of the daily check, but an int
 
 const at = (day: string) => new Date(START_MS + Number(day) * DAY_MS).toISOString().slice(0, 10);
 
-/**
- * Runs the daily check for a user with these roles. The value of a role is `stays`, `terminated`, or the day on which
- * the role ends.
- */
+/** Runs the daily check for a user with these roles: `stays`, `terminated`, or the day on which the role ends. */
 async function checked(...roles: readonly string[]) {
   const world = await createWorld();
   const people = {

@@ -13,10 +13,7 @@ async function company(count: number, settings = {}, platform = {}) {
   return {
     ...engine,
     drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
-    /**
-     * Runs one sweep, and then the engine until no work is left.
-     * @returns the calls about groups
-     */
+    /** Runs one sweep, and then the engine until no work is left. Returns the calls about groups. */
     async sweepAfter(ms = HOUR_MS) {
       world.advance(ms);
       const from = world.platform.calls.length;

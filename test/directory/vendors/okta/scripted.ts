@@ -18,10 +18,7 @@ interface Scripted {
   readonly headers?: Readonly<Record<string, string | string[]>>;
 }
 
-/**
- * Returns the requested paths, and a directory whose calls get the given answers in order.
- * @param credential if it is an application, the sign-in gets the first answers
- */
+/** Returns the requested paths, and a directory whose calls, and sign-in if it has one, get the given answers. */
 export function openScripted(
   answers: readonly Scripted[],
   credential: 'api token' | 'application' = 'api token',

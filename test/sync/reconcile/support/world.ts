@@ -60,10 +60,7 @@ export async function createWorld({ activity, ...options }: WorldOptions = {}) {
         .map(({ id, route }) =>
           id === undefined ? 'list' : `${route.includes('emp') ? 'employee' : 'get'} ${id}`,
         ),
-    /**
-     * `change` and `lose` change and delete a linked group as another client. `stranger` adds a group of another
-     * client.
-     */
+    /** `change` and `lose` act on a linked group as another client, and `stranger` adds a group of that client. */
     change: (group: string, name = 'Theirs') => platform.changeAsOther(idOf(group), { name }),
     lose: (group: string) => platform.deleteAsOther(idOf(group)),
     stranger: (spokeId: string) => platform.addForeign({ name: `Like ${spokeId}`, spokeId, users: [] }),
