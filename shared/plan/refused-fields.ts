@@ -28,7 +28,7 @@ export const refusedOf = (wanted: Fields, { refusedFields = {} }: GroupState): r
 export const dueField = (fields: readonly GroupField[], { refusedFields = {} }: GroupState, nowMs: number) =>
   fields.find((field) => nowMs - (refusedFields[field]?.atMs ?? 0) >= AGAIN_MS);
 
-export const differing = (fields: readonly GroupField[], wanted: Fields, current: View) =>
+const differing = (fields: readonly GroupField[], wanted: Fields, current: View) =>
   fields.filter((field) => !fieldMatches(current, field, wanted[field]));
 
 /** Returns the fields that still differ from the wanted value after the plan. */

@@ -171,7 +171,7 @@ export async function openEntraReader({ world, directory: difficulty = {}, setti
   return { ...(await drive(entra, settings)), entra };
 }
 
-export async function openOktaReader({ world, directory = {}, settings, seed = '1' }: Options) {
+async function openOktaReader({ world, directory = {}, settings, seed = '1' }: Options) {
   const okta = await openOkta({ world, settings: directory, seed });
   return { ...(await drive(okta, settings)), okta };
 }

@@ -3,7 +3,7 @@ import type { DirectoryEvent } from '../engine/test-engine.ts';
 export type Mode = 'authoritative' | 'additive' | 'report';
 
 /** A group `g` with the users u-a and u-b, in sync, in one mode. */
-export interface ModeStage {
+interface ModeStage {
   deliver(...events: readonly DirectoryEvent[]): Promise<unknown>;
   /** Changes the platform group as another client, and lets groupsync find the change. */
   other(change: { readonly users?: readonly string[]; readonly name?: string } | 'delete'): Promise<unknown>;
