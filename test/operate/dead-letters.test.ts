@@ -339,15 +339,19 @@ const journal = ({ audit }: Awaited<ReturnType<typeof savedWorld>>) => audit(jou
 
 it('an edited message is sent with its new body, and its original is recorded even without a group', async () => {
   const world = await savedWorld();
-  world.mailboxes.events.add({ id: 'd', body: bodyOf(group('g', '')) });
+  world.mailboxes.events.add({ id: 'd', body: bodyOf(group('g', '')), sentBy: 'local:bob' });
   const [deadLetter] = await findDeadLetters(['d'], ['events', 'apply'], world.ports);
   const body = bodyOf(group('g', 'Named'));
   const ofOtherType = body.replace('directory.', 'other.');
   expect(problemsOf(ofOtherType, (deadLetter as DeadLetter).message, NOW_MS)).toEqual([
     'the message contains no event of a directory',
   ]);
+  const refusing = { ...world.ports, events: { send: async () => [{ refused: 'too large' }] } };
+  const refused = sendAmended(deadLetter as never, { body, reason }, refusing);
+  await expect(refused).rejects.toThrow('refused the message: too large');
+  expect(world.mailboxes.events.ids()).toEqual(['d']);
   expect(await sendAmended(deadLetter as never, { body, reason }, world.ports)).toBe(true);
-  expect(world.sent.map((message) => message.body)).toEqual([body]);
+  expect(world.sent).toMatchObject([{ body, sentBy: undefined }]);
   expect(world.mailboxes.events.ids()).toEqual([]);
   const [entry] = await journal(world);
   const actor = { kind: 'operator', id: 'local:tester' };

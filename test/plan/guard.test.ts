@@ -107,7 +107,7 @@ it.each<[string, Partial<GuardInput>, string]>([
   ],
   [
     'the deletion of an empty group when this hour allows no more removals',
-    { size: 0, removals: 0, deletesGroup: true, recent: { ...NOTHING_REMOVED, connection: 20 } },
+    { size: 0, removals: 0, deletesGroup: true, recent: { ...NOTHING_REMOVED, connection: 21 } },
     'allowed',
   ],
   [
@@ -116,6 +116,11 @@ it.each<[string, Partial<GuardInput>, string]>([
     'allowed',
   ],
   ['more than half of a third small group of the hour', emptying(4, 3, 2), 'emptied_groups'],
+  [
+    'more than half of the shown members of a third group that its hidden member makes large',
+    { ...emptying(4, 3, 2), hidden: 1, limits: guardLimits({ maxRemovedShare: 1 }) },
+    'allowed',
+  ],
   ['more than half of a second small group of the hour', emptying(4, 3, 1), 'allowed'],
   ['half of a third small group of the hour', emptying(4, 2, 9), 'allowed'],
   ['more than half of a group that is not small', emptying(5, 3, 9), 'share'],

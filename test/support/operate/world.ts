@@ -76,13 +76,13 @@ function mailboxOf(name: 'events' | 'apply', queues: Queues, clock: { ms: number
       },
     ): void {
       const { id, body, sentAtMs = clock.ms, code = 'invalid_event' } = deadLetter;
-      const { originalMessageId, failedBefore, queue: from, connection } = deadLetter;
+      const { originalMessageId, failedBefore, queue: from, connection, sentBy } = deadLetter;
       const attributes = {
         errorCode: code,
         errorMessage: 'expected something else',
         failedAt: new Date(clock.ms).toISOString(),
         // The JSON conversion drops undefined attributes.
-        ...JSON.parse(JSON.stringify({ originalMessageId, failedBefore, queue: from, connection })),
+        ...JSON.parse(JSON.stringify({ originalMessageId, failedBefore, queue: from, connection, sentBy })),
       };
       Object.assign(queue.send({ body, attributes }), { id, sentAtMs });
     },
