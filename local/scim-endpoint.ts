@@ -8,7 +8,7 @@ import type { wireScim } from '../shared/runtime/wire-scim.ts';
 import { MAX_BODY_BYTES } from '../shared/scim/protocol/limits.ts';
 import { handleScim, SCIM_PATH } from '../shared/scim/server/handle.ts';
 import type { HttpReply, HttpRequest } from '../shared/scim/server/http.ts';
-import { createToken, revokeToken } from '../shared/scim/tokens/tokens.ts';
+import { createToken } from '../shared/scim/tokens/tokens.ts';
 
 export interface ScimEndpoint {
   /** Base URL in the form that the admin page of an identity provider expects. */
@@ -46,7 +46,7 @@ export async function startScim(
       server.close().closeAllConnections();
       await once(server, 'close');
       // With `--data`, the table is kept after the process ends, so the token must be revoked.
-      await revokeToken(connection, kept.prefix, ports);
+      await ports.tokens.revoke(connection, kept.prefix, ports.clock());
     },
   };
 }

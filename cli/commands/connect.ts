@@ -56,10 +56,11 @@ async function connect(context: Context, text: string | undefined, options: Conn
   if (options.directory !== undefined) return connectDirectory(context, name, options);
   const ports = await context.ports();
   const known = await ports.connections.find(name);
-  const given = await settingsFor(context, options, known?.settings);
+  const former = known?.settings ?? (await ports.connections.formerSettings(name));
+  const given = await settingsFor(context, options, former);
   const token = await readToken(context, options);
   const applicant = await presentToken(ports, given, token);
-  const input = { name, settings: given, applicant, isNew: known === undefined };
+  const input = { name, settings: given, applicant, isNew: former === undefined };
   const inspection = await inspectCredential(input, ports);
   printInspection(inspection, context);
   const { company } = inspection;
@@ -107,7 +108,7 @@ function printNext(
 async function settingsFor(
   context: Context,
   { baseUrl }: ConnectOptions,
-  known: ConnectionSettings | undefined,
+  known: Partial<ConnectionSettings> | undefined,
 ): Promise<ConnectionSettings> {
   const url = baseUrl ?? known?.baseUrl ?? context.localFile?.platform ?? (await promptUrl(context));
   const settings = parseSettings({ ...known, baseUrl: url });

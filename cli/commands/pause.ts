@@ -116,7 +116,7 @@ async function resumeOne(context: Context, ref: GroupRef, wait: boolean): Promis
   const ports = await context.ports();
   const shown = await ports.groups.read(ref);
   if (!(await context.confirm(`Resume the group ${await context.groupLabel(ref)}?`))) return EXIT.failed;
-  const resumed = await resumeGroup(ref, ports, shown);
+  const resumed = await resumeGroup(ref, ports, shown?.pausedAtMs ?? null);
   out.answer({ resumed: ref.group, wasPaused: resumed, backlog: null }, () =>
     out.line(resumed ? 'resumed' : 'the group is not paused; nothing to resume'),
   );

@@ -60,7 +60,7 @@ export function GroupActions({ detail, open, setOpen }: Props) {
         <Button
           use="resume"
           kind={needs === 'resume' ? 'primary' : undefined}
-          onClick={() => performNow('resume', { groups }, T.groups.resumed(1))}
+          onClick={() => performNow('resume', { groups, seenMs: detail.pausedAtMs }, T.groups.resumed(1))}
         >
           {T.groups.resume}
         </Button>

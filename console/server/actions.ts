@@ -98,14 +98,8 @@ const decide = (isApproved: boolean) =>
     const request = { reason, digest, isAdministrator };
     const chosen = users === undefined ? {} : { users: users.map(platformUserId) };
     const outcome = await ports.decisions.hold({ ...refOf(group, context), isApproved, ...chosen, request });
-    switch (outcome.kind) {
-      case 'decided':
-        return { digest };
-      case 'all_or_none':
-        throw new Changed(ALL_OR_NONE);
-      default:
-        throw new Changed(DECIDED_SINCE);
-    }
+    if (outcome.kind === 'decided') return { digest };
+    throw new Changed(outcome.kind === 'all_or_none' ? ALL_OR_NONE : DECIDED_SINCE);
   });
 
 const DECIDED_SINCE = 'nothing was changed: the hold was decided or changed since this page loaded';
@@ -125,8 +119,10 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     });
     return { paused };
   }),
-  resume: action(z.object({ groups: groups.min(0) }), ({ groups }, context) =>
-    actOnEach(groups, context, (ref) => resumeGroup(ref, context.ports)),
+  resume: action(
+    z.object({ groups: groups.min(0), seenMs: z.number().nullish() }),
+    ({ groups, seenMs }, context) =>
+      actOnEach(groups, context, (ref) => resumeGroup(ref, context.ports, seenMs)),
   ),
   'pause-all': action(z.object({ reason }), ({ reason }, { connection, ports }) =>
     pauseConnection(connection, reason, ports),

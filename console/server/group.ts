@@ -40,6 +40,7 @@ export async function groupDetail(ref: GroupRef, context: RequestContext) {
   return {
     status,
     held: holdWith('waiting', state) !== undefined,
+    pausedAtMs: state.pausedAtMs ?? null,
     users: state.link === undefined ? null : users.size,
     mode: policyFor(connection.settings, ref.group, state.registers.name?.value ?? undefined).mode,
     members: [...members, ...unknownUsers].sort(byName),

@@ -103,5 +103,7 @@ export const isSameDirectory = (one: DirectorySetting, other: DirectorySetting):
   vendorOf(one).accountOf(one) === vendorOf(other).accountOf(other) &&
   addressOfDirectory(one).url === addressOfDirectory(other).url;
 
-export const groupsOfDirectory = (setting: DirectorySetting): string => vendorOf(setting).groupsOf(setting);
+/** Two directories with different texts have different groups. */
+export const groupsOfDirectory = (setting: DirectorySetting | null): string =>
+  setting === null ? '' : `${setting.kind} ${vendorOf(setting).groupsOf(setting)}`;
 export const addressOfDirectory = (setting: DirectorySetting) => vendorOf(setting).addressOf(setting);

@@ -216,6 +216,8 @@ export const ReaderPosition = z.lazy(() =>
     taken: z.array(z.object({ key: text, atMs: number })).exactOptional(),
     /** The named attributes and the groups that the reader reads. After a change, the reader reads every group. */
     scope: text.exactOptional(),
+    /** The directory (`groupsOfDirectory`) to which the cursor and the groups belong. */
+    directory: text.exactOptional(),
     listedMs: number.exactOptional(),
     /** The time of an operator's request to read all groups. Each group must be read after this time. */
     fullMs: number.exactOptional(),

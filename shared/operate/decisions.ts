@@ -87,9 +87,8 @@ export async function answerDecision(
     return { outcome: await carryOut(decision, ports, signal) };
   } catch (error) {
     if (error instanceof Refused) return { refused: error.message };
-    if (error instanceof PlatformFailure) return { failed: error.message };
-    if (error instanceof Error && error.message.startsWith('nothing was changed'))
-      return { failed: error.message };
+    const isChanged = error instanceof Error && error.message.startsWith('nothing was changed');
+    if (isChanged || error instanceof PlatformFailure) return { failed: error.message };
     throw error;
   }
 }

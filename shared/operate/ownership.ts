@@ -8,6 +8,7 @@ import { withAdoption } from '../plan/marks.ts';
 import { changeByAdoption } from '../plan/transition.ts';
 import { readPreviousLink } from '../sync/apply/adopt.ts';
 import { claimGroup } from '../sync/claim-group.ts';
+import { withCurrentOwner } from '../sync/moves.ts';
 import { openPlatform } from '../sync/open-platform.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import { endClaim } from '../sync/retire-claim.ts';
@@ -48,10 +49,8 @@ export async function adoptGroup(
   if (connection === undefined || seen === undefined || hasDeparted(seen.registers)) {
     return { kind: 'not_in_directory' };
   }
-  if (seen.link !== undefined && seen.link.id !== platformId) {
-    return { kind: 'linked', platformId: seen.link.id };
-  }
-  if (seen.intent !== undefined) return { kind: 'busy' };
+  const obstacle = await obstacleTo(seen, platformId, ports);
+  if (obstacle !== undefined) return obstacle;
   const { company } = connection;
   const platform = await openPlatform(connection, ports);
   const owner = await claimGroup({ company, id: platformId, owner: ref }, ports);
@@ -89,6 +88,19 @@ export async function adoptGroup(
   await ports.claims.claim(company, platformId, ref);
   await ports.applyQueue.wake([ref]);
   return { kind: 'adopted', observed };
+}
+
+/** A former group of a takeover gets no other platform group, because its source sends it no changes any more. */
+async function obstacleTo(
+  seen: GroupState,
+  platformId: PlatformGroupId,
+  { groups }: OwnershipPorts,
+): Promise<AdoptOutcome | undefined> {
+  const { ref, link, intent } = seen;
+  if (link !== undefined && link.id !== platformId) return { kind: 'linked', platformId: link.id };
+  if (intent !== undefined) return { kind: 'busy' };
+  const { movedTo } = await withCurrentOwner(seen, groups);
+  return movedTo && { kind: 'owned', owner: { ...ref, group: movedTo } };
 }
 
 /** Whether a read may show the platform group from before groupsync's last write of it. */

@@ -27,11 +27,10 @@ export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, reason?:
   const seen = await ports.groups.read(ref);
   if (seen === undefined) return false;
   await refuseMoved(seen, 'pause', ports);
-  const action = {
-    ...pauseAction('pause', seen.pausedAtMs === undefined ? 'running' : 'paused', 'paused'),
-    reason,
-  };
-  return doRecorded(ref, action, ports, () => ports.groups.pause(ref, ports.clock()));
+  const before = seen.pausedAtMs === undefined ? 'running' : 'paused';
+  const action = { ...pauseAction('pause', before, 'paused'), reason };
+  if (await doRecorded(ref, action, ports, () => ports.groups.pause(ref, ports.clock()))) return true;
+  throw new Error(changedMeanwhile('moved it', `groupsync status ${shellWords(ref.group)}`));
 }
 
 /** @throws Refused if a takeover has moved the platform group, because the action would not reach that group */
@@ -64,16 +63,16 @@ export async function readPause(
 
 /**
  * Ends a pause. Apply then writes the changes that arrived during the pause. Returns false if the group is not paused.
- * @param seen the group that the operator was shown
+ * @param seenMs the start of the pause that the operator was shown; null for none
  * @throws Error if the group was paused or resumed after that
  */
-export async function resumeGroup(ref: GroupRef, ports: GroupPausePorts, seen?: GroupState) {
+export async function resumeGroup(ref: GroupRef, ports: GroupPausePorts, seenMs?: number | null) {
   const now = await ports.groups.read(ref);
   if (now?.pausedAtMs === undefined) return false;
-  const { pausedAtMs } = seen ?? now;
+  const pausedAtMs = seenMs === undefined ? now.pausedAtMs : seenMs;
   const action = pauseAction('resume', 'paused', 'running');
   const act = async () => {
-    if (pausedAtMs !== undefined && (await ports.groups.resume(ref, { ...dirtyNow(ports), pausedAtMs })))
+    if (pausedAtMs !== null && (await ports.groups.resume(ref, { ...dirtyNow(ports), pausedAtMs })))
       return true;
     // If the first answer was lost, the SDK repeated the write. The repeated write fails, although the group is
     // resumed.

@@ -11,7 +11,7 @@ import { addressOfDirectory } from '../contract/directory-settings.ts';
 import type { OperatorAction } from '../contract/operator-actions.ts';
 import type { ConnectionSettings } from '../contract/settings.ts';
 import { isInternalUrl } from '../contract/url.ts';
-import { isReplaced, refuseOwnerless } from '../directory/operate/reader-groups.ts';
+import { refuseOwnerless } from '../directory/operate/reader-groups.ts';
 import type { SourceGroupPorts } from '../directory/operate/source-groups.ts';
 import { endYields } from '../directory/reading/other-source.ts';
 import type { ConnectionName } from '../domain/ids.ts';
@@ -160,9 +160,6 @@ export async function changeSettings(
 ): Promise<{ readonly replanned: number; readonly requested: readonly string[] }> {
   const { connection: read, next: settings } = plan;
   await refuseForGroups(plan, ports);
-  // What is stored about the groups of one directory would look like missing groups of another.
-  if (settings.directory !== null && isReplaced(read.settings.directory, settings.directory))
-    await ports.reader.forget(read.name);
   const change = { read, wanted: { ...read, settings }, action: 'connections_set' as const };
   const { before, after } = await changeConnection(change, ports);
   onDiffering(differingSettings(read.settings, before.settings));
@@ -224,7 +221,8 @@ export async function removeConnection(name: ConnectionName, ports: SettingsPort
   if (settings.fourEyes) throw new Refused(underFourEyes(name));
   const change = { kind: 'remove_connection', before: company, after: null, reason: 'company' };
   await recordAction(journalOf(name), { action: 'connections_remove', changes: [change] }, ports);
-  await ports.connections.keepName(name, { company, removedMs: ports.clock(), restoredAtMs, observing });
+  const ended = { company, removedMs: ports.clock(), restoredAtMs, observing, settings };
+  await ports.connections.keepName(name, ended);
   await revokeAllTokens(name, ports);
   const secretRemoved = await ports.vault.remove(name);
   await ports.connections.remove(name);

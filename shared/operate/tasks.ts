@@ -25,7 +25,8 @@ export async function reportTasks(
   const nowMs = clock();
   return [...(await leases.readAll(name))]
     .filter(([task]) => task !== 'directory' || settings.directory !== null)
-    .map(([task, runs]) => {
+    .map(([task, stored]) => {
+      const runs = withoutFormer(stored, connectedMs);
       const state = stateOf(runs, nowMs);
       const isLate = state !== 'running' && isTaskLate(runs, connectedMs, nowMs);
       return {
@@ -38,6 +39,10 @@ export async function reportTasks(
       };
     });
 }
+
+/** The failure of a removed connection with the same name says nothing about this connection. */
+const withoutFormer = ({ failure, ...runs }: TaskRuns, connectedMs = 0): TaskRuns =>
+  failure === undefined || failure.atMs < connectedMs ? runs : { ...runs, failure };
 
 const instant = (ms = 0): string => new Date(ms).toISOString();
 

@@ -28,6 +28,8 @@ const Tombstone = z.lazy(() =>
     restoredAtMs: number.optional(),
     /** Whether the connection observed. The next connection with the name observes too. */
     observing: z.boolean().optional(),
+    /** The settings with which the next connection with the name begins. */
+    settings: z.unknown().optional(),
   }),
 );
 type Tombstone = z.infer<typeof Tombstone>;
@@ -148,8 +150,15 @@ export function createConnectionStore(
      * Without `erasedMs`, a stored time stays.
      */
     async keepName(name: ConnectionName, ended: Tombstone): Promise<void> {
-      const remove = (['restoredAtMs', 'observing'] as const).filter((field) => ended[field] === undefined);
+      const kept = ['restoredAtMs', 'observing', 'settings'] as const;
+      const remove = kept.filter((field) => ended[field] === undefined);
       await table.update(tombstoneKey(name), { set: { ...OF_THIS_SCHEMA, ...plain(ended) }, remove });
+    },
+
+    /** Returns the settings of the removed connection with this name, without invalid settings. */
+    async formerSettings(name: ConnectionName): Promise<object | undefined> {
+      const { settings } = (await tombstoneOf(name)) ?? {};
+      return settings === undefined ? undefined : readStored(settings).known;
     },
 
     /**

@@ -149,10 +149,10 @@ async function generalFailureOf(
 const LIST_ALONE = platformGroupId('*');
 
 /** Returns a linked group that is in sync, other than `group`. A random choice spreads the fetches over the groups. */
-async function otherLinkedGroup(
+export async function otherLinkedGroup(
   connection: ConnectionName,
   group: GroupId | undefined,
-  { index, groups, random }: GatePorts,
+  { index, groups, random }: Pick<GatePorts, 'index' | 'groups' | 'random'>,
 ): Promise<PlatformGroupId | undefined> {
   for await (const page of index.all(connection)) {
     const others = page.filter(({ ref, settled }) => ref.group !== group && settled === 'in_sync');

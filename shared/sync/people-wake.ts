@@ -156,11 +156,11 @@ export async function idsOfPerson(
   const known = isEmployeeKnown ? [given] : await employeesOf(given.members, connection, ports);
   const roles = new Set(known.flatMap((one) => one.roles));
   const users = new Set(known.flatMap((one) => one.users));
-  const found = await Promise.all([
-    ...[...roles].map((role) => ports.people.rolesOf(name, { role })),
-    ...[...users].map((userId) => ports.people.rolesOf(name, { userId })),
-  ]);
-  for (const { role, userId } of found.flat()) {
+  const ofUsers = await Promise.all([...users].map((userId) => ports.people.ofUser(name, userId)));
+  // The platform may have moved a role to another person. It did if a known user still has an eligible role.
+  const isWhole = ofUsers.flat().some((one) => mayBeMember(one, connection.settings));
+  const ofRoles = [...(isWhole ? [] : roles)].map((role) => ports.people.rolesOf(name, { role }));
+  for (const { role, userId } of [...ofUsers, ...(await Promise.all(ofRoles))].flat()) {
     roles.add(role);
     if (userId !== undefined) users.add(userId);
   }

@@ -2,7 +2,7 @@ import { isActive } from '../domain/active.ts';
 import type { UserCopy } from '../domain/group.ts';
 import type { ConnectionName, GroupId, GroupRef } from '../domain/ids.ts';
 import { coversChange, delayMs } from '../domain/wake-up.ts';
-import type { GroupIndex, UserStore, WakePorts } from './ports/bundles.ts';
+import type { Ports, UserStore, WakePorts } from './ports/bundles.ts';
 import type { GroupUpdate, UserState, WakeUpState } from './ports/desired.ts';
 import type { Wake } from './ports/queues.ts';
 import { mapConcurrently, WRITES_IN_FLIGHT } from './tuning.ts';
@@ -54,9 +54,7 @@ export async function replanAll(connection: ConnectionName, { index, desired, cl
   return groups;
 }
 
-interface ReplanPorts extends Pick<WakePorts, 'desired' | 'clock'> {
-  readonly index: Pick<GroupIndex, 'all'>;
-}
+type ReplanPorts = Pick<WakePorts & Pick<Ports, 'index'>, 'desired' | 'clock' | 'index'>;
 
 export type UpdatedGroup = GroupRef & { readonly update?: GroupUpdate | undefined };
 

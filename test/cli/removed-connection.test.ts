@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
 import { createOAuthServer } from '../../shared/oauth/oauth-server.ts';
 import { observeConnection } from '../../shared/operate/pausing.ts';
@@ -96,6 +97,23 @@ it('a connection that observed observes after it was removed and connected again
     expect((await connect('company')).stdout.includes('observing only')).toBe(observing);
     expect(await current()).toMatchObject({ observing });
   }
+});
+
+it('a connection that was removed keeps its settings when it is connected again, until its data is erased', async () => {
+  const { ports, connect, cli } = await servedWorld();
+  const current = () => ports.connections.current(NAME);
+  const directory = { kind: 'okta', orgUrl: 'https://acme.okta.com' };
+  const before = (await current()) as Connection;
+  const settings = parseSettings({ ...before.settings, memberIdField: 'id', mode: 'report', directory });
+  await ports.connections.replace({ ...before, settings }, before);
+  await cli(['connections', 'remove', 'default', '--yes']);
+  await connect('company');
+  expect(await current()).toMatchObject({
+    settings: { memberIdField: 'id', mode: 'report', directory, baseUrl: 'https://p.test' },
+  });
+  await cli(['connections', 'remove', 'default', '--yes', '--erase']);
+  await connect('company');
+  expect((await current())?.settings).toEqual(parseSettings({ baseUrl: 'https://p.test' }));
 });
 
 it('a token from the time of the removal is rejected after the connection is created again', async () => {

@@ -87,11 +87,18 @@ it('if one group of several cannot be paused, the others are paused, and the err
 });
 
 it('a change from an outdated page does not undo the change of another operator', async () => {
-  const { ask, cli, publish, connection } = await savedWorld();
+  const { ask, cli, publish, connection, clock } = await savedWorld();
   const other = (line: string) => cli(...line.split(' '), '--yes');
   await publish(group('a'), group('b'));
   await other('pause b --no-wait');
   expect(await ask('pause', { groups: ['a', 'b'], reason: 'r' })).toEqual({ paused: ['a'] });
+  const { pausedAtMs: seenMs } = await ask('group?group=b');
+  await other('resume b --no-wait');
+  clock.ms += 1;
+  await other('pause b --no-wait');
+  expect(await ask('resume', { groups: ['b'], seenMs })).toEqual({
+    message: expect.stringContaining('paused or resumed it meanwhile'),
+  });
   const { row, settings } = await ask('connection');
   await other('pause --reason stop --no-wait');
   expect(await ask('resume-all', { seen: row })).toEqual({ message: expect.stringContaining('stop') });

@@ -166,6 +166,27 @@ it('a block stays after rebind, an erasure and a new binding, and blocks an id t
   expect(users()).toHaveLength(6);
 });
 
+it('a block does not cover the person to whom the platform moves one of two roles of the blocked person', async () => {
+  const { block, users, platform, connection, ports, apply } = await company();
+  const refresh = async (...roles: readonly (readonly [string, string])[]) => {
+    platform.employees = [...roles, ...OTHERS.map((name) => [name, name] as const)].map(([role, name]) => ({
+      role: `r-${role}`,
+      userId: `u-${name}`,
+      email: `${name}@acme.test`,
+    }));
+    const current = (await ports.connections.current(connection.name)) ?? connection;
+    await refreshPeople(current, ports as never);
+  };
+  await refresh(['ann', 'ann'], ['second', 'ann']);
+  await block('ann@acme.test');
+  await refresh(['ann', 'bob'], ['second', 'ann']);
+  await refresh(['ann', 'bob'], ['second', 'ann']);
+  await apply('g');
+  const [found] = (await ports.connections.current(connection.name))?.blocks ?? [];
+  expect(found).toMatchObject({ members: ['m-ann'], users: ['u-ann'] });
+  expect(users()).toEqual(OTHERS);
+});
+
 it('unblock ends the blocks of a member and of the employee that the member matches, and no other block', async () => {
   const { block, cli, hire, change, users, set, as, ports, connection } = await company();
   await change(added('g', 'zoe', 'yan'));

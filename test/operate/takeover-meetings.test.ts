@@ -3,7 +3,7 @@ import { takeOverGroups } from '../../shared/directory/operate/takeover.ts';
 import { blockPerson } from '../../shared/operate/block.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { approveHold, listHolds, rejectHold } from '../../shared/operate/holds.ts';
-import { releaseGroup } from '../../shared/operate/ownership.ts';
+import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup, resumeConnection } from '../../shared/operate/pausing.ts';
 import { acceptRestored } from '../../shared/operate/restated.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
@@ -265,7 +265,7 @@ it('a person whose employment ends leaves a group whose platform group has moved
   expect(platformGroupsOf(company)[0]?.users).toEqual(['u-a', 'u-c']);
 });
 
-it('pause, release and restated of a former group are refused, and name the group that owns the platform group', async () => {
+it('pause, release, restated and adopt of a former group are refused, and name the group that owns the platform group', async () => {
   const company = await open({ guard: null });
   const { world, as, ref, pass, state, users } = company;
   const owner = await company.scim.group('Group rowing', ['a', 'b', 'c']);
@@ -280,6 +280,11 @@ it('pause, release and restated of a former group are refused, and name the grou
   ] as const)
     await expect(act()).rejects.toThrow(`for that group: groupsync ${verb} ${owner}`);
   expect(await state('okta-1')).toMatchObject({ released: true, movedTo: owner });
+  const other = world.platform.copyAsOther(platformGroupsOf(company)[0]?.id ?? '');
+  expect(await adoptGroup(former, other as never, world.toolPorts)).toEqual({
+    kind: 'owned',
+    owner: ref(owner),
+  });
   expect(await pauseGroup(ref(owner), as('ann'))).toBe(true);
   const gone = await company.scim.user('c');
   await company.scim.patch(`/Groups/${owner}`, [remove(`members[value eq "${gone}"]`)]);

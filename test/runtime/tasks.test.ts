@@ -28,6 +28,17 @@ it('a refresh of people that is started every ten minutes runs once an hour', as
   expect(ran).toEqual([0, 60, 120, 180]);
 });
 
+it('the failure of a removed connection is no failure of the next connection with its name', async () => {
+  const world = await createWorld();
+  world.platform.failing = () => 400;
+  await people(world).catch(() => {});
+  expect(await row(world, 'people')).toMatchObject({ state: 'failed' });
+  world.advance(MINUTE_MS);
+  const connection = { ...world.connection, connectedMs: world.ports.clock() };
+  const [found] = await reportTasks(connection, world.ports as never);
+  expect(found).toMatchObject({ state: expect.not.stringContaining('failed'), failure: null });
+});
+
 it('a refresh of people is repeated once after a failure, and after a second failure an hour later', async () => {
   const world = await createWorld();
   let fails = true;

@@ -482,13 +482,20 @@ it('a change of a healthy group is written within 15 minutes, although many othe
 it('an operator can resume a group only from the pause that the operator saw', async () => {
   const { world, ref, state } = await companyWith('g');
   await pauseGroup(ref('g'), world.toolPorts);
-  const seen = await state('g');
+  const seen = (await state('g'))?.pausedAtMs;
   await resumeGroup(ref('g'), world.toolPorts);
   world.advance(1);
   await pauseGroup(ref('g'), world.toolPorts, 'Ann');
   await expect(resumeGroup(ref('g'), world.toolPorts, seen)).rejects.toThrow('another operator');
   expect(await state('g')).toMatchObject({ pausedAtMs: expect.any(Number) });
-  expect(await resumeGroup(ref('g'), world.toolPorts, await state('g'))).toBe(true);
+  expect(await resumeGroup(ref('g'), world.toolPorts, (await state('g'))?.pausedAtMs)).toBe(true);
+});
+
+it('a pause that a move to another source prevents reports this', async () => {
+  const { world, ref, deliver } = await company();
+  await deliver({ snapshot: 'g', of: ['a'] });
+  const groups = { ...world.toolPorts.groups, pause: async () => false };
+  await expect(pauseGroup(ref('g'), { ...world.toolPorts, groups })).rejects.toThrow('nothing was changed');
 });
 
 it('after an operator resumes a paused group, one write contains all waiting changes', async () => {

@@ -55,7 +55,5 @@ export async function refuseOwnerless(
  * True if the new setting may read other groups. Two settings of Google count as the same directory, because another
  * administrator reads the same groups.
  */
-export function isReplaced(before: DirectorySetting | null, after: DirectorySetting | null): boolean {
-  if (before === null || after === null || before.kind !== after.kind) return true;
-  return groupsOfDirectory(before) !== groupsOfDirectory(after);
-}
+const isReplaced = (before: DirectorySetting | null, after: DirectorySetting | null): boolean =>
+  groupsOfDirectory(before) !== groupsOfDirectory(after);

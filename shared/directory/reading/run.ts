@@ -1,3 +1,4 @@
+import { groupsOfDirectory } from '../../contract/directory-settings.ts';
 import { namedAttributes } from '../../contract/settings.ts';
 import { defined } from '../../domain/defined.ts';
 import { once } from '../../domain/once.ts';
@@ -52,27 +53,30 @@ export interface ReadingOptions {
 export async function readDirectory(
   connection: Connection,
   ports: ReaderPorts,
-  { deadlineMs, isFull = false, acceptsDeletions = false }: ReadingOptions,
+  options: ReadingOptions,
 ): Promise<DirectoryRunReport | undefined> {
   const { everyMinutes } = ports;
   const task = { connection: connection.name, task: 'directory', everyMinutes } as const;
   return underLease(task, ports, (lease) =>
-    noteHealth(connection, ports, () =>
-      readWithLease(connection, ports, { lease, deadlineMs, isFull, acceptsDeletions }),
-    ),
+    noteHealth(connection, ports, () => readWithLease(connection, ports, { ...options, lease })),
   );
 }
 
-interface LeasedReading extends ReadingOptions {
-  readonly lease: Lease;
+/** Begins a run. A run that began before the directory was replaced may have stored its groups and cursor since. */
+async function beginRun({ name, settings }: Connection, reader: ReaderPorts['reader'], lease: Lease) {
+  const begun = await reader.begin(name, lease);
+  if (begun === undefined || begun.position?.directory === groupsOfDirectory(settings.directory))
+    return begun;
+  await reader.forget(name);
+  return reader.begin(name, lease);
 }
 
 async function readWithLease(
   connection: Connection,
   ports: ReaderPorts,
-  { lease, deadlineMs, isFull = false, acceptsDeletions = false }: LeasedReading,
+  { lease, deadlineMs, isFull = false, acceptsDeletions = false }: ReadingOptions & { readonly lease: Lease },
 ): Promise<ReaderRun | undefined> {
-  const begun = await ports.reader.begin(connection.name, lease);
+  const begun = await beginRun(connection, ports.reader, lease);
   if (begun === undefined) return undefined;
   const known = await ports.reader.groups(connection.name);
   const { settings } = connection;
@@ -228,7 +232,8 @@ async function writePosition(
   position: ReaderPosition,
   listedMs: number | undefined,
 ): Promise<void> {
-  const next = { ...position, ...defined({ listedMs, fullMs }), scope };
+  const directory = groupsOfDirectory(connection.settings.directory);
+  const next = { ...position, ...defined({ listedMs, fullMs }), scope, directory };
   if (!(await ports.reader.write(connection.name, next, lease))) throw new LeaseEndedError();
 }
 

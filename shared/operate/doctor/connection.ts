@@ -6,6 +6,7 @@ import { fixOfStep } from '../../directory/operate/guides/index.ts';
 import { groupsOfReader } from '../../directory/operate/reader-groups.ts';
 import { duration } from '../../domain/duration.ts';
 import { holdsOf } from '../../domain/hold.ts';
+import { otherLinkedGroup } from '../../sync/gate.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import { type Connection, problemsOf, repairOf } from '../../sync/ports/connections.ts';
 import { failureIn, withoutCutJson } from '../../sync/ports/platform.ts';
@@ -36,8 +37,6 @@ import {
 
 /** If a larger share of memberships match no employee, usually a match rule is wrong, not the data of single people. */
 const MAX_UNMATCHED_SHARE = 0.1;
-/** The number of groups of each page of the index that are read to find a linked group. */
-const READ_AT_ONCE = 32;
 const OLD_BACKLOG_MS = 15 * 60_000;
 export async function checkConnection(connection: Connection, ports: ToolPorts): Promise<readonly Check[]> {
   const named = (checks: readonly Check[]) =>
@@ -150,7 +149,7 @@ async function countGroups(connection: Connection['name'], { index, groups, cloc
 
 /** Reads one managed group, because the list of groups may work while reads of single groups fail. */
 async function checkOneGroup(connection: Connection, ports: ToolPorts): Promise<Checked> {
-  const id = await anyLinked(connection, ports);
+  const id = await otherLinkedGroup(connection.name, undefined, { ...ports, random: () => 0 });
   if (id === undefined) return [];
   const failure = await failureIn(async () => (await ports.platforms.open(connection)).groups.get(id));
   if (failure === undefined) return passed('group by id', 'a managed group can be read');
@@ -158,19 +157,6 @@ async function checkOneGroup(connection: Connection, ports: ToolPorts): Promise<
   if (failure.kind === 'unauthorized') return [];
   const fix = await fixOfCall(failure, connection.name, ports);
   return fault('group by id', withoutCutJson(failure.message), fix ?? wait(undefined, ports.clock()));
-}
-
-async function anyLinked({ name }: Connection, { index, groups }: ToolPorts) {
-  for await (const page of index.all(name)) {
-    // Settled groups come first, because most of them are linked.
-    const settledFirst = [...page].sort(
-      (a, b) => Number(b.settled === 'in_sync') - Number(a.settled === 'in_sync'),
-    );
-    const states = await groups.readMany(settledFirst.slice(0, READ_AT_ONCE).map(({ ref }) => ref));
-    const linked = states.find(({ link, released }) => link !== undefined && !released);
-    if (linked !== undefined) return linked.link?.id;
-  }
-  return undefined;
 }
 
 async function checkUnmatched(name: Connection['name'], wanted: number, index: ToolPorts['index']) {

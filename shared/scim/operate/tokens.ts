@@ -12,7 +12,7 @@ import { requireConnection } from '../../operate/settings.ts';
 import { instant } from '../../operate/status.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import { isActiveClient, listClients, type Rotation, rotateSecret } from '../tokens/clients.ts';
-import { type Creation, createToken, NEW_CLIENT, revokeToken, type TokenSummary } from '../tokens/tokens.ts';
+import { type Creation, createToken, NEW_CLIENT, type TokenSummary } from '../tokens/tokens.ts';
 
 type CreatorPorts = JournalPorts & Pick<ToolPorts, 'tokens' | 'randomHex' | 'connections'>;
 
@@ -80,7 +80,7 @@ async function revokeAll(
 ): Promise<boolean> {
   const changes = [{ kind: `revoke_${kind}`, before: id, after: null, reason: 'ends at once' }];
   return doRecorded(journalOf(name), { action: `scim_${kind}_revoke`, changes }, ports, async () => {
-    for (const prefix of prefixes) await revokeToken(name, prefix, ports);
+    for (const prefix of prefixes) await ports.tokens.revoke(name, prefix, ports.clock());
     const read = await ports.connections.current(name);
     const { requests = [] } = read ?? {};
     const left = requests.filter(({ value }) => !prefixes.some((prefix) => prefix === value));

@@ -29,21 +29,13 @@ const ACCESS_SECONDS = 3_600;
 
 const SECRET_FORM = /^gsync_client_([0-9a-f]{8})_[0-9a-f]{64}$/;
 
-interface ClientSummary {
-  readonly id: string;
-  readonly secrets: readonly TokenSummary[];
-}
-
 /** Returns the clients, oldest first. */
 export async function listClients(connection: ConnectionName, ports: TokenPorts) {
   const clients = grouped(await listTokens(connection, ports), ({ client }) => client);
   return [...clients].map(([id, secrets]) => ({ id, secrets }));
 }
 
-const secretsOf = async (connection: ConnectionName, id: string, ports: TokenPorts) =>
-  (await listClients(connection, ports)).find((client) => client.id === id)?.secrets ?? [];
-
-export const isActiveClient = ({ secrets }: ClientSummary): boolean =>
+export const isActiveClient = ({ secrets }: { readonly secrets: readonly TokenSummary[] }): boolean =>
   secrets.some(({ state }) => state === 'active');
 
 export interface Rotation extends Pick<Creation, 'by' | 'isRequested'> {
@@ -80,11 +72,16 @@ export async function confirmToken(
   if (made !== undefined && made.revokedMs === undefined) await endEarlier(made, ports);
 }
 
-async function endEarlier({ connection, client, prefix: own, previousForMs }: ScimToken, ports: TokenPorts) {
+/** Only secrets that were created before this one expire. */
+async function endEarlier(own: ScimToken, ports: TokenPorts) {
+  const { connection, client, previousForMs } = own;
   if (client === undefined || previousForMs === undefined) return;
   const untilMs = ports.clock() + previousForMs;
-  for (const { prefix, state } of await secretsOf(connection, client, ports))
-    if (prefix !== own && state === 'active') await ports.tokens.endBy(connection, prefix, untilMs);
+  for (const one of await listTokens(connection, ports)) {
+    const isEarlier = one.prefix !== own.prefix && one.createdMs <= own.createdMs;
+    if (one.client === client && isEarlier && one.state === 'active')
+      await ports.tokens.endBy(connection, one.prefix, untilMs);
+  }
 }
 
 /**

@@ -82,13 +82,6 @@ export const stateOf = (
   return isRequested ? 'requested' : 'active';
 };
 
-/**
- * Revokes a token immediately.
- * @returns false if the connection has no token with that prefix
- */
-export const revokeToken = (connection: ConnectionName, prefix: string, { tokens, clock }: TokenPorts) =>
-  tokens.revoke(connection, prefix, clock());
-
 /** Revokes all tokens of a removed connection. Otherwise its clients could use a later connection of the same name. */
 export async function revokeAllTokens(connection: ConnectionName, { tokens, clock }: TokenPorts) {
   for (const { prefix } of await tokens.list(connection)) await tokens.revoke(connection, prefix, clock());

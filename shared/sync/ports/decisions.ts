@@ -9,18 +9,16 @@ export type HoldOutcome =
   /** The hold has changed since the operator read it. The operator must read the new hold. */
   | { readonly kind: 'changed'; readonly hold: Hold | undefined };
 
-/** Nothing was changed. The directory deleted the group, so all removals must be decided together. */
-interface AllOrNone {
-  readonly kind: 'all_or_none';
-}
-
 export interface DecidedRequests {
   readonly changed: readonly SettingDifference[];
   /** The number of groups that are marked dirty for a new plan. */
   readonly replanned: number;
 }
 
-export type DecidedHold = HoldOutcome | AllOrNone;
+export type DecidedHold =
+  | HoldOutcome
+  /** Nothing was changed. The directory deleted the group, so all removals must be decided together. */
+  | { readonly kind: 'all_or_none' };
 
 /**
  * Decisions of operators. A deployed function checks the identity of the operator and performs the decision. So

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
+import { parseSettings } from '../../../shared/contract/change-setting.ts';
 import { readDirectory } from '../../../shared/directory/reading/run.ts';
+import { groupId } from '../../../shared/domain/ids.ts';
 import { storeConnection } from '../../../shared/operate/connect/connect.ts';
 import { changeSettings, planSettings, removeConnection } from '../../../shared/operate/settings.ts';
 import { CONNECTION, HOUR_MS, MINUTE_MS } from '../../support/engine/world.ts';
@@ -243,6 +245,41 @@ it.each([
     await expect(run).rejects.toThrow('another run now reads the directory');
   },
 );
+
+it('the reader has no group and no cursor of a directory that was replaced while a run read it', async () => {
+  const reader = await settled(company({ rowing: ['a'] }));
+  await reader.passMinutes(30);
+  const okta = { kind: 'okta', orgUrl: 'https://acme.okta.com' };
+  const { putGroup } = reader.ports.reader;
+  const replacing: typeof putGroup = async (...given) => {
+    await reader.ports.reader.forget(CONNECTION);
+    return putGroup(...given);
+  };
+  const ports = { ...reader.ports, reader: { ...reader.ports.reader, putGroup: replacing } };
+  const old = await reader.world.connection();
+  await readDirectory(old, ports, { deadlineMs: Infinity, isFull: true });
+  expect(await reader.stored('rowing')).toBeDefined();
+  const directory = { ...reader.simulated.directory, groups: async function* () {} };
+  const cursors: string[] = [];
+  const cursorAt = async (ms: number) => {
+    cursors.push(await reader.simulated.directory.cursorAt(ms));
+    return 'new';
+  };
+  const opened = {
+    ...reader.ports,
+    directories: { ...ports.directories, open: async () => ({ ...directory, cursorAt }) },
+  };
+  await reader.ports.reader.noteMove(CONNECTION, {
+    from: groupId('rowing'),
+    to: groupId('00g1'),
+    source: 'directory',
+  });
+  const settings = parseSettings({ ...old.settings, directory: okta });
+  reader.world.advance(HOUR_MS);
+  await readDirectory({ ...old, settings }, opened, { deadlineMs: Infinity });
+  expect(await reader.stored('rowing')).toBeUndefined();
+  expect(cursors.length).toBe(1);
+});
 
 const vault = { store: async () => 'v1', remove: async () => true };
 const portsOf = ({ world }: Reader) => ({ ...world.toolPorts, vault });

@@ -3,13 +3,7 @@ import { connectionName } from '../../../shared/domain/ids.ts';
 import { handleScim } from '../../../shared/scim/server/handle.ts';
 import type { HttpRequest } from '../../../shared/scim/server/http.ts';
 import { confirmToken, listClients, rotateSecret } from '../../../shared/scim/tokens/clients.ts';
-import {
-  createToken,
-  listTokens,
-  NEW_CLIENT,
-  revokeAllTokens,
-  revokeToken,
-} from '../../../shared/scim/tokens/tokens.ts';
+import { createToken, listTokens, NEW_CLIENT, revokeAllTokens } from '../../../shared/scim/tokens/tokens.ts';
 import { createWorld, ORIGIN } from '../server/support/server.ts';
 
 const DEFAULT = connectionName('default');
@@ -179,7 +173,7 @@ it('an OAuth client can read only its own connection', async () => {
   const { id } = (await client.post('/Users', { userName: 'ann' })).body;
   expect((await client.get(`/Users/${id}`)).status).toBe(200);
   expect((await stranger.get(`/Users/${id}`)).status).toBe(404);
-  expect(await revokeToken(OTHER, mine.id, world.ports)).toBe(false);
+  expect(await world.ports.tokens.revoke(OTHER, mine.id, world.ports.clock())).toBe(false);
 });
 
 it('a revoked OAuth client and its access tokens are refused immediately', async () => {
@@ -187,7 +181,7 @@ it('a revoked OAuth client and its access tokens are refused immediately', async
   const client = await newClient(world);
   const token = await accessToken(world, client);
   expect(await statusWith(world, token)).toBe(200);
-  expect(await revokeToken(DEFAULT, client.id, world.ports)).toBe(true);
+  expect(await world.ports.tokens.revoke(DEFAULT, client.id, world.ports.clock())).toBe(true);
   expect(await statusWith(world, token)).toBe(401);
   const again = await ask(world, GRANT, { headers: basic(client.id, client.secret) });
   expect(again.body.error).toBe('invalid_client');
@@ -217,6 +211,18 @@ it('the confirmation of the first or a revoked secret of a client keeps the othe
   const listed = await listTokens(DEFAULT, world.ports);
   expect(listed.map(({ expiresMs }) => expiresMs)).toEqual([undefined, undefined, undefined]);
   expect((await ask(world, inForm(client, second.token))).status).toBe(200);
+});
+
+it('the confirmation of an earlier secret keeps a later secret valid that needed no confirmation', async () => {
+  const world = createWorld();
+  const { id } = await newClient(world);
+  const rotation = { expiresMs: undefined, previousForMs: HOUR_MS };
+  const asked = await rotateSecret(DEFAULT, id, { ...rotation, by: 'ann', isRequested: true }, world.ports);
+  world.time.nowMs += 1_000;
+  const later = await rotateSecret(DEFAULT, id, rotation, world.ports);
+  await confirmToken(DEFAULT, asked.kept.prefix, 'bob', world.ports);
+  world.time.nowMs += 2 * HOUR_MS;
+  expect((await ask(world, inForm(id, later.token))).status).toBe(200);
 });
 
 it('a rotation keeps the id of the client, and the earlier secret is valid until the given time', async () => {

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { connectionName } from '../../../shared/domain/ids.ts';
 import { forgetMember, forgetScimUser } from '../../../shared/operate/forget.ts';
-import { createToken, listTokens, revokeToken } from '../../../shared/scim/tokens/tokens.ts';
+import { createToken, listTokens } from '../../../shared/scim/tokens/tokens.ts';
 import { createAuditLog } from '../../../shared/store/logs.ts';
 import { allStoresOver } from '../../../simulate/engine.ts';
 import { calledBy } from '../../support/engine/test-engine.ts';
@@ -67,7 +67,7 @@ it('a request directly after the revocation of its token is refused and changes 
   const client = world.anonymous(`Bearer ${token}`);
   const user = `/Users/${(await client.post('/Users', { userName: 'ann' })).body.id}`;
   const group = `/Groups/${(await client.post('/Groups', { displayName: 'A' })).body.id}`;
-  await revokeToken(DEFAULT, token.slice(11, 19), world.ports);
+  await world.ports.tokens.revoke(DEFAULT, token.slice(11, 19), world.ports.clock());
   const before = structuredClone(world.table.items);
   for (const [method, path, body] of [
     ...[user, group, '/Users', '/Users/none', '/Users?filter=x'].map((path) => ['GET', path] as const),
