@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Mode } from '../../shared/contract/settings.ts';
-import { platformGroupId } from '../../shared/domain/ids.ts';
+import { type PlatformGroupId, platformGroupId } from '../../shared/domain/ids.ts';
 import { storeConnection } from '../../shared/operate/connect/connect.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { resumeConnection } from '../../shared/operate/pausing.ts';
@@ -18,14 +18,20 @@ import { backupOf } from '../support/restore.ts';
 
 /** Two groups in sync, then the given events, then a restore of the table to the instant before these events. */
 const restored = (...lost: readonly DirectoryEvent[]) => restoredIn('authoritative', ...lost);
-async function restoredIn(mode: Mode, ...lost: readonly DirectoryEvent[]) {
+type Engine = Awaited<ReturnType<typeof createTestEngine>>;
+type Lost =
+  | DirectoryEvent
+  | ((engine: Engine & { readonly id: (group: string) => Promise<PlatformGroupId> }) => Promise<void>);
+
+async function restoredIn(mode: Mode, ...lost: readonly Lost[]) {
   const engine = await createTestEngine({ settings: { mode, guard: null } });
   const { world, deliver, shown } = engine;
+  const id = async (group: string) => platformGroupId((await engine.state(group))?.link?.id ?? '');
   await engine.hire('a', 'b', 'c');
   await deliver({ snapshot: 'g', of: ['a', 'b'] }, { snapshot: 'h', of: ['a'] });
   const restore = backupOf(world.table, world.nowMs);
   world.advance(HOUR_MS);
-  await deliver(...lost);
+  for (const one of lost) await (typeof one === 'function' ? one({ ...engine, id }) : deliver(one));
   world.advance(HOUR_MS);
   restore();
   const connection = world.connection;
@@ -38,7 +44,7 @@ async function restoredIn(mode: Mode, ...lost: readonly DirectoryEvent[]) {
       await sweep(await connection(), world.toolPorts);
       await engine.pass(HOUR_MS);
     },
-    id: async (group: string) => platformGroupId((await engine.state(group))?.link?.id ?? ''),
+    id,
     all: () => ({ g: shown('g'), h: shown('h') }),
   };
 }
@@ -97,6 +103,23 @@ it.each(['authoritative', 'additive'] as const)(
     expect(shown('g')).toEqual([mode === 'additive' ? users : users.slice(0, 3)]);
   },
 );
+
+it('a restored table holds the removal of a lost member from a group that another client deleted and groupsync created again', async () => {
+  const { resume, deliver, shown, state, pass } = await restoredIn(
+    'additive',
+    async ({ world, id, deliver, pass }) => {
+      world.platform.deleteAsOther(await id('g'));
+      await suspectChanged(world);
+      await pass(3 * HOUR_MS);
+      await deliver({ add: ['c'], to: 'g' });
+    },
+  );
+  expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
+  await resume();
+  await pass(3 * HOUR_MS);
+  await deliver({ snapshot: 'g', of: ['a', 'b'] });
+  expect([shown('g'), (await state('g'))?.hold?.rule]).toEqual([[['u-a', 'u-b', 'u-c']], 'adoption']);
+});
 
 it('an operator accepts the stored members of one group, or of all groups', async () => {
   const { resume, deliver, all, pass, world, ref, connection } = await restored(

@@ -149,12 +149,8 @@ export function decideExternal(
   if (flapDamping !== undefined && 'kind' in flapDamping) return flapDamping;
   const withoutLate = externalDifferences(known, all, { emptied });
   const tookEffect = weightOf(withoutLate) > weightOf(differences);
-  const unknownUsers = isBeforeRestore(facts)
-    ? differences.flatMap(({ kind, after }) =>
-        kind === 'members_added' ? (after as readonly PlatformUserId[]) : [],
-      )
-    : [];
-  const shown = withUnknown(withHidden(viewOf(observed, ...knownViews), hidden), unknownUsers);
+  const lost = lostUsers(facts, observed, knownViews);
+  const shown = withUnknown(withHidden(viewOf(observed, ...knownViews), hidden), lost);
   return {
     kind: 'observe',
     observed,
@@ -165,9 +161,13 @@ export function decideExternal(
   };
 }
 
-/** Whether the view is older than the restore of the table, so that groupsync may have added users after it. */
-const isBeforeRestore = ({ state: { link }, restoredAtMs = 0 }: Facts): boolean =>
-  link !== undefined && idTimeMs(link.view.id) < restoredAtMs;
+/** Returns the other users if the last view is older than the restore of the table: groupsync may have added them. */
+export function lostUsers(facts: Facts, { users }: ObservedGroup, views: readonly View[]) {
+  const { state, restoredAtMs = 0 } = facts;
+  const { view } = state.link ?? state.previousLink ?? {};
+  if (view === undefined || idTimeMs(view.id) >= restoredAtMs) return [];
+  return users.filter((user) => !views.some((one) => one.users.has(user)));
+}
 
 /** Returns the part of the shown group that uncertain writes of groupsync explain. */
 function lateIn(

@@ -11,7 +11,7 @@ import { NotFound } from '../../operate/names.ts';
 import { requireConnection } from '../../operate/settings.ts';
 import { instant } from '../../operate/status.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
-import { isActiveClient, listClients, type Rotation, rotateSecret } from '../tokens/clients.ts';
+import { listClients, type Rotation, rotateSecret } from '../tokens/clients.ts';
 import { type Creation, createToken, NEW_CLIENT, type TokenSummary } from '../tokens/tokens.ts';
 
 type CreatorPorts = JournalPorts & Pick<ToolPorts, 'tokens' | 'randomHex' | 'connections'>;
@@ -119,7 +119,7 @@ export async function renewClient(
   ports: CreatorPorts,
 ): ReturnType<typeof createToken> {
   const client = (await listClients(connection, ports)).find((one) => one.id === id);
-  if (client === undefined || !isActiveClient(client)) {
+  if (!client?.secrets.some(({ state }) => state === 'active')) {
     const what = client === undefined ? 'no OAuth client' : 'no active secret of OAuth client';
     throw new NotFound(
       `connection ${connection} has ${what} ${id}; create one: groupsync scim client create`,

@@ -180,7 +180,9 @@ async function rewriteGroup(
   await noteNesting(group, net.present, context);
   const shown = await holdLists({ by, write, current, wanted: net.present }, context);
   const records: Recorded[] = changes.map((one) => ({ by, change: one }));
-  if (changesName(rewrite)) records.unshift({ by: after, change: factsOf(after) });
+  // An event, for example of an import, may have given the group another name, also one that arrives later.
+  if (edit !== keepAttributes || !rewrite.before.settled)
+    records.unshift({ by: after, change: factsOf(after) });
   if (records.length === 0) records.push({ by, change: { kind: 'member.added', group, members: [] } });
   const { writes, replacements } = shown;
   await recordAndSettle(records, { ...rewrite, write, after: { ...after, writes, replacements } }, context);
@@ -403,10 +405,6 @@ async function advanceIfUnchanged(
 }
 
 const keepAttributes: Edit = (attributes) => attributes;
-
-/** Whether the name must be recorded: it has changed, or an earlier record may be missing after a crash. */
-const changesName = ({ before, after }: Rewrite): boolean =>
-  !before.settled || before.attributes['displayName'] !== after.attributes['displayName'];
 
 export const WRITERS = {
   User: { create: createUser, replace: replaceUser, patch: patchUser },

@@ -2,15 +2,7 @@ import { grouped } from '../../domain/grouped.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { Ports } from '../../sync/ports/bundles.ts';
 import type { ScimToken } from '../ports.ts';
-import {
-  type Creation,
-  createToken,
-  hashOf,
-  listTokens,
-  matchesHash,
-  recordUse,
-  type TokenSummary,
-} from './tokens.ts';
+import { type Creation, createToken, hashOf, listTokens, matchesHash, recordUse } from './tokens.ts';
 
 /*
  * An OAuth client is a set of secrets with one id. Each secret is stored like a bearer token, together with the
@@ -34,9 +26,6 @@ export async function listClients(connection: ConnectionName, ports: TokenPorts)
   const clients = grouped(await listTokens(connection, ports), ({ client }) => client);
   return [...clients].map(([id, secrets]) => ({ id, secrets }));
 }
-
-export const isActiveClient = ({ secrets }: { readonly secrets: readonly TokenSummary[] }): boolean =>
-  secrets.some(({ state }) => state === 'active');
 
 export interface Rotation extends Pick<Creation, 'by' | 'isRequested'> {
   /** The expiry of the new secret, in milliseconds since 1970; undefined if the secret never expires. */

@@ -3,9 +3,11 @@ import type { GroupState } from '../../domain/group-state.ts';
 import { stepFrom } from '../../domain/history.ts';
 import { type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
 import type { ListedGroup, ObservedGroup, View } from '../../domain/view.ts';
+import { lostUsers } from '../../plan/decide/drift.ts';
 import type { Decision } from '../../plan/decision.ts';
 import { adoptedView, isOurCreation, isSameVersion } from '../../plan/external-change.ts';
 import type { PassedOver } from '../../plan/facts.ts';
+import { withUnknown } from '../../plan/marks.ts';
 import { changeByFetch } from '../../plan/transition.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
@@ -88,7 +90,8 @@ export async function adopt(
   }
   const previousLink = await readPreviousLink(state, id, context);
   const listed = await listedAs(observed, candidate, context);
-  const view = adoptedView(observed, listed, previousLink);
+  const lost = lostUsers(facts, observed, previousLink === undefined ? [] : [previousLink]);
+  const view = withUnknown(adoptedView(observed, listed, previousLink), lost);
   const link = await linkTo(state, observed, view, context);
   const made = state.uncertain?.write;
   const isMade = made?.action === 'create' && isOurCreation(observed, made, facts.views?.created);

@@ -40,6 +40,20 @@ const users = (...names: readonly string[]) => names.map((name) => `u-${name}`);
 const patch = (...operations: readonly unknown[]) => client.patch(`/Groups/${group}`, operations);
 const listed = async () => (await client.get(`/Groups/${group}`)).body.members.length;
 
+it.each(['PUT', 'PATCH'])(
+  'a %s gives a group its name back after an import has renamed it',
+  async (method) => {
+    engine.emit({ snapshot: group, name: 'Imported', of: [] });
+    await engine.deliver();
+    expect(engine.world.platform.groups.values().next().value?.name).toBe('Imported');
+    engine.world.advance(60_000);
+    if (method === 'PUT') await client.put(`/Groups/${group}`, { displayName: 'Engineering' });
+    else await patch(replace('displayName', 'Engineering'));
+    await engine.deliver();
+    expect(engine.world.platform.groups.values().next().value?.name).toBe('Engineering');
+  },
+);
+
 it.each([6, 101])('a PUT of all %i members completes a group after a restore', async (size) => {
   const { world } = engine;
   const unknown = Array.from({ length: size - NAMES.length }, (_, at) => ({ value: `unknown-${at}` }));
