@@ -11,7 +11,7 @@ import { addressOfDirectory } from '../contract/directory-settings.ts';
 import type { OperatorAction } from '../contract/operator-actions.ts';
 import type { ConnectionSettings } from '../contract/settings.ts';
 import { isInternalUrl } from '../contract/url.ts';
-import { refuseOwnerless } from '../directory/operate/reader-groups.ts';
+import { isReplaced, refuseOwnerless } from '../directory/operate/reader-groups.ts';
 import type { SourceGroupPorts } from '../directory/operate/source-groups.ts';
 import { endYields } from '../directory/reading/other-source.ts';
 import type { ConnectionName } from '../domain/ids.ts';
@@ -160,6 +160,9 @@ export async function changeSettings(
 ): Promise<{ readonly replanned: number; readonly requested: readonly string[] }> {
   const { connection: read, next: settings } = plan;
   await refuseForGroups(plan, ports);
+  // What is stored about the groups of one directory would look like missing groups of another.
+  if (settings.directory !== null && isReplaced(read.settings.directory, settings.directory))
+    await ports.reader.forget(read.name);
   const change = { read, wanted: { ...read, settings }, action: 'connections_set' as const };
   const { before, after } = await changeConnection(change, ports);
   onDiffering(differingSettings(read.settings, before.settings));

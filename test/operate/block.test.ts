@@ -166,7 +166,7 @@ it('a block stays after rebind, an erasure and a new binding, and blocks an id t
   expect(users()).toHaveLength(6);
 });
 
-it('a block does not cover the person to whom the platform moves one of two roles of the blocked person', async () => {
+it('a block does not cover another person who gets one of the two roles of the blocked person', async () => {
   const { block, users, platform, connection, ports, apply } = await company();
   const refresh = async (...roles: readonly (readonly [string, string])[]) => {
     platform.employees = [...roles, ...OTHERS.map((name) => [name, name] as const)].map(([role, name]) => ({

@@ -314,6 +314,23 @@ it('replayDeadLetters wakes a failed group once for all its messages, and keeps 
   expect(world.mailboxes.apply.ids()).toEqual(['rev2']);
 });
 
+it('replayDeadLetters creates no group for a message about a group whose data was erased', async () => {
+  const world = await savedWorld();
+  const ref = world.refOf('erased');
+  const code = 'platform_rejected';
+  world.mailboxes.apply.add({
+    id: 'm',
+    body: JSON.stringify(ref),
+    code,
+    originalMessageId: 'default/erased/1',
+  });
+  world.woken.length = 0;
+  const report = await replayDeadLetters('apply', world.ports, { connection, selection: { code } });
+  expect(report).toMatchObject({ replayed: 1, remaining: 0 });
+  expect(await world.ports.groups.read(ref)).toBeUndefined();
+  expect([world.woken, world.mailboxes.apply.ids()]).toEqual([[], []]);
+});
+
 it('replayDeadLetters keeps for each group the time of its own first failure', async () => {
   const world = await savedWorld();
   await world.publish(group('g'), group('h'));

@@ -55,5 +55,5 @@ export async function refuseOwnerless(
  * True if the new setting may read other groups. Two settings of Google count as the same directory, because another
  * administrator reads the same groups.
  */
-const isReplaced = (before: DirectorySetting | null, after: DirectorySetting | null): boolean =>
+export const isReplaced = (before: DirectorySetting | null, after: DirectorySetting | null): boolean =>
   groupsOfDirectory(before) !== groupsOfDirectory(after);

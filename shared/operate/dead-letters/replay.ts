@@ -124,7 +124,9 @@ function groupWaker(ports: ReplayPorts): Resend {
   return {
     async send(deadLetters) {
       const refs = new Map(deadLetters.flatMap(({ ref }) => (ref === undefined ? [] : [[keyOf(ref), ref]])));
-      const fresh = [...refs].filter(([key]) => !woken.has(key));
+      // The data of a group may have been erased. A wake-up would create the group again.
+      const known = new Set((await ports.groups.readMany([...refs.values()])).map(({ ref }) => keyOf(ref)));
+      const fresh = [...refs].filter(([key]) => known.has(key) && !woken.has(key));
       // Stored before the wake-up, so that a new failure of the group keeps the age of the oldest message.
       for (const [key, ref] of fresh) {
         const ofGroup = deadLetters.filter(
