@@ -205,7 +205,7 @@ it('the confirmation of the first or a revoked secret of a client keeps the othe
   const rotation = { ...asked, expiresMs: undefined, previousForMs: HOUR_MS };
   const second = await rotateSecret(DEFAULT, client, rotation, world.ports);
   const revoked = await rotateSecret(DEFAULT, client, rotation, world.ports);
-  await revokeToken(DEFAULT, revoked.kept.prefix, world.ports);
+  await world.ports.tokens.revoke(DEFAULT, revoked.kept.prefix, world.ports.clock());
   for (const { kept } of [second, first, revoked])
     await confirmToken(DEFAULT, kept.prefix, 'bob', world.ports);
   const listed = await listTokens(DEFAULT, world.ports);
