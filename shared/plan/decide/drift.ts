@@ -149,8 +149,8 @@ export function decideExternal(
   if (flapDamping !== undefined && 'kind' in flapDamping) return flapDamping;
   const withoutLate = externalDifferences(known, all, { emptied });
   const tookEffect = weightOf(withoutLate) > weightOf(differences);
-  const lost = lostUsers(facts, observed, knownViews);
-  const shown = withUnknown(withHidden(viewOf(observed, ...knownViews), hidden), lost);
+  const unknown = addedSinceRestore(facts, observed, knownViews);
+  const shown = withUnknown(withHidden(viewOf(observed, ...knownViews), hidden), unknown);
   return {
     kind: 'observe',
     observed,
@@ -162,7 +162,7 @@ export function decideExternal(
 }
 
 /** Returns the other users if the last view is older than the restore of the table: groupsync may have added them. */
-export function lostUsers(facts: Facts, { users }: ObservedGroup, views: readonly View[]) {
+export function addedSinceRestore(facts: Facts, { users }: ObservedGroup, views: readonly View[]) {
   const { state, restoredAtMs = 0 } = facts;
   const { view } = state.link ?? state.previousLink ?? {};
   if (view === undefined || idTimeMs(view.id) >= restoredAtMs) return [];

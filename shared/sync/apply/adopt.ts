@@ -3,7 +3,7 @@ import type { GroupState } from '../../domain/group-state.ts';
 import { stepFrom } from '../../domain/history.ts';
 import { type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
 import type { ListedGroup, ObservedGroup, View } from '../../domain/view.ts';
-import { lostUsers } from '../../plan/decide/drift.ts';
+import { addedSinceRestore } from '../../plan/decide/drift.ts';
 import type { Decision } from '../../plan/decision.ts';
 import { adoptedView, isOurCreation, isSameVersion } from '../../plan/external-change.ts';
 import type { PassedOver } from '../../plan/facts.ts';
@@ -90,8 +90,8 @@ export async function adopt(
   }
   const previousLink = await readPreviousLink(state, id, context);
   const listed = await listedAs(observed, candidate, context);
-  const lost = lostUsers(facts, observed, previousLink === undefined ? [] : [previousLink]);
-  const view = withUnknown(adoptedView(observed, listed, previousLink), lost);
+  const unknown = addedSinceRestore(facts, observed, previousLink === undefined ? [] : [previousLink]);
+  const view = withUnknown(adoptedView(observed, listed, previousLink), unknown);
   const link = await linkTo(state, observed, view, context);
   const made = state.uncertain?.write;
   const isMade = made?.action === 'create' && isOurCreation(observed, made, facts.views?.created);
