@@ -12,6 +12,7 @@ import { createHealthStore } from '../../shared/store/connection-states.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { company, openReader } from '../directory/reading/fixture.ts';
+import { suspectChanged } from '../support/engine/look-over.ts';
 import { createTestEngine, type DirectoryEvent } from '../support/engine/test-engine.ts';
 import { HOUR_MS } from '../support/engine/world.ts';
 import { backupOf } from '../support/restore.ts';
