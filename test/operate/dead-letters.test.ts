@@ -145,10 +145,8 @@ it('isSuperseded returns false for an unreadable message', async () => {
 it('replayDeadLetters finds a selected message behind 200 other messages', async () => {
   const world = await worldWith(200, ['invalid_json']);
   world.mailboxes.events.add({ id: 'last', body: bodyOf(group('g')), code: 'too_old' });
-  const report = await replayDeadLetters('events', world.ports, {
-    connection,
-    selection: { code: 'too_old' },
-  });
+  const selection = { code: 'too_old' };
+  const report = await replayDeadLetters('events', world.ports, { connection, selection });
   expect(report).toMatchObject({ replayed: 1, remaining: 0 });
   expect(await world.mailboxes.events.counts()).toEqual({ visible: 200, inFlight: 0 });
 });
@@ -259,10 +257,8 @@ it('replayDeadLetters stops between two batches on request', async () => {
 it('replayDeadLetters counts a selected message that another consumer has received as remaining', async () => {
   const world = await worldWith(2);
   await world.mailboxes.events.take(1, 300);
-  const report = await replayDeadLetters('events', world.ports, {
-    connection,
-    selection: { ids: ['d0', 'd1'] },
-  });
+  const selection = { ids: ['d0', 'd1'] };
+  const report = await replayDeadLetters('events', world.ports, { connection, selection });
   expect(report).toMatchObject({ replayed: 1, remaining: 1 });
 });
 
@@ -294,36 +290,33 @@ it('replayDeadLetters finds every selected message, also if a send takes longer 
   expect(await world.mailboxes.events.counts()).toEqual({ visible: 40, inFlight: 0 });
 });
 
+const code = 'platform_rejected';
+/** Adds the message of a group that failed at this revision. */
+function addFailed({ mailboxes, refOf }: Awaited<ReturnType<typeof savedWorld>>, id: string, rev: number) {
+  const body = JSON.stringify(refOf(id));
+  mailboxes.apply.add({ id: `${id}-${rev}`, body, code, originalMessageId: `default/${id}/${rev}` });
+}
+
 it('replayDeadLetters wakes a failed group once for all its messages, and keeps a message about a new failure', async () => {
   const world = await savedWorld();
   await world.publish(group('g'));
   const ref = world.refOf('g');
-  const body = JSON.stringify(ref);
-  const code = 'platform_rejected';
-  const add = (rev: number) =>
-    world.mailboxes.apply.add({ id: `rev${rev}`, body, code, originalMessageId: `default/g/${rev}` });
-  for (const rev of [0, 1]) add(rev);
+  for (const rev of [0, 1]) addFailed(world, 'g', rev);
   world.woken.length = 0;
   world.mailboxes.apply.onTake = () => {
-    if (world.woken.length > 0 && !world.mailboxes.apply.ids().includes('rev2')) add(2);
+    if (world.woken.length > 0 && !world.mailboxes.apply.ids().includes('g-2')) addFailed(world, 'g', 2);
   };
   const report = await replayDeadLetters('apply', world.ports, { connection, selection: { code } });
   expect(report).toMatchObject({ replayed: 2, remaining: 1 });
   expect(world.woken).toEqual([ref]);
   expect((await world.ports.groups.read(ref))?.rev).toBe(2);
-  expect(world.mailboxes.apply.ids()).toEqual(['rev2']);
+  expect(world.mailboxes.apply.ids()).toEqual(['g-2']);
 });
 
 it('replayDeadLetters creates no group for a message about a group whose data was erased', async () => {
   const world = await savedWorld();
   const ref = world.refOf('erased');
-  const code = 'platform_rejected';
-  world.mailboxes.apply.add({
-    id: 'm',
-    body: JSON.stringify(ref),
-    code,
-    originalMessageId: 'default/erased/1',
-  });
+  addFailed(world, 'erased', 1);
   world.woken.length = 0;
   const report = await replayDeadLetters('apply', world.ports, { connection, selection: { code } });
   expect(report).toMatchObject({ replayed: 1, remaining: 0 });
@@ -337,13 +330,7 @@ it('replayDeadLetters keeps for each group the time of its own first failure', a
   const times: string[] = [];
   for (const id of ['g', 'h']) {
     times.push(`1 ${new Date(world.clock.ms).toISOString()}`);
-    const body = JSON.stringify(world.refOf(id));
-    world.mailboxes.apply.add({
-      id,
-      body,
-      code: 'platform_rejected',
-      originalMessageId: `default/${id}/0`,
-    });
+    addFailed(world, id, 0);
     world.clock.ms += 3_600_000;
   }
   await replayDeadLetters('apply', world.ports, { connection, selection: {} });

@@ -147,12 +147,29 @@ const gate =
     const seen = await ports.gates.read(connection.name);
     await ports.gates.write(connection.name, seen, { state, reason: 'because', closings: 1 });
   };
+const callsFail =
+  (reason: string) =>
+  async ({ ports, connection, clock: { ms } }: Sound) => {
+    const seen = await ports.gates.read(connection.name);
+    const counts = { total: 8, failed: 2, sinceMs: ms - 60_000, lastFailedMs: ms };
+    const failingCalls = [{ endpoint: 'PATCH /x', ...counts, reason }];
+    await ports.gates.write(connection.name, seen, { ...seen, failingCalls });
+  };
+const read =
+  (found: { shortGroups: number; stopped?: { sinceMs: number; reason: string } }) =>
+  async ({ ports, connection }: Sound) => {
+    const settings = { ...connection.settings, directory: GOOGLE };
+    await ports.connections.save({ ...connection, settings });
+    await ports.sources.noteReader(connection.name, found);
+  };
+const without = (part: 'queue' | 'function' | 'schedule', key: string) =>
+  deployed((sound) => ({ [part]: lacking(key, sound[part] as never) }));
+const subscribed = (...found: readonly string[]) =>
+  deployed(({ alarms }) => ({ alarms: { ...alarms, subscriptionsOf: async () => found } as never }));
+const faults = async (world: Sound) => (await world.ask()).checks.filter(({ ok }) => !ok);
 
 it.each<[says: RegExp, breaks: (world: Sound) => Promise<unknown>]>([
-  [
-    /^queue apply: .*no queue groupsync-apply.* fix: .*region/,
-    deployed((sound) => ({ queue: lacking('apply', sound.queue) as Deployment['queue'] })),
-  ],
+  [/^queue apply: .*no queue groupsync-apply.* fix: .*region/, without('queue', 'apply')],
   [
     /^redrive events: .*no dead-letter queue.* fix: .*groupsync-events-dlq/,
     queue('events', { redrivesTo: undefined }),
@@ -199,16 +216,8 @@ it.each<[says: RegExp, breaks: (world: Sound) => Promise<unknown>]>([
       executions: async () => ({ limit: 30, unreserved: 10 }),
     }),
   ],
-  [
-    /^alarm target: 0 confirmed, 0 to be confirmed.* fix: .*alarmEmail/,
-    deployed(({ alarms }) => ({ alarms: { ...alarms, subscriptionsOf: async () => [] } as never })),
-  ],
-  [
-    /^alarm target: 0 confirmed, 1 to be confirmed.* fix: .*mail/,
-    deployed(({ alarms }) => ({
-      alarms: { ...alarms, subscriptionsOf: async () => ['PendingConfirmation'] } as never,
-    })),
-  ],
+  [/^alarm target: 0 confirmed, 0 to be confirmed.* fix: .*alarmEmail/, subscribed()],
+  [/^alarm target: 0 confirmed, 1 to be confirmed.* fix: .*mail/, subscribed('PendingConfirmation')],
   [
     /^default: credential holder: the platform user user-ann; the employment ends on 2026-\d\d-\d\d fix: .*groupsync connect/,
     async (world) => {
@@ -228,10 +237,7 @@ it.each<[says: RegExp, breaks: (world: Sound) => Promise<unknown>]>([
     },
   ],
   [/^table recovery: .*off.* fix: .*deploy/, table({ recoverable: false })],
-  [
-    /^function people: .*no function groupsync-people.* fix: .*region/,
-    deployed((sound) => ({ function: lacking('people', sound.function) as Deployment['function'] })),
-  ],
+  [/^function people: .*no function groupsync-people.* fix: .*region/, without('function', 'people')],
   [
     /^event source apply: .*Disabled.* fix: .*enable/,
     deployed(() => ({
@@ -244,10 +250,7 @@ it.each<[says: RegExp, breaks: (world: Sound) => Promise<unknown>]>([
       schedule: async (key) => ({ enabled: key !== 'pump', expression: 'rate(1 minute)' }),
     })),
   ],
-  [
-    /^schedule sweep: .*no schedule.* fix: .*deploy/,
-    deployed((sound) => ({ schedule: lacking('sweep', sound.schedule) as Deployment['schedule'] })),
-  ],
+  [/^schedule sweep: .*no schedule.* fix: .*deploy/, without('schedule', 'sweep')],
   [
     /^connections: .*no connection.* fix: .*groupsync connect/,
     async ({ ports, connection }) => ports.connections.remove(connection.name),
@@ -273,22 +276,13 @@ it.each<[says: RegExp, breaks: (world: Sound) => Promise<unknown>]>([
   ],
   [
     /^default: platform calls: PATCH \/x: 2 of 8 calls \(25 %\) failed since .*the last with 503 fix: wait/,
-    async ({ ports, connection, clock: { ms } }) => {
-      const seen = await ports.gates.read(connection.name);
-      const counts = { total: 8, failed: 2, sinceMs: ms - 60_000, lastFailedMs: ms };
-      const failingCalls = [{ endpoint: 'PATCH /x', ...counts, reason: '503' }];
-      await ports.gates.write(connection.name, seen, { ...seen, failingCalls });
-    },
+    callsFail('503'),
   ],
   [
     /^default: platform calls: PATCH \/x: 2 of 8 calls .*the last with 401 fix: groupsync connect default$/,
     async (world) => {
-      const { ports, connection, clock } = world;
       await gate('unauthorized')(world);
-      const seen = await ports.gates.read(connection.name);
-      const counts = { total: 8, failed: 2, sinceMs: clock.ms - 60_000, lastFailedMs: clock.ms };
-      const failingCalls = [{ endpoint: 'PATCH /x', ...counts, reason: '401' }];
-      await ports.gates.write(connection.name, seen, { ...seen, failingCalls });
+      await callsFail('401')(world);
     },
   ],
   [
@@ -327,24 +321,11 @@ it.each<[says: RegExp, breaks: (world: Sound) => Promise<unknown>]>([
       await world.ports.groups.fail(state as never, { code: 'x', message: 'y', atMs: 1, reported: '' }, 'a');
     },
   ],
-  ...(
-    [
-      [{ shortGroups: 2, stopped: { sinceMs: NOW_MS, reason: 'no right' } }, STOPPED],
-      [
-        { shortGroups: 2 },
-        /^default: source directory: .*2 groups cannot be read completely fix: .*directory groups$/,
-      ],
-    ] as const
-  ).map(([found, says]): [RegExp, (world: Sound) => Promise<unknown>] => [
-    says,
-    async ({ ports, connection }) => {
-      await ports.connections.save({
-        ...connection,
-        settings: { ...connection.settings, directory: GOOGLE },
-      });
-      await ports.sources.noteReader(connection.name, found);
-    },
-  ]),
+  [STOPPED, read({ shortGroups: 2, stopped: { sinceMs: NOW_MS, reason: 'no right' } })],
+  [
+    /^default: source directory: .*2 groups cannot be read completely fix: .*directory groups$/,
+    read({ shortGroups: 2 }),
+  ],
   [
     /^default: directory: .*reads no directory, so no source changes 1 group of the reader: g fix: .*takeover --to scim$/,
     ({ ports, connection }) => {
@@ -383,8 +364,9 @@ it.each<[says: RegExp, breaks: (world: Sound) => Promise<unknown>]>([
 ])('doctor reports the problem and its fix: %s', async (says, breaks) => {
   const world = await soundWorld();
   await breaks(world);
-  const faults = (await world.ask()).checks.filter(({ ok }) => !ok);
-  const told = faults.map(({ name, detail, fix }) => `${name}: ${detail} fix: ${fix?.replace('\n', ' ')}`);
+  const told = (await faults(world)).map(
+    ({ name, detail, fix }) => `${name}: ${detail} fix: ${fix?.replace('\n', ' ')}`,
+  );
   expect(told).toContainEqual(expect.stringMatching(says));
 });
 
@@ -395,7 +377,6 @@ const outage = async (failure: PlatformFailure, world: Sound) => {
   const fails = () => Promise.reject(failure);
   await applicant({ me: fails, groups: fails })(world);
 };
-const faults = async (world: Sound) => (await world.ask()).checks.filter(({ ok }) => !ok);
 
 it.each(['unavailable', 'throttled', 'unanswered', 'unreached'] as const)(
   'doctor advises to wait until the gate opens, and not to replace the credential, if calls fail as %s',
@@ -424,21 +405,34 @@ it.each(['unavailable', 'throttled', 'unanswered', 'unreached'] as const)(
   },
 );
 
-it('doctor computes the end of the wait from Retry-After if the gate is still open', async () => {
+const onlyGroupsFail = (failure: PlatformFailure, world: Sound) =>
+  applicant({ groups: () => Promise.reject(failure) })(world);
+it.each([
+  [
+    'to wait until the end of Retry-After if the gate is still open',
+    outage,
+    failed('throttled', { retryAfterMs: 90_000 }),
+    'credential',
+    /wait until 2026-11-20T10:01:30\.000Z/,
+  ],
+  [
+    'to wait if only the list of groups does not answer',
+    onlyGroupsFail,
+    failed('unanswered'),
+    'groups permission',
+    /^wait a few minutes/,
+  ],
+  [
+    'to add the permission if the platform answers 403',
+    outage,
+    failed('forbidden'),
+    'credential',
+    /permission/,
+  ],
+] as const)('doctor advises %s', async (_, breaks, failure, part, fix) => {
   const world = await soundWorld();
-  await outage(failed('throttled', { retryAfterMs: 90_000 }), world);
-  expect(await faults(world)).toMatchObject([
-    { name: 'default: credential', fix: expect.stringContaining('wait until 2026-11-20T10:01:30.000Z') },
-  ]);
-});
-
-it('doctor advises to wait if only the list of groups does not answer', async () => {
-  const world = await soundWorld();
-  const fails = () => Promise.reject(failed('unanswered'));
-  await applicant({ groups: fails })(world);
-  expect(await faults(world)).toMatchObject([
-    { name: 'default: groups permission', fix: expect.stringMatching(/^wait a few minutes/) },
-  ]);
+  await breaks(failure, world);
+  expect(await faults(world)).toMatchObject([{ name: `default: ${part}`, fix: expect.stringMatching(fix) }]);
 });
 
 it('doctor advises to connect again if the platform refuses the credential, now and in the daily check', async () => {
@@ -449,14 +443,6 @@ it('doctor advises to connect again if the platform refuses the credential, now 
   expect(await faults(world)).toMatchObject([
     { name: 'default: credential', fix: 'groupsync connect default' },
     { name: 'default: daily check', fix: 'groupsync connect default' },
-  ]);
-});
-
-it('doctor reports a missing permission if the platform answers 403', async () => {
-  const world = await soundWorld();
-  await outage(failed('forbidden'), world);
-  expect(await faults(world)).toMatchObject([
-    { name: 'default: credential', fix: expect.stringMatching(/permission/) },
   ]);
 });
 
@@ -548,24 +534,13 @@ it('doctor in the console checks only one connection, and says who can check the
   expect(names).toEqual(
     expect.arrayContaining(['default: secret', 'default: company', 'default: task feed', 'scim url']),
   );
-  const left = checks.filter(({ notRun }) => notRun);
-  expect(left).toEqual([
-    {
-      name: 'deployment',
-      ok: true,
-      notRun: true,
-      detail:
-        'only a person with AWS credentials can check queues, table, functions, alarms and schedules, with groupsync doctor',
-      fix: null,
-    },
-    {
-      name: 'default: directory',
-      ok: true,
-      notRun: true,
-      detail:
-        'only a person with AWS credentials can check each step of reading the directory, with groupsync doctor',
-      fix: null,
-    },
+  const left = (name: string, parts: string) => {
+    const detail = `only a person with AWS credentials can check ${parts}, with groupsync doctor`;
+    return { name, ok: true, notRun: true, detail, fix: null };
+  };
+  expect(checks.filter(({ notRun }) => notRun)).toEqual([
+    left('deployment', 'queues, table, functions, alarms and schedules'),
+    left('default: directory', 'each step of reading the directory'),
   ]);
   expect(JSON.stringify(checks)).not.toContain('other');
   expect(checks.filter(({ ok }) => !ok)).toMatchObject([{ name: 'scim token' }]);

@@ -22,6 +22,14 @@ function passDays({ world }: Company, days: number) {
   world.table.expire(world.nowMs());
 }
 
+/** The user b leaves. Another client adds the user after two years. */
+const addedAgain = (leaves: (there: Company) => Promise<unknown>) => async (there: Company) => {
+  await leaves(there);
+  passDays(there, 730);
+  await there.other({ users: AB });
+};
+const LEFT: Results = { authoritative: ['u-a'], additive: ['u-a'], report: AB };
+
 /** The directory wants a user for a moment, while the group is paused. Another client adds the user after these days. */
 const wantedWhilePaused = (days: number) => async (there: Company) => {
   const { deliver, ref, world, other } = there;
@@ -67,31 +75,17 @@ const LATER: readonly (readonly [
   ],
   [
     'a removed member that another client adds again after two years',
-    async (there) => {
-      await there.deliver({ take: ['b'], from: 'g' });
-      passDays(there, 730);
-      await there.other({ users: AB });
-    },
-    { authoritative: ['u-a'], additive: ['u-a'], report: AB },
+    addedAgain(({ deliver }) => deliver({ take: ['b'], from: 'g' })),
+    LEFT,
   ],
-  [
-    'a leaver that another client adds again after two years',
-    async (there) => {
-      await there.people('b');
-      passDays(there, 730);
-      await there.other({ users: AB });
-    },
-    { authoritative: ['u-a'], additive: ['u-a'], report: AB },
-  ],
+  ['a leaver that another client adds again after two years', addedAgain(({ people }) => people('b')), LEFT],
   [
     'a member that another client removed, then the directory, and that another client adds again after two years',
-    async (there) => {
-      there.world.platform.changeAsOther(there.id, { users: ['u-a'] });
-      await there.deliver({ take: ['b'], from: 'g' });
-      passDays(there, 730);
-      await there.other({ users: AB });
-    },
-    { authoritative: ['u-a'], additive: ['u-a'], report: AB },
+    addedAgain(({ deliver, world, id }) => {
+      world.platform.changeAsOther(id, { users: ['u-a'] });
+      return deliver({ take: ['b'], from: 'g' });
+    }),
+    LEFT,
   ],
   [
     'a user that the directory wanted while the group was paused, added by another client after 429 days',

@@ -21,7 +21,12 @@ async function company(settings: object = {}) {
     engine.world.platform.adopted.add(id);
     return id;
   };
-  return { ...engine, theirs };
+  /** Creates the group g with these members. @returns the id of its platform group */
+  const linked = async (...of: readonly string[]) => {
+    await engine.deliver({ snapshot: 'g', of });
+    return (await engine.state('g'))?.link?.id ?? platformGroupId('');
+  };
+  return { ...engine, theirs, linked };
 }
 
 it('a group is linked to the platform group with its external id, whatever its name', async () => {
@@ -158,10 +163,9 @@ it.each([
   ['a linked group', async () => true],
   ['a released group', releaseGroup],
 ])('%s is not adopted with a read from before a write of the last minute', async (_, before) => {
-  const { deliver, world, ref, state, shown } = await company();
+  const { deliver, world, ref, shown, linked } = await company();
   const { toolPorts } = world;
-  await deliver({ snapshot: 'g', of: ['a'] });
-  const id = (await state('g'))?.link?.id ?? platformGroupId('');
+  const id = await linked('a');
   const old = await (await toolPorts.platforms.open(await world.connection())).groups.get(id);
   const open: typeof toolPorts.platforms.open = async (...how) => {
     const platform = await toolPorts.platforms.open(...how);
@@ -207,9 +211,8 @@ it('an adopted platform group is not changed until an event has named the direct
 });
 
 it('a released group is not written until it is adopted again', async () => {
-  const { deliver, world, ref, shown, state, audit } = await company();
-  await deliver({ snapshot: 'g', of: ['a'] });
-  const id = (await state('g'))?.link?.id ?? platformGroupId('');
+  const { deliver, world, ref, shown, state, audit, linked } = await company();
+  const id = await linked('a');
   expect(await releaseGroup(ref('g'), world.toolPorts)).toBe(true);
   await deliver({ snapshot: 'g', of: ['b'] });
   await deliver({ remove: 'g' }, { snapshot: 'g', of: ['b'] });
@@ -244,9 +247,8 @@ it.each([
   ['fails on every attempt', 503, 3],
   ['no longer has the group', 404, 1],
 ])('a group is released even if the platform %s (%i)', async (_, status, tries) => {
-  const { deliver, world, ref, state } = await company();
-  await deliver({ snapshot: 'g', of: ['a'] });
-  const id = (await state('g'))?.link?.id ?? platformGroupId('');
+  const { deliver, world, ref, state, linked } = await company();
+  const id = await linked('a');
   let patches = 0;
   world.platform.failing = (kind) => {
     if (kind !== 'patch') return undefined;
@@ -280,9 +282,8 @@ it.each(['lost_after', 'lost_before', 'lost_late'] as const)(
 it.each(['by an operator', 'after the directory creates it again'])(
   'a released group that is adopted again %s keeps the origin of its members',
   async (how) => {
-    const { deliver, world, ref, state } = await company({ mode: 'additive' });
-    await deliver({ snapshot: 'g', of: ['a', 'b'] });
-    const id = (await state('g'))?.link?.id ?? platformGroupId('');
+    const { deliver, world, ref, linked } = await company({ mode: 'additive' });
+    const id = await linked('a', 'b');
     world.platform.changeAsOther(id, { users: [...users('a', 'b'), 'stranger'] });
     if (how === 'by an operator') await releaseGroup(ref('g'), world.toolPorts);
     else await deliver({ remove: 'g' });
@@ -303,9 +304,8 @@ it.each([
   ['deleted', {}],
 ])('a group that is %s keeps no claim after a crash of apply at any point', async (how, settings) => {
   await crashBeforeEachEffect(async (worker, where) => {
-    const { deliver, emit, work, world, ref, state } = await company(settings);
-    await deliver({ snapshot: 'g', of: ['a'] });
-    const id = (await state('g'))?.link?.id ?? platformGroupId('');
+    const { deliver, emit, work, world, ref, state, linked } = await company(settings);
+    const id = await linked('a');
     if (how === 'released by an operator') await releaseGroup(ref('g'), world.toolPorts);
     else {
       emit({ remove: 'g' });
@@ -322,7 +322,6 @@ it.each([
 });
 
 it('a released group is linked again if the directory creates it again, up to 61 seconds later', async () => {
-  const again = 'g';
   for (const seconds of [0, 10, 30, 59, 61]) {
     const { emit, world, ref, state } = await company({ onGroupDeleted: 'release' });
     // These ports belong to one process of the function, which caches the list of groups for a minute.
@@ -339,19 +338,18 @@ it('a released group is linked again if the directory creates it again, up to 61
     expect((await state('g'))?.link?.id).toBeUndefined();
     world.platform.adopted.add(id);
     world.advance(seconds * 1_000);
-    await take(again, { snapshot: again, of: ['a'], name: 'Sales' });
+    await take('g', { snapshot: 'g', of: ['a'], name: 'Sales' });
     const names = [...world.platform.groups.values()].map(({ name }) => name);
     expect(names, `${seconds} s`).toEqual(['Group other', 'Sales']);
-    expect(await state(again), `${seconds} s`).toMatchObject({ link: { id }, settled: 'in_sync' });
-    expect(world.platform.groups.get(id)).toMatchObject({ spokeId: again, users: users('a') });
+    expect(await state('g'), `${seconds} s`).toMatchObject({ link: { id }, settled: 'in_sync' });
+    expect(world.platform.groups.get(id)).toMatchObject({ spokeId: 'g', users: users('a') });
   }
 });
 
 it('a released group can be adopted again after a crash of apply at any point, and keeps its claim', async () => {
   await crashBeforeEachEffect(async (worker, where) => {
-    const { deliver, world, ref, shown, state } = await company();
-    await deliver({ snapshot: 'g', of: ['a'] });
-    const id = (await state('g'))?.link?.id ?? platformGroupId('');
+    const { deliver, world, ref, shown, state, linked } = await company();
+    const id = await linked('a');
     world.advance(60_000);
     await releaseGroup(ref('g'), world.toolPorts);
     await expectSuccessOrCrash(applyGroup(ref('g'), world.portsFor(worker)));

@@ -52,6 +52,15 @@ async function open(
   };
 }
 
+/** Reads the employees again. The employment of these people has ended. */
+async function refresh({ world }: Awaited<ReturnType<typeof openWith>>, ended: readonly string[]) {
+  world.platform.employees = PEOPLE.map((role) => ({
+    ...{ role, email: `${role}@acme.test`, userId: `u-${role}` },
+    state: ended.includes(role) ? 'TERMINATED' : 'ACTIVE',
+  }));
+  await refreshPeople(await world.connection(), world.toolPorts);
+}
+
 it.each([false, true])(
   'the author of a change of mode before a pause of 20 days may not approve its removals; moved meanwhile: %s',
   async (isMoved) => {
@@ -104,12 +113,8 @@ it.each([
     await takeOver(company, 'directory');
     await resume(company);
     const isBlock = how === 'blocked';
-    world.platform.employees = PEOPLE.map((role) => ({
-      ...{ role, email: `${role}@acme.test`, userId: `u-${role}` },
-      state: role === 'b' && !isBlock ? 'TERMINATED' : 'ACTIVE',
-    }));
     if (isBlock) await blockPerson(CONNECTION, { text: 'u-b', reason: 'stolen laptop' }, ports);
-    await refreshPeople(await world.connection(), ports);
+    await refresh(company, isBlock ? [] : ['b']);
     const { decision } = await explainMember(ref('rowing'), 'b', {
       connection: await world.connection(),
       ports,
@@ -256,11 +261,7 @@ it('a person whose employment ends leaves a group whose platform group has moved
   }
   await expect(pauseGroup(company.ref('okta-1'), world.toolPorts)).rejects.toThrow('groupsync pause rowing');
   await resume(company);
-  world.platform.employees = PEOPLE.map((role) => ({
-    ...{ role, email: `${role}@acme.test`, userId: `u-${role}` },
-    state: role === 'b' ? 'TERMINATED' : 'ACTIVE',
-  }));
-  await refreshPeople(await world.connection(), world.toolPorts);
+  await refresh(company, ['b']);
   await pass(20 * MINUTE_MS);
   expect(platformGroupsOf(company)[0]?.users).toEqual(['u-a', 'u-c']);
 });
