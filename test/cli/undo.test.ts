@@ -45,7 +45,13 @@ async function company(
   await world.deliver('g', ...events);
   world.clock.ms += 60_000;
   const users = () => [...world.platform.groups.values()].flatMap((one) => [...one.users].sort());
-  return { ...world, cliOf, cli: cliOf('Ann'), takeSent, to, users };
+  /** Imports these people as members of g. @returns the id of the import */
+  const wronglyImport = async (people: readonly string[], ...flags: readonly string[]) => {
+    const { json } = await cliOf('Ann')('import', fileOf(people), ...flags, '--as-of', 'now', '--json');
+    await takeSent();
+    return String(json.importId);
+  };
+  return { ...world, cliOf, cli: cliOf('Ann'), takeSent, wronglyImport, to, users };
 }
 
 it('the guard holds the removals of an undo, and under four eyes another person must approve them', async () => {
@@ -400,9 +406,12 @@ it('import --undo leaves a member that a later import of other rows lists too', 
 });
 
 it('import --undo leaves a member that an undo of the group has added again after an event that is ahead', async () => {
-  const { cli, takeSent, users, clock, deliver } = await company({ guard: null }, ['ann'], ['ann']);
-  const { json } = await cli('import', fileOf(['ann', 'bob']), '--as-of', 'now', '--json');
-  await takeSent();
+  const { cli, takeSent, users, clock, deliver, wronglyImport } = await company(
+    { guard: null },
+    ['ann'],
+    ['ann'],
+  );
+  const id = await wronglyImport(['ann', 'bob']);
   clock.ms += 3_600_000;
   const to = new Date(clock.ms).toISOString();
   clock.ms += 3_600_000;
@@ -410,9 +419,7 @@ it('import --undo leaves a member that an undo of the group has added again afte
   clock.ms += 60_000;
   await cli('undo', 'g', '--to', to);
   await takeSent();
-  expect((await cli('import', '--undo', json.importId, '--json')).json.stays).toMatchObject([
-    { member: 'm-bob' },
-  ]);
+  expect((await cli('import', '--undo', id, '--json')).json.stays).toMatchObject([{ member: 'm-bob' }]);
   expect(users()).toEqual(['u-ann', 'u-bob']);
 });
 
@@ -429,16 +436,17 @@ it('import --undo is later than an import whose time is ahead of the clock, and 
 });
 
 it('import --undo adds no member that a later snapshot of the directory leaves out', async () => {
-  const { cli, takeSent, users, deliver } = await company({ guard: null }, ['ann', 'bob'], ['ann', 'bob']);
-  const { json } = await cli('import', fileOf(['ann']), '--remove', '--as-of', 'now', '--json');
-  await takeSent();
+  const { cli, takeSent, users, deliver, wronglyImport } = await company(
+    { guard: null },
+    ['ann', 'bob'],
+    ['ann', 'bob'],
+  );
+  const id = await wronglyImport(['ann'], '--remove');
   await deliver('g', {
     type: 'group.snapshot',
     data: { group: { id: 'g', name: 'Blue' }, members: [{ id: 'm-bob' }] },
   });
-  expect((await cli('import', '--undo', json.importId)).stderr).toMatch(
-    /stays, .*m-ann[\s\S]*nothing to undo/,
-  );
+  expect((await cli('import', '--undo', id)).stderr).toMatch(/stays, .*m-ann[\s\S]*nothing to undo/);
   await takeSent();
   expect(users()).toEqual(['u-bob']);
 });
@@ -468,13 +476,12 @@ it.each(['rejected', 'approved'])(
   'import --undo says that it ends %s removals, which are not written',
   async (decision) => {
     const people = ['ann', 'bob', 'cid'];
-    const { cli, cliOf, takeSent, users, apply } = await company({}, people, people);
+    const { cli, cliOf, takeSent, users, apply, wronglyImport } = await company({}, people, people);
     await cli('connections', 'set', 'default', 'guard.maxRemovedCount=1');
-    const { json } = await cli('import', fileOf(['cid']), '--as-of', 'now', '--json');
-    await takeSent();
+    const id = await wronglyImport(['cid']);
     await cli('pause', 'g', '--reason', 'r', '--no-wait');
     await cliOf('Bob')('holds', decision === 'approved' ? 'approve' : 'reject', 'g', '--reason', 'r');
-    expect((await cli('import', '--undo', json.importId)).stderr).toMatch(
+    expect((await cli('import', '--undo', id)).stderr).toMatch(
       new RegExp(`ends the decision of .*Bob \\(${decision}\\) about removals of Blue \\(g\\)`),
     );
     await takeSent();
