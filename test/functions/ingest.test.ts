@@ -29,10 +29,9 @@ let table: MemoryTable;
 let deadLettered: RejectedMessage[];
 let woken: GroupRef[];
 let refusesWakes: boolean;
-let brokenKey: string | undefined;
-let throttledKey: string | undefined;
+/** The errors of the table, by a part of the key. */
+let thrown: Map<string, Error>;
 let shownAgain: unknown[];
-let unstorableKey: string | undefined;
 let requestMs: number;
 let nowMs: number;
 
@@ -45,16 +44,12 @@ beforeEach(() => {
   deadLettered = [];
   woken = [];
   refusesWakes = false;
-  brokenKey = undefined;
-  throttledKey = undefined;
+  thrown = new Map();
   shownAgain = [];
-  unstorableKey = undefined;
   requestMs = 0;
   table = new MemoryTable(async (_, key) => {
     nowMs += requestMs;
-    if (brokenKey !== undefined && key.includes(brokenKey)) throw new Error('the table is away');
-    if (throttledKey !== undefined && key.includes(throttledKey)) throw new ThrottledError('throttled');
-    if (unstorableKey !== undefined && key.includes(unstorableKey)) throw new UnstorableError('too large');
+    for (const [part, error] of thrown) if (key.includes(part)) throw error;
   });
   world.wired = {
     ...base,
@@ -140,7 +135,7 @@ it('ingest dead-letters a large invalid message completely, or returns it to SQS
 });
 
 it('ingest returns only the message whose group could not be stored', async () => {
-  brokenKey = 'g2';
+  thrown.set('g2', new Error('the table is away'));
   const bad = recordOf(eventOf('g2'));
   const answer = await handler({ Records: [recordOf(eventOf('g1')), bad] }, CONTEXT);
   expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: bad.messageId }] });
@@ -149,8 +144,8 @@ it('ingest returns only the message whose group could not be stored', async () =
 });
 
 it('a message that only failed because DynamoDB throttled it is received again within seconds, five times', async () => {
-  throttledKey = 'g1';
-  brokenKey = 'g2';
+  thrown.set('g1', new ThrottledError('throttled'));
+  thrown.set('g2', new Error('the table is away'));
   const received = (groups: readonly string[], ApproximateReceiveCount: string) => {
     const body = `[${groups.map((name) => eventOf(name)).join()}]`;
     const record = { ...messageOf(body, 'groupsync-events-okta'), messageId: groups.join() };
@@ -169,7 +164,7 @@ it('a message that only failed because DynamoDB throttled it is received again w
 });
 
 it('an event that the table can never store is dead-lettered, and all other events of its batch are stored', async () => {
-  unstorableKey = 'U#default#bob USER';
+  thrown.set('U#default#bob USER', new UnstorableError('too large'));
   const joins = (id: string, ...members: object[]) =>
     eventOf('g1', {
       id,
@@ -193,13 +188,13 @@ it('an event that the table can never store is dead-lettered, and all other even
 });
 
 it('ingest returns a message with one unstorable event and one event that must be retried', async () => {
-  unstorableKey = 'g1';
-  brokenKey = 'g2';
+  thrown.set('g1', new UnstorableError('too large'));
+  thrown.set('g2', new Error('the table is away'));
   const both = recordOf(`[${eventOf('g1')},${eventOf('g2')}]`);
   const answer = await handler({ Records: [both] }, CONTEXT);
   expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: both.messageId }] });
   expect(deadLettered).toEqual([]);
-  brokenKey = undefined;
+  thrown.delete('g2');
   expect(await handler({ Records: [both] }, CONTEXT)).toEqual({ batchItemFailures: [] });
   expect(deadLettered).toMatchObject([{ code: 'unstorable', body: eventOf('g1') }]);
 });
