@@ -438,6 +438,20 @@ it.each([400, 409, 422])(
   },
 );
 
+it('a gate that failing groups closed lets another group in if the function ends during the try of the first', async () => {
+  const { world, work, gate, refuse, changeAll } = await companyOfTwelve();
+  refuse(() => true);
+  changeAll();
+  await work(30);
+  const tried: unknown[] = [];
+  for (let at = 0; at < 3; at += 1) {
+    world.advance(60 * MINUTE_MS);
+    await requeueDue(CONNECTION, world.toolPorts);
+    tried.push((await gate()).canary);
+  }
+  expect(new Set(tried).size).toBe(3);
+});
+
 it('a gate that failing groups closed opens if only paused groups wait', async () => {
   const { world, work, refuse, changeAll, ref } = await companyOfTwelve();
   refuse(() => true);
