@@ -249,7 +249,7 @@ function operatorOf(kind: string, place: Place, atMs: number): readonly Happenin
     rebind: { kind: 'rebind', member: 'p7', role: roleIn(town.name, 'p14') },
     forget: { kind: 'forget', member: 'p8' },
     import: imports,
-    undo: { kind: 'undo', group, agoMs: 17 * MINUTE_MS },
+    undo: { kind: 'undo', group, agoMs: 65 * MINUTE_MS },
     send: { kind: 'send', event: { kind: 'leave', group, members: ['p1'] } },
     connect,
   };

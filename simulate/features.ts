@@ -137,6 +137,7 @@ export const removes = (feature: string): boolean => REMOVALS.test(feature);
 const IMPOSSIBLE: readonly (readonly [first: RegExp, second: RegExp, why: string])[] = [
   [/^directory:rubbish$/, /./, 'the message has no group'],
   [/./, /^directory:rubbish$/, 'the message has no group'],
+  [/^operator:(?:connect|remove_connection)$/, /:token_expires$/, 'the new token does not expire'],
   [/^option:fourEyes=true$/, /^operator:remove_connection$/, 'the command is refused while four eyes is on'],
 ];
 

@@ -153,7 +153,9 @@ function checkActions(observation: Observation, { name, groups }: ObservedConnec
       // The audit stores an action on a dead-lettered message under the group of the message.
       ...(/_one$/.test(kind) ? groups.flatMap((one) => auditOf(observation, name, one)) : []),
     ];
-    const near = entries.filter((entry) => Math.abs(entry.atMs - atMs) <= ACTION_MS);
+    // A takeover only continues the moves that an interrupted one began, with their entries.
+    const mostMs = kind === 'takeover' ? 4 * ACTION_MS : ACTION_MS;
+    const near = entries.filter((entry) => Math.abs(entry.atMs - atMs) <= mostMs);
     const isOf = ({ action, cause, actor }: StoredAudit) =>
       actor.kind === 'operator' && (pattern.test(action) || pattern.test(cause));
     if (near.some(isOf)) continue;
