@@ -80,8 +80,7 @@ export function createGuard(): Checker {
     const inHour = [...counted.filter(({ atMs }) => change.atMs - atMs < HOUR_MS), change];
     deletions.set(connection.name, inHour);
     const { size } = new Set(inHour.map(({ id }) => id));
-    // This check counts all groups that the directory ever named. So its limit is never lower than the limit of the
-    // engine.
+    // This check counts all groups that the directory ever named. So its limit is never lower than the engine's limit.
     const most = Math.max(guard.deletedGroups, connection.groups.length * guard.deletedGroupsShare);
     if (size <= most) return;
     const sentence = `Within an hour ${size} groups of ${connection.name} were deleted. Expected the group ${owner.group} to be held until a person approves (at most ${Math.floor(most)}).`;
@@ -121,7 +120,8 @@ export function createGuard(): Checker {
     const fresh = mayRepeat ? users.filter((user) => !isAgain(user)) : users;
     const inHour = recent.reduce((sum, one) => sum + one.users.length, fresh.length);
     const { atMs, id, sizeBefore } = change;
-    const isDeletion = isOfDeletion(connection, owner.group, change);
+    const groups = withMoved(observation, connection.name, owner.group);
+    const isDeletion = groups.some((group) => isOfDeletion(connection, group, change));
     const removed = { atMs, id, sizeBefore, users: fresh, isOfDeletion: isDeletion };
     removals.set(connection.name, [...counted, removed]);
     if (inHour > guard.perHourCount) {
