@@ -179,10 +179,7 @@ async function rewriteGroup(
   const changes = await membershipChanges(group, net, { context, isAlone, current });
   await noteNesting(group, net.present, context);
   const shown = await holdLists({ by, write, current, wanted: net.present }, context);
-  const records: Recorded[] = changes.map((one) => ({ by, change: one }));
-  // An event, for example of an import, may have given the group another name, also one that arrives later.
-  if (edit !== keepAttributes || !rewrite.before.settled)
-    records.unshift({ by: after, change: factsOf(after) });
+  const records = [...nameRecords(rewrite, edit, by), ...changes.map((one) => ({ by, change: one }))];
   if (records.length === 0) records.push({ by, change: { kind: 'member.added', group, members: [] } });
   const { writes, replacements } = shown;
   await recordAndSettle(records, { ...rewrite, write, after: { ...after, writes, replacements } }, context);
@@ -405,6 +402,18 @@ async function advanceIfUnchanged(
 }
 
 const keepAttributes: Edit = (attributes) => attributes;
+
+/**
+ * Returns the record of the name. An event, for example of an import, may have given the group another name, so the name
+ * is also recorded if it has not changed. Its stamp is then earlier than those of the members, which keep their sender:
+ * the author of their removal.
+ */
+function nameRecords({ before, after }: Rewrite, edit: Edit, by: ScimResource): readonly Recorded[] {
+  // After a crash, an earlier record may be missing.
+  const isRenamed = !before.settled || before.attributes['displayName'] !== after.attributes['displayName'];
+  if (!isRenamed && edit === keepAttributes) return [];
+  return [{ by: isRenamed ? after : by, change: factsOf(after) }];
+}
 
 export const WRITERS = {
   User: { create: createUser, replace: replaceUser, patch: patchUser },
