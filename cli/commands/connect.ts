@@ -56,7 +56,7 @@ async function connect(context: Context, text: string | undefined, options: Conn
   if (options.directory !== undefined) return connectDirectory(context, name, options);
   const ports = await context.ports();
   const known = await ports.connections.find(name);
-  const former = known?.settings ?? (await ports.connections.formerSettings(name));
+  const former = known?.settings ?? (await formerSettings(context, name));
   const given = await settingsFor(context, options, former);
   const token = await readToken(context, options);
   const applicant = await presentToken(ports, given, token);
@@ -86,6 +86,12 @@ async function connect(context: Context, text: string | undefined, options: Conn
   const clashes = inspection.adoption?.clashes.length ?? 0;
   printNext(context, name, { observing, clashes });
   return inspection.checks.every(({ ok }) => ok) ? EXIT.done : EXIT.attention;
+}
+
+async function formerSettings({ ports, out }: Context, name: ConnectionName) {
+  const former = await (await ports()).connections.formerSettings(name);
+  if (former !== undefined) out.note('the connection begins with its settings from before its removal');
+  return former;
 }
 
 function printNext(

@@ -107,7 +107,7 @@ it('a connection that was removed keeps its settings when it is connected again,
   const settings = parseSettings({ ...before.settings, memberIdField: 'id', mode: 'report', directory });
   await ports.connections.replace({ ...before, settings }, before);
   await cli(['connections', 'remove', 'default', '--yes']);
-  await connect('company');
+  expect((await connect('company')).stderr).toContain('its settings from before its removal');
   expect(await current()).toMatchObject({
     settings: { memberIdField: 'id', mode: 'report', directory, baseUrl: 'https://p.test' },
   });
