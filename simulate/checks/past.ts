@@ -4,7 +4,7 @@ import type { Seen } from '../world.ts';
 import { withMoved } from './observation.ts';
 
 /** The answer of `members --at` for one moment. */
-export interface PastAnswer {
+interface PastAnswer {
   readonly connection: string;
   readonly group: string;
   /** The id of the present platform group. */

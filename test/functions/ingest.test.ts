@@ -135,11 +135,13 @@ it('ingest dead-letters a large invalid message completely, or returns it to SQS
 });
 
 it('ingest returns only the message whose group could not be stored', async () => {
-  thrown.set('g2', new Error('the table is away'));
+  thrown.set('#g2', new Error('the table is away'));
   const bad = recordOf(eventOf('g2'));
   const answer = await handler({ Records: [recordOf(eventOf('g1')), bad] }, CONTEXT);
   expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: bad.messageId }] });
   expect(woken).toMatchObject([{ group: 'g1' }]);
+  const deliveries = [...table.items.values()].filter(({ pk }) => pk.startsWith('D#'));
+  expect(deliveries.map(({ outcome }) => outcome).sort()).toEqual(['accepted', 'retried']);
   expect(base.logged('not stored').length).toBeGreaterThan(0);
 });
 

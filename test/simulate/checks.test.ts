@@ -4,7 +4,6 @@ import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
 import { createChecks } from '../../simulate/checks/all-checks.ts';
 import { type Around, checkExplain, checkPlan } from '../../simulate/checks/one-decision.ts';
-import { checkPast, NO_PAIRS, type PastAnswer } from '../../simulate/checks/past.ts';
 import type { OperatorDone } from '../../simulate/operators.ts';
 import {
   type ClientWrite,
@@ -262,8 +261,6 @@ function makeWorld() {
         ...happening,
       } as SimulationRun['happenings'][number]),
     colleague: () => drawn.push({ ...connection, name: 'b' }),
-    observes: () => Object.assign(items.get('C#a CONNECTION') ?? {}, { observing: true }),
-    rubbish: () => world.happens({ actor: 'directory', action: { kind: 'rubbish', body: '{' } }),
     deadLetter: (group: string, queue: 'events' | 'eventsDlq' = 'eventsDlq') =>
       queues[queue].push({ body: `{"group":{"id":"${group}"}}`, visibleAtMs: 0 } as QueuedMessage),
     lastEntry: () => [...items.keys()].at(-1) ?? '',
@@ -388,31 +385,13 @@ checks('truth', NOT_YET, [
   ],
 ]);
 
-checks('truth', NOT_YET, [
-  ['the gate stays closed for hours', (w) => w.items.set('C#a GATE', { state: 'backoff' }), 'gate_stuck'],
-  [
-    'the gate stays closed while the connection observes',
-    (w) => [w.items.set('C#a GATE', { state: 'backoff' }), w.observes()],
-  ],
-]);
-
 it('the check truth finds a confirmed binding that changes without a command of an operator', () => {
-  const rebound = (world: World, hour: number, connection = 'a') =>
-    hour === 4 && world.action({ kind: 'rebind', connection, atMs: START_MS + 3.5 * HOUR_MS });
+  const rebound = (world: World, hour: number) =>
+    hour === 4 && world.action({ kind: 'rebind', atMs: START_MS + 3.5 * HOUR_MS });
   const moves = ({ items }: World, hour: number) =>
     items.set('U#a#m1 USER', { member: 'm1', role: hour < 4 ? 'r1' : 'r9' });
   expect(causesOf(moves, NOT_YET)).toEqual(['truth binding_moved']);
   expect(causesOf((world, hour) => [rebound(world, hour), moves(world, hour)], NOT_YET)).toEqual([]);
-  // An operator binds the member while the connection is removed. The check sees the binding when the connection
-  // returns.
-  const { a } = Object.fromEntries(makeWorld().connections);
-  const returns = (world: World, hour: number, by = 'b') => [
-    rebound(world, hour, by),
-    hour === 4 || hour === 5 ? world.connections.delete('a') : a && world.connections.set('a', a),
-    moves(world, hour),
-  ];
-  expect(causesOf(returns, NOT_YET)).toHaveLength(1);
-  expect(causesOf((world, hour) => returns(world, hour, 'a'), NOT_YET)).toEqual([]);
   const unconfirmed = ({ items }: World) => items.set('R#a#r1 M#m1', { gsk: '#r1#m1' });
   expect(causesOf((world, hour) => [unconfirmed(world), moves(world, hour)], NOT_YET)).toEqual([]);
 });
@@ -486,20 +465,6 @@ it('the check of the guard reports removals above the hourly limit within any si
   expect(causesOf(fast, NOT_YET)).toEqual(['guard removals_over_limit']);
 });
 
-it('the check of the guard accepts the removal of a blocked person after the connection was removed', () => {
-  const guard = { minSize: 2, maxRemovedShare: 0.4, maxRemovedCount: 8, perHourCount: 9 };
-  const removal = (isBlocked: boolean) =>
-    causesOf((world, hour) => {
-      world.set({ guard });
-      if (hour !== 5) return;
-      if (isBlocked) world.action({ kind: 'block', role: 'r2', userId: 'u-r2' });
-      world.write({ removed: ['u-r2'], sent: { users: ['u-r1'] } });
-      world.action({ kind: 'remove_connection' });
-    }, NOT_YET);
-  expect(removal(true)).not.toContain('guard write_over_share');
-  expect(removal(false)).toContain('guard write_over_share');
-});
-
 const strange =
   (change: Partial<HeldGroup>) =>
   ({ groups, held, item, write }: World) => {
@@ -521,15 +486,6 @@ it('the check of ownership accepts a write to an unmanaged group only if groupsy
   expect(adopts({ spokeId: null }, ({ action }) => action({ kind: 'adopt' }))).not.toContain(
     'ownership write_to_a_stranger',
   );
-});
-it('the check of ownership accepts a write without effect that clears the external id of a released group', () => {
-  const cleared = (isVain: boolean) =>
-    causesOf((w) => {
-      w.action({ kind: 'release', atMs: START_MS });
-      w.write({ spokeId: null, sent: { spokeId: null }, isVain });
-    }, AT_END);
-  expect(cleared(true)).not.toContain('ownership write_after_release');
-  expect(cleared(false)).toContain('ownership write_after_release');
 });
 checks('ownership', AT_END, [
   [
@@ -572,15 +528,6 @@ checks('ownership', AT_END, [
 
 checks('nothing_lost', AT_END, [
   ['a message waits in the events queue', (w) => w.deadLetter('g9', 'events'), 'queue_events'],
-  [
-    'an unreadable message is lost, and an operator discarded one of another connection',
-    (w) => [w.rubbish(), w.action({ kind: 'discard_one', connection: 'b' })],
-    'deadLetter_lost',
-  ],
-  [
-    'an operator may have discarded an unreadable message',
-    (w) => [w.rubbish(), w.action({ kind: 'discard_one', crashed: true })],
-  ],
   ['a fan-out does not end', (w) => w.items.set('U#a#m1 USER', { member: 'm1', fanOut: 3 }), 'open_walk'],
 ]);
 
@@ -613,11 +560,6 @@ checks('on_record', AT_END, [
     (w) => sendsTwoAtOnce(w, 'e2'),
   ],
   ['an entry lacks the actor of the latest event', (w) => sendsTwoAtOnce(w, 'e0'), 'false_cause'],
-  [
-    'the audit entry of a write names an approval that no operator gave',
-    (w) => [w.write({}), w.entry({ cause: 'approved by jo: so', actor: { kind: 'operator', id: 'jo' } })],
-    'false_cause',
-  ],
   ['a late write has no audit entry', (w) => w.unaudited({ late: true }), 'late_write_without_audit'],
   ['drift names a wrong author', (w) => [w.theirs(), w.drift({ initiator: 'SYSTEM' })], 'drift_of_another'],
 ]);
@@ -626,53 +568,6 @@ it('the check of the audit finds a drift record that lacks its initiator hours a
   const change = (w: World, hour: number) => hour === 2 && [w.theirs(), w.drift({ initiator: 'UNKNOWN' })];
   expect(causesOf(change, { hours: 20 })).toEqual(['on_record drift_without_initiator']);
   expect(causesOf(change, { hours: 4 })).toEqual([]);
-});
-
-/** Returns what the check finds about the answer of two hours after the creation of the group with u-r1 and u-r2. */
-function foundIn(users: readonly string[], change: (world: World) => unknown = () => undefined) {
-  const world = makeWorld();
-  world.time.nowMs = START_MS + 3 * HOUR_MS;
-  change(world);
-  const found: string[] = [];
-  Object.assign(world.seen.runLog, {
-    violated: ({ sentence }: Violation) => found.push(sentence.slice(9, 27)),
-  });
-  const pairs = { ...NO_PAIRS };
-  const platform = { ...world.acme, asOf: () => world.groups.get('p1') } as never;
-  const atMs = START_MS + 2 * HOUR_MS;
-  const interval = { sinceMs: START_MS, untilMs: world.time.nowMs };
-  const members = new Map(
-    users.map((user) => [user.replace('?', ''), user.endsWith('?') ? interval : undefined]),
-  );
-  const answer: PastAnswer = { connection: 'a', group: 'g1', linked: undefined, atMs, members };
-  checkPast(world.seen, platform, answer, pairs);
-  const { certain, uncertain, unread } = pairs;
-  return [certain, uncertain, unread, ...found];
-}
-const joined = (world: World) => [world.gains(), world.theirs()];
-const read = (world: World) => [joined(world), world.call(1, { atMs: START_MS + 1.5 * HOUR_MS })];
-
-it('the check of the past accepts a true answer, an interval, and a change by another client that apply did not read', () => {
-  expect(foundIn(['u-r1', 'u-r2'])).toEqual([2, 0, 0]);
-  expect(foundIn(['u-r1', 'u-x?', 'u-r2?'])).toEqual([1, 2, 0]);
-  expect(foundIn(['u-r1', 'u-r2'], joined)).toEqual([2, 0, 1]);
-});
-
-it('the check of the past expects knowledge of a deletion by another client after two answers of 404 to apply', () => {
-  const afterDeletion = (status: number, count: number) =>
-    foundIn(['u-r1', 'u-r2'], (world) => {
-      world.held({ users: ['u-r1'] });
-      world.theirs({ action: 'delete', added: [], removed: ['u-r2'] });
-      world.call(count, { status, atMs: START_MS + 1.5 * HOUR_MS });
-    });
-  expect(afterDeletion(200, 1)).toEqual([1, 0, 1]);
-  expect(afterDeletion(404, 1)).toEqual([1, 0, 1]);
-  expect(afterDeletion(404, 2)).toEqual([1, 0, 0, 'u-r2 was not in th']);
-});
-
-it('the check of the past finds each user about which the answer is certain and wrong', () => {
-  expect(foundIn(['u-r1', 'u-x'])).toEqual([1, 0, 0, 'u-r2 was in the pl', 'u-x was not in the']);
-  expect(foundIn(['u-r1', 'u-r2'], read)).toEqual([2, 0, 0, 'u-z was in the pla']);
 });
 
 const stood = (users: readonly string[], name = 'Sales') => ({ id: 'p1', name, users });

@@ -117,6 +117,16 @@ it.each([403, 504] as const)('the gate stays open if just one group gets the ans
   expect(shown('g')).toEqual([['u-a', 'u-b']]);
 });
 
+it('the gate closes if every group answers 404 and the list answers 401, although /me succeeds', async () => {
+  const { world, emit, work, gate, troubles } = await companyWith('g', 'h');
+  world.advance(60 * MINUTE_MS);
+  world.platform.hidden = () => true;
+  troubles.platform = (call) => (call === 'list' ? 'unauthorized' : 'none');
+  emit({ add: ['b'], to: 'g' });
+  await work(5);
+  expect(await gate()).toMatchObject({ state: 'unauthorized' });
+});
+
 it.each([
   ['another managed group too', false],
   ['all groups, even if a stored item is invalid', true],

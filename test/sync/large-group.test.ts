@@ -9,9 +9,11 @@ import {
   versionToken,
 } from '../../shared/domain/ids.ts';
 import { makeStamp } from '../../shared/domain/stamp.ts';
+import { readChunks, writeChunks } from '../../shared/store/chunks.ts';
 import { createGroupStore } from '../../shared/store/group-store.ts';
 import type { Item } from '../../shared/store/table.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
+import { MemoryTable } from '../../simulate/table.ts';
 import { itemBytes } from '../../simulate/table/values.ts';
 import { createTestEngine } from '../support/engine/test-engine.ts';
 import { START_MS } from '../support/engine/world.ts';
@@ -88,6 +90,15 @@ it('a group of 2,000 members is created in one write, and keeps its members afte
   expect(shown('g')[0]).toHaveLength(size - 1);
   const counts = { applied: size - 1 };
   expect(await toolPorts.groups.read(at)).toMatchObject({ settled: 'in_sync', counts });
+});
+
+it('lines that are too long for one item are stored in several, and are all read again', async () => {
+  const table = new MemoryTable();
+  const keyOf = (index: number) => ({ pk: 'p', sk: `C#${index}` });
+  const lines = Array.from({ length: 1_000 }, (_, index) => `${index}`.padEnd(507, 'x'));
+  const stored = await writeChunks(table, keyOf, lines);
+  expect([stored.chunks, table.largest.bytes < 400_000]).toEqual([2, true]);
+  expect(await readChunks(table, keyOf, stored)).toEqual(lines);
 });
 
 it('the users of a write of more than 32 users are stored in chunks that expire with the audit entry', async () => {

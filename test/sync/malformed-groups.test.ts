@@ -52,6 +52,20 @@ it.each([true, false])(
   },
 );
 
+it('a group that another client creates after a POST without an answer does not count as the group of the POST', async () => {
+  const { emit, work, deliver, platform, state, troubles } = await company({
+    platform: { echoSpokeId: false },
+  });
+  troubles.platform = (call) => (call === 'create' ? 'lost_before' : 'none');
+  emit({ snapshot: 'g', of: ['a'] });
+  await work(3);
+  troubles.platform = NO_FAULTS.platform;
+  const theirs = platform.addForeign({ name: 'Group g', spokeId: null as never, users: ['u-b'] });
+  await deliver();
+  expect(platform.groups.get(theirs)?.users).toEqual(['u-b']);
+  expect((await state('g'))?.link).toBeUndefined();
+});
+
 const manyOdd = async () => {
   const scene = await company();
   for (let left = 6_000; left > 0; left -= 1) {

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { releaseGroup } from '../../../shared/operate/ownership.ts';
 import { planGroup } from '../../../shared/sync/apply/plan-group.ts';
-import { MINUTE_MS } from '../../support/engine/world.ts';
+import { ingest } from '../../../shared/sync/ingest/ingest.ts';
+import { MINUTE_MS, takeEvents } from '../../support/engine/world.ts';
 import { directory, openWith, resume, takeOver } from '../../support/operate/takeovers.ts';
 import { add } from '../../support/scim-operations.ts';
 import { kindsOf, platformGroupsOf, type Reader } from './fixture.ts';
@@ -22,6 +23,10 @@ it('an event of another source about a group that the reader owns changes nothin
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
     expect(await reader.run()).toMatchObject({ read: 1, sent: 0 });
   }
+  reader.emit({ take: ['a'], from: 'rowing' });
+  const { deliveries } = await ingest(takeEvents(reader.world), reader.world.toolPorts);
+  expect(deliveries).toMatchObject([{ delivery: { outcome: 'ignored', code: 'group_of_reader' } }]);
+  expect(await reader.run()).toMatchObject({ read: 1 });
   expect(await reader.run()).toMatchObject({ read: 0 });
 });
 
