@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import { decodeMessage } from '../../shared/contract/decode.ts';
 import { createDirectoryRecord } from '../../simulate/directory-record.ts';
 import { drawRun } from '../../simulate/draw.ts';
-import { contestedValues, expectedUsers, holdersAmong } from '../../simulate/matching.ts';
 import { type DirectoryHappening, messagesOf, scimRequestOf } from '../../simulate/messages.ts';
 import type { Reading } from '../../simulate/reading.ts';
 import { type DirectoryAction, HOUR_MS, START_MS, type Way } from '../../simulate/simulation-run.ts';
@@ -41,14 +40,6 @@ const shown = ({ groups }: { readonly groups: ReturnType<typeof byRegisters> | R
 const name = (group: string, text = group): DirectoryAction => ({ kind: 'name', group, name: text });
 const join = (group: string, ...members: string[]): DirectoryAction => ({ kind: 'join', group, members });
 const leave = (group: string, ...members: string[]): DirectoryAction => ({ kind: 'leave', group, members });
-const all = (group: string, members: string[], parts = 1): DirectoryAction => ({
-  kind: 'snapshot',
-  group,
-  name: null,
-  members,
-  parts,
-});
-
 it('a refused event counts after a replay with the same body', () => {
   const record = recordOf(timed([1, name('g')], [2, join('g', 'p1'), { time: 'future' }]));
   const [message] = messagesOf(happening(join('g', 'p1'), { time: 'future' }), at(2));
@@ -69,24 +60,6 @@ it('the revision in the answer decides the order of overlapping requests', () =>
   answered(leave('s1', 'q1'), { atMs: at(4), revision: { modifiedMs: at(3), number: 3n } });
   answered(join('s1', 'q1'), { atMs: at(5), revision: { number: 2n } });
   expect(shown(record.read('a'))).toEqual({ G1: ['s1'] });
-});
-
-it.each([
-  ['may keep the name of a PUT that was answered after the latest version', 9, { G1: 'PUT' }],
-  ['may keep the name of a PUT that was answered while the latest version was written', 7, { G1: 'PUT' }],
-  ['has the name of the latest version if the PUT was answered before this request', 5, {}],
-])('a group %s', (_, putAtMs, others) => {
-  const record = createDirectoryRecord();
-  const answered = (method: string, kind: string, atMs: number, number: bigint) => {
-    const event = { kind, group: 'G1', name: method, members: [], order: { source: 'scim' } };
-    const asked = { connection: 'a', method, path: '/Groups/G1', events: () => [event] };
-    record.requested(asked as never, { atMs: at(atMs), askedAtMs: at(atMs - 2), revision: { number } });
-  };
-  answered('POST', 'snapshot', 1, 1n);
-  answered('PATCH', 'name', 8, 6n);
-  answered('PUT', 'snapshot', putAtMs, 5n);
-  const { groups, otherNames } = record.read('a');
-  expect([groups.get('G1')?.name, Object.fromEntries(otherNames)]).toEqual(['PATCH', others]);
 });
 
 const SEEDS = Array.from({ length: 12 }, (_, index) => index + 1);
@@ -118,48 +91,4 @@ it.each(SEEDS)('the decoder reads each message as the drawn event (simulation ru
   const reading = record.read('a');
   expect(reading.changedAtMs.size).toBeGreaterThan(2);
   expect(shown(reading)).toEqual(shown({ groups: byRegisters([...events.values()]) }));
-});
-
-const employee = (
-  role: string,
-  email: string | null,
-  state = 'ACTIVE',
-  userId: string | null = `u-${role}`,
-) => ({ role, email, state, userId });
-const employees = [
-  employee('1', 'P1@a.test'),
-  employee('2', 'p2@a.test', 'TERMINATED'),
-  employee('3', 'p3@a.test'),
-  employee('4', 'p3@a.test'),
-  employee('5', 'p5@a.test', 'TERMINATED'),
-  employee('6', 'p5@a.test'),
-  employee('7', 'p7@a.test', 'ACTIVE', null),
-];
-const reading = recordOf([[1, all('g', ['p1', 'p2', 'p3', 'p4', 'p5', 'p7', 'h1'])]]).read('a');
-
-it('expectedUsers marks a member as unsure if another person has the same address', () => {
-  const run = drawRun(1, { days: 1 });
-  const email = 'p1@a.test';
-  const hired = { kind: 'hire', person: { role: '9', email } } as const;
-  const happenings = [
-    happening(all('g', ['p1', 'p2'])),
-    { atMs: 1, connection: 'a', actor: 'company', action: hired } as const,
-    happening({ kind: 'profile', member: 'h1', email }),
-  ];
-  const contested = contestedValues({ ...run, happenings }, 'a');
-  const expected = expectedUsers(reading, 'g', {
-    holders: holdersAmong([employee('9', email)]),
-    settings: {},
-    contested,
-  });
-  expect([...expected.unsure]).toEqual(['p1']);
-  expect([...expected.may]).toEqual(['u-9']);
-  expect(contested.has('p2@a.test')).toBe(false);
-});
-
-it('expectedUsers marks a member as unsure if an operator bound it and no event gave it an address', () => {
-  const who = { holders: holdersAmong(employees), settings: {}, rebound: [{ member: 'p4', role: '1' }] };
-  const { unsure, may } = expectedUsers({ ...reading, emails: new Map() }, 'g', who);
-  expect([[...unsure], [...may]]).toEqual([['p4'], ['u-1']]);
-  expect(expectedUsers(reading, 'g', who).unsure.size).toBe(0);
 });
