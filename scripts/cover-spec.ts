@@ -5,12 +5,7 @@ import { type CoveredItem, measureCoverage } from '../test/platform/support/cove
  * @returns 1 if an item has no test, otherwise 0
  */
 function report(items: readonly CoveredItem[]): number {
-  for (const { endpoint, kind, name, cases } of items) {
-    const tests = cases.length === 0 ? 'NO TEST' : cases.join(' | ');
-    console.log(
-      kind === 'endpoint' ? `\n${endpoint}\n  ${tests}` : `    ${kind.padEnd(6)} ${name.padEnd(46)} ${tests}`,
-    );
-  }
+  for (const { item, cases } of items) console.log(`${item}  ${cases.join(' | ') || 'NO TEST'}`);
   const missing = items.filter(({ cases }) => cases.length === 0).length;
   console.log(`\n${items.length} endpoints, parameters and fields; ${missing} without a test`);
   return missing === 0 ? 0 : 1;

@@ -11,12 +11,9 @@ interface Outcome {
   readonly seen: readonly Seen[];
 }
 
-/** One endpoint, parameter or field, and the cases that use it. */
+/** An endpoint, parameter or field, for example `GET /me: answer id`, and the titles of the cases that use it. */
 export interface CoveredItem {
-  readonly area: string;
-  readonly endpoint: string;
-  readonly kind: 'endpoint' | 'path' | 'query' | 'body' | 'answer';
-  readonly name: string;
+  readonly item: string;
   readonly cases: readonly string[];
 }
 
@@ -71,45 +68,29 @@ export async function measureCoverage(): Promise<CoveredItem[]> {
 type Exercised = { readonly one: ContractCase } & Outcome;
 
 async function itemsOf(specified: SpecifiedEndpoint, cases: readonly Exercised[]): Promise<CoveredItem[]> {
-  const { area, endpoint, query, body, answer } = specified;
-  const where = (found: (exercised: Exercised) => boolean) => cases.filter(found).map(({ one }) => one.title);
-  const item = (kind: CoveredItem['kind'], name: string, titles: readonly string[]): CoveredItem => ({
-    area,
-    endpoint,
-    kind,
-    name,
-    cases: titles,
+  const { endpoint, query, body, answer } = specified;
+  const item = (what: string, using: readonly Exercised[]): CoveredItem => ({
+    item: `${endpoint}: ${what}`,
+    cases: using.map(({ one }) => one.title),
   });
-  const called = where(({ seen }) => seen.length > 0);
-  const ids = endpoint.match(/\{\w+\}/g) ?? [];
+  const sending = (has: (request: Seen) => boolean) => cases.filter(({ seen }) => seen.some(has));
+  const withQuery = (name: string) => sending((one) => (one.query[name] ?? '') !== '');
+  const withField = (name: string) => sending((one) => hasAt(jsonOf(one.text), name));
   return [
-    item('endpoint', endpoint, called),
-    ...ids.map((name) => item('path', name, called)),
-    ...query.map((name) =>
-      item(
-        'query',
-        name,
-        where(({ seen }) => seen.some((one) => (one.query[name] ?? '') !== '')),
-      ),
-    ),
-    ...body.map((name) =>
-      item(
-        'body',
-        name,
-        where(({ seen }) => seen.some((one) => hasAt(jsonOf(one.text), name))),
-      ),
-    ),
-    ...(await Promise.all(answer.map(async (name) => item('answer', name, await readersOf(name, cases))))),
+    item('called', sending(Boolean)),
+    ...query.map((name) => item(`query ${name}`, withQuery(name))),
+    ...body.map((name) => item(`body ${name}`, withField(name))),
+    ...(await Promise.all(answer.map(async (name) => item(`answer ${name}`, await readersOf(name, cases))))),
   ];
 }
 
-async function readersOf(field: string, cases: readonly Exercised[]): Promise<string[]> {
-  const readers: string[] = [];
-  for (const { one, result } of cases) {
-    const changed = changeAt(one.answer, field);
+async function readersOf(field: string, cases: readonly Exercised[]): Promise<Exercised[]> {
+  const readers: Exercised[] = [];
+  for (const exercised of cases) {
+    const changed = changeAt(exercised.one.answer, field);
     if (changed === undefined) continue;
-    const outcome = await runCase(one, changed);
-    if (!isDeepStrictEqual(outcome.result, result)) readers.push(one.title);
+    const { result } = await runCase(exercised.one, changed);
+    if (!isDeepStrictEqual(result, exercised.result)) readers.push(exercised);
   }
   return readers;
 }

@@ -3,7 +3,6 @@
  * paths: `a.b` is the field `b` of the object `a`, and `a[].b` is the field `b` of each item of the list `a`.
  */
 export interface SpecifiedEndpoint {
-  readonly area: string;
   readonly endpoint: string;
   readonly query: readonly string[];
   readonly body: readonly string[];
@@ -111,60 +110,46 @@ interface Row {
   readonly answer?: readonly string[];
 }
 
-const inArea = (area: string, rows: Readonly<Record<string, Row>>): SpecifiedEndpoint[] =>
-  Object.entries(rows).map(([endpoint, { query = [], body = [], answer = [] }]) => ({
-    area,
+/** The 25 endpoints. The specification does not define some names of company activity. The list has the defaults. */
+const ROWS: Readonly<Record<string, Row>> = {
+  'GET /platform/api/employees': { query: PAGE, answer: listOf(ACTIVE_EMPLOYEE) },
+  'GET /platform/api/employees/include_terminated': {
+    query: [...PAGE, 'EIN', 'send_all_roles'],
+    answer: listOf(EMPLOYEE),
+  },
+  'GET /platform/api/employees/{employeeId}': { answer: EMPLOYEE },
+  'GET /platform/api/companies/current': { answer: COMPANY },
+  'GET /platform/api/work_locations': { query: PAGE, answer: listOf(WORK_LOCATION) },
+  'GET /platform/api/departments': { query: PAGE, answer: listOf(UNIT) },
+  'GET /platform/api/teams': { query: PAGE, answer: listOf(UNIT) },
+  'GET /platform/api/levels': { query: PAGE, answer: listOf(UNIT) },
+  'GET /platform/api/custom_fields': { query: PAGE, answer: listOf(CUSTOM_FIELD) },
+  'GET /platform/api/company_leave_types': { query: ['managedBy'], answer: listOf(LEAVE_TYPE) },
+  'POST /platform/api/leave_requests': { body: NEW_LEAVE_REQUEST, answer: listOf(LEAVE_REQUEST) },
+  'PATCH /platform/api/leave_requests/{id}': { body: ['reasonForLeave'], answer: listOf(LEAVE_REQUEST) },
+  'POST /platform/api/leave_requests/{id}/process': { query: ['action'], answer: PROCESSED_LEAVE_REQUEST },
+  'GET /platform/api/leave_balances/{role}': { answer: BALANCE },
+  'GET /platform/api/leave_balances': { query: PAGE, answer: listOf(BALANCE) },
+  'GET /platform/api/groups': { answer: listOf(GROUP) },
+  'POST /platform/api/groups': { body: ['name', 'spokeId', 'users'], answer: GROUP },
+  'GET /platform/api/groups/{groupId}': { answer: GROUP },
+  'PUT /platform/api/groups/{groupId}': { body: GROUP_CHANGE, answer: GROUP },
+  'PATCH /platform/api/groups/{groupId}': { body: GROUP_CHANGE, answer: GROUP },
+  'DELETE /platform/api/groups/{groupId}': {},
+  'POST /platform/api/ats_candidates/push_candidate': { body: CANDIDATE, answer: CANDIDATE },
+  'GET /platform/api/company_activity': {
+    query: ['startDate', 'endDate', 'next', 'limit'],
+    answer: ACTIVITY,
+  },
+  'GET /platform/api/me': { answer: ['id', 'workEmail', 'company'] },
+  'POST /platform/api/mark_app_installed': { answer: ['ok'] },
+};
+
+export const SPECIFICATION = Object.entries(ROWS).map(
+  ([endpoint, { query = [], body = [], answer = [] }]): SpecifiedEndpoint => ({
     endpoint,
     query,
     body,
     answer,
-  }));
-
-/** The 25 endpoints. The specification does not define some names of company activity. The list has the defaults. */
-export const SPECIFICATION: readonly SpecifiedEndpoint[] = [
-  ...inArea('Employees', {
-    'GET /platform/api/employees': { query: PAGE, answer: listOf(ACTIVE_EMPLOYEE) },
-    'GET /platform/api/employees/include_terminated': {
-      query: [...PAGE, 'EIN', 'send_all_roles'],
-      answer: listOf(EMPLOYEE),
-    },
-    'GET /platform/api/employees/{employeeId}': { answer: EMPLOYEE },
   }),
-  ...inArea('Company structure', {
-    'GET /platform/api/companies/current': { answer: COMPANY },
-    'GET /platform/api/work_locations': { query: PAGE, answer: listOf(WORK_LOCATION) },
-    'GET /platform/api/departments': { query: PAGE, answer: listOf(UNIT) },
-    'GET /platform/api/teams': { query: PAGE, answer: listOf(UNIT) },
-    'GET /platform/api/levels': { query: PAGE, answer: listOf(UNIT) },
-    'GET /platform/api/custom_fields': { query: PAGE, answer: listOf(CUSTOM_FIELD) },
-    'GET /platform/api/company_leave_types': { query: ['managedBy'], answer: listOf(LEAVE_TYPE) },
-  }),
-  ...inArea('Leave', {
-    'POST /platform/api/leave_requests': { body: NEW_LEAVE_REQUEST, answer: listOf(LEAVE_REQUEST) },
-    'PATCH /platform/api/leave_requests/{id}': { body: ['reasonForLeave'], answer: listOf(LEAVE_REQUEST) },
-    'POST /platform/api/leave_requests/{id}/process': { query: ['action'], answer: PROCESSED_LEAVE_REQUEST },
-    'GET /platform/api/leave_balances/{role}': { answer: BALANCE },
-    'GET /platform/api/leave_balances': { query: PAGE, answer: listOf(BALANCE) },
-  }),
-  ...inArea('Groups', {
-    'GET /platform/api/groups': { answer: listOf(GROUP) },
-    'POST /platform/api/groups': { body: ['name', 'spokeId', 'users'], answer: GROUP },
-    'GET /platform/api/groups/{groupId}': { answer: GROUP },
-    'PUT /platform/api/groups/{groupId}': { body: GROUP_CHANGE, answer: GROUP },
-    'PATCH /platform/api/groups/{groupId}': { body: GROUP_CHANGE, answer: GROUP },
-    'DELETE /platform/api/groups/{groupId}': {},
-  }),
-  ...inArea('Candidates', {
-    'POST /platform/api/ats_candidates/push_candidate': { body: CANDIDATE, answer: CANDIDATE },
-  }),
-  ...inArea('Company activity', {
-    'GET /platform/api/company_activity': {
-      query: ['startDate', 'endDate', 'next', 'limit'],
-      answer: ACTIVITY,
-    },
-  }),
-  ...inArea('Current user and installation', {
-    'GET /platform/api/me': { answer: ['id', 'workEmail', 'company'] },
-    'POST /platform/api/mark_app_installed': { answer: ['ok'] },
-  }),
-];
+);
