@@ -26,6 +26,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/domain/stamp.ts: if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 60) return false; | return false; → return undefined;',
     'shared/plan/notice.ts: if (isRecent(episode, nowMs)) return false; | return false; → return undefined;',
     'shared/operate/dead-letters/read-mailbox.ts: if (elsewhere <= 0 || patience <= 0) return false; | return false; → return undefined;',
+    'shared/sync/people-wake.ts: if (record.userId === undefined || !mayBeMember(record, settings)) return false; | return false; → return undefined;',
   ],
   'the parser ignores digits after the milliseconds': [
     `shared/domain/stamp.ts: return Date.parse(\`\${stamp.slice(0, 23)}Z\`); | 23 → 24`,
@@ -47,6 +48,10 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/plan/decide/missing.ts: if (nowMs - createdAtMs < createSettleMs) return notShownYet(facts); | < → <=',
     "shared/plan/decide/drift.ts: return waitMs > 0 ? { kind: 'wait', waitMs, why: UNPROVEN_READ } : undefined; | 0 → 1",
     'shared/sync/reconcile/notify.ts: revokedMs === undefined && expiresMs > nowMs && expiresMs <= nowMs + EXPIRES_SOON_MS, | > → >=',
+    'shared/sync/match/changed-members.ts: return isQuiet && isPlain && !isBisecting && nowMs >= (flapDamping?.sinceMs ?? 0) + TWO_HOURS_MS; | >= → >',
+    'shared/sync/reconcile/feed.ts: nowMs - start.readAtMs > LOOK_BACK_MS | > → >=',
+    'shared/sync/people-listing.ts: if (waiting.length === 0 || ports.clock() - waitingSinceMs < ROLE_END_WAIT_MS) return; | < → <=',
+    'shared/store/guard-store.ts: writtenAtMs = 0, | 0 → 1',
   ],
   'apply always reads both values together': [
     "shared/plan/decide/write.ts: if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] }; | || → &&",
@@ -69,8 +74,10 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/plan/answer.ts: if (observed === undefined || after === undefined) { | || → &&',
     'shared/plan/answer.ts: if (observed === undefined || made === undefined || plan.after === undefined) return outcome; | || → &&',
   ],
-  'an undefined time is stored like a missing one': [
+  'an undefined value is stored like a missing one': [
     'shared/plan/notice.ts: const tried = triedMs === undefined ? {} : { triedMs }; | triedMs === undefined → false',
+    'shared/sync/people-listing.ts: ...(userId === undefined ? {} : { userId }), | userId === undefined → false',
+    'shared/sync/gate.ts: ...(witness === undefined ? {} : { witness }), | witness === undefined → false',
   ],
   'the number is a size, of which no behaviour depends on the exact value': [
     'shared/scim/server/list.ts: if (bytes > MAX_ANSWER_BYTES && shown.length > 0) return shown; | > → >=',
@@ -79,6 +86,16 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     "shared/sync/reconcile/check-groups.ts: const recordId = createHash('sha256').update(parts).digest('hex').slice(0, 32); | .slice(0, 32) → ",
     `shared/operate/events.ts: const place = { time, id: \`\${id}.\${String(block).padStart(9, '0')}\`, source: '', operation }; | 9 → 10`,
     'shared/sync/apply/bisect.ts: return { bisection: { ...bisection, withheld: later, refusals: refusals + 1 } }; | 1 → 2',
+    'shared/store/keys.ts: const MAX_PART_BYTES = 400; | 400 → 401',
+    'shared/store/view-store.ts: const HEADS_REMEMBERED = 200; | 200 → 201',
+    `shared/store/keys.ts: ofGroup(ref, \`\${prefix}\${part.index}#\${sha256(part.stamp).slice(0, 32)}\`); | 32 → 33`,
+    "shared/sync/apply/failure.ts: const digest = createHash('sha256').update(JSON.stringify(failure)).digest('hex').slice(0, 32); | 32 → 33",
+    "shared/sync/apply/failure.ts: const digest = createHash('sha256').update(JSON.stringify(failure)).digest('hex').slice(0, 32); | .slice(0, 32) → ",
+    'shared/store/view-store.ts: const INLINE_VIEW_BYTES = 1_024; | 1_024 → 2048',
+    'shared/store/audit-reader.ts: const PAGE_SIZE = 100; | 100 → 101',
+    'shared/plan/gone.ts: export const LISTING_AGE_MS = 60_000; | 60_000 → 120000',
+    "shared/sync/ingest/store-fold.ts: return createHash('sha256').update(content).digest('base64url').slice(0, 12); | 0 → 1",
+    'shared/store/user-store.ts: Buffer.byteLength(name) + Buffer.byteLength(register.value) > MAX_ATTRIBUTE_BYTES | > → >=',
   ],
   'the mutant requests other groups earlier or later, and each group is requested when it is needed': [
     'shared/directory/operate/through-function.ts: const following = place === -1 || from > 0 ? [] : order.slice(place + 1, place + GROUPS_AT_ONCE); | 1 → 2',
@@ -94,6 +111,8 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'the condition of the write keeps every other item, and a second removal finds nothing': [
     "shared/store/group-writes.ts: const over = page.filter(({ expiresAt }) => typeof expiresAt === 'number' && expiresAt * 1_000 < nowMs); | .filter(({ expiresAt }) => typeof expiresAt === 'number' &&  → ",
     "shared/scim/store/scim-store.ts: if ((await table.update(key, change, equal('revision', revision))).written) return; | (await table.update(key, change, equal('revision', revision) → false",
+    'shared/store/people-store.ts: const outdated = [...keysOf(seen)].filter(([partition]) => !pointers.has(partition)); | .filter(([partition]) => !pointers.has(partition)) → ',
+    "shared/store/group-writes.ts: const over = page.filter(({ expiresAt }) => typeof expiresAt === 'number' && expiresAt * 1_000 < nowMs); | && → ||",
   ],
   'while a deletion is open, decide only observes that the group is gone': [
     "shared/sync/apply/write.ts: const isGone = decision.kind === 'observe' && decision.observed === 'gone'; | && → ||",
@@ -109,6 +128,48 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   ],
   'the number is always assigned before it is returned': [
     'shared/store/user-store.ts: let count = 0; | 0 → 1',
+  ],
+  'the case cannot occur, and the types require it': [
+    'shared/store/group-notes.ts: if (previousLink === undefined) return Promise.resolve(false); | false → true',
+    'shared/sync/apply/observe.ts: if (link === undefined) return AGAIN; | return AGAIN; → return undefined;',
+    'shared/store/group-store.ts: if (ref === undefined) return []; | return []; → return undefined;',
+    'shared/plan/decide/holds.ts: views?.base === undefined ? 0 : withUnwanted(views.base, wanted?.group?.users).users.size; | 0 → 1',
+  ],
+  'with the mutant, the same result needs more or fewer requests': [
+    "shared/sync/match/wanted.ts: if (resolution?.kind !== 'person' || resolution.unbound || user.revision === 0) return; | resolution?.kind !== 'person' || resolution.unbound || user. → true",
+    "shared/sync/match/wanted.ts: if (resolution?.kind !== 'person' || resolution.unbound || user.revision === 0) return; | 0 → 1",
+    'shared/sync/tuning.ts: export const LARGE_GROUP = 1_000; | 1_000 → 2000',
+    'shared/sync/match/wanted.ts: const excludesPeople = ({ settings }: Connection): boolean => settings.people.exclude.length > 0; | > → >=',
+    'shared/sync/tuning.ts: export const OWN_MESSAGE_MS = 600_000; | 600_000 → 1200000',
+    'shared/sync/match/wanted.ts: roles.every((role) => persons.has(role)) ? persons : people.read(name, roles); | roles.every((role) => persons.has(role)) → false',
+    'shared/store/view-store.ts: if (Buffer.byteLength(text) <= inlineViewBytes) return { id, size: lines.length, text }; | Buffer.byteLength(text) <= inlineViewBytes → false',
+    "shared/store/logs.ts: if (ref.group !== '' && users.length <= MAX_STEP_USERS) return { ...others, users }; | ref.group !== '' && users.length <= MAX_STEP_USERS → false",
+    'shared/store/user-store.ts: const revision = before.revision + (needsFanOut ? 1 : 0); | needsFanOut → true',
+    'shared/sync/unmanaged.ts: if (groups.length === 0) return []; | groups.length === 0 → false',
+    'shared/sync/apply/pass.ts: const maxAttempts = attempts > 0 ? 1 : MAX_TRIES; | 0 → 1',
+  ],
+  'the condition with the time of the user follows': [
+    'shared/sync/match/wanted.ts: const present = registers.filter((register) => memberCounts(register, floor, STAMP_ZERO)); | .filter((register) => memberCounts(register, floor, STAMP_ZE → ',
+  ],
+  'without blocked people, both ways give the same': [
+    'shared/sync/match/wanted.ts: if (blocks === undefined) return { resolutions, whyNot }; | blocks === undefined → false',
+  ],
+  'every start of the digest is as good': [
+    'shared/domain/content-digest.ts: let [high, low] = [0xdeadbeef, 0x41c6ce57]; | 0xdeadbeef → 7471857118',
+  ],
+  'a test of functions/ or an integration test notices it, and the runner leaves these out': [
+    'shared/sync/ingest/ingest.ts: if (only === undefined || cause === undefined) return []; | === → !==',
+    "shared/sync/ingest/origins.ts: if ('group' in change) note(groups, change.group, messageId); | note(groups, change.group, messageId); → ;",
+    'shared/sync/ingest/accept.ts: if (this.causes.at(-1) !== cause) this.causes.push(cause); | 1 → 2',
+    'shared/sync/ingest/ingest.ts: Number(isLate(b)) - Number(isLate(a)) || lengthOf(a) - lengthOf(b) || urgency(b) - urgency(a); | - → +',
+    'shared/sync/ingest/origins.ts: if (known === undefined) messagesById.set(id, new Set([messageId])); | known === undefined → true',
+    'shared/sync/ingest/store-fold.ts: const isFew = named.length > 0 && named.length + groups.length <= RECALLED; | <= → >',
+    'shared/store/dynamo-batches.ts: unanswered.set(args.input, !isAnswered(error)); | !isAnswered(error) → isAnswered(error)',
+    'shared/store/dynamo-batches.ts: if (isUnanswered === undefined) return next(args); | isUnanswered === undefined → false',
+  ],
+  'changed-members.property.test.ts notices it, and the run ends before this slow test': [
+    'shared/sync/match/changed-members.ts: const isNext = link !== undefined && inSync?.rev === rev - 1 && inSync.view === link.view.id; | === → !==',
+    "shared/sync/match/changed-members.ts: mode !== 'report' && | !== → ===",
   ],
   'test/store/semantics.integration.test.ts notices it, and the runner leaves out integration tests': [
     'shared/store/dynamo-table.ts: ...(this.#names.size === 0 ? {} : { ExpressionAttributeNames: swapped(this.#names) }), | this.#names.size === 0 → false',

@@ -50,7 +50,7 @@ export const Connection = z.lazy(() =>
       contract: z.unknown().optional(),
     })
     .transform(({ contract: kept, ...connection }) => {
-      const contract = kept === undefined ? undefined : ContractReport.safeParse(kept).data;
+      const contract = ContractReport.safeParse(kept).data;
       // The stored report may be about another base URL or company, because a change of the base URL does not delete
       // it.
       return contract?.baseUrl === connection.settings.baseUrl && contract.company === connection.company
