@@ -55,7 +55,6 @@ export function pastOf(
   platform: SimulatedPlatform,
   { connection, group, linked = '' }: Pick<PastAnswer, 'connection' | 'group'> & Partial<PastAnswer>,
 ) {
-  const { run, nowMs } = seen;
   const { asOf, calls, traits, writes, clientWrites } = platform;
   const moved = withMoved({ seen }, connection, group);
   const spokeIds = new Set<string | null>(moved.map((one) => keptSpokeId(one, traits.spokeIds)));
@@ -66,27 +65,28 @@ export function pastOf(
     .map((one) => ({ ...one, users: [...one.added, ...one.removed] }))
     .sort((a, b) => a.atMs - b.atMs);
   // An entry has the time of its worker, whose clock may be wrong.
-  const skews = run.happenings.map(({ action }) => ('skewMs' in action ? action.skewMs : 0));
+  const skews = seen.run.happenings.map(({ action }) => ('skewMs' in action ? action.skewMs : 0));
   const skewMs = 1 + Math.max(0, ...skews);
+  const isWritten = (id: string, untilMs: number) => own.some((one) => one.id === id && one.atMs <= untilMs);
   const groupsAt = (atMs: number) => [...ids].flatMap((id) => asOf(atMs, id) ?? []);
   const isAnswer = ({ id = '', by, platformFaults }: PlatformCall) =>
     ids.has(id) && by.startsWith('apply') && platformFaults.length === 0;
   return {
-    users: new Set([...changes, ...groupsAt(nowMs())].flatMap(({ users }) => users)),
+    users: new Set([...changes, ...groupsAt(seen.nowMs())].flatMap(({ users }) => users)),
     /** The users of the groups at this time, one set for each state that the group may have had. */
     statesAt(atMs: number) {
       const near = changes.map((one) => one.atMs).filter((ms) => Math.abs(ms - atMs) <= skewMs);
       return [atMs - skewMs, atMs, atMs + skewMs, ...near].flatMap((ms) => {
         const groups = groupsAt(ms);
-        // A released group still has its users, but is no longer the platform group of the directory group.
-        const isOwn = groups.some(({ spokeId }) => spokeIds.has(spokeId));
+        // A released group is no longer the group's platform group, and one of another client is not before a write.
+        const isOwn = groups.some(({ id, spokeId }) => spokeIds.has(spokeId) && isWritten(id, ms));
         return [...groups.map(({ users }) => new Set(users)), ...(isOwn ? [] : [new Set<string>()])];
       });
     },
     isUnread(user: string, atMs: number) {
       const own = changes.filter(({ users }) => users.includes(user));
       const last = own.findLast((one) => one.atMs <= atMs);
-      const untilMs = own.find((one) => one.atMs > atMs)?.atMs ?? nowMs();
+      const untilMs = own.find((one) => one.atMs > atMs)?.atMs ?? seen.nowMs();
       if (last === undefined || !('initiator' in last)) return false;
       const fromMs = last.atMs + traits.getLagMs;
       const during = calls.filter((one) => isAnswer(one) && fromMs <= one.atMs && one.atMs < untilMs);
