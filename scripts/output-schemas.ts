@@ -22,8 +22,8 @@ import {
   GroupReport,
   GroupStatus,
   PastMembers,
-  PersonAt,
   PendingRow,
+  PersonAt,
   Plan,
   SyncReport,
 } from '../shared/contract/answers/groups.ts';

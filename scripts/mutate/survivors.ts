@@ -23,6 +23,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     "shared/domain/stamp.ts: const offsetMs = (Number(offsetHour) * 60 + Number(offsetMinute)) * MINUTE_MS * (sign === '-' ? -1 : 1); | * → /",
   ],
   'the only caller tests whether the value is truthy, and both values are falsy': [
+    'shared/directory/operate/takeover.ts: if (state.released) return false; | return false; → return undefined;',
     'shared/domain/stamp.ts: if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 60) return false; | return false; → return undefined;',
     'shared/plan/notice.ts: if (isRecent(episode, nowMs)) return false; | return false; → return undefined;',
     'shared/operate/dead-letters/read-mailbox.ts: if (elsewhere <= 0 || patience <= 0) return false; | return false; → return undefined;',
@@ -35,9 +36,12 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/domain/stamp.ts: export const laterStamp = (a: Stamp, b: Stamp): Stamp => (a < b ? b : a); | < → <=',
   ],
   'only the sign of this number has an effect': [
+    'shared/scim/server/list.ts: return read.toSorted((a, b) => (a.id < b.id ? -1 : 1)); | 1 → 2',
     'shared/operate/settings.ts: return rows.sort((a, b) => (a.name < b.name ? -1 : 1)); | 1 → 2',
   ],
   'no test should depend on a single millisecond': [
+    'shared/directory/reading/sync-group.ts: const isDeleted = isDeletion && atMs > (known.readMs ?? 0); | > → >=',
+    'shared/scim/tokens/tokens.ts: if ((found.lastUsedMs ?? 0) < nowMs - NOTED_EVERY_MS) { | < → <=',
     "shared/store/group-writes.ts: const over = page.filter(({ expiresAt }) => typeof expiresAt === 'number' && expiresAt * 1_000 < nowMs); | < → <=",
     'shared/scim/server/limiter.ts: const passed = Math.max(0, nowMs - bucket.atMs) / 1_000; | 0 → 1',
     'shared/sync/reconcile/sweep.ts: const wasThere = ({ link: { createdAtMs = 0 }, lastWriteAtMs = 0 }: Watched[number]) => | 0 → 1',
@@ -75,11 +79,24 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/plan/answer.ts: if (observed === undefined || made === undefined || plan.after === undefined) return outcome; | || → &&',
   ],
   'an undefined value is stored like a missing one': [
+    'shared/directory/reading/sync-group.ts: const owned = known.other === undefined ? { ...next, name } : { ...next, name, other: known.other }; | known.other === undefined → false',
+    'shared/operate/journal.ts: ...(group === undefined ? {} : { group }), | group === undefined → false',
     'shared/plan/notice.ts: const tried = triedMs === undefined ? {} : { triedMs }; | triedMs === undefined → false',
     'shared/sync/people-listing.ts: ...(userId === undefined ? {} : { userId }), | userId === undefined → false',
     'shared/sync/gate.ts: ...(witness === undefined ? {} : { witness }), | witness === undefined → false',
   ],
   'the number is a size, of which no behaviour depends on the exact value': [
+    "shared/directory/reading/key-digest.ts: createHash('sha256').update(key).digest('base64url').slice(0, 16); | 0 → 1",
+    'shared/scim/server/handle.ts: hashOf(String(value).toLowerCase()).slice(0, HASH_LENGTH); | 0 → 1',
+    'shared/directory/reading/member-questions.ts: const MOST_PER_RUN = 1_000; | 1_000 → 2000',
+    'shared/scim/store/scim-orders.ts: const MAX_CHANGES = 1_000; | 1_000 → 2000',
+    'shared/scim/protocol/limits.ts: export const MAX_MEMBERS_CHANGED = 20_000; | 20_000 → 40000',
+    'shared/scim/server/record.ts: for (let race = 0; race < MAX_RACES; race += 1) { | 1 → 2',
+    'shared/operate/names.ts: if (text.length <= REASON_SHOWN) return withoutCutJson(text); | <= → <',
+    'shared/operate/import/compare.ts: if (found[kind] <= LISTED) found.changes.push({ kind, group, groupName, member, email, ...about }); | <= → <',
+    'shared/directory/reading/listing.ts: const MAX_NAMED = 1_000; | 1_000 → 2000',
+    'shared/scim/protocol/document.ts: const MAX_DESCRIBED_MEMBERS = 1_000; | 1_000 → 2000',
+    'shared/scim/store/scim-store.ts: const MAX_REMOVALS = 100; | 100 → 101',
     'shared/scim/server/list.ts: if (bytes > MAX_ANSWER_BYTES && shown.length > 0) return shown; | > → >=',
     'shared/operate/names.ts: const REASON_SHOWN = 160; | 160 → 161',
     'shared/operate/person.ts: const AT_ONCE = 8; | 8 → 9',
@@ -87,6 +104,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     `shared/operate/events.ts: const place = { time, id: \`\${id}.\${String(block).padStart(9, '0')}\`, source: '', operation }; | 9 → 10`,
     'shared/sync/apply/bisect.ts: return { bisection: { ...bisection, withheld: later, refusals: refusals + 1 } }; | 1 → 2',
     'shared/store/keys.ts: const MAX_PART_BYTES = 400; | 400 → 401',
+    'shared/domain/content-digest.ts: let [high, low] = [0xdeadbeef, 0x41c6ce57]; | 0xdeadbeef → 7471857118',
     'shared/store/view-store.ts: const HEADS_REMEMBERED = 200; | 200 → 201',
     `shared/store/keys.ts: ofGroup(ref, \`\${prefix}\${part.index}#\${sha256(part.stamp).slice(0, 32)}\`); | 32 → 33`,
     "shared/sync/apply/failure.ts: const digest = createHash('sha256').update(JSON.stringify(failure)).digest('hex').slice(0, 32); | 32 → 33",
@@ -101,6 +119,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/directory/operate/through-function.ts: const following = place === -1 || from > 0 ? [] : order.slice(place + 1, place + GROUPS_AT_ONCE); | 1 → 2',
   ],
   'with the mutant, the same data is read again, or data without a match is read too': [
+    'shared/operate/find-member.ts: const contained = (await groups.readMany(refs, () => {})).filter(({ isContained }) => isContained); | .filter(({ isContained }) => isContained) → ',
     'shared/scim/server/routes.ts: hasMembers ? readFloor({ connection, group: groupId(id) }, ports) : undefined, | hasMembers → false',
     'shared/scim/server/nesting.ts: id.startsWith(GROUP_ID_MARK) ? [memberId(id), nestedMember(groupId(id))] : [memberId(id)]; | id.startsWith(GROUP_ID_MARK) → true',
     'shared/directory/reading/reports.ts: for (const report of users) left.delete(report); | left.delete(report); → ;',
@@ -154,9 +173,6 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'without blocked people, both ways give the same': [
     'shared/sync/match/wanted.ts: if (blocks === undefined) return { resolutions, whyNot }; | blocks === undefined → false',
   ],
-  'every start of the digest is as good': [
-    'shared/domain/content-digest.ts: let [high, low] = [0xdeadbeef, 0x41c6ce57]; | 0xdeadbeef → 7471857118',
-  ],
   'a test of functions/ or an integration test notices it, and the runner leaves these out': [
     'shared/sync/ingest/ingest.ts: if (only === undefined || cause === undefined) return []; | === → !==',
     "shared/sync/ingest/origins.ts: if ('group' in change) note(groups, change.group, messageId); | note(groups, change.group, messageId); → ;",
@@ -166,10 +182,33 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/sync/ingest/store-fold.ts: const isFew = named.length > 0 && named.length + groups.length <= RECALLED; | <= → >',
     'shared/store/dynamo-batches.ts: unanswered.set(args.input, !isAnswered(error)); | !isAnswered(error) → isAnswered(error)',
     'shared/store/dynamo-batches.ts: if (isUnanswered === undefined) return next(args); | isUnanswered === undefined → false',
+    'shared/directory/reading/delivery.ts: if (counts.length === 0 && error === undefined) return undefined; | counts.length === 0 && error === undefined → true',
+    'shared/scim/server/handle.ts: return { reply, connection: undefined, deliveries: [], staleMembers: [], cause: undefined }; | return { reply, connection: undefined, deliveries: [], stale → return undefined;',
+    "shared/scim/server/handle.ts: return new TextDecoder('utf-8', { fatal: true }).decode(bytes); | return new TextDecoder('utf-8', { fatal: true }).decode(byte → return undefined;",
   ],
   'changed-members.property.test.ts notices it, and the run ends before this slow test': [
     'shared/sync/match/changed-members.ts: const isNext = link !== undefined && inSync?.rev === rev - 1 && inSync.view === link.view.id; | === → !==',
     "shared/sync/match/changed-members.ts: mode !== 'report' && | !== → ===",
+  ],
+  'two groups of a connection never have the same id': [
+    'shared/directory/operate/status.ts: return rows.toSorted((a, b) => rankOf(a) - rankOf(b) || (a.group < b.group ? -1 : 1)); | < → <=',
+  ],
+  'after the claim, the next check refuses the request with the same error, and gives the claim back': [
+    'shared/scim/server/claims.ts: if (!isFree) throw uniquenessError(value.type, holder); | !isFree → false',
+  ],
+  'only ids that are not of live users are looked up in this set': [
+    "shared/scim/server/membership.ts: const deleting = new Set(found.filter(({ state }) => state === 'deleting').map(({ id }) => id)); | .filter(({ state }) => state === 'deleting') → ",
+  ],
+  'the mutant only copies the answer once more': [
+    'shared/scim/protocol/projection.ts: if (without.length === 0) return chosen; | without.length === 0 → false',
+  ],
+  'with the mutant, the whole list is stored instead of its difference': [
+    'shared/scim/server/membership.ts: const left = [...listed].filter((id) => !present.has(id)); | .filter((id) => !present.has(id)) → ',
+  ],
+  'the tests of connect notice it, but the runner replaces no object that another module has stored': [
+    'shared/directory/operate/guides/google.ts: if (administrator === undefined || !hasOneCredential) return undefined; | !hasOneCredential → hasOneCredential',
+    'shared/directory/operate/guides/okta.ts: : !secretStdin && (key === undefined) !== (keyArn === undefined); | !secretStdin → secretStdin',
+    "shared/directory/operate/guides/entra.ts: if (reason === 'InvalidAuthenticationToken') return fixOfCloud(setting); | === → !==",
   ],
   'test/store/semantics.integration.test.ts notices it, and the runner leaves out integration tests': [
     'shared/store/dynamo-table.ts: ...(this.#names.size === 0 ? {} : { ExpressionAttributeNames: swapped(this.#names) }), | this.#names.size === 0 → false',

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { FEATURES } from '../../simulate/features.ts';
-import { DIRECTORY_FAULTS } from '../../simulate/reader/faults.ts';
 import { PLAIN_TRAITS } from '../../simulate/platform/platform.ts';
 import { PLATFORM_FAULTS } from '../../simulate/platform-faults.ts';
+import { DIRECTORY_FAULTS } from '../../simulate/reader/faults.ts';
 
 const ROWS = readFileSync('docs/fault-model.md', 'utf8')
   .split('\n')

@@ -2,12 +2,15 @@ import { expect, it } from 'vitest';
 import { PROVIDER } from '../../directory-simulator/google/federation.ts';
 import { READ_ALL } from '../../directory-simulator/google/scopes.ts';
 import { SERVICE_ACCOUNT } from '../../directory-simulator/google/sign-in.ts';
+import { journalOf } from '../../shared/operate/journal.ts';
 import { ADMIN } from '../directory-simulator/fixture.ts';
-import { savedWorld, sixInSync } from '../support/operate/world.ts';
+import { allOf } from '../support/engine/test-engine.ts';
+import { employee, savedWorld, sixInSync } from '../support/operate/world.ts';
 import { worldOf } from './directory-fixture.ts';
 
 it('connect --directory google shows the number of groups, and stores the key and the setting "directory"', async () => {
-  const { connect, stored, setting, google } = await worldOf();
+  const { connect, stored, setting, google, world } = await worldOf();
+  await world.ports.people.save(world.connection.name, employee('ann', 'ann@example.com'), undefined);
   const { code, json, stderr } = await connect();
   expect(json).toMatchObject({
     connection: 'default',
@@ -21,7 +24,7 @@ it('connect --directory google shows the number of groups, and stores the key an
     group: 'g-emea',
     name: 'EMEA',
     members: 1,
-    matched: 0,
+    matched: 1,
     problem: null,
   });
   expect(json.sample.find(({ group }: { group: string }) => group === 'g-all').problem).toContain(
@@ -55,6 +58,15 @@ it('connect --directory stores nothing while another source owns groups, and nam
   expect([stored, await setting()]).toEqual([[], null]);
 });
 
+it('connect --directory stores nothing if the members of a group must not be read', async () => {
+  const { connect, stored, google } = await worldOf();
+  await google.control('faults', [
+    { match: { path: '*/groups/g-emea/members' }, times: 30, error: 'insufficientPermissions' },
+  ]);
+  expect((await connect()).code).toBe(1);
+  expect(stored).toEqual([]);
+});
+
 it('if platform groups would be adopted, connect --directory lets the connection only observe', async () => {
   const { connect, world, connection } = await worldOf(() => savedWorld());
   world.platform.addForeign({ name: 'Sales', spokeId: 'g-sales', users: ['u-x'] });
@@ -62,6 +74,10 @@ it('if platform groups would be adopted, connect --directory lets the connection
   expect(json).toMatchObject({ stored: true, adoptable: 1, observing: true });
   expect(stderr).toContain('next: groupsync directory groups --compare');
   expect((await connection())?.observing).toBe(true);
+  const entries = await allOf(world.ports.audit.read(journalOf(world.connection.name)));
+  expect(entries.flatMap(({ changes }) => changes)).toContainEqual(
+    expect.objectContaining({ kind: 'set_observing', after: 'true' }),
+  );
 });
 
 it('connect --directory google exits with 2 without an administrator and a credential', async () => {

@@ -52,7 +52,7 @@ it('connect stores nothing if a permission is missing, and names the permission'
 
 it('connect exits with 2 without tenant and client id, or without exactly one credential', async () => {
   const { run, connect } = await entraWorldOf();
-  const without = await run('connect', 'default', '--directory', 'entra', '--federated');
+  const without = await run('connect', 'default', '--directory', 'entra', '--tenant', TENANT, '--federated');
   const both = await connect(SECRET, '--federated', '--secret-stdin');
   for (const { code, stderr } of [without, both]) {
     expect([code, stderr]).toEqual([2, expect.stringContaining('expected --tenant ID and --client-id ID')]);

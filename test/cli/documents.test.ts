@@ -341,6 +341,8 @@ it('import --dry-run prints who is added, who is removed, who has no match and w
   expect(sent.stderr).toMatch(/− bob@acme.test \(m-bob\)[\s\S]*would hold[\s\S]*next: groupsync holds\n$/);
   const commas = await runCli([...asked, '--delimiter', ','], { ports, stdin: foreign });
   expect(commas).toMatchObject({ code: 1, stdout: expect.stringContaining("--delimiter ';'") });
+  await runCli(['connections', 'set', 'default', 'guard=null', '--yes'], { ports });
+  expect((await runCli([...args, '--json'], { ports, stdin: csv })).json.comparison.held).toEqual([]);
 });
 
 it('scim token commands print documents with the SCIM address, if the address is known', async () => {

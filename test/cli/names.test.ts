@@ -7,7 +7,7 @@ import { connectionName, memberId } from '../../shared/domain/ids.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFile } from '../support/folder.ts';
-import { added, deleted, group, removed, inSync } from '../support/operate/world.ts';
+import { added, deleted, group, inSync, removed } from '../support/operate/world.ts';
 
 interface Rows {
   readonly groups: readonly { readonly id: string; readonly state: string }[];

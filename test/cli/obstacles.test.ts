@@ -4,7 +4,7 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import { ANSWER_PREFIX, PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { runCli } from '../support/cli/io.ts';
-import { added, group, removed, inSync } from '../support/operate/world.ts';
+import { added, group, inSync, removed } from '../support/operate/world.ts';
 
 const REASON = `GET /platform/api/me answered 401${ANSWER_PREFIX}${'x'.repeat(300)}`;
 

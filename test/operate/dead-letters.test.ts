@@ -52,6 +52,8 @@ it('surveyDeadLetters counts messages by cause, lists them up to the limit, and 
     { ...same, code: 'unknown_connection', count: 666, newestMs: 2_000 },
   ]);
   expect(survey.messages).toHaveLength(100);
+  const both = await surveyDeadLetters(world.ports, { queues: ['events', 'apply'], limit: 0 });
+  expect(both).toMatchObject({ queue: 'all', total: 2_000 });
   expect(await world.mailboxes.events.counts()).toEqual({ visible: 2_000, inFlight: 0 });
 });
 

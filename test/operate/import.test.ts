@@ -181,6 +181,11 @@ it.each([
     'Name,Team,Person,Mail',
     /expected a column group id or group name(?!.*--skip-lines)/,
   ],
+  [
+    'two columns of groups',
+    'group id,Group ID,member id',
+    /expected one column group id .*'group=HEADING'.*more/,
+  ],
   ['a header and a row in one line', 'group id,group name,member id,ann@acme.test', /expected a header/],
 ])(
   'importCsv sends nothing for a first line with %s, and reports what it expected',

@@ -48,6 +48,7 @@ async function listed({ world, state }: ModeCompany) {
     const users = seen ? await readHeldRemovals(seen, hold, connection, world.toolPorts) : [];
     const what = hold.deletes ? `${hold.decision.kind} deletion` : hold.decision.kind;
     expect(users).toHaveLength(hold.removes);
+    for (const { event } of users) expect(event?.id).not.toBeNull();
     return [what, ...users.map(({ user }) => user).sort()].join(' ');
   });
   return Promise.all(shown);

@@ -13,8 +13,8 @@ import { readChunks, writeChunks } from '../../shared/store/chunks.ts';
 import { createGroupStore } from '../../shared/store/group-store.ts';
 import type { Item } from '../../shared/store/table.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
-import { MemoryTable } from '../../simulate/table.ts';
 import { itemBytes } from '../../simulate/table/values.ts';
+import { MemoryTable } from '../../simulate/table.ts';
 import { createTestEngine } from '../support/engine/test-engine.ts';
 import { START_MS } from '../support/engine/world.ts';
 

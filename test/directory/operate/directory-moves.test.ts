@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { planTakeover, takeOverGroups } from '../../../shared/directory/operate/takeover.ts';
+import { OPEN_GATE } from '../../../shared/domain/gate.ts';
 import { groupId, platformGroupId } from '../../../shared/domain/ids.ts';
 import type { Source } from '../../../shared/domain/source.ts';
 import { explainMember } from '../../../shared/operate/explain.ts';
@@ -9,6 +10,7 @@ import { adoptGroup } from '../../../shared/operate/ownership.ts';
 import { pauseConnection, pauseGroup } from '../../../shared/operate/pausing.ts';
 import { changeSettings, planSettings } from '../../../shared/operate/settings.ts';
 import { readGroupStatus } from '../../../shared/operate/status.ts';
+import { obstacleTo } from '../../../shared/operate/who.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import { planGroup } from '../../../shared/sync/apply/plan-group.ts';
 import { ingest } from '../../../shared/sync/ingest/ingest.ts';
@@ -281,7 +283,8 @@ it('removals that a change of mode permits during a move wait after the move', a
   const { platform, toolPorts } = reader.world;
   platform.changeAsOther(id, { users: ['u-a', 'u-b', 'u-d'] });
   await expect(takeOver(reader, 'scim', { ports: dyingAfter(reader, 6) })).rejects.toThrow('dies here');
-  expect((await reader.state(group))?.openMove).toBeDefined();
+  const moving = await reader.state(group);
+  expect(moving && obstacleTo(moving, await reader.world.connection(), OPEN_GATE, 0)?.outcome).toBe('moving');
   await expect(pauseGroup(reader.ref(group), toolPorts)).rejects.toThrow('nothing was changed: the move');
   const set = await planSettings(CONNECTION, [{ key: 'mode', value: 'authoritative' }], toolPorts);
   await changeSettings(set, { ...toolPorts, vault: {} as never });

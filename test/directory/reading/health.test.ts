@@ -92,7 +92,8 @@ it('the reader reports groups whose member lists were too short three times with
   await reader.passMinutes(5);
   expect(await findingsOf(reader)).toEqual(['reader_short']);
   expect((await statusOf(reader)).freshness?.shortGroups).toBe(1);
+  expect(await reader.run()).toMatchObject({ unreadable: ['rowing'] });
   await reader.google.control('counts', { group: 'rowing', count: 'right' });
-  await reader.passMinutes(5);
+  await reader.passMinutes(10);
   expect(await findingsOf(reader)).toEqual([]);
 });

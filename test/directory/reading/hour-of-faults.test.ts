@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { DirectoryError } from '../../../shared/directory/ports.ts';
 import type { DirectoryWorld } from '../../../shared/directory/vendors/exchange.ts';
-import { reportSources } from '../../../shared/operate/status.ts';
+import { formatSource, reportSources } from '../../../shared/operate/status.ts';
 import { findProblems } from '../../../shared/sync/reconcile/levels.ts';
 import { MINUTE_MS } from '../../support/engine/world.ts';
 import { company, platformGroupsOf, READERS, settle } from './fixture.ts';
@@ -161,6 +161,7 @@ describe.each(Object.entries(READERS))('an hour of wrong answers of %s', (vendor
       expect.stringMatching(/^chess \(2.*Z, 2.*Z\)$/),
       expect.stringMatching(/^rowing /),
     ]);
+    expect(source && formatSource(source, String)).toContain('two alternating lists: chess (2');
     set.fault = undefined;
     await recovers();
     await passMinutes(120);

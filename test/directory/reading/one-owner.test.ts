@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { readDirectoryGroups } from '../../../shared/directory/operate/status.ts';
 import { releaseGroup } from '../../../shared/operate/ownership.ts';
 import { planGroup } from '../../../shared/sync/apply/plan-group.ts';
 import { ingest } from '../../../shared/sync/ingest/ingest.ts';
@@ -53,14 +54,19 @@ it('events about users take effect from every source', async () => {
 
 it('the reader compares a group that events own, sends no event about it and reports the difference', async () => {
   const reader = await openWith({ rowing: ['a', 'b'] });
-  await reader.deliver({ snapshot: 'rowing', of: ['a', 'c', 'd'] });
+  await reader.deliver({ snapshot: 'rowing', of: ['a', 'c', 'd'] }, { upsert: 'rowing', name: 'Oars' });
   // For a minute after an event, the reader assumes that the event is later than its own read.
   await reader.pass(2 * MINUTE_MS);
   expect(await reader.run()).toMatchObject({ read: 1, sent: 0 });
   expect(aboutGroups(reader)).toEqual([]);
+  const rows = await readDirectoryGroups(await reader.world.connection(), {
+    ...reader.world.toolPorts,
+    ...reader.ports,
+  });
+  expect(rows).toMatchObject([{ group: 'rowing', state: 'other' }]);
   expect(await reader.stored('rowing')).toMatchObject({
     other: 'rowing',
-    differs: { added: 1, removed: 2, isNamed: false },
+    differs: { added: 1, removed: 2, isNamed: true },
   });
   expect(reader.shown('rowing')).toEqual([['u-a', 'u-c', 'u-d']]);
   await reader.deliver({ snapshot: 'rowing', of: ['a', 'b'] });

@@ -81,6 +81,8 @@ it('the reader reads only the selected groups of the directory', async () => {
   expect(await reader.run()).toMatchObject({ groups: 1, read: 1, sent: 1 });
   const groups = reader.takeSent().flatMap(({ data }) => (data.group === undefined ? [] : [data.group.id]));
   expect(groups).toEqual(['rowing']);
+  await reader.change({ kind: 'addMember', group: 'rugby', member: 'a' });
+  expect(await reader.run()).toMatchObject({ groups: 1 });
 });
 
 it('the reader finds a new group and a new name after the directory reports them', async () => {

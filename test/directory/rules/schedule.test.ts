@@ -5,6 +5,7 @@ import {
   afterOldList,
   afterRead,
   afterReport,
+  asksFacts,
   firstSeen,
   isUnreadable,
 } from '../../../shared/directory/rules/schedule.ts';
@@ -49,6 +50,7 @@ it('in a directory with a lag, the two reads that agree are farther apart', () =
   const first = read(NEW, EQUAL, 0, 10);
   expect(dueAfterMinutes(first)).toBe(20);
   expect(dueAfterMinutes(read(first, EQUAL, 19, 10))).toBe(20);
+  expect(dueAfterMinutes(read(first, { kind: 'snapshot', members: [] }, 19, 10))).toBe(39);
   expect(read(first, EQUAL, 20, 10).dueMs - START_MS).toBeGreaterThan(20 * HOUR_MS);
 });
 
@@ -67,7 +69,7 @@ it('two reads that agree, less than ten minutes apart, do not settle a group', (
 it('after events were sent, the next read is ten minutes later, and two reads must agree again', () => {
   const sent = read(read(NEW, EQUAL, 0), { kind: 'snapshot', members: [] }, 10);
   expect(sent).toMatchObject({ sentMs: START_MS + 9 * MINUTE_MS });
-  expect(sent.agreedMs).toBeUndefined();
+  expect([sent.agreedMs, sent.unconfirmed]).toEqual([undefined, undefined]);
   expect(dueAfterMinutes(sent)).toBe(20);
   expect(dueAfterMinutes(read(sent, EQUAL, 20))).toBe(30);
 });
@@ -77,13 +79,13 @@ it('a short listing causes a read in the next run, and counts until a complete l
   expect(short).toMatchObject({ shortMs: [START_MS], problem: expect.any(String) });
   expect(dueAfterMinutes(short)).toBe(1);
   const whole = read(short, EQUAL, 5);
-  expect([whole.shortMs, whole.problem]).toEqual([undefined, undefined]);
+  expect([whole.shortMs, whole.problem, short.answers]).toEqual([undefined, undefined, undefined]);
 });
 
 it('the first unconfirmed read is stored until a read shows other members, or agrees', () => {
   const again: ReadOutcome = { kind: 'again', because: 'unconfirmed' };
   const first = read(NEW, again, 0, 0, 'x');
-  expect(first.unconfirmed).toEqual({ content: 'x', sinceMs: START_MS });
+  expect([first.sentMs, first.unconfirmed]).toEqual([undefined, { content: 'x', sinceMs: START_MS }]);
   expect(dueAfterMinutes(first)).toBe(10);
   expect(read(first, again, 5, 0, 'x').unconfirmed).toEqual(first.unconfirmed);
   const other = { content: 'y', sinceMs: START_MS + 5 * MINUTE_MS };
@@ -123,6 +125,7 @@ it('a reported change causes one immediate read, and the same report causes no s
   expect(dueAfterMinutes(reported)).toBe(21);
   expect(reported.agreedMs).toBeUndefined();
   const done = read(reported, EQUAL, 21);
+  expect([{ counted: 1 }, {}].map((one) => asksFacts({ ...done, name: 'G', ...one }))).toEqual([false, true]);
   expect(afterReport(done, START_MS + 20 * MINUTE_MS, START_MS + 26 * MINUTE_MS)).toBe(done);
 });
 

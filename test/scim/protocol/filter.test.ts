@@ -42,7 +42,7 @@ it.each([
   ['employeeNumber eq "7"', true],
   ['employeeNumber eq 7', false],
   ['urn:unknown:thing:userName eq "x"', false],
-  ['meta.created lt "2026-11-20T12:00:00+01:00"', true],
+  ['meta.created lt "2026-11-20T10:30:00+01:00"', false],
   ['not active eq false', true],
   ['id eq "x" or id eq "A1" and active eq false', false],
 ])('the filter %s has the result %s', (filter, expected) => {

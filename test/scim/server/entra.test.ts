@@ -93,16 +93,16 @@ it('additional addresses are stored after the primary address, in their order', 
       op: 'Replace',
       path: 'emails',
       value: [
-        { type: 'home', value: 'home@acme.test' },
-        { type: 'work', value: '\u200bwork@acme.test', primary: true },
+        { type: 'work', value: 'work@acme.test' },
+        { type: 'home', value: '\u200bhome@acme.test', primary: true },
         { type: 'other', value: ' other@acme.test' },
         { type: 'blank', value: ' ' },
       ],
     },
   ]);
   expect(await facts(u1)).toMatchObject({
-    email: 'work@acme.test',
-    otherEmails: 'home@acme.test other@acme.test',
+    email: 'home@acme.test',
+    otherEmails: 'work@acme.test other@acme.test',
   });
   await entra.patch(`/Users/${u1}`, [{ op: 'Remove', path: 'emails' }]);
   expect(await facts(u1)).toMatchObject({ email: 'u1@acme.test', otherEmails: '' });
