@@ -31,12 +31,13 @@ interface FollowOptions {
 const LOOK_EVERY_MS = 400;
 
 /**
- * Wakes groups, and waits until each is written, held, failed or in sync. Apply first reads a linked group from the
- * platform, because the stored view may be out of date. So apply finds external changes and deletions immediately, and
- * handles them by the mode. Members and fields that the platform refused are tried again. If the group is in
- * sync, and a fetch shows that it has not changed since groupsync's last write, it is not woken.
+ * Wakes groups that exist, and waits until each is written, held, failed or in sync. Apply first reads a linked group
+ * from the platform, because the stored view may be out of date. So apply finds external changes and deletions
+ * immediately, and handles them by the mode. Members and fields that the platform refused are tried again. If the group
+ * is in sync, and a fetch shows that it has not changed since groupsync's last write, it is not woken.
  */
-export async function syncGroups(refs: readonly GroupRef[], ports: SyncPorts, options: FollowOptions) {
+export async function syncGroups(asked: readonly GroupRef[], ports: SyncPorts, options: FollowOptions) {
+  const refs = (await ports.groups.readMany(asked)).map(({ ref }) => ref);
   await recordSync(refs, ports);
   await forgetRefusals(refs, ports);
   const connection = refs[0] && (await ports.connections.find(refs[0].connection));

@@ -100,13 +100,13 @@ it('sync retries a member that the platform refused before', async () => {
   expect(users()).toEqual([['u-ann', 'u-bob', 'u-cid']]);
 });
 
-it('sync skips an excluded group, and creates a group that does not exist on the platform', async () => {
+it('sync skips an excluded group and an unknown id, and creates a group that does not exist on the platform', async () => {
   const { world, sync } = await company();
   await world.publish(group('h'));
   world.connection.settings.groups.exclude.push('Group g');
   await world.save();
-  const [{ state: g } = {}, { state: h } = {}] = (await sync('g', 'h')).synced;
-  expect([g, h]).toEqual(['excluded', 'in_sync']);
+  const { synced } = await sync('g', 'h', 'absent');
+  expect(synced).toMatchObject([{ state: 'excluded' }, { state: 'in_sync' }]);
   expect(await world.ports.groups.read(world.refOf('g'))).not.toHaveProperty('suspectedChange');
   expect(world.platform.groups.size).toBe(2);
 });
