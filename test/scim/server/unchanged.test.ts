@@ -48,6 +48,8 @@ it.each<[string, unknown]>([
   expect(answer.status).toBe(204);
   expect(answer.headers['etag']).toBe(before.headers['etag']);
   expect(await client.get(group)).toEqual(before);
+  await client.patch(group, [add('members', [{ value: 'm8' }])]);
+  expect(await versionOf(group)).not.toBe(before.body.meta.version);
 });
 
 it('a later change wins over earlier requests even if clocks stop or go back', async () => {
