@@ -167,13 +167,13 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/sync/unmanaged.ts: if (groups.length === 0) return []; | groups.length === 0 → false',
     'shared/sync/apply/pass.ts: const maxAttempts = attempts > 0 ? 1 : MAX_TRIES; | 0 → 1',
   ],
-  'the condition with the time of the user follows': [
+  'a later condition also compares the time of the user': [
     'shared/sync/match/wanted.ts: const present = registers.filter((register) => memberCounts(register, floor, STAMP_ZERO)); | .filter((register) => memberCounts(register, floor, STAMP_ZE → ',
   ],
-  'without blocked people, both ways give the same': [
+  'without blocked people, both give the same result': [
     'shared/sync/match/wanted.ts: if (blocks === undefined) return { resolutions, whyNot }; | blocks === undefined → false',
   ],
-  'a test of functions/ or an integration test notices it, and the runner leaves these out': [
+  'a test in test/functions or an integration test notices it, and the runner leaves these out': [
     'shared/sync/ingest/ingest.ts: if (only === undefined || cause === undefined) return []; | === → !==',
     "shared/sync/ingest/origins.ts: if ('group' in change) note(groups, change.group, messageId); | note(groups, change.group, messageId); → ;",
     'shared/sync/ingest/accept.ts: if (this.causes.at(-1) !== cause) this.causes.push(cause); | 1 → 2',
@@ -186,7 +186,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/scim/server/handle.ts: return { reply, connection: undefined, deliveries: [], staleMembers: [], cause: undefined }; | return { reply, connection: undefined, deliveries: [], stale → return undefined;',
     "shared/scim/server/handle.ts: return new TextDecoder('utf-8', { fatal: true }).decode(bytes); | return new TextDecoder('utf-8', { fatal: true }).decode(byte → return undefined;",
   ],
-  'changed-members.property.test.ts notices it, and the run ends before this slow test': [
+  'changed-members.property.test.ts notices it, but the run is over before this slow test': [
     'shared/sync/match/changed-members.ts: const isNext = link !== undefined && inSync?.rev === rev - 1 && inSync.view === link.view.id; | === → !==',
     "shared/sync/match/changed-members.ts: mode !== 'report' && | !== → ===",
   ],

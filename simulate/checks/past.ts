@@ -78,7 +78,7 @@ export function pastOf(
       const near = changes.map((one) => one.atMs).filter((ms) => Math.abs(ms - atMs) <= skewMs);
       return [atMs - skewMs, atMs, atMs + skewMs, ...near].flatMap((ms) => {
         const groups = groupsAt(ms);
-        // A released group is no longer the group's platform group, and one of another client is not before a write.
+        // A released group no longer counts, and a group that another client created counts after the first write.
         const isOwn = groups.some(({ id, spokeId }) => spokeIds.has(spokeId) && isWritten(id, ms));
         return [...groups.map(({ users }) => new Set(users)), ...(isOwn ? [] : [new Set<string>()])];
       });

@@ -40,6 +40,7 @@ const shown = ({ groups }: { readonly groups: ReturnType<typeof byRegisters> | R
 const name = (group: string, text = group): DirectoryAction => ({ kind: 'name', group, name: text });
 const join = (group: string, ...members: string[]): DirectoryAction => ({ kind: 'join', group, members });
 const leave = (group: string, ...members: string[]): DirectoryAction => ({ kind: 'leave', group, members });
+
 it('a refused event counts after a replay with the same body', () => {
   const record = recordOf(timed([1, name('g')], [2, join('g', 'p1'), { time: 'future' }]));
   const [message] = messagesOf(happening(join('g', 'p1'), { time: 'future' }), at(2));

@@ -73,11 +73,12 @@ async function itemsOf(specified: SpecifiedEndpoint, cases: readonly Exercised[]
     item: `${endpoint}: ${what}`,
     cases: using.map(({ one }) => one.title),
   });
+  const called = cases.filter(({ seen }) => seen.length > 0);
   const sending = (has: (request: Seen) => boolean) => cases.filter(({ seen }) => seen.some(has));
   const withQuery = (name: string) => sending((one) => (one.query[name] ?? '') !== '');
   const withField = (name: string) => sending((one) => hasAt(jsonOf(one.text), name));
   return [
-    item('called', sending(Boolean)),
+    item('called', called),
     ...query.map((name) => item(`query ${name}`, withQuery(name))),
     ...body.map((name) => item(`body ${name}`, withField(name))),
     ...(await Promise.all(answer.map(async (name) => item(`answer ${name}`, await readersOf(name, cases))))),
