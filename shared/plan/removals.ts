@@ -139,7 +139,8 @@ export function stillOpen(set: RemovalSet, input: RemovalList): readonly Removal
   const { wanted, namedAt, nowMs } = input;
   if (isOver(hold, nowMs) || !isOfGroup(hold, input)) return [];
   if (hold.deletes) return wanted === undefined && namedAt <= hold.asOf ? [set] : [];
-  if (users === undefined) return [set];
+  // While its write is uncertain, an approval stays whole, because its rest would count as another approval.
+  if (users === undefined || input.sent.includes(hold.digest)) return [set];
   const isEnded = (user: PlatformUserId) => !isWithin(set, user, input) || isPassed(hold, user, input);
   return without(set, new Set([...users].filter(isEnded)));
 }

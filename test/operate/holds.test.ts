@@ -158,6 +158,26 @@ it('an approval permits no second write until the outcome of a timed-out write i
   expect(await state('g')).not.toHaveProperty('removals');
 });
 
+it.each<[string, DirectoryEvent | undefined, string, string]>([
+  ['a block', undefined, 'acdef', 'a'],
+  ['a new membership', { add: ['b'], to: 'g' }, 'abcdef', 'ab'],
+  ['a suspension', { user: 'b', 'scim:active': 'false' }, 'abcdef', 'a'],
+])('after %s of one person, an approval still permits no second write until then', async (...given) => {
+  const [, event, meanwhile, then] = given;
+  const { deliver, emit, shown, state, troubles, work, world, approve } = await company();
+  await deliver({ snapshot: 'g', of: ['a'] });
+  await approve();
+  troubles.platform = (call) => (call === 'patch' ? 'lost_before' : 'none');
+  while ((await state('g'))?.uncertain === undefined) await work(1);
+  troubles.platform = () => 'none';
+  if (event !== undefined) emit(event);
+  else await blockPerson(CONNECTION, { text: 'b', reason: 'stolen laptop' }, world.toolPorts);
+  await work(6);
+  expect(shown('g')).toEqual([users(...meanwhile)]);
+  await deliver();
+  expect(shown('g')).toEqual([users(...then)]);
+});
+
 it('each decision about a part of a hold keeps its reason, and can be changed alone', async () => {
   const { deliver, shown, state, world, audit, approve, reject } = await company();
   await deliver({ snapshot: 'g', of: ['a'] });
