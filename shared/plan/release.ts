@@ -2,6 +2,7 @@ import { duration } from '../domain/duration.ts';
 import { GROUP_FIELDS } from '../domain/group-fields.ts';
 import type { GroupState, OpenMove } from '../domain/group-state.ts';
 import type { View } from '../domain/view.ts';
+import { UNGUARDED } from './decide/holds.ts';
 import type { Decision } from './decision.ts';
 import type { Facts } from './facts.ts';
 import { fieldMatches } from './names.ts';
@@ -44,10 +45,7 @@ export function decideRelease(facts: Facts): Decision {
   return {
     kind: 'write',
     plan: withoutSpokeId(base, base.spokeId, reason),
-    held: new Set(),
-    isWaiting: false,
-    consumes: [],
-    isReserved: false,
+    ...UNGUARDED,
     known: [],
   };
 }

@@ -8,6 +8,7 @@ import type {
   StateChange,
   Uncertain,
 } from '../domain/group-state.ts';
+import { removalsAfter } from '../domain/hold.ts';
 import type { Note } from './decision.ts';
 import type { Facts } from './facts.ts';
 
@@ -36,6 +37,8 @@ export interface Findings {
   /** Whether this change explains a recorded refusal of a write: the refusal was only a version conflict. */
   readonly explainsRefusal?: boolean;
   readonly uncertain?: Uncertain | undefined;
+  /** The digests of the approvals of an uncertain write that took effect late. */
+  readonly consumes?: readonly string[] | undefined;
 }
 
 export interface KnownOutcome {
@@ -103,12 +106,9 @@ export const outcomeFound = (
  * Returns the change after a fetch without an open intent. The suspected change and the first 404 end.
  * @param platform undefined if the directory group no longer has a platform group
  */
-export function changeByFetch(
-  seen: GroupState,
-  platform: LinkedGroup | undefined,
-  found: Findings = {},
-): StateChange {
-  const ended: StateChange = { missingSinceMs: undefined, suspectedChange: undefined };
+export function changeByFetch(seen: GroupState, platform: LinkedGroup | undefined, found: Findings = {}) {
+  const used = found.consumes && { removals: removalsAfter(seen, found.consumes) };
+  const ended: StateChange = { missingSinceMs: undefined, suspectedChange: undefined, ...used };
   const change = { ...ended, ...changeByFindings(seen, found) };
   if (platform === undefined) {
     const released = defined({ releasedPlatformId: seen.link?.id });

@@ -157,7 +157,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number) {
      * @returns false if an intent, a view, a suspected change or a settlement was stored since `seen` was read
      */
     async storeObserved(seen: GroupState, how: StateChange) {
-      const isAsSeen = all(unsettledSince(seen), suspectedChangeIsAs(seen));
+      const isAsSeen = all(unsettledSince(seen), suspectedChangeIsAs(seen), removalsAre(seen));
       const stored = await change(seen.ref, itemChange(how), isAsSeen);
       if (stored.written && how.link !== undefined && how.link.view.id !== seen.link?.view.id)
         await views.discard(seen.ref, seen.link?.view, stored.item);

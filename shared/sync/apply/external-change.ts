@@ -47,7 +47,7 @@ export async function commitFound(
     change: changeByWrite(state, outcome),
     wakeAtMs: nowMs + ports.coalesceMs,
     unfinished: true,
-    ...(happened && { consumes: intent.consumes ?? [] }),
+    consumes: happened ? (intent.consumes ?? []) : found?.consumes,
   });
   return committed !== undefined;
 }

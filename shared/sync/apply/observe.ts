@@ -85,7 +85,8 @@ async function observeExternal(decision: ObserveExternal, before: PassFacts, con
   const isAlone = intent === undefined || lateWrite !== undefined;
   const audited = isAlone ? await recordFound({ lateWrite, step }, observed, before, context) : undefined;
   const uncertain = await storeMoved(readRecord(before), before, { observed, view }, context);
-  const found = { ...recorded, flapDamping, explainsRefusal, audited, uncertain };
+  const consumes = lateWrite && state.uncertain?.consumes;
+  const found = { ...recorded, flapDamping, explainsRefusal, audited, uncertain, consumes };
   const isTaken =
     intent === undefined
       ? context.ports.groups.storeObserved(state, changeByFetch(state, link, found))

@@ -11,7 +11,7 @@ export interface Commit extends Pick<KnownOutcome, 'platform' | 'settled' | 'cou
   /** Whether the group stays dirty, because apply must write or fetch the group again. */
   readonly unfinished?: boolean;
   /** The digests of the approvals whose removals the write made. */
-  readonly consumes?: readonly string[];
+  readonly consumes?: readonly string[] | undefined;
   /** What the outcome changes in the state, apart from the removals. */
   readonly change: StateChange;
 }
