@@ -34,7 +34,7 @@ export async function claimUnique(resource: ScimResource, context: ScimContext):
   // Almost all values are free. So the holder is read only if the claim fails.
   if (await claim()) return;
   const holder = await freeHolder(unique, resource, context);
-  if (!(await claim(holder))) throw await heldByAnother(resource, context);
+  if (!(await claim(holder))) throw uniquenessError(resource.type, await claimHolder(resource, context));
   if (holder === undefined || holder === resource.id || !(await isHeldBy(holder, unique, context))) return;
   // The holder may have saved its resource and verified its claim before the claim moved. So the holder gets the claim
   // back.
@@ -81,24 +81,15 @@ export async function eraseBlocked(blocked: ScimResource, context: ScimContext):
   await record(changes, context);
 }
 
-function uniquenessError(type: TypeName, holder: string | undefined): ScimError {
+export function uniquenessError(type: TypeName, holder: string | undefined): ScimError {
   const who = holder === undefined ? '' : `; the ${type} with the id ${holder} has it`;
   return new ScimError(409, `${UNIQUE_ATTRIBUTE[type]}: expected a value that no other ${type} has${who}`, {
     scimType: 'uniqueness',
   });
 }
 
-/** Returns the error for a resource whose claim another request has taken over. It names the holder of the claim. */
-export async function heldByAnother(resource: ScimResource, { ports, connection }: ScimContext) {
+/** Returns the id of the resource that holds the claim of this resource's unique value. */
+export async function claimHolder(resource: ScimResource, { ports, connection }: ScimContext) {
   const value = uniqueValue(resource);
-  const holder = value && (await ports.scim.holder(connection, value));
-  return uniquenessError(resource.type, holder);
-}
-
-/** @throws ScimError uniqueness if another request has taken over the claim */
-export async function verifyClaim(resource: ScimResource, { ports, connection }: ScimContext): Promise<void> {
-  const value = uniqueValue(resource);
-  if (value === undefined) return;
-  const holder = await ports.scim.holder(connection, value);
-  if (holder !== resource.id) throw uniquenessError(resource.type, holder);
+  return value && ports.scim.holder(connection, value);
 }

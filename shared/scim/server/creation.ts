@@ -2,7 +2,7 @@ import { STAMP_ZERO } from '../../domain/stamp.ts';
 import type { ScimResource } from '../ports.ts';
 import type { TypeName } from '../protocol/resource-type.ts';
 import type { ScimObject } from '../protocol/value.ts';
-import { claimUnique, eraseBlocked, heldByAnother, isBlocked } from './claims.ts';
+import { claimHolder, claimUnique, eraseBlocked, isBlocked, uniquenessError } from './claims.ts';
 import { pointAt, type ScimContext, unindex } from './context.ts';
 import { GROUP_ID_MARK } from './nesting.ts';
 import { recordNewUser } from './record.ts';
@@ -72,6 +72,6 @@ async function saveNew(resource: ScimResource, context: ScimContext, prepare: ()
     if (found === undefined || !isBlocked(found)) throw new Error('expected an unused id, got a used id');
     await unindex(resource, undefined, context);
     await eraseBlocked(found, context);
-    throw await heldByAnother(resource, context);
+    throw uniquenessError(resource.type, await claimHolder(resource, context));
   }
 }

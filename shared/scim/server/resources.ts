@@ -7,9 +7,9 @@ import type { ScimResource } from '../ports.ts';
 import { namesVersion } from '../protocol/document.ts';
 import { ScimError } from '../protocol/errors.ts';
 import { deadWrites, openWrites, withWrite } from '../protocol/member-writes.ts';
-import type { TypeName } from '../protocol/resource-type.ts';
+import { type TypeName, UNIQUE_ATTRIBUTE } from '../protocol/resource-type.ts';
 import { isSameValue, type ScimObject } from '../protocol/value.ts';
-import { claimUnique, isBlocked, verifyClaim } from './claims.ts';
+import { claimHolder, claimUnique, isBlocked, uniquenessError } from './claims.ts';
 import { isIndexedAlike, pointAt, type ScimContext, unindex } from './context.ts';
 import { deadReplacement, finishReplacement } from './group-view.ts';
 import { listedAmong } from './membership.ts';
@@ -228,15 +228,22 @@ async function readForChange(id: string, type: TypeName, context: ScimContext, k
 }
 
 async function restoreUnlessHeld({ before, after }: Rewrite, context: ScimContext): Promise<void> {
-  try {
-    await verifyClaim(after, context);
-  } catch (superseded) {
-    const { attributes } = before;
-    const writes = new Map([...after.writes].filter(([id]) => before.writes.has(id)));
-    const restored = { ...nextRevision(after, context.ports.clock()), attributes, writes };
-    await context.ports.scim.save(context.connection, restored, after);
-    throw superseded;
+  const { ports, connection } = context;
+  const { id, type } = after;
+  const holder = await claimHolder(after, context);
+  if (holder === id) return;
+  const { attributes } = before;
+  const writes = new Map([...after.writes].filter(([write]) => before.writes.has(write)));
+  const restored = { ...nextRevision(after, ports.clock()), attributes, writes };
+  if (!(await ports.scim.save(connection, restored, after))) {
+    // Another request has changed the resource since the save, so only the unique value is restored.
+    const name = UNIQUE_ATTRIBUTE[type];
+    const edit = (now: ScimObject) =>
+      now[name] === after.attributes[name] ? { ...now, [name]: attributes[name] ?? null } : now;
+    await rewriteResource(id, type, { context, ifMatch: undefined, edit });
+    await findResource(id, type, context);
   }
+  throw uniquenessError(type, holder);
 }
 
 /**

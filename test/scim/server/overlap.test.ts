@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { add, remove } from '../../support/scim-operations.ts';
+import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Answer, type Client, createWorld } from './support/server.ts';
 
 let world: ReturnType<typeof createWorld>;
@@ -109,4 +109,22 @@ it.each([
   const wanted = (await world.desired(group.slice('/Groups/'.length)))?.members;
   expect(wanted).toContain('m900');
   expect(wanted).not.toContain(id);
+});
+
+it.each([
+  ['/Groups', 'displayName', add('members', valuesOf(['m1'])), 204],
+  ['/Users', 'userName', replace('active', false), 200],
+])('in %s, a refused %s does not stay if another request follows', async (path, name, change, status) => {
+  const own = `${path}/${(await client.post(path, { [name]: 'first' })).body.id}`;
+  const others = [() => client.post(path, { [name]: 'second' }), () => client.patch(own, [change])];
+  const statuses: number[] = [];
+  interrupt = async (operation, key) => {
+    const isSave = operation === 'update' && key.startsWith('S#');
+    const send = isSave && key.endsWith(own.slice(path.length + 1)) ? others.shift() : undefined;
+    if (send !== undefined) statuses.push((await send()).status);
+  };
+  statuses.push((await client.patch(own, [replace(name, 'second')])).status);
+  expect(statuses).toEqual([201, status, 409]);
+  expect((await client.get(own)).body).toMatchObject({ [name]: 'first' });
+  expect((await client.get(`${path}?filter=${name} eq "second"`)).body.totalResults).toBe(1);
 });
