@@ -380,15 +380,15 @@ export interface PendingMark {
   readonly cause: PendingCause;
   readonly sinceMs: number;
   /**
-   * For `refused`: the revision of the person when the platform refused the member with a 4xx. groupsync tries the
-   * member again after the revision changes, or after a day.
+   * For `refused`: the revision and the platform id of the person when the platform refused the member with a 4xx.
+   * groupsync tries the member again after one of them changes, or after a day.
    */
-  readonly personRevision?: number;
+  readonly personRevision?: string;
   /**
-   * For `refused`: set if the platform accepted a write with the user, but then did not show the user. `revision` is
-   * the person's revision at that time.
+   * For `refused`: set if the platform accepted a write with the user, but then did not show the user. `revision` has
+   * the person's revision and platform id at that time.
    */
-  readonly hidden?: { readonly revision: number; readonly atMs: number };
+  readonly hidden?: { readonly revision: string; readonly atMs: number };
 }
 
 export interface StoredMember extends MemberRegister {

@@ -228,7 +228,8 @@ async function refuseAuthors(
   const isCovered = window.sinceMs > ports.clock() - AUDIT_LIFETIME_MS;
   if (isCovered || (isAdministrator && isOfConsole(caller))) return;
   const digest = holdDigest(hold, users);
-  const first = await firstApprovals(ref, digest, ports);
+  const sinceMs = Math.max(window.untilMs, ports.clock() - HOLD_LIFETIME_MS);
+  const first = await firstApprovals(ref, digest, sinceMs, ports);
   if (first.some((by) => [caller, ...authors].every((one) => !mayBeSamePerson(one, by, persons)))) return;
   const change = { kind: 'decide_hold', before: 'waiting', after: 'approved by one person', reason: digest };
   await recordAction(ref, { action: FIRST, changes: [change], reason }, ports);
@@ -240,11 +241,11 @@ async function refuseAuthors(
 const FIRST = 'holds_approve_first';
 
 /**
- * Returns the persons who approved exactly these removals within the last week, as the first of two. The digest contains
- * the platform group, so an approval is also valid after a takeover has moved the platform group.
+ * Returns the persons who approved exactly these removals since the given time, as the first of two. The digest contains
+ * the platform group, so an approval is also valid after a takeover has moved the platform group. But the same removals
+ * in a later hold have the same digest.
  */
-async function firstApprovals(ref: GroupRef, digest: string, { audit, clock, reader }: HoldPorts) {
-  const sinceMs = clock() - HOLD_LIFETIME_MS;
+async function firstApprovals(ref: GroupRef, digest: string, sinceMs: number, { audit, reader }: HoldPorts) {
   const refs = await withGroupsBefore(ref, reader);
   const found = await Promise.all(refs.map((one) => entriesSince(audit.read(one), sinceMs)));
   const isFirst = ({ action, changes }: AuditEntry) =>

@@ -132,13 +132,13 @@ interface Exporting {
 /**
  * Returns the members of an earlier time. A present member is left out only if the user is on the platform now and was
  * not then, so pending, blocked and excluded members stay. A present member of the same user replaces a former one.
- * @returns also undefined if there were no members, if another source owns the group now, or if the group contains
+ * @returns also undefined if there were no members, if the group belongs or moves to another source, or if the group contains
  * groups, which a snapshot of its people would remove
  * @throws NotKnown
  */
 async function exportPast(ref: GroupRef, atMs: number, { connection, ports }: Exporting) {
-  const { containsGroups = false, movedTo } = (await ports.groups.read(ref)) ?? {};
-  if (containsGroups || movedTo !== undefined) return undefined;
+  const { containsGroups = false, movedTo, openMove } = (await ports.groups.read(ref)) ?? {};
+  if (containsGroups || (movedTo ?? openMove) !== undefined) return undefined;
   const now = await exportGroup(ref, ports);
   if (now === undefined) return undefined;
   const past = await listPastMembers(ref, [atMs, ports.clock()], ports);

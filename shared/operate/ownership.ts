@@ -1,4 +1,5 @@
-import { hasDeparted } from '../domain/group.ts';
+import { renderName } from '../contract/name-template.ts';
+import { groupName, hasDeparted } from '../domain/group.ts';
 import { type GroupState, READS_BEHIND_MS } from '../domain/group-state.ts';
 import { stepFrom } from '../domain/history.ts';
 import { type GroupRef, intentId, type PlatformGroupId } from '../domain/ids.ts';
@@ -15,6 +16,7 @@ import { endClaim } from '../sync/retire-claim.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { doRecorded, type JournalPorts } from './journal.ts';
 import { refuseMoved } from './pausing.ts';
+import { requireConnection } from './settings.ts';
 
 type OwnershipPorts = JournalPorts &
   Pick<WakePorts, 'applyQueue' | 'coalesceMs'> &
@@ -121,7 +123,9 @@ function isWrittenLately(
 export async function createNamesake(ref: GroupRef, ports: OwnershipPorts): Promise<boolean> {
   const seen = await ports.groups.read(ref);
   if (seen?.settled !== 'name_clash' || seen.link !== undefined || seen.released) return false;
-  const name = seen.registers.name?.value ?? null;
+  const { settings } = await requireConnection(ref.connection, ports);
+  const given = { name: groupName(seen.registers) ?? '', id: ref.group, connection: ref.connection };
+  const name = renderName(settings.nameTemplate, given);
   const change = {
     kind: 'create_group',
     before: null,
@@ -130,7 +134,7 @@ export async function createNamesake(ref: GroupRef, ports: OwnershipPorts): Prom
   };
   const action = { action: 'adopt', changes: [change] } as const;
   const noted = await doRecorded(ref, action, ports, () =>
-    ports.groups.createNamesake(seen, dirtyNow(ports)),
+    ports.groups.createNamesake(ref, name, dirtyNow(ports)),
   );
   if (noted) await ports.applyQueue.wake([ref]);
   return noted;

@@ -160,10 +160,12 @@ export async function changeSettings(
 ): Promise<{ readonly replanned: number; readonly requested: readonly string[] }> {
   const { connection: read, next: settings } = plan;
   await refuseForGroups(plan, ports);
-  // What is stored about the groups of one directory would look like missing groups of another.
-  if (settings.directory !== null && isReplaced(read.settings.directory, settings.directory))
-    await ports.reader.forget(read.name);
-  const change = { read, wanted: { ...read, settings }, action: 'connections_set' as const };
+  const first = async () => {
+    // What is stored about the groups of one directory would look like missing groups of another.
+    if (settings.directory !== null && isReplaced(read.settings.directory, settings.directory))
+      await ports.reader.forget(read.name);
+  };
+  const change = { read, wanted: { ...read, settings }, action: 'connections_set' as const, first };
   const { before, after } = await changeConnection(change, ports);
   onDiffering(differingSettings(read.settings, before.settings));
   if (after.settings.directory === null) await endYields({ connection: read, groups: new Map(), ports });

@@ -12,10 +12,10 @@ import type { WhyNot } from './removal-cause.ts';
 /** A member that the directory has in the group but that groupsync cannot add yet. */
 export type PendingMember = Omit<PendingMark, 'sinceMs'>;
 
-/** A wanted user's member. `revision` is the revision of the person, which a refusal stores. */
+/** A wanted user's member. `revision` identifies the user and the revision of the person. A refusal stores it. */
 export interface WantedMember {
   readonly member: MemberId;
-  readonly revision: number;
+  readonly revision: string;
   /** Whether the platform has refused this user before. This write tries the user again. */
   readonly wasRefused?: boolean;
   /**

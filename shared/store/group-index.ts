@@ -119,5 +119,5 @@ const pendingOf = (connection: ConnectionName, item: Item): PendingEntry => ({
   member: memberId(String(item['member'])),
   cause: item['pendingCause'] as PendingCause,
   sinceMs: Number(item['pendingSince']),
-  ...(typeof item['pendingRevision'] === 'number' ? { personRevision: item['pendingRevision'] } : {}),
+  ...(typeof item['pendingRevision'] === 'string' ? { personRevision: item['pendingRevision'] } : {}),
 });

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { defined } from '../domain/defined.ts';
 import { EventActor } from '../domain/event.ts';
 import { number, stampText, text } from '../domain/forms.ts';
 import type { Author, MemberRegister } from '../domain/group.ts';
@@ -83,8 +84,8 @@ const MemberItem = z.lazy(() =>
     copyUserId: text.optional(),
     pendingCause: PendingCause.optional(),
     pendingSince: number.default(0),
-    pendingRevision: number.optional(),
-    pendingHidden: z.object({ revision: number, atMs: number }).optional(),
+    pendingRevision: text.optional(),
+    pendingHidden: z.object({ revision: text, atMs: number }).optional(),
   }),
 );
 
@@ -99,10 +100,7 @@ export function parseMember(item: Item): StoredMember {
   const user = copyRevision !== undefined && {
     user: { revision: copyRevision, floor: copyFloor, ...boundTo },
   };
-  const revision = {
-    ...(pendingRevision !== undefined && { personRevision: pendingRevision }),
-    ...(pendingHidden !== undefined && { hidden: pendingHidden }),
-  };
+  const revision = defined({ personRevision: pendingRevision, hidden: pendingHidden });
   const pending = pendingCause && { pending: { cause: pendingCause, sinceMs: pendingSince, ...revision } };
   const register = { member: memberId(member), value: presence, stamp: stamp as Stamp };
   return { ...register, ...(presentAt && { presentAt }), ...(actor && { actor }), ...user, ...pending };

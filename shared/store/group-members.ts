@@ -40,19 +40,16 @@ export function createGroupMembers(table: Table) {
     /** Sets or clears the reason why a member is pending. The index lists the members with a reason. */
     async markPending(ref: GroupRef, member: MemberId, mark: PendingMark | undefined): Promise<void> {
       const { connection, group } = ref;
-      const set =
-        mark === undefined
-          ? {}
-          : {
-              pendingCause: mark.cause,
-              pendingSince: mark.sinceMs,
-              pendingRevision: mark.personRevision,
-              pendingHidden: mark.hidden && { ...mark.hidden },
-              group,
-              gpk: indexPartition('pending', connection, shardOf(group)),
-              gsk: `${keyPart(group)}#${keyPart(member)}`,
-            };
-      const stored = plain(set);
+      const set = mark && {
+        pendingCause: mark.cause,
+        pendingSince: mark.sinceMs,
+        pendingRevision: mark.personRevision,
+        pendingHidden: mark.hidden && { ...mark.hidden },
+        group,
+        gpk: indexPartition('pending', connection, shardOf(group)),
+        gsk: `${keyPart(group)}#${keyPart(member)}`,
+      };
+      const stored = plain(set ?? {});
       const remove = PENDING.filter((name) => !(name in stored));
       const key = memberKey(ref, member);
       const { written } = await table.update(key, { set: stored, remove }, exists('stamp'));

@@ -226,16 +226,12 @@ export function createGroupStore(table: Table, inlineViewBytes?: number) {
       ),
 
     /**
-     * Notes that this group may get a new platform group although an unmanaged one has its name of now, raises rev and
-     * marks the group dirty.
+     * Notes that this group may get a new platform group although an unmanaged one has this name, raises rev and marks
+     * the group dirty.
      * @returns false if there is no such group, or the group has a platform group
      */
-    createNamesake: (seen: GroupState, dirty: Dirty): Promise<boolean> =>
-      update(
-        seen.ref,
-        dirtying(seen.ref, dirty, { set: plain({ createsBeside: seen.registers.name?.value }) }),
-        all(exists('rev'), missing('link')),
-      ),
+    createNamesake: (ref: GroupRef, createsBeside: string, dirty: Dirty): Promise<boolean> =>
+      update(ref, dirtying(ref, dirty, { set: { createsBeside } }), all(exists('rev'), missing('link'))),
 
     /** Records that the stored registers are confirmed after a restore of the table. @returns false without the group */
     restate: (ref: GroupRef, dirty: Dirty): Promise<boolean> =>

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
+import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
+import { groupKey } from '../../shared/store/keys.ts';
 import type { Item } from '../../shared/store/table.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { runCli } from '../support/cli/io.ts';
@@ -251,9 +253,12 @@ it('undo names the later events that it overrides, and the history names the und
   expect(again.stderr).not.toMatch(/file|row/);
 });
 
+const MOVE = { from: 'g', to: 'h', source: 'scim', sinceMs: 1, floor: STAMP_ZERO };
+
 it.each([
   ['contains groups, which a snapshot of its people would remove', { containsGroups: true }],
   ['moved to another source', { movedTo: 'h' }],
+  ['moves to another source', { openMove: { ...MOVE } }],
 ])('undo refuses a group that %s, and export without --at still writes it', async (_, state) => {
   const { cli, table, to } = await company({ guard: null }, ['ann', 'bob'], ['bob']);
   const item = [...table.items.values()].find(({ pk, sk }) => pk.endsWith('#g') && sk === 'GROUP');
@@ -502,6 +507,10 @@ it.each<[string, (imported: Imported) => Promise<unknown>]>([
     'a takeover has released',
     ({ ports, clock: { ms }, refOf }) =>
       ports.groups.release(refOf('g'), { nowMs: ms, wakeAtMs: ms }, refOf('h').group),
+  ],
+  [
+    'a takeover moves',
+    ({ table, refOf }) => table.update(groupKey(refOf('g')), { set: { openMove: { ...MOVE } } }),
   ],
 ])('import --undo changes nothing in a group that %s', async (_, move) => {
   const moved = await wrongImport();

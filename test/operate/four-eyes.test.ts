@@ -278,7 +278,11 @@ it.each([
   world.advance(8 * DAY_MS);
   await deliver({ upsert: 'g' });
   const some = { ...WORD, users: [platformUserId('u-b')] };
-  await expect(approveHold(ref('g'), some, as('dee'))).rejects.toThrow('A second person must also approve');
+  for (const by of ['dee', 'eve']) {
+    await expect(approveHold(ref('g'), some, as(by))).rejects.toThrow('A second person must also approve');
+    await deliver({ add: ['b'], to: 'g' });
+    await deliver({ take: ['b'], from: 'g' });
+  }
   expect((await journal()).filter(({ action }) => action === 'connections_set')).toEqual([]);
   const asAdministrator = (by: string) => approveHold(ref('g'), { ...WORD, isAdministrator: true }, as(by));
   for (const again of [approve, approve, asAdministrator])
@@ -288,8 +292,11 @@ it.each([
   const now = moves ? await moveToScim(engine, as('console:dee')) : 'g';
   const kept = { kind: 'decided', hold: { digest: before?.digest } };
   expect(await approveHold(ref(now), WORD, as('cid'))).toMatchObject(kept);
+  world.advance(1);
   await rejectHold(ref(now), { ...WORD, decision: (await state(now))?.approval?.decision }, as('bob'));
   const { decision } = (await state(now))?.rejection ?? {};
+  const again = approveHold(ref(now), { ...WORD, decision }, as(moves ? 'console:fay' : 'fay'));
+  await expect(again).rejects.toThrow('A second person must also approve');
   const byAdministrator = { ...WORD, isAdministrator: true, decision };
   expect(await approveHold(ref(now), byAdministrator, as('console:eve'))).toMatchObject({ kind: 'decided' });
 });

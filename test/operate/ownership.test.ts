@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { platformGroupId } from '../../shared/domain/ids.ts';
 import { approveHold } from '../../shared/operate/holds.ts';
 import { adoptGroup, createNamesake, releaseGroup } from '../../shared/operate/ownership.ts';
+import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { groupKey } from '../../shared/store/keys.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
@@ -69,14 +70,20 @@ it('an operator can let a waiting group get a platform group of its own', async 
   expect(world.platform.groups.size).toBe(3);
 });
 
-it('a decision to create a group beside another does not count for another name', async () => {
+it.each([
+  ['Finance', '{name}'],
+  ['Group g', '{name} {id}'],
+])('a decision to create a group beside another does not count for another name (%s, %s)', async (...row) => {
+  const [name, value] = row;
   const { deliver, world, ref, state, theirs } = await company();
-  for (const name of ['Group g', 'Finance']) theirs(['stranger'], name);
+  for (const other of ['Group g', 'Finance', 'Group g g']) theirs(['stranger'], other);
   await deliver({ snapshot: 'g', of: ['a'] });
   await createNamesake(ref('g'), world.toolPorts);
   expect(takeWoken(world)).toEqual([ref('g')]);
-  await deliver({ snapshot: 'g', name: 'Finance', of: ['a'] });
-  expect([(await state('g'))?.settled, world.platform.groups.size]).toEqual(['name_clash', 2]);
+  const ports = { ...world.toolPorts, vault: {} as never };
+  await changeSettings(await planSettings(CONNECTION, [{ key: 'nameTemplate', value }], ports), ports);
+  await deliver({ snapshot: 'g', name, of: ['a'] });
+  expect([(await state('g'))?.settled, world.platform.groups.size]).toEqual(['name_clash', 3]);
   await releaseGroup(ref('g'), world.toolPorts);
   expect(await createNamesake(ref('g'), world.toolPorts)).toBe(false);
 });

@@ -76,7 +76,7 @@ const wanted = (users: string, over: Partial<Wanted> = {}): Wanted => ({
   excluded: 0,
   pending: new Map(),
   whyNot: new Map(),
-  membersByUser: new Map([...users].map((one) => [user(one), [{ member: memberId(one), revision: 1 }]])),
+  membersByUser: new Map([...users].map((one) => [user(one), [{ member: memberId(one), revision: '1' }]])),
   registers: [...users].map((one) => ({
     member: memberId(one),
     value: 'present' as const,

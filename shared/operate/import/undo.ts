@@ -58,7 +58,8 @@ export async function planUndo(connection: ConnectionName, id: string, ports: Un
       ports.users.read(connection, ids),
       ofOtherSources({ name: connection }, [ref.group], ports),
     ]);
-    const isOther = state?.movedTo !== undefined || others.some(({ source }) => source === 'directory');
+    const isMoving = (state?.movedTo ?? state?.openMove) !== undefined;
+    const isOther = isMoving || others.some(({ source }) => source === 'directory');
     const ofGroup = state?.registers ?? NO_GROUP;
     const floor = groupFloor(ofGroup);
     const registerOf = new Map(registers.map((one) => [one.member, one]));

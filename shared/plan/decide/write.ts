@@ -309,10 +309,10 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
  *     otherwise                                              | undefined: the group may be created
  */
 function decideNamesakes(facts: Facts, ids: readonly PlatformGroupId[]): Decision | undefined {
-  const { state, listed } = facts;
+  const { state, listed, wanted } = facts;
   if (ids.length === 0) return undefined;
   if (listed?.namesakes === undefined) return { kind: 'read', what: ['namesakes'], ids };
-  const isClash = listed.namesakes.areUnmanaged && state.createsBeside !== state.registers.name?.value;
+  const isClash = listed.namesakes.areUnmanaged && state.createsBeside !== wanted?.group?.name;
   return waitForOwner(facts) ?? (isClash ? settleUnheld(facts, settle('name_clash')) : undefined);
 }
 

@@ -59,7 +59,7 @@ interface Read extends Pick<Wanted, 'registers'>, Pick<Views, 'base'> {
 }
 
 /** A placeholder for unchanged members, because no decision depends on which member this is. */
-const UNCHANGED_MEMBER: readonly WantedMember[] = [{ member: memberId(''), revision: 0 }];
+const UNCHANGED_MEMBER: readonly WantedMember[] = [{ member: memberId(''), revision: '' }];
 
 /**
  * Returns the users of the group after the changed members were added or removed. In the view, each user belongs to
@@ -93,12 +93,12 @@ export async function membersAfter(
     const { member } = user;
     const resolution = resolutions.get(member);
     if (resolution?.kind !== 'person') return undefined;
-    const { cause, id = '' } = eligibilityOf(resolution.person, undefined, settings);
+    const { cause, id = '', revision } = eligibilityOf(resolution.person, undefined, settings);
     const shown = platformUserId(id);
     // In these cases, the user cannot be a member, its membership did not change, or another member has the same user.
     if (cause !== 'solved' || base.users.has(shown) === isIn || membersByUser.has(shown) === isIn)
       return undefined;
-    if (isIn) membersByUser.set(shown, [{ member, revision: resolution.person.revision }]);
+    if (isIn) membersByUser.set(shown, [{ member, revision }]);
     else membersByUser.delete(shown);
   }
   return membersByUser;

@@ -154,31 +154,37 @@ export interface MemberEligibility {
 }
 
 /**
- * Returns whether a person can be written as a member, and the platform id with which to write the person.
- * @param refusedRevision the person's revision that the platform refused
+ * Returns whether a person can be written as a member, and the platform id with which to write the person. `revision`
+ * identifies this id and the person's revision.
+ * @param refusedRevision the revision that the platform refused
  */
 export function eligibilityOf(
   { userId, role, state, revision }: Person,
-  refusedRevision: number | undefined,
+  refusedRevision: string | undefined,
   settings: PersonSettings,
-): { readonly cause: MemberEligibility['cause']; readonly id: string | undefined } {
+): {
+  readonly cause: MemberEligibility['cause'];
+  readonly id: string | undefined;
+  readonly revision: string;
+} {
   const id = settings.memberIdField === 'userId' ? userId : role;
-  if (id === undefined) return { cause: 'unknown', id };
-  if (!mayBeMember({ state }, settings)) return { cause: 'inactive', id };
-  return { cause: revision === refusedRevision ? 'refused' : 'solved', id };
+  const sent = { id, revision: `${revision}#${id}` };
+  if (id === undefined) return { cause: 'unknown', ...sent };
+  if (!mayBeMember({ state }, settings)) return { cause: 'inactive', ...sent };
+  return { cause: sent.revision === refusedRevision ? 'refused' : 'solved', ...sent };
 }
 
-/** Returns the person's revision that the platform refused; undefined after a day, to try the person again. */
+/** Returns the revision that the platform refused; undefined after a day, to try the person again. */
 export const refusedRevisionOf = (
   { personRevision, sinceMs }: Partial<Pick<PendingMark, 'personRevision' | 'sinceMs'>> = {},
   nowMs: number,
-): number | undefined => (nowMs - (sinceMs ?? 0) < REFUSED_AGAIN_MS ? personRevision : undefined);
+): string | undefined => (nowMs - (sinceMs ?? 0) < REFUSED_AGAIN_MS ? personRevision : undefined);
 
 /**
  * Whether a recent successful write sent this revision of the person, and its answer lacked the person. "Recent" first
  * means within an hour. The period doubles up to a day, because some platforms never show certain users.
  */
-export function isHiddenLately({ hidden, sinceMs }: PendingMark, revision: number, nowMs: number): boolean {
+export function isHiddenLately({ hidden, sinceMs }: PendingMark, revision: string, nowMs: number): boolean {
   if (hidden?.revision !== revision) return false;
   const restMs = Math.min(Math.max(hidden.atMs - sinceMs, HIDDEN_AGAIN_MS), REFUSED_AGAIN_MS);
   return nowMs - hidden.atMs < restMs;
@@ -190,7 +196,7 @@ export function isHiddenLately({ hidden, sinceMs }: PendingMark, revision: numbe
  */
 export async function currentEligibility(
   user: UserState,
-  refusedRevision: number | undefined,
+  refusedRevision: string | undefined,
   matching: {
     readonly connection: Connection;
     readonly people: Pick<PeopleStore, 'read' | 'holding' | 'ofUser'>;

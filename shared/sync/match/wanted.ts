@@ -322,7 +322,7 @@ async function rememberRoles(
 /** Returns the mark of a wanted member that the platform refused or did not show. */
 function triedAgain(
   mark: PendingMark | undefined,
-  revision: number,
+  revision: string,
   nowMs: number,
 ): Pick<WantedMember, 'wasRefused' | 'hidden'> {
   if (mark === undefined) return {};
@@ -350,9 +350,9 @@ function place(
       continue;
     }
     const { person } = resolution;
-    const { revision } = person;
     const mark = refused.get(member);
-    const { cause, id = '' } = eligibilityOf(person, refusedRevisionOf(mark, nowMs), connection.settings);
+    const found = eligibilityOf(person, refusedRevisionOf(mark, nowMs), connection.settings);
+    const { cause, id = '', revision } = found;
     const platformId = platformUserId(id);
     if (cause === 'solved') {
       const one = { member, revision, ...triedAgain(mark, revision, nowMs) };

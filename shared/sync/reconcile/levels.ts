@@ -163,20 +163,14 @@ export async function checkHealth(connection: Connection, ports: HealthPorts): P
     if (platform !== undefined && failure === undefined)
       holder = await holderOf(platform, connection.name, ports);
   });
-  const whose = holder === undefined ? {} : { holder };
   const nowMs = ports.clock();
-  const health: Health =
-    failure === undefined
-      ? { ...known, ...whose, goodAtMs: nowMs }
-      : {
-          ...known,
-          ...whose,
-          lastFailure: {
-            atMs: nowMs,
-            message: messageOf(failure, holder),
-            ...(failure.kind === 'unauthorized' && { refused: true }),
-          },
-        };
+  const lastFailure = failure && {
+    atMs: nowMs,
+    message: messageOf(failure, holder),
+    ...(failure.kind === 'unauthorized' && { refused: true }),
+  };
+  const outcome = lastFailure === undefined ? { goodAtMs: nowMs } : { lastFailure };
+  const health: Health = { ...known, ...(holder && { holder }), ...outcome };
   await ports.health.write(connection.name, health);
   return health;
 }

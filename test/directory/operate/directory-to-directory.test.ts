@@ -20,6 +20,18 @@ it('another cloud cannot be connected while the reader owns groups of the tenant
   await expect(changeSettings(planned, ports)).rejects.toThrow('the reader owns 1 group (rowing)');
 });
 
+it('a change of the directory that is refused because of another change keeps what the reader knows', async () => {
+  const reader = await openWith({ rowing: ['a'] });
+  const ports = { ...reader.world.toolPorts, vault: {} as never };
+  const planned = (value: unknown) => planSettings(CONNECTION, [{ key: 'directory', value }], ports);
+  await reader.passMinutes(30);
+  await takeOver(reader, 'events', { sameIds: true });
+  const late = await planned({ kind: 'entra', tenant: 'acme.test', clientId: 'reader' });
+  await changeSettings(await planned({ ...directory, administrator: 'b@acme.test' }), ports);
+  await expect(changeSettings(late, ports)).rejects.toThrow('another operator changed the same setting');
+  expect(await reader.stored('rowing')).toMatchObject({ readMs: expect.any(Number) });
+});
+
 it('a takeover can be reversed before the new directory is connected', async () => {
   const reader = await openWith({ rowing: ['a', 'b'] });
   await reader.passMinutes(30);

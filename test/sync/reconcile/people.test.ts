@@ -60,7 +60,7 @@ function tellAddress(world: Company, value: string, stamp: string) {
   return world.ports.users.join(CONNECTION, [user], world.connection.settings);
 }
 /** Adds a member with Ann's address to group `g`. The member is marked as pending if `pending` is given. */
-async function withMember(world: Company, pending?: PendingCause, personRevision?: number) {
+async function withMember(world: Company, pending?: PendingCause, personRevision?: string) {
   const ref = world.ref('g');
   await putMember(world, ref, ANN);
   await world.ports.desired.noteMembership(ref, ANN);
@@ -335,14 +335,14 @@ it('the next refresh wakes the group of a GONE person after a crash between any 
   });
 });
 
-it.each<[PendingCause, Partial<PersonSpec>, number | undefined, boolean]>([
+it.each<[PendingCause, Partial<PersonSpec>, string | undefined, boolean]>([
   ['unknown', { userId: 'u-ann' }, undefined, true],
   ['unknown', { email: 'other@acme.test' }, undefined, false],
   ['unknown', { userId: null }, undefined, false],
   ['inactive', { state: 'TERMINATED' }, undefined, false],
   ['inactive', {}, undefined, true],
-  ['refused', {}, 1, false],
-  ['refused', {}, 0, true],
+  ['refused', {}, '1#u-ann', false],
+  ['refused', {}, '0#u-ann', true],
   ['ambiguous', {}, undefined, true],
 ])('a refresh tries a pending member again (%s, person %o, refused at %s): %s', async (...row) => {
   const [cause, now, refusedAt, isWoken] = row;
@@ -353,7 +353,7 @@ it.each<[PendingCause, Partial<PersonSpec>, number | undefined, boolean]>([
 
 it('a refused member is tried again after a day, even if the person is unchanged', async () => {
   const world = await company();
-  await withMember(world, 'refused', 1);
+  await withMember(world, 'refused', '1#u-ann');
   world.advance(24 * 3_600_000);
   expect((await run(world, [[ann({})]])).woken).toBe(1);
 });
