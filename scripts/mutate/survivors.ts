@@ -3,21 +3,22 @@
 const REASONS: Readonly<Record<string, readonly string[]>> = {
   'with the mutant, the write stores the existing value again': [
     'shared/domain/fold.ts: if (found === undefined) folds.set(event.connection, fold); | found === undefined → true',
+    'shared/directory/reading/reports.ts: run.users.noteSent(user, stamp); | run.users.noteSent(user, stamp); → ;',
   ],
   'a group with a suspected change is dirty, so the mutant only stores the same change again': [
     'shared/sync/reconcile/check-groups.ts: if (isKnown && current.dirtySinceMs !== undefined && version !== null) return undefined; | !== → ===',
   ],
-  'the code never compares two equal stamps here': [
+  'two equal stamps are never compared here, or both results are right': [
     'shared/domain/register.ts: if (candidate.stamp !== current.stamp) return candidate.stamp > current.stamp; | > → >=',
     'shared/directory/reading/context.ts: return stored === undefined || (stored.value !== value && stored.stamp < stamp); | < → <=',
-  ],
-  'parts with equal stamps may be in any order': [
     'shared/domain/fold.ts: const newestFirst = [...parts].sort((a, b) => Number(a.stamp < b.stamp) - Number(a.stamp > b.stamp)); | < → <=',
     'shared/domain/fold.ts: const newestFirst = [...parts].sort((a, b) => Number(a.stamp < b.stamp) - Number(a.stamp > b.stamp)); | > → >=',
+    'shared/domain/stamp.ts: export const laterStamp = (a: Stamp, b: Stamp): Stamp => (a < b ? b : a); | < → <=',
   ],
-  'the mutant changes only milliseconds, which are cut off or do not change the day': [
+  'the mutant changes only milliseconds that are cut off, or that do not change the day': [
     'shared/domain/stamp.ts: const local = new Date(0); | 0 → 1',
     'shared/domain/stamp.ts: const lastDay = new Date(0); | 0 → 1',
+    `shared/domain/stamp.ts: return Date.parse(\`\${stamp.slice(0, 23)}Z\`); | 23 → 24`,
   ],
   'multiplying and dividing by 1 or -1 give the same result': [
     "shared/domain/stamp.ts: const offsetMs = (Number(offsetHour) * 60 + Number(offsetMinute)) * MINUTE_MS * (sign === '-' ? -1 : 1); | * → /",
@@ -28,12 +29,6 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/plan/notice.ts: if (isRecent(episode, nowMs)) return false; | return false; → return undefined;',
     'shared/operate/dead-letters/read-mailbox.ts: if (elsewhere <= 0 || patience <= 0) return false; | return false; → return undefined;',
     'shared/sync/people-wake.ts: if (record.userId === undefined || !mayBeMember(record, settings)) return false; | return false; → return undefined;',
-  ],
-  'the parser ignores digits after the milliseconds': [
-    `shared/domain/stamp.ts: return Date.parse(\`\${stamp.slice(0, 23)}Z\`); | 23 → 24`,
-  ],
-  'if two stamps are equal, it makes no difference which stamp is returned': [
-    'shared/domain/stamp.ts: export const laterStamp = (a: Stamp, b: Stamp): Stamp => (a < b ? b : a); | < → <=',
   ],
   'only the sign of this number has an effect': [
     'shared/scim/server/list.ts: return read.toSorted((a, b) => (a.id < b.id ? -1 : 1)); | 1 → 2',
@@ -56,9 +51,12 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/sync/reconcile/feed.ts: nowMs - start.readAtMs > LOOK_BACK_MS | > → >=',
     'shared/sync/people-listing.ts: if (waiting.length === 0 || ports.clock() - waitingSinceMs < ROLE_END_WAIT_MS) return; | < → <=',
     'shared/store/guard-store.ts: writtenAtMs = 0, | 0 → 1',
+    'shared/plan/replay.ts: ].filter(({ sinceMs, untilMs }) => sinceMs <= atMs && atMs <= untilMs); | <= → <',
   ],
-  'apply always reads both values together': [
+  'every caller has read the values before the call': [
     "shared/plan/decide/write.ts: if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] }; | || → &&",
+    "shared/plan/decide/drift.ts: if (facts.views === undefined) return { kind: 'read', what: ['views'] }; | facts.views === undefined → false",
+    "shared/plan/decide/drift.ts: if (facts.views === undefined) return { kind: 'read', what: ['views'] }; | return { kind: 'read', what: ['views'] }; → return undefined;",
   ],
   'a view with alias undefined is stored and compared like a view without it': [
     'shared/plan/draft.ts: return alias === undefined ? { name } : { name, alias }; | alias === undefined → false',
@@ -66,10 +64,6 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   ],
   'the view already contains the wanted name': [
     "shared/plan/draft.ts: if (!fieldMatches(current, 'name', wanted.name)) return { name: wanted.name }; | return { name: wanted.name }; → return undefined;",
-  ],
-  'every caller reads the views before the call': [
-    "shared/plan/decide/drift.ts: if (facts.views === undefined) return { kind: 'read', what: ['views'] }; | facts.views === undefined → false",
-    "shared/plan/decide/drift.ts: if (facts.views === undefined) return { kind: 'read', what: ['views'] }; | return { kind: 'read', what: ['views'] }; → return undefined;",
   ],
   'a part that leaves the window was counted when it entered': [
     'shared/domain/fold.ts: const left = (inWindow.get(newest.index) ?? 0) - 1; | 0 → 1',
@@ -114,18 +108,9 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/plan/gone.ts: export const LISTING_AGE_MS = 60_000; | 60_000 → 120000',
     "shared/sync/ingest/store-fold.ts: return createHash('sha256').update(content).digest('base64url').slice(0, 12); | 0 → 1",
     'shared/store/user-store.ts: Buffer.byteLength(name) + Buffer.byteLength(register.value) > MAX_ATTRIBUTE_BYTES | > → >=',
-  ],
-  'the mutant requests other groups earlier or later, and each group is requested when it is needed': [
-    'shared/directory/operate/through-function.ts: const following = place === -1 || from > 0 ? [] : order.slice(place + 1, place + GROUPS_AT_ONCE); | 1 → 2',
-  ],
-  'with the mutant, the same data is read again, or data without a match is read too': [
-    'shared/operate/find-member.ts: const contained = (await groups.readMany(refs, () => {})).filter(({ isContained }) => isContained); | .filter(({ isContained }) => isContained) → ',
-    'shared/scim/server/routes.ts: hasMembers ? readFloor({ connection, group: groupId(id) }, ports) : undefined, | hasMembers → false',
-    'shared/scim/server/nesting.ts: id.startsWith(GROUP_ID_MARK) ? [memberId(id), nestedMember(groupId(id))] : [memberId(id)]; | id.startsWith(GROUP_ID_MARK) → true',
-    'shared/directory/reading/reports.ts: for (const report of users) left.delete(report); | left.delete(report); → ;',
-    'shared/store/delivery-store.ts: for (let dayMs = nowMs + 60_000; dayMs > firstMs - DAY_MS; dayMs -= DAY_MS) | > → >=',
-    'shared/scim/server/list.ts: const gone = deleting.filter((one) => !found.some(({ id }) => id === one)); | !found.some(({ id }) => id === one) → found.some(({ id }) => id === one)',
-    'shared/sync/reconcile/sweep.ts: startedAtMs - lastWriteAtMs < READS_BEHIND_MS | - → +',
+    'shared/sync/reconcile/feed.ts: const MAX_RECENT_IDS = 2_000; | 2_000 → 4000',
+    'shared/sync/reconcile/levels.ts: const longest = long.slice(0, MOST_READ).map(({ ref }) => ref); | .slice(0, MOST_READ) → ',
+    'shared/sync/reconcile/levels.ts: const first = groups.slice(0, MOST_NAMES); | .slice(0, MOST_NAMES) → ',
   ],
   'the condition of the write keeps every other item, and a second removal finds nothing': [
     "shared/store/group-writes.ts: const over = page.filter(({ expiresAt }) => typeof expiresAt === 'number' && expiresAt * 1_000 < nowMs); | .filter(({ expiresAt }) => typeof expiresAt === 'number' &&  → ",
@@ -153,8 +138,15 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/sync/apply/observe.ts: if (link === undefined) return AGAIN; | return AGAIN; → return undefined;',
     'shared/store/group-store.ts: if (ref === undefined) return []; | return []; → return undefined;',
     'shared/plan/decide/holds.ts: views?.base === undefined ? 0 : withUnwanted(views.base, wanted?.group?.users).users.size; | 0 → 1',
+    'shared/scim/server/claims.ts: if (value === undefined) return; | value === undefined → false',
   ],
-  'with the mutant, the same result needs more or fewer requests': [
+  'a later condition also compares the time of the user': [
+    'shared/sync/match/wanted.ts: const present = registers.filter((register) => memberCounts(register, floor, STAMP_ZERO)); | .filter((register) => memberCounts(register, floor, STAMP_ZE → ',
+  ],
+  'without blocked people, both give the same result': [
+    'shared/sync/match/wanted.ts: if (blocks === undefined) return { resolutions, whyNot }; | blocks === undefined → false',
+  ],
+  'with the mutant, the same result needs more, fewer or other requests': [
     "shared/sync/match/wanted.ts: if (resolution?.kind !== 'person' || resolution.unbound || user.revision === 0) return; | resolution?.kind !== 'person' || resolution.unbound || user. → true",
     "shared/sync/match/wanted.ts: if (resolution?.kind !== 'person' || resolution.unbound || user.revision === 0) return; | 0 → 1",
     'shared/sync/tuning.ts: export const LARGE_GROUP = 1_000; | 1_000 → 2000',
@@ -166,12 +158,17 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/store/user-store.ts: const revision = before.revision + (needsFanOut ? 1 : 0); | needsFanOut → true',
     'shared/sync/unmanaged.ts: if (groups.length === 0) return []; | groups.length === 0 → false',
     'shared/sync/apply/pass.ts: const maxAttempts = attempts > 0 ? 1 : MAX_TRIES; | 0 → 1',
-  ],
-  'a later condition also compares the time of the user': [
-    'shared/sync/match/wanted.ts: const present = registers.filter((register) => memberCounts(register, floor, STAMP_ZERO)); | .filter((register) => memberCounts(register, floor, STAMP_ZE → ',
-  ],
-  'without blocked people, both give the same result': [
-    'shared/sync/match/wanted.ts: if (blocks === undefined) return { resolutions, whyNot }; | blocks === undefined → false',
+    'shared/directory/operate/through-function.ts: const following = place === -1 || from > 0 ? [] : order.slice(place + 1, place + GROUPS_AT_ONCE); | 1 → 2',
+    'shared/operate/find-member.ts: const contained = (await groups.readMany(refs, () => {})).filter(({ isContained }) => isContained); | .filter(({ isContained }) => isContained) → ',
+    'shared/scim/server/routes.ts: hasMembers ? readFloor({ connection, group: groupId(id) }, ports) : undefined, | hasMembers → false',
+    'shared/scim/server/nesting.ts: id.startsWith(GROUP_ID_MARK) ? [memberId(id), nestedMember(groupId(id))] : [memberId(id)]; | id.startsWith(GROUP_ID_MARK) → true',
+    'shared/directory/reading/reports.ts: for (const report of users) left.delete(report); | left.delete(report); → ;',
+    'shared/store/delivery-store.ts: for (let dayMs = nowMs + 60_000; dayMs > firstMs - DAY_MS; dayMs -= DAY_MS) | > → >=',
+    'shared/scim/server/list.ts: const gone = deleting.filter((one) => !found.some(({ id }) => id === one)); | !found.some(({ id }) => id === one) → found.some(({ id }) => id === one)',
+    'shared/sync/reconcile/sweep.ts: startedAtMs - lastWriteAtMs < READS_BEHIND_MS | - → +',
+    "shared/directory/reading/sync-group.ts: const mayBeGone = error instanceof DirectoryError && error.kind === 'missing'; | && → ||",
+    'shared/operate/explain.ts: if ((await registersIn(state, [id], ports)).length > 0) return { member: id }; | 0 → 1',
+    "shared/operate/import/identify.ts: if (isId && name !== '' && kind === 'snapshot') return { id: group, name }; | isId && name !== '' && kind === 'snapshot' → false",
   ],
   'a test in test/functions or an integration test notices it, and the runner leaves these out': [
     'shared/sync/ingest/ingest.ts: if (only === undefined || cause === undefined) return []; | === → !==',
@@ -217,6 +214,9 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/store/dynamo-table.ts: ...(this.#values.size === 0 | this.#values.size === 0 → true',
     'shared/store/dynamo-table.ts: return { ...(change && { UpdateExpression }), ConditionExpression, ...expression.names() }; | && → ||',
     'shared/store/dynamo-table.ts: const { index = false, partition, prefix, between, newestFirst = false, pageSize, only } = request; | false → true',
+  ],
+  'no event is sent if a line has a problem, so nothing needs the number': [
+    'shared/operate/events.ts: return { events: 0, places: 0, problems: [problem], groups: [] }; | 0 → 1',
   ],
 };
 

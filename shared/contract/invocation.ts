@@ -117,8 +117,6 @@ const fields = z.lazy(() =>
 const Part = z.lazy(() =>
   z.object({
     from: z.number().int().min(0),
-    /** The digest of the list that contained the earlier parts. */
-    digest: z.string().optional(),
   }),
 );
 export type Part = z.infer<typeof Part>;

@@ -17,6 +17,9 @@ it('status exits with 0 if all is well, and with 3 if a hold waits for a decisio
   const well = await sixInSync();
   expect((await well.cli('status')).code).toBe(0);
   expect((await well.cli('status', 'g')).code).toBe(0);
+  const queue = async () => ({ visible: 3, inFlight: 2, delayed: 1 }) as never;
+  const ports = { ...well.ports, deployment: { ...well.ports.deployment, queue } };
+  expect((await runCli(['status', '--json'], { ports })).json).toMatchObject({ queues: { events: 6 } });
   const held = await heldWorld();
   expect(await held.cli('status')).toMatchObject({
     code: 3,

@@ -87,6 +87,10 @@ it('explain names the next step of an operator for a member without a match', as
   const { stdout, stderr } = await cli('explain', 'g', 'm-stranger');
   expect(stdout).toContain('decision  pending:unknown');
   expect(stderr).toContain('groupsync people refresh');
+  const members = [{ id: 'm-bare' }];
+  await deliver('g', { type: 'group.member.added', data: { group: { id: 'g' }, members } });
+  const bare = await cli('explain', 'g', 'm-bare');
+  expect(bare.stdout).toContain('no event gave the member an attribute that a match rule uses');
 });
 
 const NOTHING_FOUND = {

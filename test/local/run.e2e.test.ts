@@ -122,35 +122,27 @@ it('npm start writes its local file at the start, and removes the file at the en
   await expect(fetch(`${address.platform}/_simulator/state`)).rejects.toThrow();
 });
 
-const beside = async () => {
-  const at = folder();
-  const args = ['--empty', '--world', at.world, '--local-file', at.file];
+it('a second npm start is refused, unless it uses --once or replaces a killed run, and the running stack keeps its file', async () => {
+  const { path, world, file } = folder();
+  const args = ['--empty', '--world', world, '--local-file', file];
   const first = run(args);
   await until(() => first.printed.length === 1);
-  return { ...at, args, first, written: readFileSync(at.file, 'utf8') };
-};
-
-it('a second npm start --once uses its own local file, and the running stack keeps its file', async () => {
-  const { args, first, file, path, written } = await beside();
-  const second = run([...args, '--once']);
-  expect(await second.exit).toBe(0);
-  expect(readFileSync(file, 'utf8')).toBe(written);
+  const written = readFileSync(file, 'utf8');
+  expect(await run([...args, '--once']).exit).toBe(0);
   expect(readdirSync(path).filter((name) => name.startsWith('once-'))).toEqual([]);
-  first.stop();
-  await first.exit;
-  expect(existsSync(file)).toBe(false);
-});
-
-it('a second npm start without --once is refused with one line, and the running stack keeps its file', async () => {
-  const { args, first, file, written } = await beside();
-  const error = await run(args).exit.catch((caught: unknown) => caught);
-  expect(error).toBeInstanceOf(UsageError);
-  expect((error as Error).message).toBe(
-    `${file}: in use by the stack of process ${process.pid}; stop it first, or use another file with --local-file`,
+  await expect(run(args).exit).rejects.toThrow(
+    new UsageError(
+      `${file}: in use by the stack of process ${process.pid}; stop it first, or use another file with --local-file`,
+    ),
   );
   expect(readFileSync(file, 'utf8')).toBe(written);
   first.stop();
   await first.exit;
+  expect(existsSync(file)).toBe(false);
+  // The process id of the killed run is in use again.
+  writeFileSync(file, written);
+  expect(await run([...args, '--once']).exit).toBe(0);
+  expect(existsSync(file)).toBe(false);
 });
 
 it('only one of two runs that start at the same time can use the local file', async () => {
@@ -163,15 +155,6 @@ it('only one of two runs that start at the same time can use the local file', as
   expect((await fetch(`${platform}/_simulator/state`)).status).toBe(200);
   for (const { stop } of runs) stop();
   await Promise.allSettled(runs.map(({ exit }) => exit));
-});
-
-it('a second npm start replaces a killed run, even if the process id of that run is in use again', async () => {
-  const { args, first, file, written } = await beside();
-  first.stop();
-  await first.exit;
-  writeFileSync(file, written);
-  expect(await run([...args, '--once']).exit).toBe(0);
-  expect(existsSync(file)).toBe(false);
 });
 
 it('only one npm start at a time can use a data folder', async () => {

@@ -139,7 +139,7 @@ it.each([
 });
 
 it('a block stays after rebind, an erasure and a new binding, and blocks an id that appears before its employee', async () => {
-  const { block, users, change, cli, platform, connection, ports, apply, hire } = await company();
+  const { block, users, change, cli, clock, platform, connection, ports, apply, hire } = await company();
   await change(added('g', 'zoe'));
   await block('m-zoe');
   const member = { id: 'second-id', email: 'zoe@acme.test' };
@@ -149,8 +149,12 @@ it('a block stays after rebind, an erasure and a new binding, and blocks an id t
     userId: `u-${name}`,
     email: `${name}@acme.test`,
   }));
-  const current = await ports.connections.current(connection.name);
-  await refreshPeople(current ?? connection, ports as never);
+  const current = async () => (await ports.connections.current(connection.name)) ?? connection;
+  await refreshPeople(await current(), ports as never);
+  const extended = await current();
+  clock.ms += 60_000;
+  await refreshPeople(extended, ports as never);
+  expect(await current()).toEqual(extended);
   await apply('g');
   expect(users()).toHaveLength(6);
   await block('ann@acme.test');

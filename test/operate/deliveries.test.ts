@@ -111,6 +111,7 @@ it('deliveries shows each mistake of an identity provider with its reason', asyn
     ['event', 'describe user', 'accepted', null, null],
     ['POST Users', 'create user', 'refused', 401, 'token_expired'],
   ]);
+  expect(rows[5]?.filter).toMatchObject({ attribute: 'userName', operator: 'eq' });
   const outcomes = (some: readonly DeliveryRow[]) =>
     some.map(({ summary, outcome }) => `${summary} ${outcome}`);
   expect(outcomes(await world.deliveries('--member', 'm-unknown'))).toEqual(['add 1 accepted']);

@@ -2,8 +2,10 @@ import { expect, it } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { FUNCTION_KEYS, QUEUE_KEYS, queueName, SCHEDULE_KEYS } from '../../shared/contract/names.ts';
 import { QUEUES, TABLE } from '../../shared/contract/topology.ts';
+import { fixOfStep } from '../../shared/directory/operate/guides/index.ts';
 import { type ConnectionName, connectionName, groupId } from '../../shared/domain/ids.ts';
 import { TASKS } from '../../shared/domain/task.ts';
+import { wait } from '../../shared/operate/doctor/check.ts';
 import { checkCredential } from '../../shared/operate/doctor/credential.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
 import { rejectHold } from '../../shared/operate/holds.ts';
@@ -87,6 +89,10 @@ const lacking =
 
 it('doctor checks every part, and finds no problem in a correct deployment', async () => {
   const world = await soundWorld();
+  await world.hire('bea');
+  await world.leaves('bea');
+  await world.deliver('g', added('g', 'bea'));
+  await world.publish(group('g', 'Waits'));
   world.clock.ms += 15 * 60_000;
   const { checks } = await world.ask();
   expect(checks.filter(({ ok }) => !ok)).toEqual([]);
@@ -433,6 +439,22 @@ it.each([
   const world = await soundWorld();
   await breaks(failure, world);
   expect(await faults(world)).toMatchObject([{ name: `default: ${part}`, fix: expect.stringMatching(fix) }]);
+});
+
+it.each([
+  ['entra', 'web identity', 'OutboundWebIdentityFederationDisabled', 'the AWS account issues no tokens'],
+  ['entra', 'groups', 'BadRequest', 'match or people.exclude names a custom attribute'],
+  ['google', 'token exchange', null, 'the provider must exist under this name'],
+])(
+  'doctor advises how to correct the directory %s if the step %s fails with %s',
+  (kind, step, reason, fix) => {
+    const setting = { kind, federation: { provider: '//iam/p' } } as never;
+    expect(fixOfStep({ step, reason } as never, setting, 'default')).toContain(fix);
+  },
+);
+
+it('doctor does not advise to wait until a past time', () => {
+  expect(wait(NOW_MS, NOW_MS)).toMatch(/^wait a few minutes/);
 });
 
 it('doctor advises to connect again if the platform refuses the credential, now and in the daily check', async () => {

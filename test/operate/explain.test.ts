@@ -56,6 +56,7 @@ it('explain, apply and the import preview use the active role of a user who also
   expect(await compareWithNow(rows, { asOf, kind: 'snapshot' }, connection, ports)).toMatchObject({
     added: 3,
     unmatched: 0,
+    held: [],
   });
 });
 

@@ -17,16 +17,19 @@ async function company(settings: Partial<ConnectionSettings> = {}) {
     },
   };
   world.woken.length = 0;
+  const progress: unknown[] = [];
+  const options = { timeoutMs: 60_000, onProgress: (...done: number[]) => progress.push(done) };
   return {
     world,
     id,
+    progress,
     users: () => [...world.platform.groups.values()].map((shown) => [...shown.users].sort()),
-    sync: (...groups: string[]) => syncGroups(groups.map(world.refOf), ports, { timeoutMs: 60_000 }),
+    sync: (...groups: string[]) => syncGroups(groups.map(world.refOf), ports, options),
   };
 }
 
 it('sync re-creates a group that another client deleted on the platform', async () => {
-  const { world, id, users, sync } = await company();
+  const { world, id, users, sync, progress } = await company();
   world.platform.deleteAsOther(id);
   // The second 404, at the next attempt, proves that the group is gone.
   expect(await sync('g')).toEqual({
@@ -35,6 +38,10 @@ it('sync re-creates a group that another client deleted on the platform', async 
   });
   expect(users()).toEqual([['u-ann', 'u-bob']]);
   expect([...world.platform.groups.keys()]).not.toEqual([id]);
+  expect([progress[0], progress.at(-1)]).toEqual([
+    [0, 1],
+    [1, 1],
+  ]);
 });
 
 it('sync of a group in sync stores only the action, but restores a user that another client removed', async () => {

@@ -4,7 +4,7 @@ import { planTakeover, takeOverGroups } from '../../shared/directory/operate/tak
 import { groupId, memberId, platformGroupId, platformUserId, roleId } from '../../shared/domain/ids.ts';
 import { createOAuthServer } from '../../shared/oauth/oauth-server.ts';
 import { storeConnection } from '../../shared/operate/connect/connect.ts';
-import { answerDecision, decideRequests } from '../../shared/operate/decisions.ts';
+import { answerDecision, createDecisions, decideRequests } from '../../shared/operate/decisions.ts';
 import { checkConnection } from '../../shared/operate/doctor/connection.ts';
 import { approveHold, listHolds, rejectHold } from '../../shared/operate/holds.ts';
 import { doRecorded, journalOf, recordAction } from '../../shared/operate/journal.ts';
@@ -80,13 +80,18 @@ it('the person who caused a hold cannot approve it after four eyes is switched o
 
 it('the function for decisions refuses an approval only by the person who caused the hold', async () => {
   const { as, ref, state } = await held();
-  const decision = { about: 'hold', ...ref('g'), isApproved: true, request: WORD } as const;
-  const send = (by: string) => answerDecision(decision, as(by), new AbortController().signal);
-  expect(await send('ann')).toEqual({ refused: expect.stringContaining('other than ann') });
+  const approveAs = (by: string) => {
+    const run = async (_: unknown, { decision }: { readonly decision: string }) =>
+      answerDecision(JSON.parse(decision), as(by), new AbortController().signal);
+    const decisions = createDecisions({ run } as never, async () => ({}));
+    return decisions.hold({ ...ref('g'), isApproved: true, request: WORD });
+  };
+  await expect(approveAs('ann')).rejects.toThrow('other than ann');
   expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
-  expect(await send('bob')).toMatchObject({
-    outcome: { kind: 'decided', hold: { decision: { by: 'bob' } } },
-  });
+  expect(await approveAs('bob')).toMatchObject({ kind: 'decided', hold: { decision: { by: 'bob' } } });
+  const failing = { ...(as('bob') as object), groups: {} } as never;
+  const decision = { about: 'hold', ...ref('g'), isApproved: true, request: WORD } as const;
+  await expect(answerDecision(decision, failing, new AbortController().signal)).rejects.toThrow(TypeError);
 });
 
 it('the person who caused a hold at the command line cannot approve it in the console', async () => {

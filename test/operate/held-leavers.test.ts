@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { readHeldRemovals } from '../../shared/operate/held-members.ts';
 import { rejectHold } from '../../shared/operate/holds.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { createTestEngine } from '../support/engine/test-engine.ts';
@@ -55,11 +56,14 @@ it.each([
 });
 
 it('the guard counts the rejected removals, and a rejection of the end keeps the person', async () => {
-  const { shown, sets, reject, end, deliver } = await company();
+  const { shown, sets, reject, end, deliver, state, world } = await company();
   await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
   await reject();
   await end('b');
   expect([shown('g'), await sets()]).toEqual([[users('abcdef')], '1 waiting,3 rejected']);
+  const seen = (await state('g')) as never;
+  const removals = await readHeldRemovals(seen, seen['hold'], await world.connection(), world.toolPorts);
+  expect(removals).toMatchObject([{ user: 'u-b', because: ENDED, event: null }]);
   await reject();
   await end('b');
   await deliver({ take: ['e'], from: 'g' });

@@ -14,7 +14,7 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
 import { calledBy, createTestEngine, type DirectoryEvent, twice } from '../support/engine/test-engine.ts';
-import { CONNECTION, DAY_MS } from '../support/engine/world.ts';
+import { CONNECTION, DAY_MS, takeEvents } from '../support/engine/world.ts';
 import { crashingWorker, slowWorker } from '../sync/reconcile/support/crashing-worker.ts';
 import { change } from '../sync/reconcile/support/drift.ts';
 
@@ -162,11 +162,13 @@ it.each<[string, DirectoryEvent | undefined, string, string]>([
   ['a new membership', { add: ['b'], to: 'g' }, 'abcdef', 'ab'],
   ['a suspension', { user: 'b', 'scim:active': 'false' }, 'abcdef', 'a'],
 ])('after %s, an approval permits no second write yet', async (_, event, meanwhile, then) => {
-  const { deliver, emit, shown, state, work, world } = await sentApproval('lost_before');
+  const { deliver, emit, ref, shown, state, work, world } = await sentApproval('lost_before');
   if (event !== undefined) emit(event);
   else await blockPerson(CONNECTION, { text: 'b', reason: 'stolen laptop' }, world.toolPorts);
   await work(6);
   expect([shown('g'), (await state('g'))?.approval]).toMatchObject([[users(...meanwhile)], { removes: 5 }]);
+  const asked = { connection: await world.connection(), ports: world.toolPorts };
+  expect((await explainMember(ref('g'), 'c', asked)).because).toMatch(/the approved removal was sent/);
   await deliver();
   expect([shown('g'), (await state('g'))?.removals]).toEqual([[users(...then)], undefined]);
 });
@@ -551,6 +553,7 @@ it.each([{ onGroupDeleted: 'release' }, { mode: 'additive' }])(
     await deliver();
     expect(shown('g')).toEqual([[]]);
     expect(await state('g')).not.toHaveProperty('link');
+    expect((await state('g'))?.previousLink).toMatchObject({ isGone: false });
   },
 );
 
@@ -575,6 +578,18 @@ it.each<[string, DirectoryEvent[][]]>([
   }
   expect(shown('g')).toEqual([users('a', 'c', 'd', 'e', 'f')]);
   expect(await state('g')).toMatchObject({ hold: undefined, rejection: { removes: 4 } });
+});
+
+it('a rejection ends for a user whose return is reported only after a newer hold', async () => {
+  const { deliver, emit, reject, state, world } = await company({ maxRemovedCount: 0 });
+  await deliver({ take: ['b'], from: 'g' });
+  await reject();
+  emit({ add: ['b'], to: 'g' }, { take: ['b'], from: 'g' });
+  const late = takeEvents(world);
+  await deliver({ take: ['c'], from: 'g' });
+  for (const { body } of late) world.eventsQueue.send({ body, attributes: {} });
+  await deliver();
+  expect(await state('g')).toMatchObject({ hold: { removes: 2 }, rejection: undefined });
 });
 
 const GO = EVERYBODY.slice(1);

@@ -112,7 +112,7 @@ it.each(['yesterday', new Date(NOW_MS + 301_000).toISOString(), '2024-01-01T00:0
 
 it('importCsv makes one snapshot per group, even if the rows of a group are scattered over the file', async () => {
   const csv =
-    'group_id,group name,MEMBER ID,e-mail\ng2,Two,m1,a@x\ng1,One,m2,\ng2,Two,m0,b@x\ng1,One,m1,c@x\ng3,Three,,\n';
+    'group_id,group name,MEMBER ID,e-mail\ng2,Two,m1,a@x\ng1,One,m2\ng2,Two,m0,b@x\ng1,One,m1,c@x\ng3,Three,,\n';
   const { report, events, planned } = await run(csv);
   expect(planned).toEqual({ rows: 5, groups: 3, messages: 3 });
   expect(report).toMatchObject({ rows: 5, groups: 3, messages: 3, errorCount: 0, sent: true });
@@ -121,6 +121,11 @@ it('importCsv makes one snapshot per group, even if the rows of a group are scat
     { kind: 'group.snapshot', group: 'g2', name: 'Two', members: [{ id: 'm0' }, { id: 'm1' }] },
     { kind: 'group.snapshot', group: 'g3', name: 'Three', members: [] },
   ]);
+});
+
+it('importCsv counts a row that lists no person', async () => {
+  const { planned } = await run('group id,member id,member type\ng1,m1,USER\ng1,m2,GROUP');
+  expect(planned).toMatchObject({ rows: 1, noPeople: 1 });
 });
 
 it('importCsv splits a large group into numbered parts that contain every member once', async () => {

@@ -168,6 +168,10 @@ it('the audit check reports a removed entry, and an entry with a changed field',
     table.store(item);
     expect((await verify()).broken).toBeNull();
   }
+  const [first, , third] = ofGroup.toSorted((a, b) => Number(a['atMs']) - Number(b['atMs']));
+  for (const item of [first, third]) await table.delete(item as Item);
+  const at = new Date(Number(first?.['atMs'])).toISOString();
+  expect((await verify()).broken).toEqual({ at, problem: 'missing' });
 });
 
 it('audit --verify --all checks every group and the connection, and names the group of a missing entry', async () => {

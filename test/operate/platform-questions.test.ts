@@ -36,11 +36,11 @@ async function throughFunction(given: Partial<Platform['groups']>, rest: Partial
     opened += 1;
     return { groups: given, ...rest } as Platform;
   };
-  const checkCredential = async () => ({ checks: [] });
+  const checkCredential = async () => ({ checks: [{ name: 'company', ok: true, detail: '', fix: null }] });
   const health = { read: async () => ({ holder: { user: 'u-boss' } }) };
   const { asked, functions } = functionOver({ platforms: { open }, health, checkCredential });
-  const { platforms } = platformsThroughFunction({ functions, clock: () => 0 });
-  return { asked, opened: () => opened, platform: await platforms.open(connection) };
+  const { platforms, ...calls } = platformsThroughFunction({ functions, clock: () => 0 });
+  return { asked, opened: () => opened, platform: await platforms.open(connection), ...calls };
 }
 
 const groupOf = (id: number, users: number): ObservedGroup => ({
@@ -138,6 +138,11 @@ it('employees arrive with the requested fields, and a field that is missing stay
   expect(found).toEqual([ann, bob]);
   expect(await platform.employee(roleId('bob'), [email, custom])).toEqual(bob);
   expect(await platform.employee(roleId('cid'), [])).toBeUndefined();
+});
+
+it('the checks of a credential arrive through the function', async () => {
+  const { checkCredential } = await throughFunction({});
+  expect(await checkCredential(connection)).toMatchObject({ checks: [{ name: 'company', ok: true }] });
 });
 
 it('a refused credential is read again once, and a second refusal names the person to contact', async () => {

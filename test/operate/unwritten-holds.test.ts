@@ -195,6 +195,9 @@ it.each([
     const leave = () => scim.patch(`/Groups/${outer}`, [remove(`members[value eq "${inner}"]`)]);
     await join();
     await pass(HOUR_MS);
+    const asked = { connection: await world.connection(), ports: world.toolPorts };
+    const { events } = await explainMember(ref(outer), 'a@acme.test', asked);
+    expect(events[0]).toMatchObject({ register: 'member', summary: 'present' });
     await leave();
     await pass(HOUR_MS);
     await rejectHold(ref(outer), { reason: 'stay' }, world.toolPorts as never);

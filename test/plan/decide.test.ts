@@ -346,6 +346,15 @@ it.each<[string, Partial<Facts>, object]>([
   ['a third miss of the creation within ten minutes leads to a wait', creating(3, 9), { waitMs: 200_000 }],
   ['a second miss of the created group leads to a wait', creating(2, 10), waits('waiting')],
   ['after the third miss, the list is read', creating(3, 10), readList(0)],
+  [
+    'a created group that lacks a sent user just after its creation leads to a wait',
+    {
+      state: unlinked(state({ intent: { ...intent, action: 'create', atMs: NOW_MS - 1_000 } })),
+      views: views(undefined, { prepared: view('ab') }),
+      fetched: shown('a'),
+    },
+    waits('waiting'),
+  ],
 ])('decide about an open intent: %s', (_, over, expected) => {
   expect(decide(facts(over))).toMatchObject(expected);
 });

@@ -4,14 +4,19 @@ import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
 import { itemsOf, missing } from '../../shared/store/table.ts';
 import { ThrottledError } from '../../shared/sync/ports/store-errors.ts';
 
+/** Creates a table over a client that gives these answers. `slept` collects the waits of the table. */
+function tableOver(send: (command: { readonly input: object }) => Promise<object>, slept: number[] = []) {
+  const client = new DynamoDBClient({ region: 'eu-west-1' });
+  Object.assign(client, { send });
+  return createDynamoTable(client, { tableName: 't', sleep: async (ms) => void slept.push(ms) });
+}
+
 it.each([
   ['ProvisionedThroughputExceededException', true],
   ['InternalServerError', false],
 ])('a request that DynamoDB refuses with %s was throttled: %s', async (name, isThrottled) => {
   const refusal = new DynamoDBServiceException({ name, $fault: 'client', $metadata: {} });
-  const client = new DynamoDBClient({ region: 'eu-west-1' });
-  Object.assign(client, { send: () => Promise.reject(refusal) });
-  const table = createDynamoTable(client, { tableName: 't', sleep: async () => {} });
+  const table = tableOver(() => Promise.reject(refusal));
   const key = { pk: 'p', sk: 's' };
   for (const run of [
     () => table.get(key),
@@ -31,18 +36,24 @@ it.each([
 ])('a conditional write that DynamoDB throttles %i times waits %j ms', async (times, waits, isWritten) => {
   const name = 'ThrottlingException';
   const refusal = new DynamoDBServiceException({ name, $fault: 'client', $metadata: {} });
-  const client = new DynamoDBClient({ region: 'eu-west-1' });
   let left = times;
   const send = async () => {
     left -= 1;
     if (left >= 0) throw refusal;
     return {};
   };
-  Object.assign(client, { send });
   const slept: number[] = [];
-  const table = createDynamoTable(client, { tableName: 't', sleep: async (ms) => void slept.push(ms) });
+  const table = tableOver(send, slept);
   const written = await table.put({ pk: 'p', sk: 's' }, missing('pk')).catch(() => false);
   expect([written, slept]).toEqual([isWritten, waits]);
+});
+
+it('keys that DynamoDB leaves unprocessed are read again after 50 ms, and then after twice the time', async () => {
+  const slept: number[] = [];
+  const send = async ({ input }: { readonly input: { readonly RequestItems?: object } }) =>
+    slept.length < 2 ? { UnprocessedKeys: input.RequestItems } : {};
+  expect(await tableOver(send, slept).get({ pk: 'p', sk: 's' })).toBeUndefined();
+  expect(slept).toEqual([50, 100]);
 });
 
 it('each of two tables of one client reads consistently, except from the index', async () => {

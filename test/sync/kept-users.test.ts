@@ -67,6 +67,8 @@ it('a user that the platform keeps does not reduce the hourly limit of the guard
   await pass(60_000);
   expect(shown('h')).toEqual([users('b')]);
   expect(await state('h')).toMatchObject({ settled: 'in_sync' });
+  const reserved = world.table.under('C#default', 'GUARD');
+  expect(reserved.map(({ removals }) => removals).sort()).toEqual([1, 2]);
 });
 
 it('the approval of a removal stays valid until the removal takes effect', async () => {

@@ -4,6 +4,7 @@ import { STOP_NOTES } from '../../shared/plan/stop.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
+import { dirtyNow } from '../../shared/sync/wake.ts';
 import { createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, MINUTE_MS, type World } from '../support/engine/world.ts';
 
@@ -81,5 +82,23 @@ it.each(stops)('the plan shows the change and why apply does not write it: %s', 
     action: 'patch',
     changes: [{ kind: 'add_member', after: 'u-b' }],
     note: STOP_NOTES[stop],
+  });
+});
+
+it('the plan keeps the link to a changed group on a platform that shows no external ids', async () => {
+  const { world, deliver, hire, pass, ref, state } = await createTestEngine({
+    platform: { echoSpokeId: false },
+  });
+  await hire('a');
+  await deliver({ snapshot: 'g', of: ['a'] });
+  await pass(3 * MINUTE_MS);
+  const [id = ''] = world.platform.groups.keys();
+  world.platform.changeAsOther(id, { name: 'Theirs' });
+  const seen = await state('g');
+  const suspected = { version: null, activityEvents: [], atMs: world.nowMs() };
+  if (seen) await world.toolPorts.groups.noteSuspected(seen, suspected, dirtyNow(world.toolPorts));
+  expect(await planGroup(ref('g'), world.toolPorts)).toMatchObject({
+    action: 'put',
+    changes: [{ before: 'Theirs', after: 'Group g' }],
   });
 });

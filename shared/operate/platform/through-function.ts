@@ -122,7 +122,7 @@ async function unchangedList(ask: (part: Part) => Promise<unknown>): Promise<rea
   const all: unknown[] = [];
   let digest: string | undefined;
   for (let from: number | undefined = 0; from !== undefined; ) {
-    const part: ListPart = ListPart.parse(await ask({ from, digest }));
+    const part: ListPart = ListPart.parse(await ask({ from }));
     if (digest !== undefined && part.digest !== digest) return undefined;
     digest = part.digest;
     all.push(...part.items);

@@ -322,6 +322,21 @@ it.each<[string, (old: string, again: string) => Readonly<Record<string, readonl
   expect((await world.toolPorts.groups.read(REF))?.unattributed).toEqual([]);
 });
 
+it('a deletion is not attributed by a report that arrives more than a day later', async () => {
+  const { world, id } = await deleted();
+  world.advance(24 * HOUR_MS);
+  await follow(world, id, removed);
+  expect(await records(world)).toMatchObject([{ initiator: 'UNKNOWN' }]);
+  expect((await world.toolPorts.groups.read(REF))?.unattributed).toEqual([]);
+});
+
+it('an event about a group that the platform shows malformed marks the group as suspected', async () => {
+  const { world, id } = await settled();
+  world.platform.malformed.add(id);
+  await follow(world, id, removed);
+  expect((await world.toolPorts.groups.read(REF))?.suspectedChange).toMatchObject({ version: null });
+});
+
 it('a deletion is attributed, even if the feed reports the deletion while apply processes it', async () => {
   const { world, id } = await settled();
   world.platform.deleteAsOther(id);

@@ -171,6 +171,15 @@ it.each<[string, readonly ((world: World) => Promise<unknown>)[], readonly strin
   expect(found.filter(({ count }) => count > 0).map(({ subject }) => subject)).toEqual(subjects);
 });
 
+it('waiting groups count since the first change of the group that waits longest', async () => {
+  const world = await createWorld();
+  const since = (hours: number) => ({ dirtySince: START_MS - hours * HOUR_MS });
+  for (const [id, hours] of Object.entries({ g: 2, h: 4, i: 3 })) await world.link(id, since(hours));
+  const found = await findProblems(world.connection, world.ports);
+  const problem = { subject: 'waiting', count: 3, sinceMs: START_MS - 4 * HOUR_MS };
+  expect(found).toContainEqual(expect.objectContaining(problem));
+});
+
 const GROUPS = [
   { holdWaits: true, dirtySinceMs: 1 },
   { failedAtMs: 1, dirtySinceMs: 1 },
