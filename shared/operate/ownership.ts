@@ -133,9 +133,8 @@ export async function createNamesake(ref: GroupRef, ports: OwnershipPorts): Prom
     reason: 'next to a group with this name',
   };
   const action = { action: 'adopt', changes: [change] } as const;
-  const noted = await doRecorded(ref, action, ports, () =>
-    ports.groups.createNamesake(ref, name, dirtyNow(ports)),
-  );
+  const act = () => ports.groups.createNamesake(ref, name, dirtyNow(ports));
+  const noted = await doRecorded(ref, action, ports, act);
   if (noted) await ports.applyQueue.wake([ref]);
   return noted;
 }

@@ -1,4 +1,5 @@
 import type { OperatorAction } from '../contract/operator-actions.ts';
+import { HOUR_MS } from '../domain/duration.ts';
 import { type Gate, REOPENED_GATE } from '../domain/gate.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { ConnectionName, GroupRef } from '../domain/ids.ts';
@@ -6,7 +7,7 @@ import { changeGate } from '../sync/gate.ts';
 import { openMovesOf, withCurrentOwner } from '../sync/moves.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
-import { entriesIn, type KeptEntry } from '../sync/ports/logs.ts';
+import { entriesSince, type KeptEntry } from '../sync/ports/logs.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { type Action, doRecorded, type JournalPorts, journalOf, withGroupsBefore } from './journal.ts';
 import { plural, Refused, shellWords } from './names.ts';
@@ -44,7 +45,7 @@ export async function refuseMoved(seen: GroupState, verb: string, { groups }: Pi
 
 export interface GroupPause {
   readonly sinceMs: number;
-  /** The newest audit entry of the pause; undefined if the audit no longer has it. */
+  /** The audit entry with which the pause began; undefined if the audit no longer has it. */
   readonly entry: KeptEntry | undefined;
 }
 
@@ -55,19 +56,26 @@ export async function readPause(
 ): Promise<GroupPause | undefined> {
   const sinceMs = (await groups.read(ref))?.pausedAtMs;
   if (sinceMs === undefined) return undefined;
-  for (const one of await withGroupsBefore(ref, reader))
-    for await (const entry of entriesIn(audit.read(one)))
-      if (entry.action === 'pause' && entry.outcome === 'written') return { sinceMs, entry };
-  return { sinceMs, entry: undefined };
+  const refs = await withGroupsBefore(ref, reader);
+  const found = await Promise.all(refs.map((one) => entriesSince(audit.read(one), sinceMs - HOUR_MS)));
+  const mayBegin = ({ action, outcome, atMs }: KeptEntry) =>
+    action === 'pause' && outcome === 'written' && atMs <= sinceMs;
+  // A pause is recorded before it begins. After a takeover and back, the group may have the entry of another pause.
+  const [entry] = found
+    .flat()
+    .filter(mayBegin)
+    .sort((a, b) => b.atMs - a.atMs);
+  return { sinceMs, entry };
 }
 
 /**
  * Ends a pause. Apply then writes the changes that arrived during the pause. Returns false if the group is not paused.
  * @param seenMs the start of the pause that the operator was shown; null for none
- * @throws Error if the group was paused or resumed after that
+ * @throws Error if the group was paused or resumed after that, or Refused as `pauseGroup`
  */
 export async function resumeGroup(ref: GroupRef, ports: GroupPausePorts, seenMs?: number | null) {
   const now = await ports.groups.read(ref);
+  if (now !== undefined) await refuseMoved(now, 'resume', ports);
   if (now?.pausedAtMs === undefined) return false;
   const pausedAtMs = seenMs === undefined ? now.pausedAtMs : seenMs;
   const action = pauseAction('resume', 'paused', 'running');

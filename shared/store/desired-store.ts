@@ -124,9 +124,8 @@ export function createDesiredStore(table: Table) {
      */
     async markDirty(ref: GroupRef, dirty: Dirty, update?: GroupUpdate): Promise<WakeUpState> {
       const marked = await markWith(update, ref, dirty);
-      const { wakeAt, wakeIsSent, lastWriteAt, pausedAt, isContained }: Attributes = marked.written
-        ? marked.item
-        : {};
+      const item: Attributes = marked.written ? marked.item : {};
+      const { wakeAt, wakeIsSent, lastWriteAt, pausedAt, isContained } = item;
       return {
         wakeAtMs: Number(wakeAt),
         wakeIsSent: wakeIsSent === true,

@@ -65,6 +65,7 @@ export function createGroupNotes(table: Table) {
      */
     noteSuspected: (seen: GroupState, suspected: SuspectedChange, dirty: Dirty): Promise<boolean> => {
       const { version, atMs } = suspected;
+      const isAsked = version === null && suspected.activityEvents.length === 0;
       const suspectedChange = {
         version,
         atMs,
@@ -76,9 +77,7 @@ export function createGroupNotes(table: Table) {
           ...dirtying(seen.ref, dirty, { set: { suspectedChange } }),
           // Without version and events (from `sync` or the sweep), `calledMs` and `attempts` are reset. Changes that
           // the platform shows do not reset them, because repeated changes must not cause ever more calls.
-          ...(version === null && suspectedChange.activityEvents.length === 0
-            ? {}
-            : { remove: ['failedAt'] }),
+          ...(!isAsked && { remove: ['failedAt'] }),
         },
         all(equal('link.id', seen.link?.id ?? ''), suspectedChangeIsAs(seen)),
       );

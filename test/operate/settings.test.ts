@@ -36,20 +36,17 @@ async function company() {
     connections: createConnectionStore(toolPorts.table, { clock: world.nowMs, rememberMs: 30_000 }),
   };
   await remembering.connections.find(CONNECTION);
-  const change = async () => {
-    const plan = await planSettings(CONNECTION, [{ key: 'nameTemplate', value: 'new {id}' }], toolPorts);
-    return changeSettings(plan, { ...toolPorts, vault: KEEPS_NONE });
+  const change = async (over: object = {}, key = 'nameTemplate', value = 'new {id}') => {
+    const ports = { ...toolPorts, vault: KEEPS_NONE, ...over };
+    return changeSettings(await planSettings(CONNECTION, [{ key, value }], ports), ports);
   };
   const names = () => [...world.platform.groups.values()].map(({ name }) => name);
   return { ...engine, remembering, change, names };
 }
 
 it('memberIdField cannot change while groups are linked', async () => {
-  const { world } = await company();
-  const { toolPorts } = world;
-  const plan = await planSettings(CONNECTION, [{ key: 'memberIdField', value: 'id' }], toolPorts);
-  const saving = changeSettings(plan, { ...toolPorts, vault: KEEPS_NONE });
-  await expect(saving).rejects.toThrow(
+  const { change, world } = await company();
+  await expect(change({}, 'memberIdField', 'id')).rejects.toThrow(
     'memberIdField: expected userId while groups are linked (1 group), got id',
   );
   expect((await world.connection()).settings.memberIdField).toBe('userId');
@@ -65,19 +62,11 @@ it('the next run of apply uses a changed setting, although its worker caches con
 });
 
 it("a changed setting takes effect even if the operator's process crashes before the groups are marked dirty", async () => {
-  const { deliver, names, world } = await company();
-  const dying = {
-    ...world.toolPorts,
-    vault: KEEPS_NONE,
-    index: {
-      ...world.toolPorts.index,
-      all: () => {
-        throw new Error('dies');
-      },
-    },
+  const { change, deliver, names, world } = await company();
+  const all = () => {
+    throw new Error('dies');
   };
-  const plan = await planSettings(CONNECTION, [{ key: 'nameTemplate', value: 'new {id}' }], dying);
-  await expect(changeSettings(plan, dying)).rejects.toThrow();
+  await expect(change({ index: { ...world.toolPorts.index, all } })).rejects.toThrow('dies');
   await deliver();
   for (const waitMs of [170_000, 11_000]) {
     expect(await world.toolPorts.connections.current(CONNECTION)).toHaveProperty('replanSinceMs');
@@ -91,14 +80,9 @@ it("a changed setting takes effect even if the operator's process crashes before
 });
 
 it('a changed setting reaches a group that the index did not show when the groups were marked dirty', async () => {
-  const { deliver, names, world } = await company();
-  const late = {
-    ...world.toolPorts,
-    vault: KEEPS_NONE,
-    index: { ...world.toolPorts.index, all: async function* () {} },
-  };
-  const plan = await planSettings(CONNECTION, [{ key: 'nameTemplate', value: 'new {id}' }], late);
-  expect(await changeSettings(plan, late)).toMatchObject({ replanned: 0 });
+  const { change, deliver, names, world } = await company();
+  const index = { ...world.toolPorts.index, all: async function* () {} };
+  expect(await change({ index })).toMatchObject({ replanned: 0 });
   world.advance(WORKERS_KNOW_AFTER_MS);
   await deliver();
   expect(names()).not.toEqual(['new g']);
@@ -142,12 +126,7 @@ it('if a setting changes during a run of apply, apply uses the new value or leav
       // At this point, apply has read the settings and the gate, and has written nothing.
       if (!changed) {
         changed = true;
-        const plan = await planSettings(
-          CONNECTION,
-          [{ key: 'nameTemplate', value: 'newest {id}' }],
-          world.toolPorts,
-        );
-        await changeSettings(plan, { ...world.toolPorts, vault: KEEPS_NONE });
+        await change({}, 'nameTemplate', 'newest {id}');
       }
       return gate;
     },

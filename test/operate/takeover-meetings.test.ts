@@ -4,7 +4,13 @@ import { blockPerson } from '../../shared/operate/block.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { approveHold, listHolds, rejectHold } from '../../shared/operate/holds.ts';
 import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
-import { pauseConnection, pauseGroup, resumeConnection } from '../../shared/operate/pausing.ts';
+import {
+  pauseConnection,
+  pauseGroup,
+  readPause,
+  resumeConnection,
+  resumeGroup,
+} from '../../shared/operate/pausing.ts';
 import { acceptRestored } from '../../shared/operate/restated.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
@@ -266,7 +272,22 @@ it('a person whose employment ends leaves a group whose platform group has moved
   expect(platformGroupsOf(company)[0]?.users).toEqual(['u-a', 'u-c']);
 });
 
-it('pause, release, restated and adopt of a former group are refused, and name the group that owns the platform group', async () => {
+it('a group that moved to another source and back shows the operator of its pause, not of an earlier one', async () => {
+  const company = await open({ guard: null });
+  const { world, as, ref } = company;
+  const owner = await company.scim.group('Group rowing', ['a', 'b', 'c']);
+  await pauseGroup(ref('okta-1'), as('ann'));
+  world.advance(MINUTE_MS);
+  await resumeGroup(ref('okta-1'), as('ann'));
+  await takeOver(company, 'scim');
+  await resume(company);
+  await pauseGroup(ref(owner), as('bob'));
+  await takeOver(company, 'events');
+  const pause = await readPause(ref('okta-1'), world.toolPorts);
+  expect(pause).toMatchObject({ entry: { actor: { id: 'bob' } } });
+});
+
+it('pause, resume, release, restated and adopt of a former group are refused, and name the group that owns the platform group', async () => {
   const company = await open({ guard: null });
   const { world, as, ref, pass, state, users } = company;
   const owner = await company.scim.group('Group rowing', ['a', 'b', 'c']);
@@ -276,6 +297,7 @@ it('pause, release, restated and adopt of a former group are refused, and name t
   const connection = { ...(await world.connection()), restoredAtMs: world.nowMs() };
   for (const [verb, act] of [
     ['pause', () => pauseGroup(former, as('ann'))],
+    ['resume', () => resumeGroup(former, as('ann'))],
     ['release', () => releaseGroup(former, as('ann'))],
     ['restated', () => acceptRestored(former, connection, as('ann'))],
   ] as const)

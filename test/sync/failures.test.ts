@@ -3,18 +3,9 @@ import { memberId, roleId } from '../../shared/domain/ids.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
-import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { affordableAtMs } from '../../shared/sync/tuning.ts';
 import { createTestEngine } from '../support/engine/test-engine.ts';
-import {
-  CONNECTION,
-  HOUR_MS,
-  MINUTE_MS,
-  NO_FAULTS,
-  takeEvents,
-  takeWoken,
-  type World,
-} from '../support/engine/world.ts';
+import { CONNECTION, HOUR_MS, MINUTE_MS, NO_FAULTS, takeEvents, takeWoken } from '../support/engine/world.ts';
 import { nativeEvent } from '../support/events.ts';
 import { slowWorker } from './reconcile/support/crashing-worker.ts';
 
@@ -148,30 +139,19 @@ it('a refused user does not prevent the creation of a new group with the other u
   expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { pending: 1 } });
 });
 
-it.each<[string, RegExp, readonly string[], (ports: World['toolPorts']) => Promise<unknown>]>([
-  [
-    'another person',
-    /^u-bad$/,
-    ['u-a', 'u-c'],
-    (ports) => rebindMember(CONNECTION, { member: memberId('bad'), role: roleId('c') }, ports),
-  ],
-  [
-    'another kind of id',
-    /^u-/,
-    ['a', 'bad'],
-    async ({ connections }) => {
-      const connection = (await connections.current(CONNECTION)) as Connection;
-      const settings = { ...connection.settings, memberIdField: 'id' } as const;
-      await connections.save({ ...connection, settings });
-    },
-  ],
-])('a refused member is tried again as soon as it has %s', async (_, refused, users, change) => {
+it.each([
+  ['as another person', /^u-bad$/, {}, 'c', ['u-a', 'u-c']],
+  ['with another kind of id', /^u-/, { memberIdField: 'id' as const }, 'bad', ['a', 'bad']],
+])('a refused member is tried again immediately %s', async (_, refused, settings, role, users) => {
   const { deliver, world, shown, hire, pending } = await company();
   await hire('bad');
   writes(world, (sent) => sent.some((user) => refused.test(user)));
   await deliver({ snapshot: 'g', of: ['a', 'bad'] });
   expect(await pending()).toContainEqual(['bad', 'refused']);
-  await change(world.toolPorts);
+  const { toolPorts } = world;
+  const connection = await world.connection();
+  await toolPorts.connections.save({ ...connection, settings: { ...connection.settings, ...settings } });
+  await rebindMember(CONNECTION, { member: memberId('bad'), role: roleId(role) }, toolPorts as never);
   await deliver({ upsert: 'g' });
   expect(shown('g')).toEqual([users]);
 });

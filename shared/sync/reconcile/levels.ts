@@ -200,10 +200,8 @@ async function holderOf(
   const lastDays = records.map((record) => lastDayOf(record, today));
   // If there is no role, the user is not a known employee, so no end is known.
   const stays = lastDays.length === 0 || lastDays.includes(undefined);
-  const lastDay = lastDays
-    .filter((day) => day !== undefined)
-    .sort()
-    .at(-1);
+  const known = lastDays.filter((day) => day !== undefined);
+  const lastDay = known.sort().at(-1);
   return { user, ...(stays || lastDay === undefined ? {} : { lastDay }) };
 }
 

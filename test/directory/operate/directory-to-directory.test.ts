@@ -8,27 +8,32 @@ import { directory, openWith, resume, takeOver } from '../../support/operate/tak
 import { company, openReader, platformGroupsOf } from '../reading/fixture.ts';
 import { openEntra } from '../vendors/entra/reader.ts';
 
+type Reader = Awaited<ReturnType<typeof openWith>>;
+
+/** Plans to read this directory. @returns a function that saves the change */
+async function planned({ world }: Pick<Reader, 'world'>, value: unknown) {
+  const ports = { ...world.toolPorts, vault: {} as never };
+  const plan = await planSettings(CONNECTION, [{ key: 'directory', value }], ports);
+  return () => changeSettings(plan, ports);
+}
+
 it('another cloud cannot be connected while the reader owns groups of the tenant', async () => {
   const entra = { kind: 'entra', tenant: 'acme.test', clientId: 'reader' };
   const settings = { directory: entra };
   const reader = await openReader({ world: company({ rowing: ['a'] }), settings });
   await reader.hire('a');
   await reader.passMinutes(30);
-  const ports = { ...reader.world.toolPorts, vault: {} as never };
-  const value = { ...entra, cloud: 'dod' };
-  const planned = await planSettings(CONNECTION, [{ key: 'directory', value }], ports);
-  await expect(changeSettings(planned, ports)).rejects.toThrow('the reader owns 1 group (rowing)');
+  const save = await planned(reader, { ...entra, cloud: 'dod' });
+  await expect(save()).rejects.toThrow('the reader owns 1 group (rowing)');
 });
 
 it('a change of the directory that is refused because of another change keeps what the reader knows', async () => {
   const reader = await openWith({ rowing: ['a'] });
-  const ports = { ...reader.world.toolPorts, vault: {} as never };
-  const planned = (value: unknown) => planSettings(CONNECTION, [{ key: 'directory', value }], ports);
   await reader.passMinutes(30);
   await takeOver(reader, 'events', { sameIds: true });
-  const late = await planned({ kind: 'entra', tenant: 'acme.test', clientId: 'reader' });
-  await changeSettings(await planned({ ...directory, administrator: 'b@acme.test' }), ports);
-  await expect(changeSettings(late, ports)).rejects.toThrow('another operator changed the same setting');
+  const late = await planned(reader, { kind: 'entra', tenant: 'acme.test', clientId: 'reader' });
+  await (await planned(reader, { ...directory, administrator: 'b@acme.test' }))();
+  await expect(late()).rejects.toThrow('another operator changed the same setting');
   expect(await reader.stored('rowing')).toMatchObject({ readMs: expect.any(Number) });
 });
 
@@ -40,8 +45,8 @@ it('a takeover can be reversed before the new directory is connected', async () 
   const renamed = groups.map((group) => ({ ...group, name: 'Group rowing' }));
   const entra = await openEntra({ world: { ...world, groups: renamed }, settings: {}, seed: '1' });
   const target = { source: 'directory', directory: entra.directory, replaces: true } as const;
-  const planned = await planTakeover(await reader.world.connection(), target, reader.world.toolPorts);
-  await takeOverGroups(await reader.world.connection(), planned, reader.world.toolPorts);
+  const moves = await planTakeover(await reader.world.connection(), target, reader.world.toolPorts);
+  await takeOverGroups(await reader.world.connection(), moves, reader.world.toolPorts);
   const back = await takeOver(reader, 'directory');
   expect(back.groups).toMatchObject([{ group: 'e-rowing', target: 'rowing' }]);
   await resume(reader);
@@ -51,10 +56,7 @@ it('a takeover can be reversed before the new directory is connected', async () 
 
 it('a directory that is set after another one was disconnected is read, although it lacks all groups of the other', async () => {
   const reader = await openWith({ rowing: ['a'], chess: ['c'] });
-  const set = async (value: unknown) => {
-    const ports = { ...reader.world.toolPorts, vault: {} as never };
-    await changeSettings(await planSettings(CONNECTION, [{ key: 'directory', value }], ports), ports);
-  };
+  const set = async (value: unknown) => (await planned(reader, value))();
   await reader.passMinutes(30);
   await takeOver(reader, 'events', { sameIds: true });
   await resume(reader);
