@@ -1,84 +1,42 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
-import { type RawEvent, readDirectory } from '../support/reading.ts';
+import { readDirectory } from '../support/reading.ts';
 import { BAD_BODIES } from './support/bad-bodies.ts';
-import { expectedGroups, platformGroups, reportedGroups } from './support/expected.ts';
-import {
-  companyOf,
-  drawEvents,
-  emailOf,
-  memberOf,
-  shuffledWithDuplicates,
-} from './support/numbered-company.ts';
+import { expectedGroups, reportedGroups } from './support/expected.ts';
+import { companyOf, emailOf, memberOf, shuffledWithDuplicates } from './support/numbered-company.ts';
 import { startTestStack } from './support/stack.ts';
 
 const PEOPLE = 80;
-const WINDOW_SECONDS = 1;
 /** The limit is far above the usual duration, because the machine can be busy. */
 const TIMEOUT_MS = 300_000;
 
 let stack: Awaited<ReturnType<typeof startTestStack>>;
 beforeAll(async () => {
-  stack = await startTestStack({ world: companyOf(PEOPLE), coalesceSeconds: WINDOW_SECONDS });
+  stack = await startTestStack({ world: companyOf(PEOPLE), coalesceSeconds: 1 });
 });
 afterAll(() => stack.stop());
-
-/** Returns events with one millisecond between them. The last event has the current time. */
-function eventsOf(source: string, templates: readonly Pick<RawEvent, 'type' | 'data'>[]): RawEvent[] {
-  const startMs = Date.now() - templates.length;
-  return templates.map((template, n) => ({
-    specversion: '1.0',
-    id: `${source}-${n}`,
-    source,
-    time: new Date(startMs + n).toISOString(),
-    ...template,
-  }));
-}
-const bodies = (events: readonly RawEvent[]) => events.map((one) => JSON.stringify(one));
-const belongsTo = (seed: string) => (group: { readonly id: string }) => group.id.startsWith(seed);
-
-it(
-  'the groups are correct if the local stack gets events in random order with repetitions',
-  async () => {
-    const events = drawEvents({
-      seed: 'story',
-      groups: 15,
-      people: PEOPLE + 10,
-      changes: 400,
-      endMs: Date.now(),
-    });
-    await stack.send(bodies(shuffledWithDuplicates(events, 'any order')));
-    await stack.converge();
-    const groups = (await stack.readGroups()).filter(belongsTo('story'));
-
-    const expected = expectedGroups(readDirectory(events), companyOf(PEOPLE));
-    expect(expected.length).toBeGreaterThan(10);
-    expect(expected.flatMap(({ pending }) => pending)).not.toEqual([]);
-    expect(reportedGroups(groups)).toEqual(expected);
-    const onPlatform = platformGroups(await stack.platformState()).filter(belongsTo('story'));
-    expect(onPlatform).toEqual(expected.map(({ pending: _, ...group }) => group));
-  },
-  TIMEOUT_MS,
-);
 
 it(
   'the local stack dead-letters 200 invalid bodies after one receive and applies the valid ones',
   async () => {
-    const snapshots = Array.from({ length: 40 }, (_, n) => ({
+    const good = Array.from({ length: 40 }, (_, n) => ({
+      specversion: '1.0',
+      id: `good-${n}`,
+      source: 'good',
+      time: new Date().toISOString(),
       type: 'directory.group.snapshot',
       data: { group: { id: `good-${n}`, name: `Good ${n}` }, members: [memberOf(n)] },
     }));
-    const good = eventsOf('good', snapshots);
     const bad = Array.from({ length: 200 }, (_, n) => {
       const kind = BAD_BODIES[n % BAD_BODIES.length] as (typeof BAD_BODIES)[number];
       return { body: kind.body(n), code: kind.code };
     });
-    const mixed = shuffled([...bodies(good), ...bad.map(({ body }) => body)]);
+    const all = [...good.map((event) => JSON.stringify(event)), ...bad.map(({ body }) => body)];
+    const mixed = [...new Set(shuffledWithDuplicates(all, 'mixed'))];
     const ids = await stack.send(mixed);
     await stack.converge();
-    const groups = await stack.readGroups();
 
-    expect(reportedGroups(groups.filter(belongsTo('good')))).toEqual(
+    expect(reportedGroups(await stack.readGroups())).toEqual(
       expectedGroups(readDirectory(good), companyOf(PEOPLE)),
     );
     const dead = await stack.deadLetters();
@@ -129,8 +87,6 @@ it('a read of the feed succeeds after the end of the previous work of the connec
 });
 
 it('the logs contain no address, name or token', () => {
-  expect(stack.logged('applied').length).toBeGreaterThan(50);
+  expect(stack.logged('applied').length).toBeGreaterThan(40);
   expect(stack.logs.join('')).not.toMatch(/@acme\.test|Nomen|token-of-acme/i);
 });
-
-const shuffled = (all: readonly string[]) => [...new Set(shuffledWithDuplicates(all, 'mixed'))];
