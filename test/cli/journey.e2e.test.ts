@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,9 +11,9 @@ import { startLocalStack } from '../support/local-stack.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 
 /*
- * The first steps of a new operator with the command line, on a local stack in this process. The last steps handle
- * dead-lettered messages of six causes. The test fixes one cause and kills the replay. After a second replay, each
- * message must be either applied or dead-lettered again.
+ * A new operator connects a company with the command line, on a local stack in this process, and handles dead-lettered
+ * messages of six causes. The test fixes one cause and kills the replay. After a second replay, each message must be
+ * either applied or dead-lettered again.
  */
 
 const PEOPLE = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
@@ -137,57 +137,6 @@ it('connect reads the token from standard input, and checks the token before it 
   expect(acme.contract.findings).toContainEqual({ about: 'spokeId shown by', found: 'answer, get, list' });
   const { json } = await document(['connections', 'list']);
   expect(json.connections.map(({ name }: { name: string }) => name)).toEqual(['acme', 'default']);
-});
-
-it('import creates the groups of a file on the platform', async () => {
-  const csv = join(on.folder, 'members.csv');
-  const rows = PEOPLE.map((name) => `g1,"One, the first",m-${name},${name}@acme.test`);
-  writeFileSync(
-    csv,
-    ['group id,group name,member id,email', ...rows, 'g2,Two,m-x,stranger@acme.test'].join('\r\n'),
-  );
-  expect(await document(['import', csv, '--dry-run'])).toMatchObject({
-    code: 0,
-    json: { sent: false },
-  });
-  expect((await cli(['import', csv])).code).toBe(2);
-  const imported = await document(['import', csv, '--yes']);
-  expect(imported).toMatchObject({ code: 0, json: { rows: 7, groups: 2, messages: 2, sent: true } });
-  await eventually(async () => (await document(['groups', '--state', 'in_sync'])).json.groups.length === 2);
-  const { json } = await document(['status', 'One, the first']);
-  expect(json).toMatchObject({ id: 'g1', wanted: 6, applied: 6, users: PEOPLE.map((name) => `u-${name}`) });
-  const status = await document(['status']);
-  expect(status.json).toMatchObject({ gate: { state: 'open' }, groups: { in_sync: 2 }, pendingMembers: 1 });
-  expect((await document(['pending'])).json.pending).toMatchObject([
-    { group: 'g2', member: 'm-x', cause: 'unknown' },
-  ]);
-});
-
-it('sync writes exactly the changes that plan showed', async () => {
-  await cli(['pause', '--yes']);
-  await on.send([
-    nativeEvent('group.member.removed', { group: { id: 'g1' }, members: [{ id: 'm-fay' }] }, { id: 'e1' }),
-  ]);
-  await eventually(async () => (await document(['plan', 'g1'])).json.plans[0].changes.length === 1);
-  const { json: planned } = await document(['plan', 'g1']);
-  expect(planned.plans[0]).toMatchObject({
-    action: 'patch',
-    changes: [{ kind: 'remove_member', before: 'u-fay' }],
-  });
-  expect(await cli(['sync', 'g1'])).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
-  const paused = await document(['sync', 'g1', '--yes']);
-  expect(paused).toMatchObject({ code: 3, json: { stopped: expect.stringContaining('paused') } });
-  await cli(['resume', '--yes']);
-  const synced = await document(['sync', 'g1', '--yes']);
-  expect(synced).toMatchObject({ code: 0, json: { synced: [{ group: 'g1', state: 'in_sync' }] } });
-  const { json: audit } = await document(['log', '--group', 'g1']);
-  const written = audit.entries.find(({ action }: { action: string }) => action === 'patch');
-  const causes = written.changes.map(({ cause, event, actor, approved }: Record<string, unknown>) => {
-    return { cause, event, actor, approved };
-  });
-  expect(written.changes).toEqual(
-    planned.plans[0].changes.map((change: object, at: number) => ({ ...change, ...causes[at] })),
-  );
 });
 
 it('kill -9 during a replay loses no dead-lettered message', async () => {
