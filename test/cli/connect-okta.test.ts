@@ -12,18 +12,14 @@ it('with --key, connect shows the number of groups, and stores the key and the s
   expect(await setting()).toEqual({ kind: 'okta', orgUrl: okta.url, clientId });
 });
 
-it('with --key-arn, the deployed function tests the access to the directory, and connect deletes an earlier secret', async () => {
-  const { connectByKms, stored, setting, okta } = await oktaWorldOf();
+it('with --key-arn, the deployed function tests the access, and connect deletes a secret; --secret-stdin stores one', async () => {
+  const { connectByKms, connectByToken, stored, setting, okta } = await oktaWorldOf();
   const { code, json } = await connectByKms();
   expect([code, json.stored, json.listed]).toEqual([0, true, 4]);
   expect(stored).toEqual(['removed']);
   expect(await setting()).toMatchObject({ keyArn: okta.credentials.keyArn });
-});
-
-it('with --secret-stdin, connect stores the API token from standard input', async () => {
-  const { connectByToken, stored, setting, okta } = await oktaWorldOf();
   expect((await connectByToken()).code).toBe(0);
-  expect(stored).toEqual([{ apiToken: okta.credentials.apiToken }]);
+  expect(stored).toEqual(['removed', { apiToken: okta.credentials.apiToken }]);
   expect(await setting()).toEqual({ kind: 'okta', orgUrl: okta.url });
 });
 

@@ -101,28 +101,22 @@ it('deploy prints its plan as one document with --json', async () => {
   });
 });
 
-it('deploy without --yes and without a terminal ends with exit code 2, and changes nothing', async () => {
-  const { cdk, calls } = cdkWith(UPGRADE);
-  const { code, stderr } = await runCli(['deploy'], { cdk });
-  expect(code).toBe(2);
-  expect(stderr).toContain('--yes');
-  expect(calls).toEqual(['synth {}']);
-});
-
 it('deploy ends with exit code 0 and asks nothing if the stack does not differ', async () => {
   const { code, stderr, stdout } = await runCli(['deploy']);
   expect(stderr).toContain('no change');
   expect([code, stdout]).toEqual([0, 'nothing was deployed\n']);
 });
 
-it('with --dry-run, deploy prints the plan and changes nothing, even with --bootstrap and --yes', async () => {
+it('deploy changes nothing with --dry-run, even with --bootstrap and --yes, and without --yes if there is no terminal', async () => {
   const { cdk, calls } = cdkWith(UPGRADE);
+  const refused = await runCli(['deploy'], { cdk });
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--yes')]);
   const { code, stderr } = await runCli(['deploy', '--dry-run', '--bootstrap', '--yes', '--details'], {
     cdk,
   });
   expect(code).toBe(0);
   for (const line of UPGRADE) expect(stderr).toContain(line);
-  expect(calls).toEqual(['synth {}']);
+  expect(calls).toEqual(['synth {}', 'synth {}']);
 });
 
 it('deploy bootstraps the CDK before the comparison if --bootstrap is given', async () => {

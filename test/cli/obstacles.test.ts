@@ -67,8 +67,8 @@ it('plan and sync report a platform failure without the body of the answer', asy
   expect(sync.stdout).toMatch(/stopped waiting: .*unauthorized/);
 });
 
-it('explain shows why a member is still in a platform group, or not in it yet', async () => {
-  const { cli } = await refusedWorld();
+it('explain shows why a member is still in a platform group, or not in it yet, and the next step', async () => {
+  const { cli, deliver, ports, connection } = await refusedWorld();
   for (const [member, present] of [
     ['m-ann', true],
     ['m-cid', false],
@@ -77,10 +77,6 @@ it('explain shows why a member is still in a platform group, or not in it yet', 
     expect(json).toMatchObject({ present, decision: { outcome: 'gate_closed' } });
     expect(json.because).toContain('nothing is written while the gate is unauthorized');
   }
-});
-
-it('explain names the next step of an operator for a member without a match', async () => {
-  const { cli, deliver, ports, connection } = await refusedWorld();
   const gate = await ports.gates.read(connection.name);
   await ports.gates.write(connection.name, gate, { state: 'open', closings: 0 });
   await deliver('g', added('g', 'stranger'));

@@ -27,7 +27,7 @@ const saidBy = ({ action, actor, changes }: Entry) => [
   changes.map(({ event }) => event?.id).join(' '),
 ];
 
-it('the console shows the changes of one write by their actors, each with its own event and its time', async () => {
+it('the console shows the changes of one write by their actors, each with its own event, and finds them by these', async () => {
   const { lines, clock } = await coalesced();
   const found = (await lines()).filter(({ action }) => action === 'patch');
   expect(found.map(saidBy).sort()).toEqual([
@@ -37,16 +37,12 @@ it('the console shows the changes of one write by their actors, each with its ow
   ]);
   expect(new Set(found.map(({ id }) => id)).size).toBe(1);
   expect(found[0]?.changes[0]?.event?.at).toBe(new Date(clock.ms).toISOString());
-});
-
-it('the activity of the console finds the line of an actor, an approver and an event', async () => {
-  const { lines } = await coalesced();
   expect((await lines('actor:dan')).map(saidBy)).toEqual([['patch', 'dan', '-m-bob', 'e-4']]);
   expect((await lines('e-3')).map(saidBy)).toEqual([['patch', 'hr-import', '+m-eve +m-fay', 'e-2 e-3']]);
   expect(await lines('actor:ann-the-approver')).toEqual([]);
 });
 
-it('the timeline of a person and the history of a group have the same authors', async () => {
+it('the timeline of a person and the history of a group have the same authors, and charts count their write once', async () => {
   const { ask } = await coalesced();
   const { timeline } = await ask('person?member=m-bob');
   expect(timeline.filter(({ action }: Entry) => action === 'patch').map(saidBy)).toEqual([
@@ -56,10 +52,6 @@ it('the timeline of a person and the history of a group have the same authors', 
   const { history } = await ask('group?group=g');
   const authors = history.filter(({ action }: Entry) => action === 'patch').map((one: Entry) => one.actor.id);
   expect(authors.sort()).toEqual(['carol', 'dan', 'hr-import']);
-});
-
-it('the charts count a write with several authors once', async () => {
-  const { ask } = await coalesced();
   const { charts } = await ask('home');
   expect(charts.writes.at(-1)).toBe(2);
 });

@@ -111,7 +111,7 @@ async function signedIn(server = consoleOf()) {
 const OF_PAGE = { 'x-groupsync-token': '', 'sec-fetch-site': 'same-origin' };
 const POST = { method: 'POST', headers: { ...OF_PAGE, origin: ORIGIN } };
 
-it('a person who opens a link signs in, and then sees the page of the link', async () => {
+it('a person who opens a link signs in and sees its page, and the table has only the hash of the session', async () => {
   const browser = await signedIn();
   expect([...browser.cookies.keys()]).toEqual([SESSION]);
   const page = await browser.open('/c/acme/holds/g1');
@@ -121,10 +121,6 @@ it('a person who opens a link signs in, and then sees the page of the link', asy
   expect(asked).toEqual([['/api/hold', { id: 'ann@acme.test', roles: { acme: 'approver' } }]]);
   expect(provider.requests[0]?.get('code_verifier')).toMatch(/^[0-9a-f]{64}$/);
   expect(logged).toEqual(['signed in {"person":"ann@acme.test"}']);
-});
-
-it('the table has only the hash of the session', async () => {
-  const browser = await signedIn();
   const id = browser.cookies.get(SESSION) ?? '';
   expect(id).toMatch(/^[0-9a-f]{64}$/);
   const items = [];
@@ -141,19 +137,15 @@ it('a session ends after sessionMinutes, and a link then leads to the provider',
   expect(asked).toEqual([]);
 });
 
-it('signing out ends the session, so a copy of its cookie is refused', async () => {
+it('after signing out, a copy of the cookie is refused, and a page shows a link that signs in', async () => {
   const browser = await signedIn();
-  const copy = new Map(browser.cookies);
+  const copy = browser.cookies.get(SESSION) ?? '';
   expect((await browser.open('/auth/sign-out', POST)).status).toBe(204);
   expect([...browser.cookies.keys()]).toEqual(['__Host-groupsync-signed-out']);
-  browser.cookies.set(SESSION, copy.get(SESSION) ?? '');
+  browser.cookies.set(SESSION, copy);
   expect((await browser.open('/api/hold?connection=acme', { headers: OF_PAGE })).status).toBe(401);
+  browser.cookies.delete(SESSION);
   expect(await (await browser.open('/auth/signed-out')).text()).toContain('You have signed out');
-});
-
-it('after signing out, a page does not sign in by itself, but shows a link that signs in', async () => {
-  const browser = await signedIn();
-  await browser.open('/auth/sign-out', POST);
   const back = await browser.open('/c/acme/holds/g1');
   expect(back.status).toBe(200);
   expect(await back.text()).toContain('href="/auth/sign-in?to=%2Fc%2Facme%2Fholds%2Fg1"');

@@ -127,20 +127,15 @@ it.each<[string, ShortEvent[], ShortEvent, boolean]>([
   expect(await judged(history, late)).toBe(expected);
 });
 
-it('isSuperseded returns false for a message whose own event is the latest stored event', async () => {
+it.each([
+  ['whose own event is the latest stored event', bodyOf(added('g', 'ann')), []],
+  ['that cannot be read', '{', [expect.stringMatching(/^invalid_json/)]],
+])('isSuperseded returns false for a message %s', async (_, body, problems) => {
   const world = await savedWorld();
-  const body = bodyOf(added('g', 'ann'));
   await ingest([{ messageId: 'd', body, sentAtMs: NOW_MS }], world.ports);
   world.mailboxes.events.add({ id: 'd', body });
   const [deadLetter] = (await findDeadLetters(['d'], ['events'], world.ports)) as [DeadLetter];
-  expect(await isSuperseded(deadLetter, world.ports)).toBe(false);
-});
-
-it('isSuperseded returns false for an unreadable message', async () => {
-  const world = await savedWorld();
-  world.mailboxes.events.add({ id: 'd', body: '{' });
-  const [deadLetter] = (await findDeadLetters(['d'], ['events'], world.ports)) as [DeadLetter];
-  expect(deadLetter.problems).toEqual([expect.stringMatching(/^invalid_json/)]);
+  expect(deadLetter.problems).toEqual(problems);
   expect(await isSuperseded(deadLetter, world.ports)).toBe(false);
 });
 

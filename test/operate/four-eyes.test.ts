@@ -498,9 +498,13 @@ it('no request is needed for stricter limits, for other settings, or while four 
   expect((await free.stored()).settings.guard).toBeNull();
 });
 
-it('a request ends when its setting changes without a request, or when a newer request replaces it', async () => {
-  const { set, stored } = await company();
+it('doctor reports an open request, which ends when its setting changes without a request, or a newer request replaces it', async () => {
+  const { as, set, stored } = await company();
   await set('ann', 'guard', null);
+  const checks = await checkConnection(await stored(), as('bob'));
+  const found = checks.find(({ name, ok }) => name === 'default: settings' && !ok);
+  expect(found?.detail).toContain('ann asks for guard');
+  expect(found?.fix).toContain('groupsync connections confirm default');
   await set('bob', 'guard.maxRemovedCount', 200);
   expect(rowsOf(await stored())).toMatchObject([{ by: 'bob', key: 'guard' }]);
   await set('bob', 'guard.maxRemovedCount', 50);
@@ -532,15 +536,6 @@ it('a request is confirmed only if it has not changed since it was shown', async
     failed: expect.stringContaining('the requests have changed since they were shown'),
   });
   expect((await stored()).settings.guard).not.toBeNull();
-});
-
-it('doctor reports an open request, with the command that confirms it', async () => {
-  const { set, stored, as } = await company();
-  await set('ann', 'guard', null);
-  const checks = await checkConnection(await stored(), as('bob'));
-  const found = checks.find(({ name, ok }) => name === 'default: settings' && !ok);
-  expect(found?.detail).toContain('ann asks for guard');
-  expect(found?.fix).toContain('groupsync connections confirm default');
 });
 
 it('a connection under four eyes cannot be removed', async () => {

@@ -178,14 +178,9 @@ it('the probe reports the name of the group that may still be created after an u
   });
 });
 
-it('the probe fails and writes nothing if the platform refuses to create a group', async () => {
-  const { probe, platform } = await worldOf();
-  await expect(probe(() => ({ create: failing('forbidden', 403) }))).rejects.toThrow('as the test told it');
-  expect(platform.writes).toEqual([]);
-});
-
-it('the probe does not start while the gate is paused', async () => {
+it('the probe writes nothing if the platform refuses to create a group, or while the gate is paused', async () => {
   const { probe, platform, ports, connection } = await worldOf();
+  await expect(probe(() => ({ create: failing('forbidden', 403) }))).rejects.toThrow('as the test told it');
   const gate = await ports.gates.read(connection.name);
   await ports.gates.write(connection.name, gate, { state: 'paused', closings: 0 });
   await expect(probe()).rejects.toThrow('the gate is paused');
@@ -260,8 +255,8 @@ it.each([
   },
 );
 
-it('a probe report is valid only for its own base URL', async () => {
-  const { probe, ports, current } = await worldOf();
+it('a probe report is valid only for its own base URL and company, and is removed with its connection', async () => {
+  const { probe, ports, current, connection } = await worldOf();
   await probe();
   const known = await current();
   const moved = parseSettings({ ...known.settings, baseUrl: 'https://elsewhere.test' });
@@ -269,11 +264,6 @@ it('a probe report is valid only for its own base URL', async () => {
   expect((await current()).contract).toBeUndefined();
   await ports.connections.replace(known, await current());
   expect((await current()).contract).toEqual(known.contract);
-});
-
-it('a probe report is not valid for another company, and is removed with its connection', async () => {
-  const { probe, ports, current, connection } = await worldOf();
-  await probe();
   await ports.connections.save({ ...connection, company: 'another' });
   expect((await current()).contract).toBeUndefined();
   await ports.connections.remove(connection.name);

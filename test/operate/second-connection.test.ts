@@ -58,25 +58,32 @@ async function company(settings: Readonly<Record<string, unknown>> = {}) {
   };
 }
 
-it('a plan of the new connection shows the adoption without changing the owner of the group', async () => {
-  const { remove, connect, says, world, owner, refOf, stateOf } = await company();
-  await remove();
-  await connect(OTHER);
-  await says(OTHER, 'a');
+/** Creates a company whose first connection was removed, and whose new connection has sent the group. */
+async function replaced(settings?: Readonly<Record<string, unknown>>) {
+  const engine = await company(settings);
+  await engine.remove();
+  await engine.connect(OTHER);
+  await engine.says(OTHER, 'a');
+  return engine;
+}
+
+it('before the new connection adopts the group, a plan shows the adoption, and the sweep counts the group as an orphan', async () => {
+  const { world, owner, refOf, stateOf } = await replaced();
+  const [id] = world.platform.groups.keys();
   const state = await stateOf(OTHER);
   const connection = await world.toolPorts.connections.current(OTHER);
   if (state === undefined || connection === undefined) throw new Error('expected a connected group');
   const { decision } = await previewGroup(state, connection, world.toolPorts);
   expect(decision).toMatchObject({ kind: 'write', plan: { action: 'put' } });
+  expect((await sweep(connection, world.toolPorts)).report).toMatchObject({ orphans: 1 });
   expect(await owner()).toEqual(refOf(CONNECTION));
+  expect(await adoptGroup(refOf(OTHER), id as never, world.toolPorts)).toMatchObject({ kind: 'adopted' });
+  expect(await owner()).toEqual(refOf(OTHER));
 });
 
 it('the new connection adopts the group after a crash of apply before any of its effects', async () => {
   await crashBeforeEachEffect(async (worker, where) => {
-    const { remove, connect, says, apply, platformGroups, world, refOf } = await company();
-    await remove();
-    await connect(OTHER);
-    await says(OTHER, 'a');
+    const { apply, platformGroups, world, refOf } = await replaced();
     await expectSuccessOrCrash(applyGroup(refOf(OTHER), world.portsFor(worker)));
     world.advance(HOUR_MS);
     await apply(OTHER);
@@ -86,12 +93,9 @@ it('the new connection adopts the group after a crash of apply before any of its
 });
 
 it('in the mode additive, the new connection removes a leaver and keeps members of other clients', async () => {
-  const { remove, connect, says, apply, world, platformGroups } = await company({ mode: 'additive' });
+  const { apply, world, platformGroups } = await replaced({ mode: 'additive' });
   const [id = ''] = world.platform.groups.keys();
   world.platform.changeAsOther(id, { users: ['u-a', 'u-b', 'stranger'] });
-  await remove();
-  await connect(OTHER);
-  await says(OTHER, 'a');
   await apply(OTHER);
   expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a', 'stranger'] }]);
 });
@@ -123,16 +127,6 @@ it('the check of a credential lists a group for adoption only after the first co
   expect(await adopted()).toEqual({ directory: 1, adopted: ['g'] });
 });
 
-it('an operator can adopt a group of the removed connection for the new connection', async () => {
-  const { remove, connect, says, world, owner, refOf } = await company();
-  const [id] = world.platform.groups.keys();
-  await remove();
-  await connect(OTHER);
-  await says(OTHER, 'a');
-  expect(await adoptGroup(refOf(OTHER), id as never, world.toolPorts)).toMatchObject({ kind: 'adopted' });
-  expect(await owner()).toEqual(refOf(OTHER));
-});
-
 it('no connection repeats a deletion that the first connection had begun before its removal', async () => {
   const { remove, connect, says, apply, world, emit, work, troubles, platformGroups } = await company();
   troubles.platform = (call) => (call === 'delete' ? 'unavailable_before' : 'none');
@@ -150,18 +144,8 @@ it('no connection repeats a deletion that the first connection had begun before 
   expect(platformGroups()).toEqual([{ spokeId: 'g', users: ['u-a'] }]);
 });
 
-it('the sweep counts a group of the removed connection as an orphan before its adoption', async () => {
-  const { remove, connect, says, world } = await company();
-  await remove();
-  await connect(OTHER);
-  await says(OTHER, 'a');
-  const connection = await world.toolPorts.connections.current(OTHER);
-  const { report } = await sweep(connection as never, world.toolPorts);
-  expect(report).toMatchObject({ orphans: 1 });
-});
-
-it('the second connection does not write a group of the first, and its error does not name the other connection', async () => {
-  const { connect, says, apply, platformGroups, stateOf, owner, refOf } = await company();
+it('the second connection writes a group of the first only within an hour after its removal, and its error does not name it', async () => {
+  const { remove, connect, says, apply, platformGroups, stateOf, owner, refOf, world } = await company();
   await connect(OTHER);
   await says(OTHER, 'a');
   expect(await apply(OTHER)).toMatchObject({ outcome: 'postponed' });
@@ -173,13 +157,6 @@ it('the second connection does not write a group of the first, and its error doe
       message: expect.not.stringContaining('default'),
     },
   });
-});
-
-it('the second connection takes over the group within an hour after the first connection is removed', async () => {
-  const { remove, connect, says, apply, platformGroups, world } = await company();
-  await connect(OTHER);
-  await says(OTHER, 'a');
-  await apply(OTHER);
   await remove();
   world.advance(HOUR_MS);
   await apply(OTHER);
@@ -187,10 +164,7 @@ it('the second connection takes over the group within an hour after the first co
 });
 
 it('the first connection does not take back its groups when it is connected again', async () => {
-  const { remove, connect, says, apply, platformGroups, owner, refOf, stateOf } = await company();
-  await remove();
-  await connect(OTHER);
-  await says(OTHER, 'a');
+  const { connect, says, apply, platformGroups, owner, refOf, stateOf } = await replaced();
   await apply(OTHER);
   await connect(CONNECTION);
   await says(CONNECTION, 'b');

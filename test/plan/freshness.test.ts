@@ -29,13 +29,10 @@ it('a source without an expected interval is never late', () => {
   expect(rowsOf(settingsOf({}), states)).toEqual([['events', 90_000, 'not expected', 0]]);
 });
 
-it('a source is late ten minutes after the expected interval', () => {
+it('a source is late ten minutes after the expected interval, counted from its first check if it never sent an event', () => {
   const late = (minutes: number) =>
     rowsOf(expecting({ scim: 40 }), [{ source: 'scim', receivedMs: ago(minutes) }])[0]?.[3];
   expect([late(40), late(50), late(51)]).toEqual([0, 0, 1]);
-});
-
-it('a source that never sent an event becomes late, counted from its first check', () => {
   const states = [{ source: 'events', awaitedMs: ago(75) }] as const;
   expect(rowsOf(expecting({ events: 60 }), states)).toEqual([['events', 'never', 60, 5]]);
   expect(rowsOf(expecting({ events: 60 }), [])).toEqual([['events', 'never', 60, 0]]);

@@ -154,19 +154,6 @@ it('a member is bound on the first working day of a new employee, without anothe
   expect(shown('g')).toEqual([['u-ann']]);
 });
 
-it('a member is bound to the only active person with the address, and to no person if two are active', async () => {
-  const engine = await createTestEngine();
-  const { world, deliver, shown } = engine;
-  await world.toolPorts.hire([person('old', 'ann', 'TERMINATED'), person('new', 'ann')]);
-  await world.toolPorts.hire([person('one', 'bob'), person('two', 'bob')]);
-  await deliver({ snapshot: 'g', of: ['ann', 'bob', 'zed'] });
-  expect(shown('g')).toEqual([['u-new']]);
-  expect(await engine.pending()).toEqual([
-    ['bob', 'ambiguous'],
-    ['zed', 'unknown'],
-  ]);
-});
-
 it('a member whose new address belongs to another person is ambiguous until an operator rebinds the member', async () => {
   const engine = await createTestEngine();
   const { world, deliver, shown, member, role } = engine;

@@ -108,21 +108,16 @@ it('a deleted group that appears in the list with its normalised external id is 
   expect(groups().map(({ spokeId }) => spokeId)).toEqual(['other']);
 });
 
-it('a normalised external id is cleared when the group is released', async () => {
-  const { world, deliver, groups, ref } = await company(lowerCase);
-  await deliver({ snapshot: 'G1', of: ['a'] });
-  await releaseGroup(ref('G1'), world.toolPorts);
-  await deliver();
-  expect(groups().map(({ spokeId }) => spokeId)).toEqual([null]);
-});
-
-it('a copied group with a normalised external id is recorded as a duplicate', async () => {
-  const { world, deliver, groups, driftKinds, sweepAfter } = await company(lowerCase);
+it('a copied group with a normalised external id is recorded as a duplicate, and the id is cleared by a release', async () => {
+  const { world, deliver, groups, driftKinds, ref, sweepAfter } = await company(lowerCase);
   await deliver({ snapshot: 'G1', of: ['a'] });
   world.advance(CREATE_SETTLE_MS);
   world.platform.copyAsOther(groups()[0]?.id ?? '');
   await sweepAfter(HOUR_MS);
   expect(await driftKinds()).toEqual(['duplicate_spoke_id']);
+  await releaseGroup(ref('G1'), world.toolPorts);
+  await deliver();
+  expect(groups().map(({ spokeId }) => spokeId)).toEqual([null, 'g1']);
 });
 
 it.each([

@@ -129,15 +129,6 @@ it.each([
   expect(shown('g')).toEqual([[]]);
 });
 
-it('a user is found by the address of an ended role if another role is active', async () => {
-  const { hour, deliver, shown, pending } = await company();
-  const roles = [ann('old', 'TERMINATED'), ann('new', 'ACTIVE', { email: 'other@acme.test' })];
-  await hour(...roles);
-  await deliver({ snapshot: 'g', of: ['ann'] });
-  await hour(...roles);
-  expect([shown('g'), await pending()]).toEqual([[['u-ann']], []]);
-});
-
 it.each(['userId', 'id'] as const)(
   'two active roles are one person if groups contain users, and two persons if groups contain roles (%s)',
   async (memberIdField) => {
@@ -151,21 +142,6 @@ it.each(['userId', 'id'] as const)(
     expect(await pending()).toEqual(isOne ? [] : [['ann', 'ambiguous']]);
   },
 );
-
-it('a member is ambiguous if two users have the address, even if one of them has it in two roles', async () => {
-  const { hour, deliver, shown, pending } = await company();
-  await hour(ann('us'), ann('uk'), ann('bob', 'ACTIVE', { userId: 'u-bob' }));
-  await deliver({ snapshot: 'g', of: ['ann'] });
-  expect([shown('g'), await pending()]).toEqual([[[]], [['ann', 'ambiguous']]]);
-});
-
-it('a member matches the user whose active role has the address, and not the user whose ended role has it', async () => {
-  const { hour, deliver, shown } = await company();
-  const newcomer = ann('newcomer', 'ACTIVE', { userId: 'u-new' });
-  await hour(ann('old', 'TERMINATED'), ann('other', 'ACTIVE', { email: 'x@acme.test' }), newcomer);
-  await deliver({ snapshot: 'g', of: ['ann'] });
-  expect(shown('g')).toEqual([['u-new']]);
-});
 
 it('a user may be a member through a role in any state of includeStates', async () => {
   const { hour, deliver, shown } = await company({ includeStates: ['ACTIVE', 'HIRED'] });
@@ -194,20 +170,52 @@ it('a member stays with the user after one of two roles moves to another user, a
   expect(only.shown('g')).toEqual([['u-merged']]);
 });
 
-it('a member follows the last active role when that role moves to another user', async () => {
-  const { hour, shown } = await withAnn();
-  await hour(...CONVERTED);
-  await hour(ann('contractor', 'TERMINATED'), ann('employee', 'ACTIVE', { userId: 'u-else' }));
-  // The user has no other role, so the platform has probably merged the two users.
-  expect(shown('g')).toEqual([['u-else']]);
-});
-
 const ended = ann('old', 'TERMINATED');
 const roles = [ended, ann('new', 'ACTIVE', { email: 'other@acme.test' })];
 const newHire = ann('hire', 'ACTIVE', { userId: 'u-hire' });
 const secondHire = ann('second', 'ACTIVE', { userId: 'u-second' });
 
-it.each<[string, readonly (readonly PersonSpec[])[]]>([
+type Hours = readonly (readonly PersonSpec[])[];
+const AMBIGUOUS = [['ann', 'ambiguous']];
+it.each<[string, before: Hours, after: Hours, user?: string | undefined, pending?: string[][]]>([
+  ['is found by the address of an ended role if another role is active', [roles], [roles], 'u-ann'],
+  [
+    'is ambiguous if two users have the address, even if one of them has it in two roles',
+    [[ann('us'), ann('uk'), ann('bob', 'ACTIVE', { userId: 'u-bob' })]],
+    [],
+    undefined,
+    AMBIGUOUS,
+  ],
+  [
+    'is the user whose active role has the address, and not the user whose ended role has it',
+    [[ended, ann('other', 'ACTIVE', { email: 'x@acme.test' }), newHire]],
+    [],
+    'u-hire',
+  ],
+  [
+    'is the new hire if the old role ends in the hour of the event',
+    [[ann('old')]],
+    [[...roles, newHire]],
+    'u-hire',
+  ],
+  ['is ambiguous if two new hires have it', [roles], [[...roles, newHire, secondHire]], undefined, AMBIGUOUS],
+  ['leaves after the platform deletes the only active role', [roles], [roles, [ended]]],
+  [
+    'follows the last active role to another user, because the platform has probably merged the users',
+    [[ann('contractor')]],
+    [CONVERTED, [ann('contractor', 'TERMINATED'), ann('employee', 'ACTIVE', { userId: 'u-else' })]],
+    'u-else',
+  ],
+])('the member with the address of a role %s', async (_, before, after, user, waits = []) => {
+  const { hour, deliver, shown, pending } = await company();
+  for (const listed of before) await hour(...listed);
+  await deliver({ snapshot: 'g', of: ['ann'] });
+  for (const listed of after) await hour(...listed);
+  expect(shown('g')).toEqual([user === undefined ? [] : [user]]);
+  if (user !== undefined || waits.length > 0) expect(await pending()).toEqual(waits);
+});
+
+it.each<[string, Hours]>([
   ['before the refresh that lists the new hire', []],
   ['two refreshes before the refresh that lists the new hire', [roles, roles]],
   ['before another role of the user changes', [[...roles, ann('third', 'ACTIVE', { email: null })]]],
@@ -226,31 +234,6 @@ it.each<[string, readonly (readonly PersonSpec[])[]]>([
     expect(shown('g')).toEqual([[]]);
   },
 );
-
-it('a new hire gets the group if the old role with the address ends in the hour of the event', async () => {
-  const { hour, deliver, shown } = await company();
-  await hour(ann('old'));
-  await deliver({ snapshot: 'g', of: ['ann'] });
-  await hour(...roles, newHire);
-  expect(shown('g')).toEqual([['u-hire']]);
-});
-
-it('two new hires with the address of an ended role make the member ambiguous', async () => {
-  const { hour, deliver, shown, pending } = await company();
-  await hour(...roles);
-  await deliver({ snapshot: 'g', of: ['ann'] });
-  await hour(...roles, newHire, secondHire);
-  expect([shown('g'), await pending()]).toEqual([[[]], [['ann', 'ambiguous']]]);
-});
-
-it('a user leaves the group after the platform deletes the only active role, although an ended role has the address', async () => {
-  const { hour, deliver, shown } = await company();
-  await hour(...roles);
-  await deliver({ snapshot: 'g', of: ['ann'] });
-  await hour(...roles);
-  await hour(ended);
-  expect(shown('g')).toEqual([[]]);
-});
 
 it('a user that an operator bound to the member stays in the group, although a new hire has the address', async () => {
   const { world, hour, deliver, shown, member, role } = await company();

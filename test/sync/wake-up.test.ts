@@ -103,19 +103,6 @@ async function settled(coalesceMs = W_MS) {
   return { ...engine, toolPorts, messages, item, change, set, apply, lose };
 }
 
-it('several changes cause one message and are written together', async () => {
-  const { world, change, messages, shown, deliver, state } = await settled();
-  await change({ add: ['b'], to: 'g' });
-  expect(messages()).toEqual([0]);
-  await change({ add: ['c'], to: 'g' });
-  await change({ take: ['a'], from: 'g' });
-  expect(messages()).toHaveLength(1);
-  await deliver();
-  expect(shown('g')).toEqual([['u-b', 'u-c']]);
-  expect(world.platform.writes).toHaveLength(2);
-  expect(await state('g')).not.toHaveProperty('wakeAtMs');
-});
-
 it.each([
   ['after a change of settings', 'settings'],
   ['of a retry in eleven minutes', 'retry'],
@@ -133,13 +120,6 @@ it.each([
   world.advance(Number((await state('g'))?.wakeAtMs) + 1_000 - world.nowMs());
   await change({ add: ['b'], to: 'g' });
   expect(messages()).toEqual([0]);
-});
-
-it('a deletion followed by a creation is written as one difference', async () => {
-  const { world, deliver, shown } = await settled();
-  await deliver({ remove: 'g' }, { snapshot: 'g', of: ['b'] });
-  expect(shown('g')).toEqual([['u-b']]);
-  expect(world.platform.writes.map(({ action }) => action)).toEqual(['create', 'patch']);
 });
 
 it('a change of a paused group sends no message, and is written after the pause ends', async () => {
@@ -244,19 +224,14 @@ it('the index shows a group as paused if an operator paused the group during a w
 });
 
 const error = { code: 'c', message: 'm', atMs: 0 };
-it('a stale write of a wake-up is refused if another wake-up was stored in the meantime', async () => {
-  const { toolPorts, ref, change, item } = await settled();
+it('a write of a wake-up is refused if another wake-up was stored meanwhile, and if the index is behind or the group is clean', async () => {
+  const { toolPorts, ref, change, item, set, world, deliver } = await settled();
+  const shownDue = async () => (await allOf(toolPorts.index.all(CONNECTION)))[0] as GroupSummary;
   await change({ add: ['b'], to: 'g' });
   const { wakeAt }: Record<string, unknown> = await item();
   const renew = (seen: number) => toolPorts.desired.renew(ref('g'), seen, NOW_MS);
   expect(await renew(Number(wakeAt) - 1)).toBe(false);
   expect(await renew(Number(wakeAt))).toBe(true);
-});
-
-it('a wake-up by the requeue job is refused if the index is behind or the group is clean', async () => {
-  const { toolPorts, change, set, world, deliver } = await settled();
-  const shownDue = async () => (await allOf(toolPorts.index.all(CONNECTION)))[0] as GroupSummary;
-  await change({ add: ['b'], to: 'g' });
   const stale = await shownDue();
   world.advance(1);
   await change({ add: ['c'], to: 'g' });

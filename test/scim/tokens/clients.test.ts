@@ -160,14 +160,10 @@ it('the token endpoint answers 500 without details if the table fails', async ()
   expect(JSON.stringify(failed.body)).not.toContain('table gone');
 });
 
-it('the secret of an OAuth client is refused as a bearer token', async () => {
-  const world = createWorld();
-  expect(await statusWith(world, (await newClient(world)).secret)).toBe(401);
-});
-
-it('an OAuth client can read only its own connection', async () => {
+it('an OAuth client can read only its own connection, and its secret is no bearer token', async () => {
   const world = createWorld();
   const [mine, theirs] = [await newClient(world), await newClient(world, OTHER)];
+  expect(await statusWith(world, mine.secret)).toBe(401);
   const client = world.anonymous(`Bearer ${await accessToken(world, mine)}`);
   const stranger = world.anonymous(`Bearer ${await accessToken(world, theirs)}`);
   const { id } = (await client.post('/Users', { userName: 'ann' })).body;
@@ -176,26 +172,21 @@ it('an OAuth client can read only its own connection', async () => {
   expect(await world.ports.tokens.revoke(OTHER, mine.id, world.ports.clock())).toBe(false);
 });
 
-it('a revoked OAuth client and its access tokens are refused immediately', async () => {
-  const world = createWorld();
-  const client = await newClient(world);
-  const token = await accessToken(world, client);
-  expect(await statusWith(world, token)).toBe(200);
-  expect(await world.ports.tokens.revoke(DEFAULT, client.id, world.ports.clock())).toBe(true);
-  expect(await statusWith(world, token)).toBe(401);
-  const again = await ask(world, GRANT, { headers: basic(client.id, client.secret) });
-  expect(again.body.error).toBe('invalid_client');
-  expect((await listClients(DEFAULT, world.ports))[0]?.secrets[0]?.state).toBe('revoked');
-});
-
-it('an OAuth client and its access tokens are refused after all tokens of its connection are revoked', async () => {
-  const world = createWorld();
-  const client = await newClient(world);
-  const token = await accessToken(world, client);
-  await revokeAllTokens(DEFAULT, world.ports);
-  expect(await statusWith(world, token)).toBe(401);
-  expect((await ask(world, inForm(client.id, client.secret))).body.error).toBe('invalid_client');
-});
+it.each(['the client', 'each token of its connection'])(
+  'a revoked OAuth client and its access tokens are refused immediately (revoked: %s)',
+  async (what) => {
+    const world = createWorld();
+    const client = await newClient(world);
+    const token = await accessToken(world, client);
+    expect(await statusWith(world, token)).toBe(200);
+    if (what !== 'the client') await revokeAllTokens(DEFAULT, world.ports);
+    else expect(await world.ports.tokens.revoke(DEFAULT, client.id, world.ports.clock())).toBe(true);
+    expect(await statusWith(world, token)).toBe(401);
+    const again = await ask(world, GRANT, { headers: basic(client.id, client.secret) });
+    expect(again.body.error).toBe('invalid_client');
+    expect((await listClients(DEFAULT, world.ports))[0]?.secrets[0]?.state).toBe('revoked');
+  },
+);
 
 it('the confirmation of the first or a revoked secret of a client keeps the other secrets valid', async () => {
   const world = createWorld();

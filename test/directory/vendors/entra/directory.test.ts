@@ -125,20 +125,14 @@ it('a nested group is found in a list of the member groups', async () => {
   expect(await directory.hasMember(groupId('g-gone'), SALES)).toBe(false);
 });
 
-it('a group with hidden membership is refused without the right Member.Read.Hidden, and is not read as empty', async () => {
-  const { directory, control } = await openEntra();
-  await control('rights', WITHOUT_HIDDEN);
-  const failure = await allOf(directory.membersOf(HIDDEN)).catch((error: unknown) => error);
-  expect(failure).toMatchObject({ kind: 'invalid', reason: 'Member.Read.Hidden' });
-  expect(await allOf(directory.membersOf(groupId('g-none')))).toEqual([]);
-});
-
-it('an empty group with hidden membership is accepted only with the right Member.Read.Hidden', async () => {
+it('a group with hidden membership is read as empty only with the right Member.Read.Hidden', async () => {
+  const refused = { kind: 'invalid', reason: 'Member.Read.Hidden' };
   const { directory, control } = await openEntra();
   await control('changes', [{ kind: 'removeMember', group: 'g-hidden', member: 'u-liz' }]);
   expect(await allOf(directory.membersOf(HIDDEN))).toEqual([]);
   await control('rights', WITHOUT_HIDDEN);
-  await expect(allOf(directory.membersOf(HIDDEN))).rejects.toMatchObject({ kind: 'invalid' });
+  await expect(allOf(directory.membersOf(HIDDEN))).rejects.toMatchObject(refused);
+  expect(await allOf(directory.membersOf(groupId('g-none')))).toEqual([]);
 });
 
 const CONTEXT = '"@odata.context":"https://graph.microsoft.com/v1.0/$metadata#users"';
@@ -224,19 +218,14 @@ it('the token is not sent to a stored link that leads to another host', async ()
   await expect(directory.changesSince(cursor)).rejects.toMatchObject({ kind: 'invalid' });
 });
 
-it('a round without a link to later changes is refused', async () => {
-  const { directory, control } = await openEntra();
-  const cursor = await directory.cursorAt(NOW_MS);
-  await control('faults', [
-    { match: { path: '*/delta' }, times: 10, status: 200, body: `{${CONTEXT},"value":[]}` },
-  ]);
-  await expect(directory.changesSince(cursor)).rejects.toMatchObject({ kind: 'invalid' });
-});
-
-it('a read of the changes makes two calls', async () => {
-  const { directory, graphCalls } = await openEntra();
+it('a read of the changes makes two calls, and a round without a link to later changes is refused', async () => {
+  const { directory, control, graphCalls } = await openEntra();
   const cursor = await directory.cursorAt(NOW_MS);
   const before = (await graphCalls()).length;
   await directory.changesSince(cursor);
   expect((await graphCalls()).length - before).toBe(2);
+  await control('faults', [
+    { match: { path: '*/delta' }, times: 10, status: 200, body: `{${CONTEXT},"value":[]}` },
+  ]);
+  await expect(directory.changesSince(cursor)).rejects.toMatchObject({ kind: 'invalid' });
 });
