@@ -8,7 +8,7 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { runCli } from '../support/cli/io.ts';
 import { asking } from '../support/console/asking.ts';
-import { added, deleted, portsAs, removed, sixInSync } from '../support/operate/world.ts';
+import { added, deleted, employee, portsAs, removed, sixInSync } from '../support/operate/world.ts';
 
 const WHY = ['--reason', 'account taken over', '--yes', '--no-wait'];
 
@@ -210,11 +210,15 @@ it('unblock ends the blocks of a member and of the employee that the member matc
   expect(users()).toHaveLength(7);
 });
 
-it('a block of an unknown person is refused with similar names', async () => {
-  const { cli } = await company();
+it('a block of an unknown or ambiguous person is refused, with the persons who may be meant', async () => {
+  const { cli, connection, ports } = await company();
   const { code, stderr } = await cli('block', 'anm@acme.test', ...WHY);
   expect(code).toBe(1);
   expect(stderr).toContain('is it ann@acme.test (m-ann)');
+  await ports.people.save(connection.name, employee('other', 'ann@acme.test'), undefined);
+  expect((await cli('block', 'ann@acme.test', ...WHY)).stderr).toContain('r-ann (ACTIVE), r-other (ACTIVE)');
+  await cli('rebind', 'm-bob', 'r-cid', '--yes');
+  expect((await cli('block', 'bob@acme.test', ...WHY)).stderr).toContain('m-bob of the employee r-cid');
 });
 
 it('a reason of more than 1,000 characters, and the block of a 201st person, are refused', async () => {

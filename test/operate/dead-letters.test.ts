@@ -271,6 +271,17 @@ it('discardDeadLetters deletes no further message after it was cancelled', async
   expect(await discardDeadLetters('events', new Set(['d0', 'd1', 'd2']), options)).toBe(1);
 });
 
+it('a replay or discard that cannot be recorded changes nothing', async () => {
+  const { ports, mailboxes, sent } = await worldWith(2);
+  const record = () => Promise.reject(new Error('the table did not answer'));
+  const unrecorded = { ...ports, audit: { ...ports.audit, record } };
+  const replayed = replayDeadLetters('events', unrecorded, { connection, selection: {} });
+  await expect(replayed).rejects.toThrow('the table did not answer');
+  const discarded = discardDeadLetters('events', new Set(['d0']), { reason, ports: unrecorded });
+  await expect(discarded).rejects.toThrow('the table did not answer');
+  expect([sent, mailboxes.events.ids()]).toEqual([[], ['d0', 'd1']]);
+});
+
 it('replayDeadLetters finds every selected message, also if a send takes longer than the visibility timeout', async () => {
   const world = await worldWith(60);
   const { events } = world.ports;
@@ -298,13 +309,14 @@ it('replayDeadLetters wakes a failed group once for all its messages, and keeps 
   const world = await savedWorld();
   await world.publish(group('g'));
   const ref = world.refOf('g');
-  for (const rev of [0, 1]) addFailed(world, 'g', rev);
+  // More messages than one batch.
+  for (let rev = 1; rev > -11; rev -= 1) addFailed(world, 'g', rev);
   world.woken.length = 0;
   world.mailboxes.apply.onTake = () => {
     if (world.woken.length > 0 && !world.mailboxes.apply.ids().includes('g-2')) addFailed(world, 'g', 2);
   };
   const report = await replayDeadLetters('apply', world.ports, { connection, selection: { code } });
-  expect(report).toMatchObject({ replayed: 2, remaining: 1 });
+  expect(report).toMatchObject({ replayed: 12, remaining: 1 });
   expect(world.woken).toEqual([ref]);
   expect((await world.ports.groups.read(ref))?.rev).toBe(2);
   expect(world.mailboxes.apply.ids()).toEqual(['g-2']);
@@ -328,6 +340,8 @@ it('replayDeadLetters keeps for each group the time of its own first failure', a
   for (const id of ['g', 'h']) {
     times.push(`1 ${new Date(world.clock.ms).toISOString()}`);
     addFailed(world, id, 0);
+    world.clock.ms += 60_000;
+    addFailed(world, id, 1);
     world.clock.ms += 3_600_000;
   }
   await replayDeadLetters('apply', world.ports, { connection, selection: {} });

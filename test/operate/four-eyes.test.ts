@@ -448,6 +448,7 @@ it.each(['token', 'client'] as const)(
     const connections = { ...ports.connections, replace: async () => false };
     const raced = revoke(CONNECTION, kept.prefix, { ...ports, connections } as never);
     await expect(raced).rejects.toThrow('so that its request ends');
+    expect(await revoke(CONNECTION, `gsync_scim_${kept.prefix}_secret`, as('ann'))).toBe(false);
     expect(await revoke(CONNECTION, kept.prefix, as('ann'))).toBe(true);
     expect(rowsOf(await stored())).toMatchObject([{ key: 'guard' }]);
   },

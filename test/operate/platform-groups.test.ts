@@ -188,12 +188,16 @@ it('adopt --all --digest approves the removals of all groups, if they are as in 
 });
 
 it('a managed group, a group without a match and a missing group are refused with the next step', async () => {
-  const { deliver, cli, platform } = await world();
+  const { deliver, cli, other, platform } = await world();
   await deliver('m', group('m', 'Managed'), group('n', 'Next'));
   const [managed = ''] = platform.groups.keys();
   const adopt = async (...args: string[]) => (await cli('adopt', ...args, '--yes')).stderr;
   expect(await adopt('n', managed)).toContain('it belongs to the group m');
-  expect(await adopt('n', 'gone')).toContain('the platform does not show such a group');
+  const nameless = other('Nameless');
+  expect(await adopt('m', nameless)).toContain(`the group already has the platform group ${managed}`);
+  platform.malformed.add(nameless);
+  for (const id of ['gone', nameless])
+    expect(await adopt('n', id)).toContain('the platform does not show such a group');
   for (const bad of [[], ['n'], ['n', 'p', '--all'], ['--all', '--create'], ['n', 'p', '--create']])
     expect(await adopt(...bad)).toContain('expected a group with the id of a platform group');
   expect((await cli('platform-groups', '--state', 'x')).stderr).toContain('Allowed choices are managed');

@@ -79,6 +79,11 @@ it.each<[string, (inner: string) => unknown]>([
   expect((await patch({ op: 'remove', path: 'members', value: named })).status).toBe(204);
 });
 
+it('a PUT of a user without `active` does not activate the account', async () => {
+  const { id } = (await client.post('/Users', { userName: 'ann', active: false })).body;
+  expect((await client.put(`/Users/${id}`, { userName: 'ann' })).body.active).toBe(false);
+});
+
 it('a search does not find a user by a former name or external id, or after the deletion of the user', async () => {
   const { id } = (await client.post('/Users', { userName: 'ann', externalId: 'e1' })).body;
   await client.put(`/Users/${id}`, { userName: 'anna', externalId: 'e2' });
