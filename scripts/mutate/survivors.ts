@@ -138,7 +138,6 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/sync/apply/observe.ts: if (link === undefined) return AGAIN; | return AGAIN; → return undefined;',
     'shared/store/group-store.ts: if (ref === undefined) return []; | return []; → return undefined;',
     'shared/plan/decide/holds.ts: views?.base === undefined ? 0 : withUnwanted(views.base, wanted?.group?.users).users.size; | 0 → 1',
-    'shared/scim/server/claims.ts: if (value === undefined) return; | value === undefined → false',
   ],
   'a later condition also compares the time of the user': [
     'shared/sync/match/wanted.ts: const present = registers.filter((register) => memberCounts(register, floor, STAMP_ZERO)); | .filter((register) => memberCounts(register, floor, STAMP_ZE → ',
