@@ -97,6 +97,7 @@ const bare = (of: string, member: string): ShortEvent => ({
   type: 'group.member.added',
   data: { group: { id: of }, members: [{ id: `m-${member}` }] },
 });
+const listed = { ...bare('g', 'ann'), type: 'group.snapshot' };
 const judged = async (history: readonly ShortEvent[], late: ShortEvent) => {
   const world = await savedWorld();
   world.clock.ms = NOW_MS + 60_000;
@@ -120,6 +121,11 @@ it.each<[string, ShortEvent[], ShortEvent, boolean]>([
   ],
   ['a group name that was changed later', [group('g', 'New')], group('g', 'Old'), true],
   ['the name of an unknown group', [], group('g', 'Old'), false],
+  ['a group name, if the newer snapshot has no name', [listed], group('g', 'Old'), false],
+  ['a snapshot of a group with a newer snapshot', [listed], listed, true],
+  ['a snapshot of a group with a newer name', [group('g')], listed, false],
+  ['deleting a group with a newer snapshot and name', [listed, group('g')], deleted('g'), true],
+  ['deleting a group with a newer snapshot without a name', [listed], deleted('g'), false],
   ['deleting a group that was deleted again', [deleted('g')], deleted('g'), true],
   ['deleting a group that still exists', [group('g')], deleted('g'), false],
   ['a user who was deleted later', [leaver], leaver, true],
@@ -331,6 +337,20 @@ it('replayDeadLetters creates no group for a message about a group whose data wa
   expect(report).toMatchObject({ replayed: 1, remaining: 0 });
   expect(await world.ports.groups.read(ref)).toBeUndefined();
   expect([world.woken, world.mailboxes.apply.ids()]).toEqual([[], []]);
+});
+
+it('a message of apply is superseded if its group exists and is not failed', async () => {
+  const world = await savedWorld();
+  await world.publish(group('g'));
+  for (const id of ['g', 'erased']) addFailed(world, id, 1);
+  const judged = async () => {
+    const found = await findDeadLetters(['g-1', 'erased-1'], ['apply'], world.ports);
+    return Promise.all(found.map((one) => isSuperseded(one, world.ports)));
+  };
+  expect(await judged()).toEqual([true, false]);
+  const state = await world.ports.groups.read(world.refOf('g'));
+  await world.ports.groups.fail(state as never, { code, message: 'no', atMs: 1, reported: '' }, 'a');
+  expect(await judged()).toEqual([false, false]);
 });
 
 it('replayDeadLetters keeps for each group the time of its own first failure', async () => {
