@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
+import { journalOf } from '../../shared/operate/journal.ts';
 import { groupKey } from '../../shared/store/keys.ts';
 import type { Item } from '../../shared/store/table.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
@@ -394,6 +395,16 @@ it.each([
     expect(users()).toEqual(['u-ann']);
   },
 );
+
+it('an import is on record before its first message, so it can be undone if the queue fails', async () => {
+  const { ports, audit, connection } = await company({ guard: null }, ['ann'], ['ann']);
+  const events = { send: () => Promise.reject(new Error('the queue did not answer')) };
+  const ran = await runCli(['import', fileOf(['bob']), '--as-of', 'now', '--yes'], {
+    ports: { ...ports, events },
+  });
+  expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('the queue did not answer') });
+  expect(await audit(journalOf(connection.name).group)).toMatchObject([{ action: 'import' }]);
+});
 
 it('import --undo leaves a member that a later import of other rows lists too', async () => {
   const { cli, takeSent, users } = await company({ guard: null }, ['ann'], ['ann']);
