@@ -81,10 +81,9 @@ async function wakeChanged(refs: readonly GroupRef[], connection: Connection, po
 }
 
 async function isUntouched(state: SuspectedGroup['state'], connection: Connection, ports: SyncPorts) {
-  const { ref, link, counts, flapDamping, uncertain, suspectedChange, dirtySinceMs } = state;
+  const { ref, link, counts, flapDamping, uncertain, suspectedChange } = state;
   const isSettled =
-    stateName(state) === 'in_sync' &&
-    (dirtySinceMs ?? flapDamping ?? uncertain ?? suspectedChange) === undefined;
+    stateName(state) === 'in_sync' && (flapDamping ?? uncertain ?? suspectedChange) === undefined;
   if (!isSettled || link === undefined || counts?.pending !== 0) return false;
   try {
     const [written, { groups }] = await Promise.all([

@@ -44,18 +44,22 @@ it('sync re-creates a group that another client deleted on the platform', async 
   ]);
 });
 
-it('sync of a group in sync stores only the action, but restores a user that another client removed', async () => {
+it('sync of a group in sync stores only the action, but adds a member who is found now, and restores a user that another client removed', async () => {
   const { world, id, sync } = await company();
   const [before] = await world.ports.groups.readMany([world.refOf('g')]);
   expect((await sync('g')).synced).toMatchObject([{ group: 'g', state: 'in_sync' }]);
   const [after] = await world.ports.groups.readMany([world.refOf('g')]);
   // The item changes only because the operator's action is recorded.
   expect(after).toEqual({ ...before, lastAction: expect.any(String) });
+  await world.deliver('g', added('g', 'cid'));
+  await world.hire('cid');
+  await sync('g');
+  expect(world.platform.groups.get(id)?.users).toHaveLength(3);
   // Within a minute of groupsync's last write, a read without a user does not count as a removal.
   world.clock.ms += 60_000;
   world.platform.changeAsOther(id, { users: ['u-ann'] });
   await sync('g');
-  expect(world.platform.groups.get(id)?.users).toHaveLength(2);
+  expect(world.platform.groups.get(id)?.users).toHaveLength(3);
 });
 
 it('after two external changes within an hour, a third change is reverted when an operator runs sync', async () => {
