@@ -186,8 +186,8 @@ it('import warns if the directory knows a member of the file under another id', 
   expect(stdout).toContain('--columns member=email');
 });
 
-it('import with --columns member=ADDRESS finds the known member by address, and prints no warning', async () => {
-  const { cli, snapshots, deliver, clock } = await importing();
+it('import with --columns member=ADDRESS finds the known member by address, but first by id, and prints no warning', async () => {
+  const { cli, snapshots, deliver, publish, clock } = await importing();
   await deliver('00g1', group('00g1', 'Sales'), added('00g1', 'ben'));
   clock.ms += 60_000;
   const { json } = await cli(foreign, '--columns', 'member=email', '--dry-run', '--json');
@@ -195,4 +195,11 @@ it('import with --columns member=ADDRESS finds the known member by address, and 
   expect(await snapshots(foreign, '--columns', 'member=email')).toEqual([
     snapshot('00g1', 'Sales', ['m-ann']),
   ]);
+  await publish({
+    type: 'group.member.added',
+    data: { group: { id: '00g2' }, members: [{ id: 'ann@acme.test', email: 'x@acme.test' }] },
+  });
+  expect((await snapshots(foreign, '--columns', 'member=email')).at(-1)).toEqual(
+    snapshot('00g1', 'Sales', ['ann@acme.test', 'ann@acme.test']),
+  );
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { runCli } from '../support/cli/io.ts';
 import { temporaryFile } from '../support/folder.ts';
-import { added, applicantOf, group, savedWorld } from '../support/operate/world.ts';
+import { added, applicantOf, deleted, group, savedWorld } from '../support/operate/world.ts';
 
 /** Creates a directory group `n` that is not on the platform yet, and a group of another client with its name. */
 async function clashingWorld(settings: Parameters<typeof savedWorld>[0] = {}) {
@@ -43,7 +43,8 @@ it('import reports a name clash with a platform group that groupsync manages, bu
 });
 
 it('connect reports the name clash and offers to adopt the group', async () => {
-  const { ports, id } = await clashingWorld();
+  const { ports, id, publish } = await clashingWorld();
+  await publish(deleted('gone'));
   const listed = [{ id, name: 'night shift', spokeId: 'other', users: [] }];
   const applicant = { ...applicantOf('company'), groups: async () => listed };
   const around = {
@@ -52,7 +53,8 @@ it('connect reports the name clash and offers to adopt the group', async () => {
   };
   const args = ['connect', 'default', '--base-url', 'https://platform.test', '--token-stdin', '--yes'];
   const { json, stderr } = await runCli([...args, '--json'], around);
-  expect(json.adoption.clashes).toEqual([{ group: 'n', name: 'night shift', platformId: id }]);
+  const clashes = [{ group: 'n', name: 'night shift', platformId: id }];
+  expect(json.adoption).toEqual({ existing: 1, directory: 1, bySpokeId: [], clashes });
   expect(stderr).toContain(`groupsync adopt n ${id}`);
   expect(stderr).toContain('next: groupsync platform-groups');
 });
