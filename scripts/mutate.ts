@@ -97,12 +97,9 @@ const pathOf = (file: string, part: string) => join(copy, file.replace(/ts$/, `$
 const changes: Change[] = drawn.map(({ file, mutant, line, again, source }, index) => {
   const path = pathOf(file, `m${index + 1}`);
   const { start, end, text } = mutant;
-  const places = placesByFile.get(file) ?? [];
   writeFileSync(path, withPlaces(file, source.slice(0, start) + text + source.slice(end)));
-  const place = placeOf(file, places, mutant);
   const id = digestOf(source, line, again).slice(0, 12);
-  const everyPlace = places.map((one) => `${file}:${one.start}`);
-  return { id, line, modules: [{ file, path }], places: place === undefined ? everyPlace : [place] };
+  return { id, line, modules: [{ file, path }], places: placesFor(file, mutant) };
 });
 const fixes = values.only === '' ? reversedFixes(root, sources) : { changes: [], notes: [] };
 for (const note of fixes.notes) console.log(note);
@@ -113,12 +110,9 @@ for (const { commit, title, files } of fixes.changes) {
     writeFileSync(path, withPlaces(file, importsOf(file, source, named, commit)));
     return { file, path };
   });
-  const places = files.flatMap(({ file, ranges }) =>
-    ranges.map((range) => placeOf(file, placesByFile.get(file) ?? [], range)),
-  );
+  const places = files.flatMap(({ file, ranges }) => ranges.flatMap((range) => placesFor(file, range)));
   const id = digestOf(commit, ...files.map(({ file }) => sources.get(file) ?? '')).slice(0, 12);
-  const known = places.filter((place) => place !== undefined);
-  changes.push({ id, line: `reversed ${commit} ${title}`, modules: reversed, places: known });
+  changes.push({ id, line: `reversed ${commit} ${title}`, modules: reversed, places });
 }
 for (const [file, source] of sources) {
   writeFileSync(pathOf(file, 'm0'), withPlaces(file, source));
@@ -199,6 +193,13 @@ const { lines, unexplained, noticedShare } = report();
 for (const line of lines) console.log(line);
 process.exitCode = noticedShare >= MIN_NOTICED && unexplained === 0 ? 0 : 1;
 process.exit();
+
+/** Returns the place of a change; all places of the file if the change is outside of them. */
+function placesFor(file: string, range: Parameters<typeof placeOf>[2]): readonly string[] {
+  const places = placesByFile.get(file) ?? [];
+  const place = placeOf(file, places, range);
+  return place === undefined ? places.map(({ start }) => `${file}:${start}`) : [place];
+}
 
 /** Returns the source of a reversed fix. It imports the reversed form of each other file of the fix. */
 function importsOf(file: string, source: string, named: ReadonlySet<string>, commit: string): string {
