@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { blockOf } from '../../shared/domain/block.ts';
 import { memberId, platformUserId } from '../../shared/domain/ids.ts';
 import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
 import { AT_WORK_MS } from '../../shared/domain/wake-up.ts';
@@ -37,6 +38,12 @@ async function company(...given: Parameters<typeof sixInSync>) {
     },
   };
 }
+
+it('one id of a blocked person is enough, and the ids of another person are not blocked', () => {
+  const block = { members: ['m'], roles: ['r'], users: ['u'] } as never;
+  const blocked = [{ member: 'm' }, { role: 'r' }, { userId: 'u' }, { member: 'r', role: 'u', userId: 'm' }];
+  expect(blocked.map((ids) => blockOf([block], ids as never))).toEqual([block, block, block, undefined]);
+});
 
 const OTHERS = ['bob', 'cid', 'dee', 'eve', 'fay'];
 

@@ -146,9 +146,13 @@ it('the next run sweeps a gap if the sweep of the earlier run failed', async () 
 it('after a gap of more than 89 days, the feed starts again and a sweep follows', async () => {
   const { world, starts } = await worldWith(() => [page([], 'c1', true)]);
   await run(world);
+  world.advance(DAY_MS);
+  expect((await run(world))?.sweep).toBeUndefined();
+  world.advance(89 * DAY_MS);
+  expect((await run(world))?.sweep).toBeUndefined();
   world.advance(89 * DAY_MS + 1);
   expect((await run(world))?.sweep).toBeDefined();
-  expect(starts.at(-1)).toEqual({ sinceMs: START_MS + 1 });
+  expect(starts.at(-1)).toEqual({ sinceMs: START_MS + 90 * DAY_MS + 1 });
 });
 
 it('the search for a usable cursor ends even if the platform refuses every cursor', async () => {

@@ -194,7 +194,7 @@ it('a repeated refresh has its complete effect after a crash between any two eff
   await crashBeforeEachEffect(async (worker, where) => {
     const world = await withAnn();
     await run(world, [[ann({ state: 'TERMINATED' })]], worker).catch(() => {});
-    await run(world, [[ann({ state: 'TERMINATED' })]]);
+    await run(world, [[ann({ state: 'TERMINATED', email: 'new@acme.test' })]]);
     expect(world.woken, where).toContain('g');
     expect((await personOf(world))?.fanOutDue).toBe(false);
   });
