@@ -68,7 +68,7 @@ it('plan and sync report a platform failure without the body of the answer', asy
 });
 
 it('explain shows why a member is still in a platform group, or not in it yet, and the next step', async () => {
-  const { cli, deliver, ports, connection } = await refusedWorld();
+  const { cli, clock, deliver, ports, connection } = await refusedWorld();
   for (const [member, present] of [
     ['m-ann', true],
     ['m-cid', false],
@@ -85,7 +85,10 @@ it('explain shows why a member is still in a platform group, or not in it yet, a
   expect(stderr).toContain('groupsync people refresh');
   const members = [{ id: 'm-bare' }];
   await deliver('g', { type: 'group.member.added', data: { group: { id: 'g' }, members } });
+  clock.ms += 1_000;
+  await deliver('g', { ...group('g'), actor: 'eve' });
   const bare = await cli('explain', 'g', 'm-bare');
+  expect(bare.stdout).toMatch(/group\.upserted: .*\n.*, by eve\n/);
   expect(bare.stdout).toContain('no event gave the member an attribute that a match rule uses');
 });
 
