@@ -443,8 +443,10 @@ it.each([400, 409, 422])(
     expect(await gate()).toMatchObject({ state: 'backoff' });
     world.platform.refusal = () => status;
     world.advance(10 * MINUTE_MS);
+    const triedMs = world.nowMs();
     await work(10);
-    expect((await gate()).state).toBe('open');
+    const sinceMs = expect.toSatisfy((ms: number) => ms >= triedMs);
+    expect(await gate()).toMatchObject({ state: 'open', sinceMs });
   },
 );
 

@@ -215,6 +215,14 @@ it('a refresh binds a member to the new active role of the user, even after a cr
   });
 });
 
+it('a later new role of the user wakes the groups of the member that is bound to the earlier role', async () => {
+  const world = await withAnn();
+  await run(world, [[ann({ state: 'TERMINATED' })]]);
+  world.woken.length = 0;
+  await run(world, pages);
+  expect(world.woken).toContain('g');
+});
+
 it('a refresh reads the new role by id when the list no longer shows it', async () => {
   const world = await withAnn();
   await run(world, pages);
