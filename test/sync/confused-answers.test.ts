@@ -71,26 +71,32 @@ it('apply links no other group and creates no second group if the creation is an
 });
 
 it.each([
-  [true, 'all groups'],
-  [false, 'all groups'],
-  [true, 'no new group'],
+  [true, 'all groups', 'Meanwhile'],
+  [false, 'all groups', 'Meanwhile'],
+  [false, 'all groups', 'Group h'],
+  [true, 'no new group', 'Meanwhile'],
 ])(
-  'a group that another client creates during the creation does not count as the created group (spokeIds shown: %s, the list shows %s)',
-  async (echoSpokeId, shown) => {
-    const { world, emit, work, deliver, state } = await company({ platform: { echoSpokeId } });
+  'a group that another client creates during the creation does not count as the created group (spokeIds shown: %s, the list shows %s, called %s)',
+  async (echoSpokeId, shown, name) => {
+    const { world, troubles, emit, work, deliver, state } = await company({ platform: { echoSpokeId } });
     const { platform } = world;
     if (shown === 'no new group') platform.listLimit = platform.groups.size;
-    platform.confused = (asked) =>
-      asked === 'create' ? platform.addForeign({ name: 'Meanwhile', spokeId: 'm', users: [] }) : undefined;
+    let other = '';
+    troubles.platform = (call) => {
+      if (call === 'create' && other === '')
+        other = platform.addForeign({ name, spokeId: 'm', users: ['stranger'] });
+      return 'none';
+    };
+    platform.confused = (asked) => (asked === 'create' ? other : undefined);
     emit({ snapshot: 'h', of: ['c'] });
     await work(2);
     platform.confused = () => undefined;
     platform.listLimit = Number.POSITIVE_INFINITY;
     world.advance(3_600_000);
     await deliver();
-    const named = (name: string) => [...platform.groups.values()].filter((group) => group.name === name);
-    expect(named('Meanwhile')).toMatchObject([{ users: [] }]);
-    expect(named('Group h')).toMatchObject([{ id: (await state('h'))?.link?.id, users: ['u-c'] }]);
+    const found = [...platform.groups.values()].filter((group) => [name, 'Group h'].includes(group.name));
+    const own = { id: (await state('h'))?.link?.id, name: 'Group h', users: ['u-c'] };
+    expect(found).toMatchObject([{ name, users: ['stranger'] }, own]);
   },
 );
 
