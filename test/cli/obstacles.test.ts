@@ -67,6 +67,15 @@ it('plan and sync report a platform failure without the body of the answer', asy
   expect(sync.stdout).toMatch(/stopped waiting: .*unauthorized/);
 });
 
+it('plan shows a change from the last known state if the platform does not answer', async () => {
+  const { ports, publish } = await inSync(['ann', 'bob'], { guard: null });
+  await publish(removed('g', 'ann'));
+  const failing = new PlatformFailure('unavailable', 'GET /x answered 503', {});
+  const broken = { ...ports, platforms: { open: () => Promise.reject(failing) } };
+  const { stdout } = await runCli(['plan', 'g'], { ports: broken });
+  expect(stdout).toContain('planned from the last known state: GET /x answered 503');
+});
+
 it('explain shows why a member is still in a platform group, or not in it yet, and the next step', async () => {
   const { cli, clock, deliver, ports, connection } = await refusedWorld();
   for (const [member, present] of [
